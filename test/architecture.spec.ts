@@ -9,10 +9,10 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PRODUCT = ['api', 'bin', 'cli', 'migrations', 'shared', 'workers'];
 
 interface SourceFile {
-    /** From the root, with forward slashes. */
+    /** Relative to the root, with forward slashes. */
     path: string;
     text: string;
-    /** What it imports: files by their path from the root, packages by their specifier. */
+    /** Its imports: files by their path from the root, packages by their specifier. */
     imports: string[];
 }
 
@@ -28,12 +28,12 @@ function strays(from: readonly SourceFile[], allowed: RegExp): string[] {
     return from.flatMap(({ path, imports }) => imports.filter((name) => !allowed.test(name)).map((name) => `${path} imports ${name}`));
 }
 
-/** Imports of `from` that some pattern forbids. */
+/** Imports of `from` that match a forbidden pattern. */
 function forbidden(from: readonly SourceFile[], pattern: RegExp): string[] {
     return from.flatMap(({ path, imports }) => imports.filter((name) => pattern.test(name)).map((name) => `${path} imports ${name}`));
 }
 
-/** A file with what it imports of the project. */
+/** The file with its imports inside the project only. */
 const withoutPackages = (file: SourceFile): SourceFile => ({ ...file, imports: file.imports.filter((path) => /\.ts$/.test(path)) });
 
 describe('the architecture', () => {
@@ -42,9 +42,9 @@ describe('the architecture', () => {
         expect(product.flatMap(({ imports }) => imports).length).to.be.greaterThan(400);
     });
 
-    describe('lets imports go downward only:', () => {
+    describe('allows imports only downward:', () => {
         it('the domain is pure: rules, the table of refusals and libraries without I/O', () => {
-            // Of Node only what computes: hashes and random bytes, IDNA, CRC-32. lru-cache bounds what is kept compiled.
+            // Only Node modules that compute: hashes and random bytes, IDNA, CRC-32. lru-cache limits the cache of compiled schemas.
             const pure =
                 /^(shared\/domain\/|shared\/refusals\.ts$|(ajv|ajv-formats|re2js|jmespath|cheerio|tldts|canonicalize|croner|ipaddr\.js|lru-cache)(\/|$)|node:(crypto|url|zlib)$)/;
             expect(strays(below('shared/domain'), pure)).to.deep.equal([]);
@@ -59,34 +59,34 @@ describe('the architecture', () => {
             ).to.deep.equal([]);
         });
 
-        it('contracts know the domain, the refusals and Joi', () => {
+        it('contracts import the domain, the refusals and Joi', () => {
             expect(strays(below('shared/contracts'), /^(shared\/(domain|contracts)\/|shared\/refusals\.ts$|joi$)/)).to.deep.equal([]);
         });
 
-        it('the platform knows the domain and the refusals, and nothing above it', () => {
+        it('the platform imports the domain and the refusals, and nothing above it', () => {
             expect(
                 strays(below('shared/platform').map(withoutPackages), /^(shared\/(platform|domain)\/|shared\/refusals\.ts$)/),
             ).to.deep.equal([]);
         });
 
-        it('coordination and stores know the platform and the domain, and not each other', () => {
+        it('coordination and stores import the platform and the domain, and not each other', () => {
             for (const floor of ['coordination', 'store']) {
                 const allowed = new RegExp(`^(shared/(${floor}|platform|domain)/|shared/refusals\\.ts$)`);
                 expect(strays(below(`shared/${floor}`).map(withoutPackages), allowed), floor).to.deep.equal([]);
             }
         });
 
-        it('shared/ has few doors', () => {
+        it('shared/ has few top-level folders', () => {
             expect(readdirSync(join(ROOT, 'shared')).length).to.be.at.most(14);
         });
 
-        it('stores know the database and the domain, never the wire', () => {
+        it('stores import the database and the domain, never the wire', () => {
             expect(forbidden(below('shared/store'), /^(shared\/contracts\/|@hapi\/|joi$|api\/|workers\/|bullmq|ioredis)/)).to.deep.equal(
                 [],
             );
         });
 
-        it('what is shared imports neither the API nor the workers', () => {
+        it('shared/ imports neither the API nor the workers', () => {
             expect(forbidden(below('shared'), /^(api|workers|bin|cli|bench|test)\//)).to.deep.equal([]);
         });
 
@@ -109,15 +109,15 @@ describe('the architecture', () => {
             expect(forbidden(below('workers'), /^(api\/|@hapi\/|joi$|shared\/contracts\/)/)).to.deep.equal([]);
         });
 
-        it('paging knows rules and selections only, so that it can do no I/O', () => {
+        it('paging imports rules and selections only, so that it can do no I/O', () => {
             expect(strays(below('workers/paging'), /^(shared\/domain\/|shared\/refusals\.ts$|workers\/(paging|select)\/)/)).to.deep.equal(
                 [],
             );
         });
 
-        it('the command line never imports a store, nor what only a server needs', () => {
+        it('the command line never imports a store, nor anything that only a server needs', () => {
             expect(forbidden(below('cli'), /^(shared\/(store\/|platform\/db\.ts)|api\/|bin\/)/)).to.deep.equal([]);
-            // Neither does anything that it imports: contributors do not install the server.
+            // Neither do its indirect imports, since contributors do not install the server.
             const reached = reachedFrom(below('cli').map(({ path }) => path));
             expect(reached.size).to.be.greaterThan(100);
             expect(forbidden([...reached], /^(knex|pg|bullmq|ioredis|joi|pino|prom-client|stripe|nodemailer|@hapi\/.*)$/)).to.deep.equal(
@@ -125,14 +125,14 @@ describe('the architecture', () => {
             );
         });
 
-        it('the client for callers has no dependencies, of Node neither', () => {
+        it('the client for callers has no dependencies, not even on Node', () => {
             const outside = [...reachedFrom(['cli/client/index.ts'])].flatMap(({ imports }) =>
                 imports.filter((name) => !/\.ts$/.test(name)),
             );
             expect(outside).to.deep.equal([]);
         });
 
-        it('no file imports itself by way of others', () => {
+        it('no file imports itself indirectly', () => {
             const imports = new Map(product.map((file) => [file.path, file.imports.filter((path) => /\.ts$/.test(path))]));
             const done = new Set<string>();
             const circles: string[] = [];
@@ -151,9 +151,9 @@ describe('the architecture', () => {
         });
     });
 
-    describe('has one home for each fact:', () => {
-        it('the environment is read in shared/platform/config.ts alone', () => {
-            // A child of ours gets an environment of its own making; that passes PATH on, and decides nothing.
+    describe('gives each concern one place:', () => {
+        it('the environment is read in shared/platform/config.ts only', () => {
+            // A child process gets an environment that its parent builds, with PATH. It configures nothing.
             const homes = ['shared/platform/config.ts', 'shared/platform/embedded-postgres/server.ts'];
             // The command line is another program, with settings of its own.
             homes.push('cli/settings.ts');
@@ -169,19 +169,19 @@ describe('the architecture', () => {
             expect(users).to.deep.equal(homes);
         });
 
-        it('outbound HTTP is in workers/upstream alone', () => {
+        it('outbound HTTP is in workers/upstream only', () => {
             const clients = forbidden(product, /^(got|undici|axios|node-fetch|hpagent|node:https)(\/|$)/).filter(
                 (line) => !/^workers\/(upstream|egress)/.test(line),
             );
             expect(clients).to.deep.equal([]);
             const fetching = product.filter(({ text }) => /(?<![\w.])fetch\(/.test(code(text))).map(({ path }) => path);
-            // The client calls Routebook itself, and so do the scripts of its pages, in a browser.
-            // The embeddings server is the operator's, as the mail server is: what is published names no address of it.
+            // The client and the scripts of its pages in a browser call Routebook itself. The embeddings server belongs to the operator,
+            // like the mail server: no published package names its address.
             const ours = /^(cli\/client\/|api\/dashboard\/assets\/|shared\/platform\/embedder\.ts$)/;
             expect(fetching.filter((path) => !ours.test(path))).to.deep.equal([]);
         });
 
-        it('OpenTelemetry is in shared/platform/tracing/otel.ts alone, which is loaded on demand', () => {
+        it('OpenTelemetry is in shared/platform/tracing/otel.ts only, which is loaded on demand', () => {
             const others = product.filter(({ path }) => path !== 'shared/platform/tracing/otel.ts');
             expect(forbidden(others, /^@opentelemetry\//)).to.deep.equal([]);
             expect(forbidden(others, /^shared\/platform\/tracing\/otel\.ts$/)).to.deep.equal([
@@ -200,7 +200,7 @@ describe('the architecture', () => {
 });
 
 function sourcesBelow(folder: string): SourceFile[] {
-    // A clone has no folder that is still empty.
+    // A clone lacks folders that are empty.
     if (!existsSync(join(ROOT, folder))) return [];
     return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && /\.(ts|mts|mjs|js)$/.test(entry.name) && !/node_modules|cli\/dist/.test(entry.parentPath))
@@ -211,7 +211,7 @@ function sourcesBelow(folder: string): SourceFile[] {
         });
 }
 
-/** These files and all that they import at run time. */
+/** These files and all their direct and indirect imports at run time. */
 function reachedFrom(start: readonly string[]): Set<SourceFile> {
     const byPath = new Map(files.map((file) => [file.path, file]));
     const reached = new Set<SourceFile>();
@@ -238,7 +238,7 @@ function importsOf(file: string, text: string): string[] {
     });
 }
 
-/** The text without comments and without what stands in quotes. */
+/** The text without comments and without the contents of quotes. */
 function code(text: string): string {
     return text
         .replaceAll(/\/\*[\s\S]*?\*\//g, '')
@@ -246,7 +246,7 @@ function code(text: string): string {
         .replaceAll(/'(?:[^'\\\n]|\\.)*'/g, "''");
 }
 
-/** What stands between backquotes: that is where SQL is written, and single-quoted statements beside it. */
+/** The contents of template literals, which contain the SQL, and of single-quoted statements. */
 function templatesOf(text: string): string[] {
     const stripped = text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '');
     const statements = [...stripped.matchAll(/`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g)].map(([quoted]) =>

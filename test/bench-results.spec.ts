@@ -19,7 +19,7 @@ const results = JSON.parse(read('results.json')) as BenchResults;
 const WAITING: readonly string[] = ['X1', 'J3'];
 
 describe('the published results of the bench', () => {
-    it('say what the raw repetitions say', () => {
+    it('have the values of the raw repetitions', () => {
         expect(read('RESULTS.md')).to.equal(render(results, readLongRuns(), readSoak()));
     });
 
@@ -44,7 +44,7 @@ describe('the published results of the bench', () => {
     }
 });
 
-describe('the results beside strangers', () => {
+describe('the results during attacks', () => {
     const scenario = (figures: Figures[]) => figures.map((one) => ({ alone_p99_ms: 10, failed: 0, turns: 1000, ...one }));
     const made: BenchResults = {
         mode: 'full',
@@ -65,7 +65,7 @@ describe('the results beside strangers', () => {
     };
     const values = (shows: string) => STRANGER_GOALS.find((row) => row.shows.includes(shows))?.values(made);
 
-    it('count the turns of all rows together, and take of the rest the worst row', () => {
+    it('sum the turns of all rows, and take the worst row for other values', () => {
         expect(values('kinds of strangers')).to.deep.equal([2, 2, 2]);
         expect(values('above 25 ms')).to.deep.equal([2, 0.5, 0]);
         expect(values('longest')).to.deep.equal([90, 30, 20]);
@@ -73,7 +73,7 @@ describe('the results beside strangers', () => {
         expect(values('failed calls')).to.deep.equal([0, 0, 2]);
     });
 
-    it('check the p99 of a good site by the row whose median is the worst, and not by one odd repetition', () => {
+    it('compare the p99 of a normal site for the row with the worst median, and not for one odd repetition', () => {
         expect(values('with the worst')).to.deep.equal([1.6, 1, 1.7]);
     });
 
@@ -84,7 +84,7 @@ describe('the results beside strangers', () => {
         ]);
     });
 
-    it('name each row of the round once, and there are more than twenty', () => {
+    it('have each row of the round once, and more than twenty rows', () => {
         const names = STRANGERS.map(({ name }) => strangerScenario(name));
         expect(new Set(names).size).to.equal(names.length);
         expect(BESIDE_STRANGERS.scenarios.length).to.be.above(20);
@@ -92,7 +92,7 @@ describe('the results beside strangers', () => {
 });
 
 describe('rounds that are measured again', () => {
-    it('stand beside what is known of the others, and what is measured no more is left out', () => {
+    it('keep the results of other scenarios, and drop scenarios that no longer exist', () => {
         const run = (commit: string): RoundRun => ({
             commit,
             date: '2026-01-02T03:04:05.000Z',
@@ -116,7 +116,7 @@ describe('a verdict of the bench', () => {
     const atLeast = { goal: { atLeast: 0.38 }, floor: { atLeast: 0.28 } };
     const atMost = { goal: { atMost: 850 }, floor: { atMost: 1200 } };
 
-    it('tells a goal from a floor, whichever way is better', () => {
+    it('distinguishes a goal from a floor, in both directions', () => {
         expect(verdictOf(atLeast, 0.38)).to.equal('goal met');
         expect(verdictOf(atLeast, 0.3)).to.equal('above floor');
         expect(verdictOf(atLeast, 0.27)).to.equal('BELOW FLOOR');
@@ -125,7 +125,7 @@ describe('a verdict of the bench', () => {
         expect(verdictOf(atMost, 1201)).to.equal('BELOW FLOOR');
     });
 
-    it('names what has no floor, no goal or no figure', () => {
+    it('names values without a floor, a goal or a measurement', () => {
         expect(verdictOf({ goal: { atMost: 40 } }, 41)).to.equal('below goal');
         expect(verdictOf({}, 41)).to.equal('for information');
         expect(verdictOf(atMost, median([]))).to.equal('not measured');
@@ -134,10 +134,10 @@ describe('a verdict of the bench', () => {
 
 describe('a trend of the soak', () => {
     const hours = Array.from({ length: 100 }, (_, index) => index / 100);
-    /** The same every time: between -1 and 1. */
+    /** Deterministic noise between -1 and 1. */
     const noise = (index: number) => Math.sin(index * index);
 
-    it('is told in spite of a warm-up, noise and a few odd values', () => {
+    it('is found despite a warm-up, noise and a few odd values', () => {
         const values = hours.map((hour, index) => (index < 20 ? 10 : 100 + hour * 2 + noise(index) * 0.2 + (index % 17 === 0 ? 50 : 0)));
         const trend = trendOf({ hours, values });
         expect(trend.growth).to.be.within(0.4, 0.56);
@@ -145,7 +145,7 @@ describe('a trend of the soak', () => {
         expect(growthVerdict(trend)).to.equal('GROWS');
     });
 
-    it('is none where a figure stays, whatever its noise, and is not called one where chance explains it', () => {
+    it('is not reported for a constant value with noise, nor if chance explains it', () => {
         expect(trendOf({ hours, values: hours.map(() => 30) })).to.include({ growth: 0, low: 0, high: 0 });
         const noisy = trendOf({ hours, values: hours.map((_, index) => 100 + noise(index) * 20) });
         expect(noisy.low).to.be.below(0);
@@ -164,12 +164,12 @@ describe('the long runs', () => {
         date: '2026-01-02T03:04:05Z',
     });
 
-    it('show the rows that their titles end with', () => {
+    it('have the rows that their titles end with', () => {
         expect(rowsOf('survives 100 deaths (R1, R2)')).to.deep.equal(['R1', 'R2']);
         expect(rowsOf('reads a file (of 500 MB)')).to.deep.equal([]);
     });
 
-    it('tell each row once, in order, and that it holds only if all of its tests do', () => {
+    it('list each row once, in order, and pass only if all of its tests pass', () => {
         expect(tellRows([run('a (E4)'), run('b (R10)'), run('c (R2, R10)', false), run('alone')])).to.deep.equal([
             'DOES NOT HOLD  R2 (2 s)',
             'DOES NOT HOLD  R10 (3 s)',
@@ -179,7 +179,7 @@ describe('the long runs', () => {
         ]);
     });
 
-    it('stand in the published results with commit and time', () => {
+    it('are in the published results with commit and time', () => {
         expect(longRunCells([run('lasts (50 times) (R10)', false)])).to.deep.equal([
             ['R10', 'lasts (50 times)', 'DOES NOT HOLD', '1.5', '0123', '2026-01-02 03:04'],
         ]);

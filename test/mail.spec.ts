@@ -55,7 +55,7 @@ describe('mail', () => {
     const message = (to: string) => ({ to, subject: 'A subject', text: 'First line.\n\nhttps://routebook.example/verify?token=abc\n' });
     const waiting = async () => (await db.raw('select count(*) from outgoing_mails')).rows[0].count;
 
-    it('goes out as plain text, from an address of this service, and is then forgotten', async () => {
+    it('is sent as plain text, from an address of this service, and then deleted', async () => {
         await queueMail(db, secrets, message('ada@people.example'));
         await postman().flush();
         const { from, subject, text } = await server.mailTo('ada@people.example');
@@ -64,13 +64,13 @@ describe('mail', () => {
         expect(await waiting()).to.equal(0);
     });
 
-    it('goes out once, no matter who looks into the box at the same time', async () => {
+    it('is sent once, even if several processes read the outbox at the same time', async () => {
         for (let count = 0; count < 30; count++) await queueMail(db, secrets, message('grace@people.example'));
         await Promise.all([postman(), postman(), postman()].map((each) => each.flush()));
         expect(server.mails.filter(({ to }) => to === 'grace@people.example')).to.have.length(30);
     });
 
-    it('gets its link where the link stands, whatever the people in it chose as their names', async () => {
+    it('gets its link in the right place, whatever names people in it have chosen', async () => {
         const linkId = newLinkId();
         const text = 'ada invites you to "The {token}".\n\nhttps://routebook.example/invite/{token}\n';
         await queueMail(db, secrets, { ...message('ada@people.example'), text, linkId });
@@ -80,7 +80,7 @@ describe('mail', () => {
         expect(sent.text).to.include('"The {token}"');
     });
 
-    it('waits encrypted: who reads the database reads no subject, no text and no link', async () => {
+    it('is encrypted while it waits: the database shows no subject, text or link', async () => {
         await queueMail(db, secrets, message('ada@people.example'));
         const { rows } = await db.raw('select to_jsonb(m) as row, sealed from outgoing_mails m');
         expect(rows).to.have.length(1);
@@ -99,7 +99,7 @@ describe('mail', () => {
         expect(JSON.stringify(logged)).to.include('no key of SECRET_KEYS opens it');
     });
 
-    it('is not sent where what was the reason for it did not happen', async () => {
+    it('is not sent if the transaction of its cause fails', async () => {
         await db
             .transaction(async (trx) => {
                 await queueMail(trx, secrets, message('nobody@people.example'));
@@ -110,7 +110,7 @@ describe('mail', () => {
         expect(server.mails.filter(({ to }) => to === 'nobody@people.example')).to.deep.equal([]);
     });
 
-    it('waits where the server says "later", and is given up where it says "never"', async () => {
+    it('waits if the server refuses temporarily, and is given up if it refuses permanently', async () => {
         server.refuseWith(451);
         await queueMail(db, secrets, message('later@people.example'));
         await postman().flush();
@@ -126,14 +126,14 @@ describe('mail', () => {
         server.refuseWith(0);
     });
 
-    it('waits while there is no server to be reached', async () => {
+    it('waits while no server is reachable', async () => {
         await queueMail(db, secrets, message('away@people.example'));
         await postman('smtp://127.0.0.1:1').flush();
         expect(await waiting()).to.equal(1);
         expect(logged.map(({ message }) => message)).to.include('a mail could not be sent');
     });
 
-    it('stands in the log where no server is set, so that its link can be opened', async () => {
+    it('is in the log if no server is configured, so that its link can be opened', async () => {
         await queueMail(db, secrets, message('log@people.example'));
         const log = createLog('warn', { write: (line: string) => void logged.push(JSON.parse(line)) });
         const made = openPostman({

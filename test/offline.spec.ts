@@ -9,7 +9,7 @@ import { expect } from 'chai';
 const GUARD = fileURLToPath(new URL('support/offline.ts', import.meta.url));
 const MOCHA = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
 
-/** Ways out, each swallowing its own failure, as careless code would; 192.0.2.1 belongs to nobody. */
+/** Outbound connections whose errors are swallowed, as in careless code. 192.0.2.1 is reserved for documentation. */
 const WAYS_OUT: Readonly<Record<string, string>> = {
     'a socket': `const { connect } = await import('node:net'); try { connect(443, '192.0.2.1').on('error', () => {}); } catch {}`,
     'a socket by name': `const { connect } = await import('node:net'); try { connect({ port: 443, host: 'elsewhere.test' }).on('error', () => {}); } catch {}`,
@@ -20,12 +20,12 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
 
 describe('the suite', () => {
     for (const [way, code] of Object.entries(WAYS_OUT)) {
-        it(`fails when a test leaves this machine by ${way}, also where the test itself does not notice`, async () => {
+        it(`fails when a test connects outside of this machine by ${way}, even if the test does not notice`, async () => {
             expect(await run(code)).to.match(/tried to leave this machine/);
         });
     }
 
-    it('does not mind what stays here', async () => {
+    it('allows connections within this machine', async () => {
         const stay = `const { createServer, connect } = await import('node:net');
             const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
             await new Promise((done) => server.once('listening', done));
@@ -38,7 +38,7 @@ describe('the suite', () => {
     });
 });
 
-/** The output of a suite with this one test, where it failed. */
+/** The output of a failed suite with this one test; undefined if it passed. */
 async function run(code: string): Promise<string | undefined> {
     const folder = await mkdtemp(join(tmpdir(), 'routebook-offline-'));
     try {

@@ -6,7 +6,7 @@ import { createPasswords } from '../shared/platform/passwords/passwords.ts';
 import { Refusal } from '../shared/refusals.ts';
 
 describe('passwords', () => {
-    it('are kept as a salted hash that costs memory, and no two hashes of one password are equal', async () => {
+    it('are stored as a salted hash that needs memory, and no two hashes of one password are equal', async () => {
         const passwords = createPasswords({ cost: readConfig({}).passwordCost });
         const [one, two] = [await passwords.hash('four words for ada'), await passwords.hash('four words for ada')];
         expect(one)
@@ -16,17 +16,17 @@ describe('passwords', () => {
         expect(await passwords.matches('four words for eve', one)).to.equal(false);
     }).timeout(240_000);
 
-    it('fit whatever keyboard they are typed on, and are known after the cost was raised', async () => {
+    it('match from any keyboard, and after the cost was raised', async () => {
         const hash = await createPasswords({ cost: 4 }).hash('cafe\u0301 au lait');
         expect(await createPasswords({ cost: 5 }).matches('caf\u00e9 au lait', hash)).to.equal(true);
     });
 
-    it('of nobody are as much work as of somebody, and never right', async () => {
+    it('of unknown users take as long as of known ones, and never match', async () => {
         const passwords = createPasswords({ cost: 4 });
         for (const hash of [undefined, null]) expect(await passwords.matches('', hash)).to.equal(false);
     });
 
-    it('wait for their turn, and are refused where too many wait', async () => {
+    it('wait for their turn, and are refused if too many wait', async () => {
         const passwords = createPasswords({ cost: 12, atOnce: 1, maxWaiting: 3 });
         const order: number[] = [];
         const outcomes = await Promise.allSettled(
@@ -49,7 +49,7 @@ describe('passwords', () => {
         await passwords.hash('four words for ada');
     });
 
-    it('that anybody would try first are refused, and long ones of any signs are fine', () => {
+    it('that are easy to guess are refused, and long ones of any characters are accepted', () => {
         for (const weak of [
             'ada@x',
             'adalovelace1',
@@ -73,7 +73,7 @@ describe('passwords', () => {
         }
     });
 
-    it('may not be one of the 10,000 commonest, nor one of them with digits and signs around it', () => {
+    it('may not be one of the 10,000 most common, nor one of them with digits and signs around it', () => {
         for (const common of ['q1w2e3r4t5y6', 'basketball', 'Christopher', '1qaz2wsx3edc', 'dragon12345', '!!sunshine99!!']) {
             expect(passwordProblem(common, 'ada@people.example', isCommonPassword), common).to.equal('This password is too common.');
         }

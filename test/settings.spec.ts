@@ -24,7 +24,7 @@ import { openWorld } from './support/world.ts';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Values that no process can do anything with, by their setting. */
+/** Invalid values of each setting. */
 const WRONG: Readonly<Record<string, readonly string[]>> = {
     PUBLIC_URL: [
         'routebook.example',
@@ -67,7 +67,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
     OTEL_EXPORTER_OTLP_ENDPOINT: ['http://collector example:4318', 'collector:4318'],
 };
 
-/** Values that have to start, and what is read from them. */
+/** Valid values, and how each is read. */
 const RIGHT: readonly (readonly [name: string, value: string, read: (config: Config) => unknown, expected?: string])[] = [
     ['PUBLIC_URL', 'https://routebook.example', ({ publicUrl }) => publicUrl],
     ['PUBLIC_URL', 'http://[::1]:8080/', ({ publicUrl }) => publicUrl, 'http://[::1]:8080'],
@@ -96,7 +96,7 @@ const RIGHT: readonly (readonly [name: string, value: string, read: (config: Con
     ['EGRESS_HOSTS', 'shop.example=[::1]', ({ egressHosts }) => [...egressHosts].join(), 'shop.example,::1'],
 ];
 
-/** The lines with which a start would end. */
+/** The error lines of a start with these settings. */
 function faultsOf(settings: Record<string, string>): string[] {
     try {
         readConfig(settings);
@@ -109,7 +109,7 @@ function faultsOf(settings: Record<string, string>): string[] {
 
 describe('a setting', () => {
     for (const [name, values] of Object.entries(WRONG)) {
-        it(`${name} that cannot work is told before anything starts, in one line with its fault and an example that works`, () => {
+        it(`${name} with an invalid value is reported before anything starts, in one line with the error and a valid example`, () => {
             for (const value of values) {
                 const [line = '', ...more] = faultsOf({ [name]: value });
                 expect(more, value).to.deep.equal([]);
@@ -120,11 +120,11 @@ describe('a setting', () => {
         });
     }
 
-    it('that can work is taken as it is', () => {
+    it('with a valid value is read as expected', () => {
         for (const [name, value, read, expected = value] of RIGHT) expect(read(readConfig({ [name]: value })), name).to.equal(expected);
     });
 
-    it('never has its password repeated', () => {
+    it('never appears with its password', () => {
         for (const name of [
             'DATABASE_URL',
             'DATABASE_REPLICA_URL',
@@ -140,7 +140,7 @@ describe('a setting', () => {
         }
     });
 
-    it('of a replica is told where there is no primary, and where it cannot work', () => {
+    it('of a replica is reported without a primary, and if it is invalid', () => {
         const replica = { DATABASE_REPLICA_URL: 'postgresql://user:pass@replica.example:5432/routebook' };
         const primary = { DATABASE_URL: 'postgresql://user:pass@db.example:5432/routebook' };
         const example = 'for example DATABASE_URL=postgresql://user:password@db.example:5432/routebook';
@@ -153,7 +153,7 @@ describe('a setting', () => {
         }
     });
 
-    it('of one role of Redis is told where the other role has none', () => {
+    it('of one role of Redis is reported if the other role has none', () => {
         const queue = { REDIS_QUEUE_URL: 'redis://queue.example:6379' };
         const limits = { REDIS_LIMITS_URL: 'redis+sentinel://h1,h2/limits' };
         const both = { REDIS_URL: 'redis://both.example:6379' };
@@ -174,19 +174,19 @@ describe('a setting', () => {
         }
     });
 
-    it('of Stripe alone is told in one line that names the missing ones and the given one', () => {
+    it('of Stripe is reported in one line that names the missing ones and the given one', () => {
         expect(faultsOf({ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_PRICE_PRO: 'price_1' })).to.deep.equal([
             'STRIPE_WEBHOOK_SECRET, STRIPE_PRICE_STARTER: missing beside STRIPE_SECRET_KEY, STRIPE_PRICE_PRO; the four go together, all or none; for example STRIPE_WEBHOOK_SECRET=value',
         ]);
     });
 
-    it('is told together with every other one that is wrong', () => {
+    it('is reported together with every other wrong one', () => {
         const lines = faultsOf({ PORT: 'http', PUBLIC_URL: 'http://', SMTP_URL: 'smtp://mail:abc', MAIL_FROM: '@' });
         expect(lines.map((line) => line.split(':')[0])).to.deep.equal(['PORT', 'PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM']);
     });
 });
 
-describe('a start that finds its place taken or missing', function () {
+describe('a start with an unusable port, host or folder', function () {
     this.timeout(240_000);
     let database: TestDatabase;
     let folder: string;
@@ -198,7 +198,7 @@ describe('a start that finds its place taken or missing', function () {
         database = await createTestDatabase();
         folder = mkdtempSync(join(tmpdir(), 'routebook-settings-'));
         writeFileSync(join(folder, 'file'), '');
-        // The next one is taken too, as it is by the demo shop of another start.
+        // The next port is taken too, as by the demo shop of another server.
         const first = await freePort(4);
         taken = String(first);
         free = String(first + 2);
@@ -211,7 +211,7 @@ describe('a start that finds its place taken or missing', function () {
         rmSync(folder, { recursive: true, force: true });
     });
 
-    /** What a process that cannot start says on stderr. */
+    /** The stderr output of a process that cannot start. */
     async function endOf(name: 'api' | 'worker' | 'start', settings: Record<string, string>): Promise<string> {
         const usual = {
             ...ownEnvironment(),
@@ -228,17 +228,17 @@ describe('a start that finds its place taken or missing', function () {
         return ended.stderr;
     }
 
-    it('names PORT where something listens there, and one that is free with the next one', async () => {
+    it('names PORT if it is in use, and suggests a free one', async () => {
         const told = `routebook: PORT: ${taken} is taken; for example PORT=${free}\n`;
         expect(await endOf('api', { PORT: taken })).to.equal(told);
     });
 
-    it('names METRICS_PORT where something listens there', async () => {
+    it('names METRICS_PORT if it is in use', async () => {
         const told = `routebook: METRICS_PORT: ${taken} is taken; for example METRICS_PORT=${free}\n`;
         for (const name of ['worker', 'start'] as const) expect(await endOf(name, { METRICS_PORT: taken }), name).to.equal(told);
     });
 
-    it('names the port that only root may have', async () => {
+    it('names a port that only root may use', async () => {
         const denied = Object.assign(new Error('listen EACCES'), { code: 'EACCES', syscall: 'listen' });
         const told = 'METRICS_PORT: this user may not listen on 80; for example METRICS_PORT=9464';
         expect(await listenFault(denied, { name: 'METRICS_PORT', port: 80 }))
@@ -246,10 +246,10 @@ describe('a start that finds its place taken or missing', function () {
             .with.property('message', told);
     });
 
-    it('names HOST where it is none of this machine', async () => {
+    it('names HOST if it is no address of this machine', async () => {
         const told = 'routebook: HOST: must be a name or an address of this machine (EADDRNOTAVAIL); for example HOST=127.0.0.1\n';
         expect(await endOf('api', { HOST: '203.0.113.7' })).to.equal(told);
-        // A name that nobody knows would be asked for outside of this machine.
+        // An unknown name would be looked up outside of this machine.
         const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND nosuch.invalid'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' });
         expect(await listenFault(unknown, { name: 'PORT', port: 8080 }))
             .to.be.instanceOf(ConfigFault)
@@ -257,7 +257,7 @@ describe('a start that finds its place taken or missing', function () {
             .that.matches(/^HOST: /);
     });
 
-    it('names DATA_DIR where it is no folder, or below what is none', () => {
+    it('names DATA_DIR if it is no folder, or below a file', () => {
         const file = join(folder, 'file');
         const nowhere = platform() === 'linux' ? ['/proc/routebook/below'] : [];
         for (const dataDir of [file, join(file, 'below'), ...nowhere]) {
@@ -268,8 +268,8 @@ describe('a start that finds its place taken or missing', function () {
         }
     });
 
-    it('names DATA_DIR where it cannot be written, before anything starts', async () => {
-        // Modes do not bind root, whom nothing lets write here.
+    it('names DATA_DIR if it is not writable, before anything starts', async () => {
+        // File modes do not restrict root, which cannot write to /proc.
         const closed = process.getuid?.() === 0 ? '/proc' : join(folder, 'closed');
         if (!existsSync(closed)) mkdirSync(closed, { mode: 0o500 });
         const told = 'cannot be written \\([A-Z]+\\); for example DATA_DIR=.data';
@@ -280,7 +280,7 @@ describe('a start that finds its place taken or missing', function () {
 });
 
 describe('an API without HOST', () => {
-    it('answers on every address of this machine, and knows its callers by their own', async () => {
+    it('listens on every address of this machine, and sees the address of each caller', async () => {
         const world = await openWorld({ workers: 0, config: { host: undefined } });
         const { port } = new URL(world.base);
         try {
@@ -302,11 +302,11 @@ describe('an API without HOST', () => {
 describe('npm start with HOST', function () {
     this.timeout(240_000);
 
-    it('prints a curl line that works as it stands', async function () {
+    it('prints a curl line that works unchanged', async function () {
         needs(this, 'curl');
         const database = await createTestDatabase();
         const folder = mkdtempSync(join(tmpdir(), 'routebook-host-'));
-        // The last address is IPv6's, where this machine has one. Linux has all of 127.0.0.0/8, others one address of it.
+        // The last address is IPv6 if this machine has it. Linux has all of 127.0.0.0/8, other systems one address of it.
         const address = loopbackAddresses().at(-1) ?? '127.0.0.1';
         const HOST = address === '127.0.0.1' && platform() === 'linux' ? '127.0.0.2' : address;
         try {
@@ -322,7 +322,7 @@ describe('npm start with HOST', function () {
         }
     });
 
-    it('says which port the demo shop has, and which one it was to have', async () => {
+    it('says which port the demo shop has, and which one it should have had', async () => {
         const database = await createTestDatabase();
         const folder = mkdtempSync(join(tmpdir(), 'routebook-demo-'));
         const port = await freePort(2);
@@ -340,7 +340,7 @@ describe('npm start with HOST', function () {
         }
     });
 
-    it('says localhost where it listens on every interface or on the usual one', () => {
+    it('says localhost if it listens on every interface or on the default one', () => {
         for (const host of [undefined, '0.0.0.0', '0', '::', '::0', '0:0:0:0:0:0:0:0', 'localhost']) {
             expect(baseUrl(host, 8080), host).to.equal('http://localhost:8080');
         }

@@ -13,7 +13,7 @@ import * as schemas from '../../shared/store/registry/schemas.ts';
 import { type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
 import { makeOwner } from '../support/routes.ts';
 
-describe("the operator's tool", () => {
+describe('the operator’s command line', () => {
     let database: OpenedDatabase;
     let db: Db;
 
@@ -28,7 +28,7 @@ describe("the operator's tool", () => {
         code: number;
         out: string[];
         err: string[];
-        /** The last line of stdout, read as JSON. */
+        /** The last line of stdout, parsed as JSON. */
         json: JsonObject;
     }
 
@@ -64,7 +64,7 @@ describe("the operator's tool", () => {
         return caller;
     };
 
-    it('makes an account whose key works, with plan, bonus and limits of its own', async () => {
+    it('creates an account whose key works, with plan, bonus and limits of its own', async () => {
         const { apiKey, workspaceId } = await newAccount(
             ...[
                 '--plan',
@@ -91,7 +91,7 @@ describe("the operator's tool", () => {
         expect(await readBalance(db, workspaceId)).to.deep.include({ bonus: 25, allowance: { limit: 6, remaining: 6 } });
     });
 
-    it('counts an invitation of a new address only, by a user that exists', async () => {
+    it('counts an invitation only for a new address and by an existing user', async () => {
         const inviter = await newAccount();
         const invited = await newAccount('--invited-by', inviter.userId);
         const { rows } = await db.raw<{ rows: { invited_by: string }[] }>('select invited_by from users where id = ?', [invited.userId]);
@@ -111,7 +111,7 @@ describe("the operator's tool", () => {
         expect([unknown.code, errorOf(unknown)['code']]).to.deep.equal([1, 'NOT_FOUND']);
     });
 
-    it('takes the second factors of a user away who lost them, and mails the user', async () => {
+    it('removes the second factors of a user who lost them, and mails the user', async () => {
         const { userId } = await newAccount();
         const passkey = { userId, credentialId: 'AAAA', publicKey: Buffer.alloc(32), counter: 0, transports: [], name: 'lost phone' };
         await addPasskey(db, passkey);
@@ -124,7 +124,7 @@ describe("the operator's tool", () => {
         expect((await admin('account', 'reset-factor', 'usr_unknown')).code).to.equal(1);
     });
 
-    it('suspends a user and lets the user back in', async () => {
+    it('suspends and unsuspends a user', async () => {
         const { userId, apiKey } = await newAccount();
         expect(await done('account', 'suspend', userId)).to.deep.equal({ user_id: userId, suspended: true });
         expect((await callerOf(apiKey))?.suspended).to.equal(true);
@@ -133,7 +133,7 @@ describe("the operator's tool", () => {
         expect((await admin('account', 'suspend', 'usr_unknown')).code).to.equal(1);
     });
 
-    it('makes, lists and revokes keys', async () => {
+    it('creates, lists and revokes keys', async () => {
         const { workspaceId, userId, keyId } = await newAccount();
         const made = await done('key', 'create', '--workspace', workspaceId, '--name', 'Build server', '--expires-in', 3600);
         expect(await callerOf(String(made['api_key']))).to.include({ keyName: 'Build server', userId });
@@ -155,7 +155,7 @@ describe("the operator's tool", () => {
         expect((await callerOf(apiKey))?.figures.perMinute).to.equal(100);
     });
 
-    it('grants credits to anyone who pays for the workspace', async () => {
+    it('grants credits to the payer of the workspace', async () => {
         const { workspaceId, userId } = await newAccount();
         expect(await done('credits', 'grant', workspaceId, 40)).to.deep.equal({
             workspace_id: workspaceId,
@@ -220,7 +220,7 @@ describe("the operator's tool", () => {
         expect((await admin('site', 'transfer', 'handed.example', 'wsp_unknown')).code).to.equal(1);
     });
 
-    it('says which maintainer is about to be removed, and whose audits name what an operator changed', async () => {
+    it('names a maintainer whose removal is pending, and the audits that contain an operator’s change', async () => {
         const [first, second] = [await newAccount(), await newAccount()];
         for (const { workspaceId } of [first, second]) await done('maintainer', 'add', 'leaving.example', workspaceId);
         const order = { registrable: 'leaving.example', by: first.workspaceId, workspaceId: second.workspaceId };
@@ -238,7 +238,7 @@ describe("the operator's tool", () => {
         expect(await actsIn(second.workspaceId)).to.include.members(['maintainer.removed', 'maintainer.added']);
     });
 
-    it('lists the domains that others maintain beside Routebook, which a transfer either way ends', async () => {
+    it('lists domains with a maintainer beside Routebook; a transfer in either direction ends that', async () => {
         const { workspaceId } = await newAccount();
         for (const site of ['kept.example', 'shared.example']) await schemas.publish(db, orderOf(packageOf(site), undefined));
         await done('maintainer', 'add', 'shared.example', workspaceId);
@@ -251,7 +251,7 @@ describe("the operator's tool", () => {
         expect(await shared()).to.deep.equal([['kept.example'], ['shared.example']]);
     });
 
-    it('yanks a version, and says which one is the latest now', async () => {
+    it('yanks a version, and names the new latest version', async () => {
         const { workspaceId, userId } = await newAccount();
         const publisher = { workspaceId, userId, accountId: userId, isGuarded: true };
         for (const text of ['one', 'two']) await schemas.publish(db, orderOf(packageOf('pulled.example', text), publisher));
@@ -276,7 +276,7 @@ describe("the operator's tool", () => {
         expect([unknown.code, errorOf(unknown)['code']]).to.deep.equal([1, 'VERSION_NOT_FOUND']);
     });
 
-    it('tells the workspace whose version it yanks, and the proved owner of the domain, in their audits and by mail', async () => {
+    it('reports a yank to the workspace that published the version and to the proved owner, in their audits and by mail', async () => {
         const [publisher, owner] = [await newAccount(), await newAccount()];
         const { workspaceId, userId } = publisher;
         const order = orderOf(packageOf('told.example'), { workspaceId, userId, accountId: userId, isGuarded: true });
@@ -303,7 +303,7 @@ describe("the operator's tool", () => {
         }
     });
 
-    it('writes down what was done, newest first, and nothing of what was refused', async () => {
+    it('records what was done, newest first, and nothing that was refused', async () => {
         const { apiKey, workspaceId } = await newAccount();
         await admin('credits', 'grant', 'wsp_unknown', 5);
         await done('credits', 'grant', workspaceId, 5);

@@ -22,7 +22,7 @@ import { openWorld } from '../support/world.ts';
 const [OLD, NEW, GONE] = [newSecretKey('old'), newSecretKey('new'), newSecretKey('gone')];
 const NOW = Date.now();
 
-describe('credentials rotate', () => {
+describe('rotating the encryption keys', () => {
     let database: OpenedDatabase;
     let db: Db;
 
@@ -49,7 +49,7 @@ describe('credentials rotate', () => {
     ];
 
     let people = 0;
-    /** Somebody who set an authenticator app up under these keys. */
+    /** A user with an authenticator app that was encrypted with these keys. */
     async function withApp(keys: string): Promise<{ userId: string; secret: string }> {
         people += 1;
         const { userId } = await createAccount(db, { email: `person${people}@people.example`, plan: 'free' });
@@ -61,13 +61,13 @@ describe('credentials rotate', () => {
 
     const codeOf = (secret: string, now: number) => generate({ secret, epoch: Math.floor(now / 1000) });
 
-    /** A code of the app, `steps` half minutes later, checked by a service with these keys. */
+    /** Whether a service with these keys accepts the app's code of `steps` half minutes later. */
     async function enters({ userId, secret }: { userId: string; secret: string }, keys: string, steps: number): Promise<TotpVerdict> {
         const now = NOW + steps * 30_000;
         return useTotp({ db, secrets: testSecrets(db, keys), now }, userId, await codeOf(secret, now));
     }
 
-    it('lets people sign in with their authenticator apps once the old key is gone', async () => {
+    it('lets users sign in with their authenticator apps after the old key was removed', async () => {
         const [ada, grace] = [await withApp(OLD), await withApp(OLD)];
         expect(await enters(ada, NEW, 1)).to.equal('unreadable');
         const { code, json } = await rotate(`${NEW},${OLD}`);
@@ -75,14 +75,14 @@ describe('credentials rotate', () => {
         for (const person of [ada, grace]) expect(await enters(person, NEW, 2)).to.equal('right');
     });
 
-    it('takes each code once all the same', async () => {
+    it('still accepts each code once', async () => {
         const ada = await withApp(OLD);
         expect(await enters(ada, OLD, 1)).to.equal('right');
         await rotate(`${NEW},${OLD}`);
         expect(await enters(ada, NEW, 1)).to.equal('wrong');
     });
 
-    it('does nothing where it was done, and goes on where it ended early', async () => {
+    it('does nothing if it was already done, and continues where it stopped', async () => {
         await withApp(OLD);
         await rotate(`${NEW},${OLD}`);
         const { rows: before } = await db.raw('select user_id, sealed from totp_secrets');
@@ -93,7 +93,7 @@ describe('credentials rotate', () => {
         expect(after).to.deep.equal(before);
     });
 
-    it('leaves alone what no key opens, and says so', async () => {
+    it('skips values that no key decrypts, and says so', async () => {
         const [ada, lost] = [await withApp(OLD), await withApp(GONE)];
         const { code, json, told } = await rotate(`${NEW},${OLD}`);
         expect([code, json['tables']]).to.deep.equal([0, counts(1, 0, 1)]);
@@ -103,7 +103,7 @@ describe('credentials rotate', () => {
         expect(await enters(lost, NEW, 2)).to.equal('right');
     });
 
-    it('takes a large table in batches, and two at once do it once', async () => {
+    it('processes a large table in batches, and two concurrent runs do it once', async () => {
         const sealed = await testSecrets(db, OLD).seal('JBSWY3DPEHPK3PXP', 'totp');
         await db.raw(
             `insert into users (id, email, email_normalised) select 'usr_' || n, n || '@crowd.example', n || '@crowd.example'
@@ -116,7 +116,7 @@ describe('credentials rotate', () => {
         expect((await rotate(NEW)).json['tables']).to.deep.equal(counts(0, 1201, 0));
     });
 
-    it('stands in the audit with its counts, and never with a secret or a key', async () => {
+    it('is in the audit with its counts, and never with a secret or a key', async () => {
         const { secret } = await withApp(OLD);
         await rotate(`${NEW},${OLD}`);
         const [entry] = await listChanges(db, 1);
@@ -133,8 +133,8 @@ describe('credentials rotate', () => {
     });
 });
 
-describe('credentials rotate with jobs', () => {
-    it('seals what they ask for, what came of it and why it failed again', async () => {
+describe('rotating the encryption keys of jobs', () => {
+    it('encrypts their params, results and errors again', async () => {
         const world = await openWorld({ workers: 0 });
         try {
             const ada = await join(world, { plan: 'pro' });
@@ -154,8 +154,8 @@ describe('credentials rotate with jobs', () => {
     });
 });
 
-describe('credentials rotate with connections', () => {
-    it('fails no call that uses one meanwhile, and leaves nothing to the old key', async () => {
+describe('rotating the encryption keys of connections', () => {
+    it('fails no call that uses one meanwhile, and leaves nothing encrypted with the old key', async () => {
         const site = await openSite((_request, response) => {
             response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
         });

@@ -59,7 +59,7 @@ describe('what an operator looks up', () => {
         expect(out.join('\n')).to.include('ada@people.example').and.include('free');
     });
 
-    it('an account, by whatever is known of it', async () => {
+    it('an account, by any of its identifiers', async () => {
         for (const words of ['ADA@', ada.userId, ada.workspaceId, ada.keyId, ada.apiKey, ada.apiKey.slice(0, 12)])
             expect(of('user_id', await json('account', 'find', words)), words).to.deep.equal([ada.userId]);
         expect(await json('account', 'find', 'nobody')).to.deep.equal([]);
@@ -83,7 +83,7 @@ describe('what an operator looks up', () => {
         expect((await run('workspace', 'show', 'wsp_unknown')).code).to.equal(1);
     });
 
-    it('requests for schemas, with their demand and never the contact', async () => {
+    it('schema requests, with their demand and never the contact', async () => {
         const open = await json('request', 'list', '--status', 'open');
         expect(open).to.have.length(1);
         expect(open[0]).to.include({ request_id: 'srq_one', domain: 'wanted.example', demand: 1, workspace_id: ada.workspaceId });
@@ -92,14 +92,14 @@ describe('what an operator looks up', () => {
         expect(all.out.join('\n')).not.to.include('ada@people.example');
     });
 
-    it('sites with their state and who maintains them', async () => {
+    it('sites with their state and maintainers', async () => {
         expect(of('site', await json('site', 'list')).toSorted()).to.deep.equal(['blocked.example', 'bob.example']);
         expect(of('site', await json('site', 'list', '--only', 'blocked'))).to.deep.equal(['blocked.example']);
         expect(await json('site', 'list', '--only', 'verified')).to.deep.equal([]);
         expect((await run('site', 'list')).out.join('\n')).to.match(/blocked\.example +1 +blocked +Routebook/);
     });
 
-    it('what is called most, by site, endpoint, workspace and user', async () => {
+    it('the most called sites, endpoints, workspaces and users', async () => {
         const expected = { calls: 3, successes: 2, credits: 2 };
         for (const [by, name] of [
             ['site', { site: 'bob.example' }],
@@ -111,7 +111,7 @@ describe('what an operator looks up', () => {
         expect((await run('usage', 'top')).out[1]).to.match(/^bob\.example +3 +66\.6 % +2 /);
     });
 
-    it('an address that has an account gets one more workspace only when that is said', async () => {
+    it('an address with an account, which gets another workspace only on explicit request', async () => {
         const again = ['account', 'create', '--email', 'Ada+x@people.example'];
         const refused = await run(...again);
         expect(refused.code).to.equal(1);

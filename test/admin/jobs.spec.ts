@@ -21,7 +21,7 @@ describe('admin jobs', () => {
         return (json as { account: string | null; site: string | null }[]).map(({ account, site }) => [account, site]);
     };
 
-    it('pauses those of an account, of a site, of both together or of all, until just that is resumed', async () => {
+    it('pauses those of an account, of a site, of both or of all, until the same ones are resumed', async () => {
         await jobs('pause', '--account', 'wsp_one', '--reason', 'asked for it');
         await jobs('pause', '--site', 'Shop.Example');
         await jobs('pause', '--account', 'wsp_one', '--site', 'shop.example');

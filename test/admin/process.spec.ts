@@ -25,7 +25,7 @@ function admin(env: Record<string, string>, ...args: string[]): Promise<Ran> {
     });
 }
 
-describe("the operator's tool as a command", () => {
+describe('the operator’s command line as a process', () => {
     let database: OpenedDatabase;
     let folder: string;
 
@@ -58,7 +58,7 @@ describe("the operator's tool as a command", () => {
         expect(ran.stderr).not.to.include('    at ');
     });
 
-    it('leaves with exit code 2 where it was used wrongly', async () => {
+    it('exits with code 2 after wrong usage', async () => {
         const ran = await admin({ DATABASE_URL: database.url }, 'plan', 'set', 'wsp_x', 'gold');
         expect(ran.code).to.equal(2);
         expect(ran.stdout).to.equal('');

@@ -68,7 +68,7 @@ describe('admin registry load', () => {
         ]);
     });
 
-    it('leaves alone what an owner has proved, what others maintain and what is blocked, and says which', async () => {
+    it('skips sites that an owner has proved, that others maintain and that are blocked, and names them', async () => {
         const { workspaceId } = await contributor(db);
         const theirs = await contributor(db);
         for (const site of ['owned.example', 'blocked.example']) write(packageOf(site), `${site}.json`);
@@ -95,7 +95,7 @@ describe('admin registry load', () => {
         expect(await loaded(folder)).to.have.nested.property('[0].version', 1);
     });
 
-    it('loads the sites that --only names, and says which it does not find', async () => {
+    it('loads the sites of --only, and names those that it does not find', async () => {
         for (const site of ['a.example', 'b.example', 'c.example']) write(packageOf(site), `${site}.json`);
         expect((await loaded(folder, '--only', 'c.example', 'a.example')).map(({ site }) => site)).to.deep.equal([
             'a.example',
@@ -105,7 +105,7 @@ describe('admin registry load', () => {
         expect([code, (json['error'] as JsonObject)['message']]).to.deep.equal([1, 'There is no package of d.example to load.']);
     });
 
-    it('puts runs in line with --verify, also of what was loaded before, and tells how each site stands', async () => {
+    it('schedules runs with --verify, also for sites that were loaded before, and shows the state of each site', async () => {
         const example = { name: 'front', method: 'GET' as const, url: 'https://run.example/', examples: [{ params: {} }] };
         for (const site of ['run.example', 'owned.example']) write(packageOf(site), `${site}.json`);
         write(packageOf('run.example', 'One', { endpoints: [example] }), 'run.example.json');

@@ -47,7 +47,7 @@ describe('admin site policy', () => {
     const ownerSets = (owners: Partial<SitePolicy>) => db.transaction((trx) => setPolicy(trx, DOMAIN, { ...NO_POLICY, ...owners }));
     const holds = async () => (await findLatest(db, { site: DOMAIN, registrable: DOMAIN })).policy;
 
-    it('shows what nobody set yet', async () => {
+    it('shows an empty policy', async () => {
         for (const options of [[], ['--show']])
             expect(await set(...options)).to.deep.equal({ domain: DOMAIN, operator: NO_POLICY, owner: NO_POLICY });
         expect(await holds()).to.equal(null);
@@ -59,7 +59,7 @@ describe('admin site policy', () => {
             .and.match(/owner +hours +always/);
     });
 
-    it("sets every field of the operator's own, beside the owner's, and changes what is named alone", async () => {
+    it('sets every field of the operator’s policy, beside the owner’s, and changes only what is named', async () => {
         await ownerSets({ requests_per_minute: 10 });
         const path = ['--block-path', `WWW.${DOMAIN}/admin`];
         const first = await set('--writes', 'off', '--rpm', '60', '--hours', '22:00-06:00', '--timezone', 'Europe/Berlin', ...path);
@@ -77,7 +77,7 @@ describe('admin site policy', () => {
         expect((await set('--unblock-path', `www.${DOMAIN}/admin`)).operator.blocked_paths).to.deep.equal([]);
     });
 
-    it("clears its own policy or the owner's, and neither touches the other", async () => {
+    it('clears its own policy or the owner’s, without touching the other', async () => {
         await ownerSets({ blocked: true, writes: false });
         await set('--rpm', '60');
         expect((await set('--clear')).operator).to.deep.equal(NO_POLICY);
@@ -90,14 +90,14 @@ describe('admin site policy', () => {
         expect(await holds()).to.equal(null);
     });
 
-    it('blocks like site block, with a reason, and a block outlives --clear', async () => {
+    it('blocks like site block, with a reason, and --clear keeps the block', async () => {
         expect((await set('--block', '--reason', 'asked by mail')).operator.blocked).to.equal(true);
         expect(await findDomain(db, DOMAIN)).to.include({ blockReason: 'asked by mail' });
         expect((await set('--clear')).operator.blocked).to.equal(true);
         expect((await set('--unblock')).operator.blocked).to.equal(false);
     });
 
-    it("stands in the operators' audit and in that of the proved owner", async () => {
+    it('is in the operators’ audit and in that of the proved owner', async () => {
         const workspaceId = await anOwner();
         await ownerSets({ writes: false });
         await set('--rpm', '60', '--reason', 'the site groans');
@@ -112,7 +112,7 @@ describe('admin site policy', () => {
         expect(rows).to.deep.equal([{ command: 'site policy', target: DOMAIN, reason: 'the site groans' }]);
     });
 
-    it('refuses what contradicts itself or is no policy of the domain, and changes nothing', async () => {
+    it('refuses contradictions and invalid policies of the domain, and changes nothing', async () => {
         for (const options of [
             ['--show', '--writes', 'off'],
             ['--clear', '--rpm', '5'],

@@ -22,7 +22,7 @@ for (const topology of ANY_TOPOLOGY) {
         };
         afterEach(() => v.close());
 
-        it('calls the examples now, and tells of each endpoint whether it passed and why not', async () => {
+        it('calls the examples now, and reports for each endpoint whether it passed and why not', async () => {
             await open();
             await v.publish(SITE, [fruit(), fruit('bread'), fruit('fish')]);
             await v.ended(SITE, 1);
@@ -42,7 +42,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(entry).to.deep.include({ command: 'schema verify', target: `${SITE} 1`, before: { verified: true } });
         });
 
-        it('waits for a run that goes on, and repeats what was found where its ten minutes are not over', async () => {
+        it('waits for a running run, and repeats its findings within ten minutes', async () => {
             await open();
             await v.publish(SITE, [page(v.site, SITE, 'held')]);
             await v.site.waiting(1);
@@ -80,7 +80,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(v.pagesCalled()).to.deep.equal(['fruit', 'fruit']);
         });
 
-        it('stops in the middle of a run where the site is blocked, which decides nothing', async () => {
+        it('stops in the middle of a run if the site is blocked, without a verdict', async () => {
             await open();
             await v.publish(SITE, [page(v.site, SITE, 'held'), fruit()]);
             await v.site.waiting(1);
@@ -93,7 +93,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await v.card(SITE)).verified).to.equal(false);
         });
 
-        it('leaves the starter registry alone, unless an operator asks', async () => {
+        it('skips the starter registry, unless an operator asks', async () => {
             await open();
             await publishStarter(v.world.app.db, sitePackage(SITE, [fruit()]));
             await v.world.clock.advance({ days: 2 });
@@ -106,7 +106,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(v.pagesCalled()).to.deep.equal(['fruit']);
         });
 
-        it('decides nothing while the circuit of the site is open, and is not the probe that callers wait for', async () => {
+        it('gives no verdict while the circuit of the site is open, and is not the probe that callers wait for', async () => {
             await open();
             v.site.closed.set('fruit', 500);
             await v.publish(SITE, [page(v.site, SITE, 'fruit', { examples: [] })]);
@@ -125,7 +125,7 @@ for (const topology of ANY_TOPOLOGY) {
 }
 
 describe('schema verify', () => {
-    it('knows no site without a schema, and says where no worker takes the run', async function () {
+    it('reports a site without a schema, and that no worker takes the run', async function () {
         this.timeout(240_000);
         const v = await openVerifying('postgres', { workers: 0 });
         try {

@@ -14,7 +14,7 @@ const SAMPLES: ReadonlyMap<string, Sample> = new Map(
     STARTERS.flatMap(({ document, fixture }) => fixture.answers.map((sample) => [`${document.site}/${sample.endpoint}`, sample])),
 );
 const hasSample = (name: string) => SAMPLES.has(name);
-/** Spread over the labelled tasks, by their place alone; each has a sample of what the site answers. */
+/** Spread evenly over the labelled tasks. Each has a sample response of its site. */
 const CHOSEN = SERVED.filter(({ right }) => right.some(hasSample)).filter(
     (_task, place, all) => place % Math.floor(all.length / TASKS) === 0,
 );
@@ -48,7 +48,10 @@ describe('ten scripted tasks of an agent (M1)', function () {
         await internet?.close();
     });
 
-    /** Finds the endpoint, looks its site up where the first look did not show it, and fetches. What is counted is what the model writes and reads. */
+    /**
+     * Finds the endpoint, looks up its site if the first result did not show it, and fetches. Counts the tokens that the model writes and
+     * reads.
+     */
     async function work(task: string, right: readonly string[]) {
         const counted = { task, calls: 0, tokens: 0, isDone: false };
         const use = async (name: string, args: Record<string, unknown>) => {
@@ -72,7 +75,7 @@ describe('ten scripted tasks of an agent (M1)', function () {
         return counted;
     }
 
-    it('are done, each with what the site answers', () => {
+    it('succeed, each with the site’s response', () => {
         expect(spent).to.have.length(TASKS);
         expect(spent.filter(({ isDone }) => !isDone)).to.deep.equal([]);
     });
@@ -84,7 +87,7 @@ describe('ten scripted tasks of an agent (M1)', function () {
     });
 });
 
-/** The higher one of the two in the middle. */
+/** Of an even number of values, the higher one in the middle. */
 function medianOf(figures: number[]): number {
     return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] as number;
 }

@@ -39,7 +39,7 @@ describe('grants of apps', function () {
 
     const signIn = (who = ada) => oauth.signIn(who, { clientId, redirectUri: CALLBACK });
 
-    it('open nothing by a token that was renewed, in any process', async () => {
+    it('reject a token that was renewed, in any process', async () => {
         const other = await world.openAnotherApi();
         const there = (token: string | undefined) => oauth.statusOf(token, '/mcp', other.base);
         const { body } = await signIn();
@@ -55,7 +55,7 @@ describe('grants of apps', function () {
         expect(await there(next.body['access_token'])).to.equal(200);
     });
 
-    it('end where one of two renewals at the same time came from a thief', async () => {
+    it('end if a token was renewed twice, which means that it was stolen', async () => {
         const { body } = await signIn();
         const both = await Promise.all([1, 2].map(() => oauth.renew(clientId, body['refresh_token'])));
         expect(both.filter(({ status }) => status === 200).length).to.be.at.most(1);
@@ -65,7 +65,7 @@ describe('grants of apps', function () {
         }
     });
 
-    it('end after 30 days without use, and live on as long as they are renewed', async () => {
+    it('end after 30 days without use, and continue as long as they are renewed', async () => {
         const { body } = await signIn();
         await world.clock.advance({ days: 29 });
         const renewed = await oauth.renew(clientId, body['refresh_token']);
@@ -78,7 +78,7 @@ describe('grants of apps', function () {
         ada = await signUp(world);
     });
 
-    it('keep their app, which is forgotten after 30 days without one', async () => {
+    it('keep their app, which is deleted after 30 days without one', async () => {
         const unused = await oauth.register(CALLBACK);
         await signIn();
         await world.clock.advance({ days: 31 });
@@ -88,7 +88,7 @@ describe('grants of apps', function () {
         expect((await signIn()).status).to.equal(200);
     });
 
-    it('are at most 50 of a user, beside the keys of the workspace', async () => {
+    it('are limited to 50 for a user, beside the keys of the workspace', async () => {
         const person = await signUp(world);
         const first = await signIn(person);
         expect(first.status).to.equal(200);
@@ -119,7 +119,7 @@ describe('grants of apps', function () {
         expect((await signIn(person)).status).to.equal(200);
     });
 
-    it('are given by owners, admins and members, for workspaces of theirs alone', async () => {
+    it('are given by owners, admins and members, only for their own workspaces', async () => {
         const person = await signUp(world);
         const { query } = oauth.request(clientId, CALLBACK);
         const from = oauth.pathOf(query);
@@ -140,7 +140,7 @@ describe('grants of apps', function () {
         expect([forged.status, forged.to]).to.deep.equal([404, undefined]);
     });
 
-    it('are not asked for by a document behind a redirect, too large, without https or at a private address', async () => {
+    it('are refused for a document behind a redirect, too large, without https or at a private address', async () => {
         const person = await signUp(world);
         const asked = sites.asked.length;
         const documents: Record<string, string> = {
@@ -171,7 +171,7 @@ describe('grants of apps', function () {
         expect(sites.asked.slice(asked).filter((one) => !one.startsWith('app.test/'))).to.deep.equal([]);
     });
 
-    it('go to no address that only looks like the registered one', async () => {
+    it('redirect to no address that only resembles the registered one', async () => {
         const registered = 'https://app.test/callback';
         const tricks: Record<string, readonly string[]> = {
             [registered]: [
@@ -215,7 +215,7 @@ describe('grants of apps', function () {
         expect(html).to.not.include('evil.test');
     });
 
-    it('are exchanged from pages of any origin, by forms in which nothing stands twice', async () => {
+    it('are exchanged from pages of any origin, by forms without repeated fields', async () => {
         for (const path of ['/oauth/token', '/oauth/register', '/oauth/revoke', '/.well-known/oauth-authorization-server']) {
             const method = path.startsWith('/oauth') ? 'POST' : 'GET';
             const headers = { origin: 'https://app.test', 'access-control-request-method': method };

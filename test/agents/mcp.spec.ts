@@ -23,7 +23,7 @@ interface Listed {
     outputSchema?: object | undefined;
 }
 
-/** What the clients of all revisions have in common. */
+/** The common interface of the clients of all protocol revisions. */
 interface Agent {
     listTools(): Promise<{ tools: Listed[] }>;
     callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
@@ -104,7 +104,7 @@ for (const [name, open] of Object.entries(CLIENTS)) {
         };
         const balance = async () => (await ada.call('GET', '/v1/account')).body as unknown as { data: { credits: { balance: number } } };
 
-        it('is offered every tool, and told which of them only read', async () => {
+        it('gets every tool, and which of them are read-only', async () => {
             const { tools } = await agent.listTools();
             expect(tools.map((tool) => tool.name)).to.have.members([...READS, ...WRITES]);
             for (const { name: tool, annotations, description, outputSchema } of tools) {
@@ -114,7 +114,7 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             }
         });
 
-        it('finds a site, looks it up, sees the price, fetches, and pays what the API says', async () => {
+        it('finds a site, looks it up, sees the price, fetches, and pays the API’s price', async () => {
             const found = await use('look_up_site', { site: SHOP, intent: 'read the price of one product by its number' });
             expect(found.said.session_id).to.match(/^ses_/);
             expect(found.said.endpoints[0].name).to.equal('product');
@@ -123,14 +123,14 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             expect(dry.said.data).to.include({ credits_max: 1 });
             const fetched = await use('fetch', { site: SHOP, endpoint: 'product', params: { id: 7 }, session_id: found.said.session_id });
             expect(fetched.said.data).to.include({ id: 7 });
-            // The first fetch of an account brings its bonus.
+            // The first fetch of an account earns its bonus.
             expect(fetched.said.meta.credits_used).to.equal(1);
             const { balance: after } = (await balance()).data.credits;
             expect(after).to.equal(fetched.said.meta.credits_remaining);
             expect(after).to.be.at.least(before - 1);
         });
 
-        it('finds an endpoint by its task first, and fetches with the call that stands there', async () => {
+        it('finds an endpoint by its task first, and fetches with the call in the result', async () => {
             const { tools } = await agent.listTools();
             expect(tools[0]).to.include({ name: 'find_endpoint' });
             expect(tools[0]?.description).to.match(/^Start here/);
@@ -166,7 +166,7 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             expect((await use('request_schema', named.said.suggestion.request)).said).to.include({ status: 'open' });
         });
 
-        it('gets the beginning of a large answer, with all that is to be known of the call', async () => {
+        it('gets the beginning of a large response, with all metadata of the call', async () => {
             const url = `http://dear.test:${shop.port}/search`;
             const n = { name: 'n', source: 'query', required: true, schema: { type: 'integer' } } as const;
             await ada.publish({
@@ -180,13 +180,13 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             expect(said.meta).to.include({ site: 'dear.test', endpoint: 'all', results: 1, truncated: false });
         });
 
-        it('is told what the site answered where it refused, and where a key is to be had', async () => {
+        it('learns the site’s response if it refused, and where to get a key', async () => {
             const refused = await use('fetch', { site: SHOP, endpoint: 'status', params: { code: 404 } });
             expect(refused.said.error).to.deep.include({ code: 'UPSTREAM_STATUS' }).and.have.nested.property('upstream.status', 404);
             expect(refused.said.error.doc_url).to.match(/#UPSTREAM_STATUS$/);
         });
 
-        it('writes by fetch once with a key of its own', async () => {
+        it('sends a write by fetch once with a key of its own', async () => {
             const sent = () => shop.seen.filter(({ path }) => path === '/echo/orders').length;
             const before = sent();
             const order = { site: SHOP, endpoint: 'order', params: { product: 3 } };
@@ -205,7 +205,7 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             expect(ended.said.result.data).to.include({ id: 7 });
         });
 
-        it('runs a batch, and reads what came of it', async () => {
+        it('runs a batch, and reads its results', async () => {
             const items = [{ params: { id: 7 } }, { params: { id: 8 } }];
             const { said } = await use('run_batch', { items, defaults: { site: SHOP, endpoint: 'product' } });
             expect(said.batch_id).to.match(/^bat_/);
@@ -215,18 +215,18 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             expect(ids).to.have.members([7, 8]);
         });
 
-        it('reports what is broken', async () => {
+        it('reports a problem', async () => {
             const { said } = await use('report_problem', { site: SHOP, endpoint: 'broken', kind: 'broken', text: 'It answers no JSON.' });
             expect(said.report_id).to.match(/^rep_/);
         });
 
-        it('asks for a site that is missing, and sees what became of it', async () => {
+        it('requests a missing site, and sees the status of the request', async () => {
             const asked = await use('request_schema', { site: 'missing.example', task: 'Read the opening hours of every shop.' });
             expect(asked.said.request_id).to.match(/^srq_/);
             expect((await use('check_request', { request_id: asked.said.request_id })).said.status).to.equal('open');
         });
 
-        it('reads in each failure what its code is and what to do', async () => {
+        it('gets with each error its code and what to do', async () => {
             for (const [tool, args, code, next] of [
                 ['fetch', { site: 'missing.example', endpoint: 'any' }, 'SITE_NOT_FOUND', 'find_endpoint'],
                 ['fetch', { site: SHOP, endpoint: 'products' }, 'ENDPOINT_NOT_FOUND', 'fetch'],
@@ -245,7 +245,7 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             }
         });
 
-        it('is not sent its own long call back, nor a thousand problems: a failure is within the budget too', async () => {
+        it('does not get its own long call back, nor a thousand problems: an error is within the budget too', async () => {
             const mistyped = { site: SHOP, endpoint: 'produc', params: { id: 7 } };
             expect((await use('fetch', mistyped)).said.error.next).to.deep.include({ tool: 'fetch' });
             const long = await use('fetch', { ...mistyped, params: { id: 7, note: 'y'.repeat(20_000) } });
@@ -255,12 +255,12 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             for (const { text } of [long, many]) expect(text.length).to.be.at.most(8000);
         });
 
-        it('is told the site that a mistyped one may have been meant to be', async () => {
+        it('gets a suggestion for a mistyped site', async () => {
             const { said } = await use('fetch', { site: SHOP.replace('shop', 'shopp'), endpoint: 'product' });
             expect(said.error).to.deep.include({ code: 'SITE_NOT_FOUND', did_you_mean: [SHOP] });
         });
 
-        it('gets no more than it has room for, as JSON that says what is missing', async () => {
+        it('gets a result within its budget, as JSON that says what is missing', async () => {
             const { text, said } = await use('look_up_site', {
                 site: SHOP,
                 intent: 'list everything that this shop can do for me',
@@ -351,7 +351,7 @@ describe('POST /mcp', () => {
         expect(await nextOf('?tools=fetch,find_endpoint')).to.equal('find_endpoint');
     });
 
-    it('lists the tools that a URL names, and refuses names that are none', async () => {
+    it('lists the tools that a URL names, and refuses unknown names', async () => {
         expect(await listOf('?tools=find_endpoint,fetch')).to.deep.equal(['find_endpoint', 'fetch']);
         expect((await post({}, undefined, '?tools=find_endpoint,nothing')).status).to.equal(400);
         expect((await post({}, undefined, '?tool=find_endpoint')).status).to.equal(400);
@@ -362,7 +362,7 @@ describe('POST /mcp', () => {
         expect(countTokens(JSON.stringify(result))).to.be.at.most(1500);
     });
 
-    it('answers whatever is no message without breaking', async () => {
+    it('answers invalid messages with an error', async () => {
         for (const body of [
             '',
             'nope',
@@ -384,7 +384,7 @@ describe('POST /mcp', () => {
         params: { name: 'check_request', arguments: { request_id: 'srq_none' } },
     });
 
-    it('brings numbers of params to the API with all their digits', async () => {
+    it('passes on numbers of params with all their digits', async () => {
         const maker = await join(world);
         const url = 'https://numbers.example/{id}';
         const params = [{ name: 'id', source: 'path', required: true, schema: { type: 'integer' } }];
@@ -396,14 +396,14 @@ describe('POST /mcp', () => {
         expect(await answer.text()).to.include('https://numbers.example/9007199254740993');
     });
 
-    it('answers a call that is taken back in the same breath, rather than never', async () => {
+    it('answers a call that is cancelled at once', async () => {
         const takenBack = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
         const answer = await post({}, [search(1), takenBack, search(2)]);
         expect(answer.status).to.equal(200);
         expect(((await answer.json()) as { id: number }[]).map(({ id }) => id)).to.have.members([1, 2]);
     });
 
-    it('takes some messages at once, not a hundred', async () => {
+    it('accepts several messages in a request, but not a hundred', async () => {
         const calls = Array.from({ length: 11 }, (_, id) => search(id));
         expect((await post({}, calls.slice(1))).status).to.equal(200);
         const many = await post({}, calls);
@@ -413,7 +413,7 @@ describe('POST /mcp', () => {
 });
 
 describe('a result that is larger than its budget', () => {
-    it('stays JSON, within the budget, whatever it is', () => {
+    it('is valid JSON within the budget, whatever its content', () => {
         const values = [
             { items: Array.from({ length: 5000 }, (_, id) => ({ id, title: `Thing ${id}`, about: 'x'.repeat(300) })) },
             { text: 'word '.repeat(50_000) },
@@ -432,7 +432,7 @@ describe('a result that is larger than its budget', () => {
         expect(fitToBudget({ a: 'x'.repeat(2900) }, 3000)).to.deep.equal({ text: `{"a":"${'x'.repeat(2900)}"}`, isCut: false });
     });
 
-    it('says how much more there is, and as much as fits', () => {
+    it('says how much is missing, and contains as much as fits', () => {
         const items = Array.from({ length: 1000 }, (_, id) => ({ id }));
         const { text } = fitToBudget({ items, prices: Object.fromEntries(items.map(({ id }) => [`thing-${id}`, id])) }, 3000);
         const result = JSON.parse(text) as { items: unknown[]; prices: Record<string, unknown> };
@@ -441,7 +441,7 @@ describe('a result that is larger than its budget', () => {
         expect(text.length).to.be.within(2900, 3000);
     });
 
-    it('is never looked at as a whole', () => {
+    it('is never processed completely', () => {
         let looks = 0;
         const counted = new Proxy(Object.fromEntries(Array.from({ length: 50_000 }, (_, id) => [`thing-${id}`, { id }])), {
             get: (target, name) => {
@@ -454,7 +454,7 @@ describe('a result that is larger than its budget', () => {
     });
 });
 
-describe('the beginning of a large answer', () => {
+describe('the beginning of a large response', () => {
     const value = { list: [{ 'a"b': 'c\\d é 😀', n: [1, [], {}] }, 'plain, [text] {here}', null, -1.5e3], more: { x: 'y'.repeat(50) } };
 
     for (const [how, text] of [
@@ -462,7 +462,7 @@ describe('the beginning of a large answer', () => {
         ['in many', JSON.stringify(value, null, 2)],
         ['with escapes', JSON.stringify(value).replaceAll('é', '\\u00e9')],
     ] as const) {
-        it(`is JSON wherever it is cut, and says that there is more: written ${how}`, () => {
+        it(`is valid JSON wherever it is cut, and says that there is more: written ${how}`, () => {
             for (let most = 1; most < text.length; most++) {
                 const beginning = truncateJson(text, most);
                 expect(() => JSON.parse(beginning), `${most}: ${beginning}`).to.not.throw();
@@ -472,7 +472,7 @@ describe('the beginning of a large answer', () => {
         });
     }
 
-    it('begins with what it says, however many blanks a site puts before it', () => {
+    it('starts with its content, however many blanks a site sends first', () => {
         for (const text of ['{"ok":true}', '[1,2]']) {
             expect(truncateJson(`${' '.repeat(100)}${text}`, 20)).to.equal(text);
             expect(truncateJson(`${'\n'.repeat(100)}${text}${' '.repeat(100)}`, 20)).to.equal(text);

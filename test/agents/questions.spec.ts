@@ -11,7 +11,7 @@ import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** What a client's person is asked, and says. */
+/** A question that a client shows to its user, and the answer. */
 interface Question {
     mode?: string | undefined;
     message: string;
@@ -19,7 +19,7 @@ interface Question {
 }
 type Reply = 'accept' | 'decline' | 'cancel';
 
-describe('questions to the person of an agent', function () {
+describe('questions to the user of an agent', function () {
     this.timeout(240_000);
     let world: World;
     let shop: Shop;
@@ -38,7 +38,7 @@ describe('questions to the person of an agent', function () {
         await shop.close();
     });
 
-    /** A key with every scope, which asks above a price. */
+    /** A key with every scope and a confirmation price. */
     async function aKey(confirmAbove: number | null = null): Promise<Person> {
         const { workspaceId, userId } = ada;
         const { keyId, apiKey } = await createKey(world.app.db, { workspaceId, userId, name: 'agent', scopes: EVERY_SCOPE });
@@ -70,14 +70,14 @@ describe('questions to the person of an agent', function () {
     const order = (product: number) => ({ site: SHOP, endpoint: 'order', params: { product } });
     const orders = () => shop.seen.filter(({ path }) => path === '/echo/orders').length;
 
-    it('come before a write above the price of the key, which goes ahead once a person accepts', async () => {
+    it('come before a write above the confirmation price of the key, which runs once the user accepts', async () => {
         const agent = await connect(await aKey(0), () => 'accept');
         const before = orders();
         const { isError, said } = await agent.use('fetch', { ...order(1), idempotency_key: 'asked-once' });
         expect([isError, orders() - before], JSON.stringify(said)).to.deep.equal([false, 1]);
         expect(agent.asked).to.have.length(1);
         expect(agent.asked[0]?.message).to.include('may cost 1 credit');
-        // Reads, prices and writes within the price pass.
+        // Reads, prices and cheaper writes need no confirmation.
         expect((await agent.use('fetch', { site: SHOP, endpoint: 'product', params: { id: 1 } })).isError).to.equal(false);
         expect((await agent.use('price_fetch', order(1))).isError).to.equal(false);
         const trusted = await connect(await aKey(1), () => 'decline');
@@ -85,7 +85,7 @@ describe('questions to the person of an agent', function () {
         expect([agent.asked.length, trusted.asked.length]).to.deep.equal([1, 0]);
     });
 
-    it('come for the tools of a site, for jobs, and for what a whole batch of writes may cost', async () => {
+    it('come for the tools of a site, for jobs, and for the maximum cost of a batch of writes', async () => {
         const agent = await connect(await aKey(1), () => 'accept');
         const batch = await agent.use('run_batch', { items: [order(1), order(2)] });
         expect(batch.isError, JSON.stringify(batch.said)).to.equal(false);
@@ -119,7 +119,7 @@ describe('questions to the person of an agent', function () {
         });
     }
 
-    it('that a client cannot ask are a refusal that says the same, over the API, /mcp and earlier revisions', async () => {
+    it('are replaced by an error with the same text for a client that cannot ask, over the API, /mcp and earlier revisions', async () => {
         const person = await aKey(0);
         const before = orders();
         const plain = await person.fetch(SHOP, 'order', { product: 1 });
@@ -168,7 +168,7 @@ describe('questions to the person of an agent', function () {
         };
         const accepted = { inputResponses: { confirm: { action: 'accept', content: {} } } };
 
-        it('an answer to no question, another call, another key or an old question opens nothing, and a right one one call', async () => {
+        it('are needed for each call: an answer to no question, another call, another key or an old question is refused', async () => {
             const person = await aKey(0);
             const asked = await send(person, {});
             expect(asked).to.include({ resultType: 'input_required' });
@@ -184,7 +184,7 @@ describe('questions to the person of an agent', function () {
             ];
             for (const result of refused) expect(result).to.have.nested.property('structuredContent.error.code', 'FORBIDDEN');
             expect(orders()).to.equal(before);
-            // Once: an answer that is sent again gets the result of the first one.
+            // An answer that is sent again gets the result of the first time.
             const first = await send(person, { ...accepted, requestState });
             expect(first).to.not.include({ isError: true });
             const [again, both] = await Promise.all([1, 2].map(() => send(person, { ...accepted, requestState })));
@@ -195,7 +195,7 @@ describe('questions to the person of an agent', function () {
         });
     });
 
-    it('lead to a page where a connection is missing, and the call goes on once it is there', async () => {
+    it('name a page if a connection is missing, and the call continues once it exists', async () => {
         const site = 'dear.test';
         dataOf(await ada.publish(connectedPackage(site, { base: `http://${site}:${shop.port}` })));
         const person = await aKey();

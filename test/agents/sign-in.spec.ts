@@ -18,7 +18,7 @@ import { oauthOf } from './support/oauth.ts';
 const DOCUMENT = 'https://app.test/client.json';
 const CALLBACK = 'http://127.0.0.1/callback';
 
-/** An app as it stands in the official client: where it keeps what it got, and where it was sent. */
+/** An app in the official client: its stored credentials, and the last redirect. */
 interface Session extends OAuthClientProvider {
     kept: { server?: unknown; client?: JsonObject; tokens?: Record<string, string>; verifier: string; leads?: URL };
 }
@@ -43,7 +43,7 @@ function session(redirectUri: string, more: Partial<OAuthClientProvider> = {}): 
     };
 }
 
-describe('an app that signs in for somebody', function () {
+describe('an app that signs in for a user', function () {
     this.timeout(240_000);
     let world: World;
     let shop: Shop;
@@ -97,7 +97,7 @@ describe('an app that signs in for somebody', function () {
     }
 
     for (const form of ['a registration', 'a document of its own']) {
-        it(`goes from nothing to a call of a tool in a browser, with ${form}`, async () => {
+        it(`gets from no credentials to a tool call in a browser, with ${form}`, async () => {
             const provider = form === 'a registration' ? session(redirectUri()) : session(redirectUri(), { clientMetadataUrl: DOCUMENT });
             const first = transportTo('/mcp?sign_in=true', provider);
             const refused = await open()
@@ -148,7 +148,7 @@ describe('an app that signs in for somebody', function () {
         });
     }
 
-    it('reads the document once, and takes none that speaks for another app', async () => {
+    it('reads the document once, and refuses one that belongs to another app', async () => {
         const asked = sites.asked.length;
         const { query } = request(DOCUMENT, { redirect_uri: CALLBACK });
         expect((await ada.get(oauth.pathOf(query))).html).to.include('Described agent');
@@ -162,7 +162,7 @@ describe('an app that signs in for somebody', function () {
         expect(nowhere.html).to.include('could not be read over https');
     });
 
-    it('renews its tokens; what was renewed opens nothing', async () => {
+    it('renews its tokens, and the old ones are refused', async () => {
         const { body, clientId, status } = await signIn();
         expect(status).to.equal(200);
         expect(body).to.include({ token_type: 'Bearer', scope: 'read' });
@@ -192,7 +192,7 @@ describe('an app that signs in for somebody', function () {
         expect(later.body['error'], 'the whole grant ended').to.equal('invalid_grant');
     });
 
-    it('takes a code once, from the app and with the proof it was made for', async () => {
+    it('redeems a code once, from the same app and with its proof', async () => {
         const stolen = async (change: Record<string, string>) => {
             const clientId = await registerOnce();
             const { query, verifier } = request(clientId);
@@ -223,7 +223,7 @@ describe('an app that signs in for somebody', function () {
         );
     });
 
-    it('opens the tools that it was made for, and nothing else', async () => {
+    it('calls the tools of its grant, and nothing else', async () => {
         const { body } = await signIn({ resource: `${base()}/mcp/${SHOP}` });
         expect(await oauth.statusOf(body['access_token'], `/mcp/${SHOP}`)).to.equal(200);
         expect(await oauth.statusOf(body['access_token'], '/mcp')).to.equal(401);
@@ -233,7 +233,7 @@ describe('an app that signs in for somebody', function () {
         expect(((await direct.json()) as { error: { code: string } }).error.code).to.equal('INVALID_API_KEY');
     });
 
-    it('may write only where it asked and the person agreed', async () => {
+    it('may write only if it asked for it and the user agreed', async () => {
         const order = async (token: string | undefined) => {
             const client = open();
             const requestInit = { headers: { authorization: `Bearer ${token}` } };
@@ -254,7 +254,7 @@ describe('an app that signs in for somebody', function () {
         expect(unasked.body['scope']).to.equal('read');
     });
 
-    it('spends no more a day than the person allowed', async () => {
+    it('spends no more a day than the user allowed', async () => {
         const { body } = await signIn({}, { cap: '1' });
         const client = open();
         const requestInit = { headers: { authorization: `Bearer ${body['access_token']}` } };
@@ -265,7 +265,7 @@ describe('an app that signs in for somebody', function () {
         await client.close();
     });
 
-    it('ends a grant by either token, and one that was found where others can read it', async () => {
+    it('ends a grant by either token, and one whose token leaked', async () => {
         for (const which of ['access_token', 'refresh_token']) {
             const { body, clientId } = await signIn();
             expect((await oauth.post('/oauth/revoke', { token: body[which] ?? '', client_id: clientId })).status).to.equal(200);
@@ -290,7 +290,7 @@ describe('an app that signs in for somebody', function () {
         );
     });
 
-    it('shows the person what an app asked wrongly, and redirects nobody without a click', async () => {
+    it('shows the user an app’s wrong request, and redirects nobody without a click', async () => {
         const clientId = await registerOnce();
         const { query } = request(clientId);
         const away = await ada.get(oauth.pathOf({ ...query, redirect_uri: 'https://evil.test/callback' }));
@@ -316,7 +316,7 @@ describe('an app that signs in for somebody', function () {
         expect((await oauth.consent(ada, query, { decision: 'deny' })).searchParams.get('error')).to.equal('access_denied');
     });
 
-    it('is asked of people who are signed in, on our own page alone', async () => {
+    it('is shown to signed-in users only, on our own page', async () => {
         const { query } = request(await registerOnce());
         const stranger = await fetch(`${base()}${oauth.pathOf(query)}`, { redirect: 'manual' });
         expect(stranger.headers.get('location')).to.match(/^\/login\?next=/);
@@ -326,7 +326,7 @@ describe('an app that signs in for somebody', function () {
         expect(forged.status).to.equal(403);
     });
 
-    it('registers what it may be, 20 times an hour from one address', async () => {
+    it('registers valid metadata, 20 times an hour from one address', async () => {
         const wrong = async (metadata: object) => {
             const response = await fetch(`${base()}/oauth/register`, {
                 method: 'POST',

@@ -38,7 +38,7 @@ describe('the endpoints of a site as tools', function () {
         });
     const toolsOf = async (client: Client) => (await client.listTools()).tools;
 
-    it('have its names and params, and say which of them change something', async () => {
+    it('have its names and params, and mark those that change something', async () => {
         const agent = await connect(`/mcp/${SHOP}`);
         const tools = await toolsOf(agent);
         const product = tools.find(({ name }) => name === 'product');
@@ -57,7 +57,7 @@ describe('the endpoints of a site as tools', function () {
         await agent.close();
     });
 
-    it('are as few as a URL asks for', async () => {
+    it('are limited to those in the URL', async () => {
         const named = await connect(`/mcp/${SHOP}?endpoints=product,order`);
         expect((await toolsOf(named)).map(({ name }) => name)).to.have.members(['product', 'order']);
         const reading = await connect(`/mcp/${SHOP}?effect=read`);
@@ -67,7 +67,7 @@ describe('the endpoints of a site as tools', function () {
         await reading.close();
     });
 
-    it('are listed for everybody and called with a key, and say what is wrong with a URL', async () => {
+    it('are listed for everybody and called with a key, with errors for a wrong URL', async () => {
         expect((await post(`/mcp/${SHOP}`, { method: 'tools/list' })).status).to.equal(200);
         const refused = await post(`/mcp/${SHOP}`, { method: 'tools/call', params: { name: 'product', arguments: { id: 1 } } });
         expect(refused.status).to.equal(401);
@@ -77,7 +77,7 @@ describe('the endpoints of a site as tools', function () {
         expect((await post(`/mcp/${SHOP}?effect=all`, { method: 'tools/list' })).status).to.equal(400);
     });
 
-    it('are at most 100 of 500, those that work first, in at most 10,000 tokens', async () => {
+    it('are at most 100 of 500, working ones first, in at most 10,000 tokens', async () => {
         const site = 'large.test';
         const url = `https://${site}/things/{id}`;
         const endpoints = Array.from({ length: 500 }, (_, number) => ({
@@ -105,7 +105,7 @@ describe('the endpoints of a site as tools', function () {
         await one.close();
     });
 
-    it('are in at most 10,000 tokens too where their texts make no sense', async () => {
+    it('are in at most 10,000 tokens even if their texts are random', async () => {
         const site = 'nonsense.test';
         const texts = {
             letters: (seed: number) => createHash('sha512').update(String(seed)).digest('base64').repeat(3),
@@ -134,7 +134,7 @@ describe('the endpoints of a site as tools', function () {
         }
     });
 
-    it('lead to the whole of a long result, page by page, for a day and for nobody else', async () => {
+    it('offer the complete long result, page by page, for a day and to its caller only', async () => {
         const site = 'dear.test';
         const url = `http://${site}:${shop.port}/search`;
         const n = { name: 'n', source: 'query', required: true, schema: { type: 'integer' } } as const;

@@ -12,25 +12,25 @@ import type { Subscription as StripeSubscription } from '../support/stripe/objec
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** A Routebook that is paid for by the local Stripe. */
+/** A Routebook with a local Stripe. */
 export interface BillingWorld {
     world: World;
     stripe: LocalStripe;
     billing: Billing;
-    /** Sets the time of everything: stored times, signatures, and the bank's months. */
+    /** Sets the time of the database, of signatures and of Stripe's periods. */
     setTime(iso: string): Promise<void>;
-    /** Begins a checkout as the pages do; resolves with the id of Stripe's session. */
+    /** Begins a checkout like the pages. Resolves with the id of Stripe's session. */
     checkout(person: Person, plan: SoldPlan): Promise<string>;
-    /** Pays for a plan and lets every event arrive; resolves with the subscription. */
+    /** Pays for a plan and delivers every event. Resolves with the subscription. */
     subscribe(person: Person, plan: SoldPlan): Promise<StripeSubscription>;
     /** Chooses another plan on the billing page. */
     choose(person: Person, plan: Plan): ReturnType<typeof changeSubscription>;
-    /** The month is over: Stripe bills again, and its events arrive unless the test says otherwise. */
+    /** Ends the month: Stripe bills again, and delivers its events unless `silently`. */
     turn(options?: { silently?: boolean }): Promise<void>;
     keep(): Promise<void>;
-    /** Plan, what is left of the allowance of how much, bonus, and the billing date. */
+    /** Plan, remaining and full allowance, bonus, and the billing date. */
     standing(person: Person): Promise<Standing>;
-    /** Kinds and amounts of the ledger of the account that the workspace has, or would have. */
+    /** Kinds and amounts of the ledger of the workspace's account. */
     story(accountId: string): Promise<string[]>;
     close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface Standing {
     limit: number;
     left: number;
     bonus: number;
-    /** The day. */
+    /** The date of the reset. */
     resets: string;
 }
 
@@ -116,7 +116,7 @@ export async function openBillingWorld(): Promise<BillingWorld> {
     };
 }
 
-/** Somebody new with a key, on Free. */
+/** A new user with a key, on Free. */
 export function newcomer(fixture: BillingWorld, options: Parameters<typeof join>[1] = {}): Promise<Person> {
     return join(fixture.world, options);
 }

@@ -9,7 +9,7 @@ describe('the billing date of a subscription', function () {
     });
     after(() => fixture.close());
 
-    it('keeps its hour when the clocks change, whatever zone the database is in', async () => {
+    it('keeps its hour when daylight saving time changes, whatever the time zone of the database', async () => {
         const { db, credits } = fixture.world.app;
         for (const [zone, begins, ends] of [
             ['Europe/Berlin', '2027-03-27T23:30:00Z', '2027-04-27T23:30'],

@@ -6,12 +6,12 @@ import { holdMails, mailsTo, type WaitingMail } from '../support/mails.ts';
 import type { Person } from '../support/people.ts';
 import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
-describe('people are told', function () {
+describe('users are notified', function () {
     this.timeout(240_000);
     let fixture: BillingWorld;
     before(async () => {
         fixture = await openBillingWorld();
-        // Without a mail server mails go to the log; here they stay in the box, to be read.
+        // Without a mail server, mails would go to the log. Here they stay in the outbox.
         await holdMails(fixture.world.app);
     });
     after(() => fixture.close());
@@ -40,7 +40,7 @@ describe('people are told', function () {
         return rows[0]?.id ?? '';
     };
 
-    /** A call as the API records it: its credits in the ledger, and a row of the log. */
+    /** A call as the API records it: in the ledger and in the request log. */
     async function call(
         person: Person,
         { credits = 0, outcome = 'success' as const, endpoint = 'search', accountId = person.userId } = {},
@@ -95,7 +95,7 @@ describe('people are told', function () {
             expect(messages[0]?.body).to.include('200 credits are left').and.include('/dashboard/billing');
         });
 
-        it('again in the next period, and the old notice is gone', async () => {
+        it('again in the next period, and the old notice disappears', async () => {
             const person = await newcomer(fixture);
             await call(person, { credits: 900 });
             await watch();
@@ -108,7 +108,7 @@ describe('people are told', function () {
             expect(await mailsFor(person)).to.have.length(2);
         });
 
-        it('not for what is only held', async () => {
+        it('not for credits that are only held', async () => {
             const person = await newcomer(fixture);
             await call(person, { credits: 10 });
             const order = { operation: newId('op'), accountId: person.userId, userId: person.userId, workspaceId: person.workspaceId };
@@ -140,7 +140,7 @@ describe('people are told', function () {
             expect((await noticesFor(person)).map(({ kind }) => kind)).to.deep.equal(['allowance_80']);
         });
 
-        it('once, however many processes look', async () => {
+        it('once, however many processes check', async () => {
             const person = await newcomer(fixture);
             await call(person, { credits: 900 });
             await fixture.world.app.usage.flush();
@@ -150,7 +150,7 @@ describe('people are told', function () {
         });
     });
 
-    describe('of calls that all fail', () => {
+    describe('of calls that all fail:', () => {
         it('when a key’s last fifty calls of one endpoint failed, once', async () => {
             const person = await newcomer(fixture);
             await fail(person, 49);
@@ -174,7 +174,7 @@ describe('people are told', function () {
             expect(messages[0]?.body).to.include('None was billed').and.include('/docs/errors#UPSTREAM_TIMEOUT');
         });
 
-        it('not when one among them succeeded, nor when they are of several endpoints', async () => {
+        it('not if one of them succeeded, nor if they are of several endpoints', async () => {
             const person = await newcomer(fixture);
             await fail(person, 30);
             await call(person);
@@ -198,7 +198,7 @@ describe('people are told', function () {
             expect(await mailsFor(person)).to.have.length(2);
         });
 
-        it('of their own keys; those who manage keys see all of them', async () => {
+        it('for their own keys; members who manage keys see all notices', async () => {
             const person = await newcomer(fixture);
             const stranger = await newcomer(fixture);
             await fail(person, 50);
@@ -228,7 +228,7 @@ describe('people are told', function () {
             expect(await noticesFor(person, { seesPlans: false })).to.deep.equal([]);
         });
 
-        it('no more, once it went through', async () => {
+        it('not any more once it succeeded', async () => {
             const person = await newcomer(fixture);
             const { customer, id } = await fixture.subscribe(person, 'starter');
             fixture.stripe.bank.get(fixture.stripe.bank.customers, customer, 'customer').card = 'declined';

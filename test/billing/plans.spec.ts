@@ -8,7 +8,7 @@ import { findSubscription } from '../../shared/store/billing/subscriptions.ts';
 import type { Person } from '../support/people.ts';
 import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
-describe('a plan that is paid for', function () {
+describe('a paid plan', function () {
     this.timeout(240_000);
     let fixture: BillingWorld;
     before(async () => {
@@ -45,7 +45,7 @@ describe('a plan that is paid for', function () {
     const cancelled = () => [...fixture.stripe.bank.subscriptions.values()].filter(({ status }) => status === 'canceled').length;
 
     describe('begins', () => {
-        it('at once, with a new period in the middle of the month, the whole allowance and the owner’s bonus', async () => {
+        it('at once, with a new period in the middle of the month, the complete allowance and the owner’s bonus', async () => {
             const person = await newcomer(fixture, { credits: 70 });
             await spend(person, 300);
             await fixture.world.clock.advance({ days: 11 });
@@ -56,7 +56,7 @@ describe('a plan that is paid for', function () {
             expect(await fixture.story(person.workspaceId)).to.deep.equal(['grant +15000', 'move +120']);
         });
 
-        it('when the browser comes back, though no event came yet; and the event then grants nothing more', async () => {
+        it('when the browser returns before any event; the event then grants nothing more', async () => {
             const person = await newcomer(fixture);
             const sessionId = await fixture.checkout(person, 'pro');
             fixture.stripe.bank.pay(sessionId);
@@ -67,7 +67,7 @@ describe('a plan that is paid for', function () {
             expect(await fixture.standing(person)).to.include({ plan: 'pro', left: 59_000 });
         });
 
-        it('for nobody who comes back with somebody else’s session', async () => {
+        it('for nobody who returns with another user’s session', async () => {
             const [payer, thief] = [await newcomer(fixture), await newcomer(fixture)];
             const sessionId = await fixture.checkout(payer, 'pro');
             fixture.stripe.bank.pay(sessionId);
@@ -109,7 +109,7 @@ describe('a plan that is paid for', function () {
             expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
         });
 
-        it('again for the customer that Stripe knows, after it ended', async () => {
+        it('again for the same customer at Stripe after it ended', async () => {
             const person = await newcomer(fixture);
             const { customer, id } = await fixture.subscribe(person, 'starter');
             fixture.stripe.bank.cancel(fixture.stripe.bank.get(fixture.stripe.bank.subscriptions, id, 'subscription'));
@@ -121,8 +121,8 @@ describe('a plan that is paid for', function () {
         });
     });
 
-    describe('goes on', () => {
-        it('from one month to the next, the allowance again', async () => {
+    describe('continues', () => {
+        it('from one month to the next, with a new allowance', async () => {
             const person = await newcomer(fixture);
             await fixture.subscribe(person, 'starter');
             await spend(person, 4_000);
@@ -139,7 +139,7 @@ describe('a plan that is paid for', function () {
             ]);
         });
 
-        it('with what is left of the old allowance for three days past the billing date, until the invoice is paid', async () => {
+        it('with the rest of the old allowance for three days past the billing date, until the invoice is paid', async () => {
             const person = await newcomer(fixture);
             await fixture.subscribe(person, 'starter');
             await spend(person, 4_000);
@@ -151,7 +151,7 @@ describe('a plan that is paid for', function () {
             expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
         });
 
-        it('without an allowance from the third day on, and held credits of the old one lapse', async () => {
+        it('without an allowance from the third day on, and held credits of the old one expire', async () => {
             const person = await newcomer(fixture);
             await fixture.subscribe(person, 'starter');
             const { credits } = fixture.world.app;
@@ -174,7 +174,7 @@ describe('a plan that is paid for', function () {
             expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
         });
 
-        it('with a month that Stripe told nobody of: it is found within hours', async () => {
+        it('after a month without events, which is noticed within hours', async () => {
             const person = await newcomer(fixture);
             await fixture.subscribe(person, 'starter');
             await fixture.world.clock.advance({ days: 31, hours: 1 });
@@ -199,7 +199,7 @@ describe('a plan that is paid for', function () {
     });
 
     describe('changes', () => {
-        it('up at once: a new period begins, and what was not used of the old month is credited', async () => {
+        it('up at once: a new period begins, and the unused part of the old month is credited', async () => {
             const person = await newcomer(fixture);
             await fixture.subscribe(person, 'starter');
             await spend(person, 9_000);
@@ -226,7 +226,7 @@ describe('a plan that is paid for', function () {
         });
 
         for (const card of ['declined', 'asks for more'] as const) {
-            it(`not at all, where the card ${card === 'declined' ? 'is declined' : 'asks for more'}; and as soon as it is paid`, async () => {
+            it(`not at all, if the card ${card === 'declined' ? 'is declined' : 'asks for more'}; and as soon as it is paid`, async () => {
                 const person = await newcomer(fixture);
                 const { customer, id } = await fixture.subscribe(person, 'starter');
                 fixture.stripe.bank.get(fixture.stripe.bank.customers, customer, 'customer').card = card;
@@ -241,7 +241,7 @@ describe('a plan that is paid for', function () {
             });
         }
 
-        it('down when the month that was paid for ends', async () => {
+        it('down at the end of the paid month', async () => {
             const person = await newcomer(fixture);
             await fixture.subscribe(person, 'pro');
             await fixture.choose(person, 'starter');
@@ -253,7 +253,7 @@ describe('a plan that is paid for', function () {
             expect(await fixture.standing(person)).to.include({ plan: 'starter', limit: 15_000, left: 15_000 });
         });
 
-        it('down and back again before the month ends: nothing happened', async () => {
+        it('down and back again before the month ends, without effect', async () => {
             const person = await newcomer(fixture);
             await fixture.subscribe(person, 'pro');
             await fixture.choose(person, 'starter');
@@ -264,7 +264,7 @@ describe('a plan that is paid for', function () {
             expect(await fixture.story(person.workspaceId)).to.deep.equal(['grant +60000', 'expire -60000', 'grant +60000']);
         });
 
-        it('to Free when the month that was paid for ends, and the bonus goes back to the owner', async () => {
+        it('to Free at the end of the paid month, and the bonus returns to the owner', async () => {
             const person = await newcomer(fixture, { credits: 30 });
             await fixture.subscribe(person, 'starter');
             await fixture.choose(person, 'free');
@@ -275,7 +275,7 @@ describe('a plan that is paid for', function () {
             expect((await fixture.story(person.workspaceId)).slice(-2)).to.deep.equal(['expire -15000', 'move -30']);
         });
 
-        it('not to Free, where that was taken back', async () => {
+        it('not to Free if that was cancelled', async () => {
             const person = await newcomer(fixture);
             await fixture.subscribe(person, 'starter');
             await fixture.choose(person, 'free');
@@ -306,7 +306,7 @@ describe('a plan that is paid for', function () {
             return { person, id, customer };
         }
 
-        it('stays for seven days, then Free, and nothing more is billed', async () => {
+        it('remains for seven days, then Free, and nothing more is billed', async () => {
             const { person, id } = await unpaid();
             await fixture.world.clock.advance({ days: 6, hours: 23 });
             await fixture.keep();
@@ -317,7 +317,7 @@ describe('a plan that is paid for', function () {
             expect(fixture.stripe.bank.subscriptions.get(id)?.status).to.equal('canceled');
         });
 
-        it('goes on as soon as it is paid', async () => {
+        it('continues as soon as it is paid', async () => {
             const { person, id, customer } = await unpaid();
             await fixture.world.clock.advance({ days: 5 });
             fixture.stripe.bank.get(fixture.stripe.bank.customers, customer, 'customer').card = 'good';
@@ -329,7 +329,7 @@ describe('a plan that is paid for', function () {
             expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
         });
 
-        it('ends also where Stripe does not answer for a while, as soon as it does', async () => {
+        it('ends also if Stripe is down for a while, as soon as it is up', async () => {
             const { person, id } = await unpaid();
             await fixture.world.clock.advance({ days: 7, minutes: 1 });
             fixture.stripe.fail(500);
@@ -341,7 +341,7 @@ describe('a plan that is paid for', function () {
             expect(fixture.stripe.bank.subscriptions.get(id)?.status).to.equal('canceled');
         });
 
-        it('ends when Stripe gives it up before that', async () => {
+        it('ends earlier if Stripe gives up', async () => {
             const { person, id } = await unpaid();
             fixture.stripe.bank.cancel(fixture.stripe.bank.get(fixture.stripe.bank.subscriptions, id, 'subscription'));
             await fixture.stripe.deliver();
@@ -349,7 +349,7 @@ describe('a plan that is paid for', function () {
         });
     });
 
-    describe('whose money goes back', () => {
+    describe('with a refunded or disputed payment', () => {
         async function subscribed(): Promise<{ person: Person; id: string; invoice: string }> {
             const person = await newcomer(fixture);
             const { id } = await fixture.subscribe(person, 'starter');
@@ -367,7 +367,7 @@ describe('a plan that is paid for', function () {
             });
         }
 
-        it('in part stays', async () => {
+        it('in part remains', async () => {
             const { person, invoice } = await subscribed();
             fixture.stripe.bank.refund(invoice, 1_000);
             await fixture.stripe.deliver();
@@ -377,7 +377,7 @@ describe('a plan that is paid for', function () {
             expect(await fixture.standing(person)).to.include({ plan: 'free' });
         });
 
-        it('for a month that is over stays, by refund; and ends, by dispute', async () => {
+        it('of a past month remains after a refund, and ends after a dispute', async () => {
             const { person, invoice } = await subscribed();
             await fixture.world.clock.advance({ days: 31 });
             await fixture.turn();
@@ -389,7 +389,7 @@ describe('a plan that is paid for', function () {
             expect(await fixture.standing(person)).to.include({ plan: 'free' });
         });
 
-        it('before we heard that it came never begins', async () => {
+        it('before we know of the payment never begins', async () => {
             const person = await newcomer(fixture);
             const { latestInvoice } = fixture.stripe.bank.pay(await fixture.checkout(person, 'starter'));
             fixture.stripe.bank.refund(latestInvoice ?? '');
@@ -401,7 +401,7 @@ describe('a plan that is paid for', function () {
             expect(cancelled()).to.equal(1);
         });
 
-        it('ends though Stripe cannot be told at once, and it is told later', async () => {
+        it('ends even if Stripe is down, which is told later', async () => {
             const { person, id, invoice } = await subscribed();
             fixture.stripe.bank.refund(invoice);
             const [event] = fixture.stripe.waiting.splice(0);
@@ -421,7 +421,7 @@ describe('a plan that is paid for', function () {
         });
     });
 
-    it('is not changed by an operator before it has ended, apart from its limits', async () => {
+    it('is not changed by an operator before it has ended, except for its limits', async () => {
         const person = await newcomer(fixture);
         const { id } = await fixture.subscribe(person, 'starter');
         const planSet = async (...args: string[]) => {
@@ -441,12 +441,12 @@ describe('a plan that is paid for', function () {
         await fixture.stripe.deliver();
         expect((await planSet('enterprise')).code).to.equal(0);
         expect(await fixture.standing(person)).to.include({ plan: 'enterprise', left: 60_000 });
-        // What Stripe says later of the old subscription changes nothing.
+        // Later events of the old subscription change nothing.
         expect(await day(person)).to.equal('06-10');
     });
 
-    describe('of somebody who deletes the account', () => {
-        it('ends at Stripe first, and what is open in another tab can no longer be paid', async () => {
+    describe('of a user who deletes the account', () => {
+        it('ends at Stripe first, and an open checkout can no longer be paid', async () => {
             const person = await newcomer(fixture);
             const { id } = await fixture.subscribe(person, 'starter');
             await endSubscriptions(fixture.world.app, await workspacesLeft(fixture.world.app.db, person.userId));
@@ -458,7 +458,7 @@ describe('a plan that is paid for', function () {
             await fixture.stripe.deliver();
         });
 
-        it('stays, account and all, where Stripe cannot be told', async () => {
+        it('remains, with the account, if Stripe is down', async () => {
             const person = await newcomer(fixture);
             const { id } = await fixture.subscribe(person, 'starter');
             fixture.stripe.fail(500);
@@ -468,7 +468,7 @@ describe('a plan that is paid for', function () {
             expect(fixture.stripe.bank.subscriptions.get(id)?.status).to.equal('active');
         });
 
-        it('is cancelled where it was paid in that very moment', async () => {
+        it('is cancelled if it was paid at that moment', async () => {
             const person = await newcomer(fixture);
             fixture.stripe.bank.pay(await fixture.checkout(person, 'starter'));
             expect(await deleteAccount(fixture.world.app.db, person.userId)).to.equal(true);

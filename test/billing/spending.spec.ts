@@ -20,7 +20,7 @@ describe('a spending cap', function () {
         await shop.close();
     });
 
-    /** Somebody who may ask again and again until a cap is known. */
+    /** A user with high rate limits, who may call until a cap is active. */
     const joinQuickly = (overrides = {}) =>
         join(world, { overrides: { perMinute: 10_000, perHour: 10_000, perDay: 10_000, ...overrides } });
     const call = (person: Person, more = {}) => person.fetch(SHOP, 'product', { id: 7 }, more);
@@ -28,7 +28,7 @@ describe('a spending cap', function () {
         const { body } = await person.call('GET', '/v1/account');
         return (body['data'] as { key: { id: string } }).key.id;
     };
-    /** A key's owner is believed for less than a second. */
+    /** A key's owner is cached for less than a second. */
     const untilCapped = (person: Person) =>
         eventually(
             () => call(person),
@@ -36,7 +36,7 @@ describe('a spending cap', function () {
             5_000,
         );
 
-    it('refuses what goes past it with SPENDING_LIMIT, which names cap, what is used and when it resets', async () => {
+    it('refuses what exceeds it with SPENDING_LIMIT, which names the cap, what is used and when it resets', async () => {
         const person = await joinQuickly();
         expect((await call(person)).status).to.equal(200);
         await setAccountCap(world.app.db, person.userId, 1);
@@ -52,7 +52,7 @@ describe('a spending cap', function () {
         expect((await call(person)).status).to.equal(200);
     });
 
-    it('of one key leaves the other keys of the account alone', async () => {
+    it('of one key does not affect the other keys of the account', async () => {
         const person = await joinQuickly();
         await setKeyCap(world.app.db, await keyOf(person), 0);
         await untilCapped(person);
@@ -63,14 +63,14 @@ describe('a spending cap', function () {
         expect((await call(withKey(world, other.apiKey))).status).to.equal(200);
     });
 
-    it('costs no call its answer that is priced at nothing: dry runs pass', async () => {
+    it('does not stop free calls such as dry runs', async () => {
         const person = await joinQuickly();
         await setAccountCap(world.app.db, person.userId, 0);
         await untilCapped(person);
         expect((await call(person, { dry_run: true })).status).to.equal(200);
     });
 
-    it('is told after that the credits are gone: 402 comes first', async () => {
+    it('is reported after missing credits: 402 comes first', async () => {
         const person = await joinQuickly({ allowance: 0 });
         await setAccountCap(world.app.db, person.userId, 0);
         await eventually(

@@ -7,7 +7,7 @@ import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.t
 const FREE = { plan: 'free', limit: 1_000, left: 1_000 };
 const STARTER = { plan: 'starter', limit: 15_000, left: 15_000 };
 
-describe('an event of Stripe', function () {
+describe('a Stripe event', function () {
     this.timeout(240_000);
     let fixture: BillingWorld;
     before(async () => {
@@ -20,7 +20,7 @@ describe('an event of Stripe', function () {
     });
     after(() => fixture.close());
 
-    /** Pays, and hands over what Stripe tells of it. */
+    /** Pays, and returns Stripe's events about it. */
     async function paid(): Promise<{ person: Person; events: StripeEvent[]; named(type: string): StripeEvent }> {
         const person = await newcomer(fixture);
         fixture.stripe.bank.pay(await fixture.checkout(person, 'starter'));
@@ -37,7 +37,7 @@ describe('an event of Stripe', function () {
         return (await fixture.story(person.workspaceId)).filter((entry) => entry.startsWith('grant')).length;
     }
 
-    describe('is believed only with our signature:', () => {
+    describe('is accepted only with our signature:', () => {
         for (const [what, delivery] of [
             ['another secret', { secret: 'whsec_of_somebody_else' }],
             ['a signature of ten minutes ago', { timestamp: 0 }],
@@ -52,7 +52,7 @@ describe('an event of Stripe', function () {
             });
         }
 
-        it('without any, the refusal is the envelope that every refusal has', async () => {
+        it('without any, the error has the usual envelope', async () => {
             const answer = await fetch(`${fixture.world.base}/webhooks/stripe`, { method: 'POST', body: '{}' });
             expect(answer.status).to.equal(400);
             const body = (await answer.json()) as { success: boolean; error: { code: string } };
@@ -60,7 +60,7 @@ describe('an event of Stripe', function () {
             expect(body.error).to.include({ code: 'VALIDATION_ERROR', message: 'The Stripe-Signature header does not fit this body.' });
         });
 
-        it('bytes that go on for ever are cut off', async () => {
+        it('an endless body is cut off', async () => {
             const answer = await fetch(`${fixture.world.base}/webhooks/stripe`, { method: 'POST', body: 'x'.repeat(600 * 1024) });
             expect(answer.status).to.equal(413);
         });
@@ -74,20 +74,20 @@ describe('an event of Stripe', function () {
             expect(await fixture.story(person.workspaceId)).to.deep.equal(['grant +15000']);
         });
 
-        it('by no other event, whatever it says', async () => {
+        it('by no other event, whatever its content', async () => {
             const { person, events } = await paid();
             for (const event of events)
                 if (event.type !== 'invoice.paid') expect(await fixture.stripe.send(event), event.type).to.equal(200);
             expect(await fixture.standing(person)).to.include(FREE);
         });
 
-        it('however often it comes', async () => {
+        it('however often it is delivered', async () => {
             const { person, named } = await paid();
             for (let times = 0; times < 3; times++) expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(200);
             expect(await grants(person)).to.equal(1);
         });
 
-        it('also where another event tells of the same invoice', async () => {
+        it('also if another event is about the same invoice', async () => {
             const { person, named } = await paid();
             const event = named('invoice.paid');
             const again = { ...event, id: 'evt_again', payload: event.payload.replace(event.id, 'evt_again') };
@@ -119,7 +119,7 @@ describe('an event of Stripe', function () {
             expect(await grants(person)).to.equal(1);
         });
 
-        it('not again by an invoice of an earlier month that comes late', async () => {
+        it('not again by a late invoice of an earlier month', async () => {
             const { person, events, named } = await paid();
             for (const event of events) if (event.type !== 'invoice.paid') await fixture.stripe.send(event);
             await fixture.world.clock.advance({ days: 32 });
@@ -131,15 +131,15 @@ describe('an event of Stripe', function () {
         });
     });
 
-    describe('of something that is not ours', () => {
-        it('is taken and left alone: a subscription that no checkout of ours began', async () => {
+    describe('of unknown objects', () => {
+        it('is accepted and ignored: a subscription that no checkout of ours began', async () => {
             const { bank } = fixture.stripe;
             bank.customers.set('cus_other', { id: 'cus_other', email: null, card: 'good' });
             const session = bank.made('cs_test');
             bank.sessions.set(session, {
                 ...{ id: session, status: 'open', paymentStatus: 'unpaid', price: 'price_starter_49', customer: 'cus_other', email: null },
                 ...{ subscription: null, reference: null, metadata: {}, successUrl: '', cancelUrl: null, created: 0 },
-                // Metadata are anybody's words.
+                // Anybody can write metadata.
                 subscriptionMetadata: { workspace: (await newcomer(fixture)).workspaceId },
             });
             const { metadata } = bank.pay(session);
@@ -150,7 +150,7 @@ describe('an event of Stripe', function () {
             expect(rows).to.deep.equal([{ plan: 'free' }]);
         });
 
-        it('is taken and left alone: a price that is none of our plans', async () => {
+        it('is accepted and ignored: a price that is none of our plans', async () => {
             const person = await newcomer(fixture);
             const sessionId = await fixture.checkout(person, 'starter');
             fixture.stripe.bank.get(fixture.stripe.bank.sessions, sessionId, 'session').price = 'price_other';
@@ -159,15 +159,15 @@ describe('an event of Stripe', function () {
             expect(await fixture.standing(person)).to.include(FREE);
         });
 
-        it('is taken and left alone: a type that we do not know', async () => {
+        it('is accepted and ignored: an unknown type', async () => {
             const payload = JSON.stringify({ id: 'evt_new', object: 'event', type: 'something.new', data: { object: { id: 'x' } } });
             expect(await fixture.stripe.send({ id: 'evt_new', type: 'something.new', payload })).to.equal(200);
         });
     });
 
-    describe('that comes while Stripe does not answer', () => {
+    describe('while Stripe is down', () => {
         for (const outage of [500, 503, 429, 'close'] as const) {
-            it(`(${outage}) is refused with 503, and does all of its work when it comes again`, async () => {
+            it(`(${outage}) is refused with 503, and processed completely when it is delivered again`, async () => {
                 const { person, named } = await paid();
                 fixture.stripe.fail(outage);
                 expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(503);
@@ -179,12 +179,12 @@ describe('an event of Stripe', function () {
             });
         }
 
-        it('half-way leaves nothing half done', async () => {
+        it('in the middle leaves nothing half done', async () => {
             const { person, named } = await paid();
             let questions = 0;
             fixture.stripe.beforeAnswer(({ path }) => {
                 questions += 1;
-                // The invoice is read, and the subscription is not.
+                // The invoice can be read, and the subscription cannot.
                 if (path.startsWith('/v1/checkout')) fixture.stripe.fail(500);
             });
             expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(503);
@@ -197,7 +197,7 @@ describe('an event of Stripe', function () {
         });
     });
 
-    it('is handled with no transaction open while Stripe is asked', async () => {
+    it('is handled without an open transaction during requests to Stripe', async () => {
         const { person, events } = await paid();
         const open: number[] = [];
         fixture.stripe.beforeAnswer(async () => {
@@ -218,7 +218,7 @@ describe('an event of Stripe', function () {
         const { bank } = fixture.stripe;
         const subscription = [...bank.subscriptions.values()].at(-1);
         if (subscription === undefined) throw new Error('somebody subscribed');
-        // The first read sees a living subscription, and waits; then it ends, and a second read tells us so.
+        // The first read sees an active subscription, and waits. Then it ends, and a second read notices it.
         let release = () => {};
         let arrived = () => {};
         const isAsked = new Promise<void>((resolve) => {
@@ -248,7 +248,7 @@ describe('an event of Stripe', function () {
         expect(rows).to.deep.equal([{ status: 'canceled' }]);
     });
 
-    it('has no place to go to where payment is not set up', async () => {
+    it('has no route if payment is not configured', async () => {
         const world = await openWorld({ workers: 0 });
         const answer = await fetch(`${world.base}/webhooks/stripe`, { method: 'POST', body: '{}' });
         await world.close();

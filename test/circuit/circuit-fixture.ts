@@ -4,13 +4,13 @@ import { eventually, silent } from '../queue/jobs.ts';
 import { advanceClock } from '../support/clock.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 
-/** A store with two processes on it that watch the hosts together, and a clock that tests move. */
+/** A store with two processes that share the circuits, and a clock that tests move. */
 export interface CircuitFixture {
     one: SiteGuards;
     two: SiteGuards;
-    /** Another process, which sees the state as processes do: it may be 250 ms old. */
+    /** Another process, whose view of the state may be 250 ms old. */
     openThird(): SiteGuards;
-    /** A name that nobody has used yet. */
+    /** A name that was not used before. */
     newHost(): string;
     /** The state of a host for a call that is admitted now. */
     guardState(host: string, target?: { versionId: number; endpoint: string }): Promise<GuardState>;

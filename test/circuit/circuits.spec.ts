@@ -27,7 +27,7 @@ describe('the circuits of hosts', () => {
         return host;
     }
 
-    /** Becomes the probe of a host whose time is up; fails the test where somebody else is it. */
+    /** Becomes the probe of a host whose waiting time is over; fails the test if another caller is the probe. */
     async function probe(host: string, lifeMs = 30_000): Promise<string> {
         const operation = `op_${++serial}`;
         expect(await fixture.one.circuits.takeProbe(host, operation, lifeMs)).to.deep.equal({ ok: true, isProbe: true });
@@ -53,7 +53,7 @@ describe('the circuits of hosts', () => {
         expect(await waitOf(host)).to.be.within(leastLeft(4000), 5000);
     });
 
-    it('stay closed while no more than half fail, and open with one more', async () => {
+    it('stay closed while at most half fail, and open with one more', async () => {
         const host = fixture.newHost();
         await end(host, { passed: 15, failed: 15 });
         expect(await waitOf(host)).to.equal(undefined);
@@ -61,7 +61,7 @@ describe('the circuits of hosts', () => {
         expect(await waitOf(host)).to.be.within(leastLeft(4000), 5000);
     });
 
-    it('count what several processes saw together', async () => {
+    it('count the fetches of several processes together', async () => {
         const host = fixture.newHost();
         await end(host, { passed: 9, failed: 5 }, fixture.one);
         await end(host, { failed: 5 }, fixture.two);
@@ -78,7 +78,7 @@ describe('the circuits of hosts', () => {
         expect(await waitOf(host)).to.equal(undefined);
     });
 
-    it('open for their own host alone, not for others of its domain', async () => {
+    it('open for their own host only, not for others of its domain', async () => {
         const host = await openedHost();
         const neighbour = `www.${host}`;
         await end(neighbour, { passed: 1, failed: 1 });
@@ -88,7 +88,7 @@ describe('the circuits of hosts', () => {
             .and.not.include(neighbour);
     });
 
-    it('tell the time that is left, and then let exactly one of 50 through, over all processes', async () => {
+    it('return the remaining time, and then let exactly one of 50 through, over all processes', async () => {
         const host = await openedHost();
         await fixture.advance(3);
         expect(await waitOf(host)).to.be.within(leastLeft(1000), 2000);
@@ -106,7 +106,7 @@ describe('the circuits of hosts', () => {
         expect(await waitOf(host)).to.equal(1000);
     });
 
-    it('close with one success of the probe, and count from nothing then', async () => {
+    it('close with one success of the probe, and then count from zero', async () => {
         const host = await openedHost();
         await fixture.advance(5);
         await endProbe(host, await probe(host), 'passed');
@@ -118,7 +118,7 @@ describe('the circuits of hosts', () => {
         expect(await waitOf(host)).to.be.within(leastLeft(4000), 5000);
     });
 
-    it('stay open twice as long with each probe that fails, up to a minute', async () => {
+    it('stay open twice as long after each failed probe, up to a minute', async () => {
         const host = await openedHost();
         const periods: number[] = [];
         for (let wait = 5; periods.length < 5; wait = periods.at(-1) ?? 0) {
@@ -129,7 +129,7 @@ describe('the circuits of hosts', () => {
         expect(periods).to.deep.equal([10, 20, 40, 60, 60]);
     });
 
-    it('let another probe through when one says nothing, and when one never reports', async () => {
+    it('let another probe through when one has no verdict, and when one never reports', async () => {
         const host = await openedHost();
         await fixture.advance(5);
         await endProbe(host, await probe(host), 'none');
@@ -145,7 +145,7 @@ describe('the circuits of hosts', () => {
         expect(await waitOf(host)).to.equal(undefined);
     });
 
-    it('do not listen to fetches that began before they opened', async () => {
+    it('ignore fetches that began before they opened', async () => {
         const host = await openedHost();
         await end(host, { passed: 50 });
         expect(await waitOf(host)).to.be.within(leastLeft(4000), 5000);
@@ -154,7 +154,7 @@ describe('the circuits of hosts', () => {
         expect(await waitOf(host)).to.equal(0);
     });
 
-    it('close by themselves where nobody came for ten minutes', async () => {
+    it('close by themselves after ten minutes without a probe', async () => {
         const host = await openedHost();
         await fixture.advance(606);
         expect(await waitOf(host)).to.equal(undefined);
@@ -179,7 +179,7 @@ describe('the circuits of hosts', () => {
         }
     });
 
-    it('hold up a call that needs several hosts where one of them is open', async () => {
+    it('stop a call that needs several hosts if one of them is open', async () => {
         const [host, other] = [await openedHost(), await openedHost()];
         const state = () => fixture.one.circuits.look([fixture.newHost(), host, other], { versionId: 0, endpoint: 'any' });
         expect((await state()).openMs).to.be.within(leastLeft(4000), 5000);

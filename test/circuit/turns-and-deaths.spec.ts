@@ -16,7 +16,7 @@ describe('the turns of a host', () => {
     });
     after(() => fixture.remove());
 
-    it('come at the pace that an operator set, whichever worker asks', async () => {
+    it('come at the rate that an operator set, in whichever worker', async () => {
         const host = fixture.newHost();
         const began = performance.now();
         for (let request = 0; request < 6; request++) {
@@ -38,7 +38,7 @@ describe('the turns of a host', () => {
         expect((await fixture.two.turns.take(api, 60_000)).waitMs).to.be.within(1000 + leastLeft(2000), 4000);
     });
 
-    it('come at the pace that packages ask for a host, and at the rate of its domain', async () => {
+    it('come at the rate that packages ask for a host, and at the rate of its domain', async () => {
         const domain = fixture.newHost();
         const shop = { ...at(`shop.${domain}`, undefined, domain), perMinute: 60 };
         const api = { ...at(`api.${domain}`, undefined, domain), perMinute: 30 };
@@ -54,14 +54,14 @@ describe('the turns of a host', () => {
         expect((await fixture.one.turns.take(slower, 60_000)).waitMs - first).to.be.within(leastLeft(4000), 5000);
     });
 
-    it('are not held up by the pause of another host of the domain', async () => {
+    it('are not delayed by the pause of another host of the domain', async () => {
         const domain = fixture.newHost();
         await fixture.one.turns.pause(`shop.${domain}`, 5000, 0);
         expect(await fixture.two.turns.take(at(`api.${domain}`, undefined, domain), 0)).to.deep.equal({ granted: true, waitMs: 0 });
         expect((await fixture.guardState(`api.${domain}`)).backlogMs).to.equal(0);
     });
 
-    it('are not taken by anyone who has no time to wait for them', async () => {
+    it('are not taken by a caller who has no time to wait for them', async () => {
         const host = fixture.newHost();
         await fixture.one.turns.take(at(host, 0.1), 0);
         const refused = await fixture.one.turns.take(at(host, 0.1), 5000);
@@ -71,14 +71,14 @@ describe('the turns of a host', () => {
         expect(await fixture.two.turns.take(at(host, 0.1), 5000)).to.include({ granted: true });
     });
 
-    it('are all at once where nobody set a pace', async () => {
+    it('are immediate if nobody set a rate', async () => {
         const host = fixture.newHost();
         for (let request = 0; request < 20; request++) {
             expect(await fixture.one.turns.take(at(host), 0)).to.deep.equal({ granted: true, waitMs: 0 });
         }
     });
 
-    it('wait for the end of a pause, which a burst of 429 begins once, and keep a distance then', async () => {
+    it('wait for the end of a pause, which a burst of 429 begins once, and are then spaced', async () => {
         const host = fixture.newHost();
         const begun = await Promise.all(
             Array.from({ length: 20 }, (_, call) => (call % 2 === 0 ? fixture.one : fixture.two).turns.pause(host, 5000, 100)),
@@ -114,7 +114,7 @@ describe('the quarantine of endpoints', () => {
         return fixture.two.quarantine.recordDeath({ ...target, ageMs, lastSuccessAt });
     };
 
-    it('begins with the second worker that a read killed, lasts an hour, and is of that version alone', async () => {
+    it('begins with the second worker that a read killed, lasts an hour, and applies to that version only', async () => {
         const target = newTarget();
         expect(await dies(target, {})).to.equal(false);
         expect(await leftOf(target)).to.equal(0);
@@ -136,24 +136,24 @@ describe('the quarantine of endpoints', () => {
         expect(await dies(target, { ageMs: 5000 })).to.equal(true);
     });
 
-    it('takes the many jobs of one dead worker for one death', async () => {
+    it('counts the many jobs of one dead worker as one death', async () => {
         const target = newTarget();
         for (let job = 0; job < 30; job++) expect(await dies(target, { ageMs: 3000 })).to.equal(false);
         expect(await leftOf(target)).to.equal(0);
     });
 
-    it('takes a second run that died beside other jobs for no second death', async () => {
+    it('does not count a second run that died beside other jobs as a second death', async () => {
         const target = newTarget();
         await dies(target, {});
         await fixture.advance(10);
-        // It works meanwhile, so that this death is a first one again; the log of successes is a second behind.
+        // A success in between makes this a first death again. The log of successes is a second late.
         const works = Date.now() + 86_400_000;
         expect(await dies(target, { ageMs: 3000, successS: works })).to.equal(false);
         expect(await dies(target, { ageMs: 4500 })).to.equal(false);
         expect(await leftOf(target)).to.equal(0);
     });
 
-    it('does not begin for a busy endpoint that was only at hand when workers died', async () => {
+    it('does not begin for a busy endpoint that only happened to run when workers died', async () => {
         const target = newTarget();
         await dies(target, {});
         await fixture.advance(10);
@@ -161,7 +161,7 @@ describe('the quarantine of endpoints', () => {
         expect(await dies(target, { ageMs: 5000, successS: worksMeanwhile })).to.equal(false);
     });
 
-    it('does not begin where the deaths lie far apart', async () => {
+    it('does not begin if the deaths are far apart', async () => {
         const target = newTarget();
         await dies(target, {});
         await fixture.advance(601);

@@ -54,7 +54,7 @@ describe('the client for Python', function () {
         expect(file.file).to.equal('shop_test.py');
     });
 
-    it('has functions for every starter package that take its examples and answer in its types', async () => {
+    it('has functions for every starter package that accept its examples and return its types', async () => {
         const at = joinPath(folder, 'starters');
         mkdirSync(at);
         const files = STARTERS.map(({ document, fixture }) => {
@@ -137,7 +137,7 @@ describe('the client for Python', function () {
         expect(second?.typed).to.deep.equal({ it: { a: { it: [1] } } });
     });
 
-    it('has functions soon, also for thousands of names that are one in letters of Python', () => {
+    it('generates functions quickly, also for thousands of names that are equal in Python', () => {
         const named = (count: number) => {
             const names = Array.from({ length: count }, (_, at) => String.fromCodePoint(0x4e00 + at));
             const schema = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) };
@@ -147,7 +147,7 @@ describe('the client for Python', function () {
         expect(named(8000).length).to.be.below(9 * named(1000).length);
     });
 
-    /** Every field that the types name is there as it came; fields that the package does not name are left out. */
+    /** Every field of the types is unchanged; fields that the package does not name are ignored. */
     function namedIn(typed: Json, data: Json): boolean {
         if (Array.isArray(typed))
             return Array.isArray(data) && typed.length === data.length && typed.every((item, at) => namedIn(item, data[at] as Json));
@@ -160,7 +160,7 @@ describe('the client for Python', function () {
         return typed === data;
     }
 
-    /** Names of params as the functions write them. */
+    /** Names of params in the functions. */
     function argumentsOf(params: JsonObject): JsonObject {
         const keywords = new Set(['from', 'in', 'is', 'class', 'global', 'lambda', 'order', 'routebook', 'not', 'or', 'and', 'if']);
         return Object.fromEntries(

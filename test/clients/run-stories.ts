@@ -5,7 +5,7 @@ import type { Outcome, Story } from './stories.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the arguments of a story are JSON
 type Given = any;
 
-/** The words of the stories in TypeScript. */
+/** The calls of the stories in TypeScript. */
 const CALLS: Record<string, (client: Routebook, given: Given) => unknown> = {
     account: (client) => client.account(),
     catalog: (client, { domain, intent }) => client.catalog(domain, { intent }),
@@ -26,7 +26,7 @@ const CALLS: Record<string, (client: Routebook, given: Given) => unknown> = {
     verify_webhook: (_client, { headers, body, secret }) => verifyWebhook(headers, body, secret),
 };
 
-/** @param base where the server of the story is */
+/** @param base URL of the story's server */
 export async function runStory({ call, with: given, options = {} }: Story, base: string, apiKey: string): Promise<Outcome> {
     const { api_key: key = apiKey, max_retries: maxRetries, timeout } = options;
     const client = new Routebook({

@@ -21,7 +21,7 @@ import { type Asked, type Outcome, STORIES, type Story, type WebhookFacts } from
 const KEY = 'rb_live_test';
 const RUNNER = fileURLToPath(new URL('run_stories.py', import.meta.url));
 
-/** Plays the servers of all stories; the path says which client tells which one. */
+/** Serves the responses of all stories. The path identifies client and story. */
 async function openStoryServer(): Promise<
     Site & { base(mode: string, index: number): string; seenBy(mode: string, index: number): Seen[] }
 > {
@@ -67,7 +67,7 @@ function headersOf({ id, age, secret, body, others = [], leave_out: left }: Webh
     return headers;
 }
 
-/** Whether everything that is expected is there; objects and errors may have more. */
+/** Whether all expected values are present; objects and errors may have more. */
 function holds(actual: unknown, expected: Json | undefined): boolean {
     if (Array.isArray(expected)) {
         return Array.isArray(actual) && actual.length === expected.length && expected.every((item, at) => holds(actual[at], item));

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { openSite, type Site } from '../support/sites.ts';
 
-/** A site that repeats the credential that it got wherever a site can. */
+/** A site that repeats its credential in every possible place. */
 export interface ConfidingSite extends Site {
-    /** Hosts and requests that carried a text, decoded. */
+    /** Hosts and requests that contained a text, decoded. */
     gotAt(text: string): Set<string>;
-    /** Resolves when so many calls wait for their answers. */
+    /** Resolves when this many calls wait for their responses. */
     waiting(count: number): Promise<void>;
-    /** Answers all calls of /held that wait, and those to come. */
+    /** Answers all waiting calls of /held, and later ones. */
     letGo(): void;
     /** Answers 401 to a credential from now on. */
     refuses(text: string): void;
@@ -97,7 +97,7 @@ function credentialIn({ url = '/', headers }: IncomingMessage): string {
     );
 }
 
-/** All forms that are masked, in values, names and texts in a JSON text. */
+/** All encodings that are masked, in values, names and texts of a JSON text. */
 function repeat(text: string): string {
     const all = { plain: text, base64: Buffer.from(text).toString('base64'), percent: encodeURIComponent(text) };
     const sentence = `Your key ${text} was used.`;

@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 import type { SecretFields } from '../../shared/domain/connections/secret.ts';
 import type { PackageAuth } from '../../shared/domain/types.ts';
 
-/** A credential of one kind, which nobody but its site may ever see. */
+/** A credential of one kind, which only its site may see. */
 export interface Planted {
     kind: string;
     /** Id of an entry of `entriesFor`. */
     auth: string;
     secret: SecretFields;
-    /** The text to be looked for. */
+    /** The text to search for. */
     text: string;
-    /** What the site gets, of a header, a path or a cookie. */
+    /** What the site gets in a header, a path or a cookie. */
     sent: string;
 }
 
-/** How the site wants credentials. @param oauth2 of its authorization server */
+/** The site's authentication methods. @param oauth2 of its authorization server */
 export function entriesFor(host: string, oauth2: PackageAuth['oauth2']): PackageAuth[] {
     const hosts = [host];
     return [
@@ -31,7 +31,7 @@ export function entriesFor(host: string, oauth2: PackageAuth['oauth2']): Package
 const some = (bytes = 12) => `planted${randomBytes(bytes).toString('hex')}`;
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Kinds that a person gives as they are; those of OAuth come from an authorization server. */
+/** Credentials that a person enters. Those of OAuth come from an authorization server. */
 export function plant(): Planted[] {
     const value = (kind: string, auth: string, text: string, sent = text): Planted => ({ kind, auth, secret: { value: text }, text, sent });
     const password = (kind: string, text: string): Planted => {

@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createClientTurns } from '../../api/admission/client-turns.ts';
 
-describe('requests of agents that come at the same time', () => {
-    it('begin one in a turn of the event loop, client by client', async () => {
+describe('concurrent requests of agents', () => {
+    it('start one in a turn of the event loop, client by client', async () => {
         const turns = createClientTurns();
         const begun: string[] = [];
         const of = (client: string) => turns.wait(client).then(() => void begun.push(client));

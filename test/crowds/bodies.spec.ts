@@ -12,13 +12,13 @@ import { openWorld, type World } from '../support/world.ts';
 
 const MIB = 1024 * 1024;
 
-describe('room for large bodies', () => {
+describe('the memory budget for large bodies', () => {
     let now = 0;
     const open = (most: number) => createBodyBudget({ most, now: () => now });
     const free = (owner: string, network = '192.0.2') => ({ owner, network, isFree: true });
     const paying = (owner: string, network = '198.51.100') => ({ owner, network, isFree: false });
 
-    it('is taken first from the one that stalled the longest', () => {
+    it('is freed first from the body that stalled the longest', () => {
         const room = open(10 * MIB);
         const gone: string[] = [];
         const enter = (name: string) => room.enter(free(name), () => gone.push(name));
@@ -37,7 +37,7 @@ describe('room for large bodies', () => {
         expect(room.held()).to.equal(8 * MIB);
     });
 
-    it('is taken next from who holds most in the network that holds most, whole or not, the youngest body first', () => {
+    it('is freed next from the largest holder in the network with the most, complete or not, the youngest body first', () => {
         const room = open(20 * MIB);
         const gone: string[] = [];
         const enter = (sender: ReturnType<typeof free>, name: string) => room.enter(sender, () => gone.push(name));
@@ -52,7 +52,7 @@ describe('room for large bodies', () => {
         expect(gone).to.deep.equal(['b']);
     });
 
-    it('is half of it for the bodies of calls that run, of which none is dropped', () => {
+    it('is half reserved for the bodies of running calls, which are never dropped', () => {
         const room = open(20 * MIB);
         const gone: string[] = [];
         const call = (name: string) => {
@@ -71,7 +71,7 @@ describe('room for large bodies', () => {
         expect(call('next').isRunning).to.equal(true);
     });
 
-    it('is kept for those who pay, half of it, whatever comes of those who do not', () => {
+    it('is half reserved for paying accounts, whatever others do', () => {
         const room = open(16 * MIB);
         const gone: string[] = [];
         const payer = room.enter(paying('payer'), () => gone.push('payer'));
@@ -90,7 +90,7 @@ describe('room for large bodies', () => {
 });
 
 describe('a write that waits for its turn with its body', () => {
-    it('is told why where the memory is wanted for others', async () => {
+    it('gets an error with the reason if the memory is needed for others', async () => {
         const queue = createKeyedQueue({ room: { places: 10, taken: 0 } });
         const running = Promise.withResolvers<void>();
         const first = queue.run({ keys: ['a'], full: () => new Refusal('RATE_LIMITED') }, () => running.promise);
@@ -103,7 +103,7 @@ describe('a write that waits for its turn with its body', () => {
     });
 });
 
-describe('packages of many accounts that never arrive whole', function () {
+describe('packages of many accounts that never arrive completely', function () {
     this.timeout(240_000);
     let world: World;
     let good: Person;
@@ -118,7 +118,7 @@ describe('packages of many accounts that never arrive whole', function () {
         await world.close();
     });
 
-    it('take no more than 128 MiB; one more is told 503 and to come again, and others publish meanwhile', async () => {
+    it('use at most 128 MiB; one more gets 503 with Retry-After, and others publish meanwhile', async () => {
         const strangers = await Promise.all(Array.from({ length: 16 }, () => join(world)));
         const { hostname, port } = new URL(world.base);
         const before = process.memoryUsage().arrayBuffers;
@@ -138,7 +138,7 @@ describe('packages of many accounts that never arrive whole', function () {
             (count) => count >= 64 - 33,
         );
         expect((process.memoryUsage().arrayBuffers - before) / MIB).to.be.below(200);
-        // On a slow machine the time of those that stand still may be over too.
+        // On a slow machine, stalled bodies may also time out.
         const told = refused.filter((answer) => isWhole || !answer.startsWith('HTTP/1.1 408 '));
         expect(told).to.have.length.above(0);
         for (const answer of told) expect(answer).to.match(/^HTTP\/1.1 503 [\s\S]*retry-after: 1[\s\S]*OVERLOADED/i);

@@ -5,7 +5,7 @@ import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { join, type Person } from '../support/people.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** Cheap requests that one client may send this world a second. */
+/** Cheap requests that one client may send to this world in a second. */
 const PER_SECOND = 20;
 const FLOOD = 60;
 
@@ -20,7 +20,7 @@ describe('a client that sends many cheap requests', function () {
     });
     after(() => world.close());
 
-    /** The status of an answer, and how long it took. */
+    /** The status of a response, and how long it took. */
     async function ask(path: string, localAddress: string, apiKey?: string): Promise<{ status: number; ms: number }> {
         const began = performance.now();
         const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
@@ -36,22 +36,22 @@ describe('a client that sends many cheap requests', function () {
         Promise.all(Array.from({ length: FLOOD }, () => ask(path, from, keyOf())));
     const delayed = (answers: readonly { ms: number }[]) => answers.filter(({ ms }) => ms >= 500).length;
 
-    it('gets all answers, those beyond its share later', async () => {
+    it('gets all responses, those beyond its share later', async () => {
         const answers = await flood('/livez', '127.0.0.2', () => undefined);
         expect(answers.map(({ status }) => status)).to.deep.equal(Array(FLOOD).fill(200));
-        // While the flood comes, some of its share comes back.
+        // During the flood, some of its share is refilled.
         expect(delayed(answers)).to.be.at.least(FLOOD / 2);
     });
 
-    it('hears later of keys that nobody has', async () => {
-        // The first ones are checked as any other call.
+    it('gets responses to invalid keys later', async () => {
+        // The first ones are checked like any other call.
         for (let count = 0; count < 3; count++) await ask('/v1/account', '127.0.0.3', newApiKey());
         const answers = await flood('/v1/account', '127.0.0.3', newApiKey);
         expect(answers.map(({ status }) => status)).to.deep.equal(Array(FLOOD).fill(401));
         expect(delayed(answers)).to.be.at.least(FLOOD / 4);
     });
 
-    it('does not slow a valid key at the same address, however many calls it makes', async () => {
+    it('does not slow down a valid key at the same address, however many calls it makes', async () => {
         const ended: string[] = [];
         const [, calls] = await Promise.all([
             flood('/livez', '127.0.0.4', () => undefined).then(() => ended.push('without a key')),

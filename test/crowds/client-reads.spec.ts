@@ -11,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 const AT_A_TIME = 8;
 const MANY = 30;
 
-describe('reads of one client address', () => {
+describe('reads from one client address', () => {
     let server: Server;
     let inside = 0;
     let letGo: () => void;
@@ -32,7 +32,7 @@ describe('reads of one client address', () => {
         await server.stop({ timeout: 0 });
     }
 
-    /** @param stalledMs when a read has stalled */
+    /** @param stalledMs after this time a read counts as stalled */
     async function serve(stalledMs: number) {
         server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
         server.route({
@@ -57,7 +57,7 @@ describe('reads of one client address', () => {
         await server.start();
     }
 
-    it('whose answers nobody reads hold up no other one of that address', async () => {
+    it('with unread responses delay no other one of that address', async () => {
         letGo();
         const sockets = Array.from({ length: AT_A_TIME + 1 }, () => {
             const socket = connect(Number(server.info.port), '127.0.0.1');
@@ -84,7 +84,7 @@ describe('reads of one client address', () => {
     }
     const many = (count: number, ask: () => Promise<number>) => Array.from({ length: count }, ask);
 
-    it('are eight at a time: the others wait, and all get their answers', async () => {
+    it('are eight at a time: the others wait, and all get their responses', async () => {
         const answers = many(MANY, () => ask('127.0.0.2'));
         await eventually(
             async () => inside,
@@ -105,7 +105,7 @@ describe('reads of one client address', () => {
         expect(inside).to.equal(MANY + 6);
     });
 
-    it('wait no longer once one of the eight has stalled', async () => {
+    it('no longer wait once one of the eight has stalled', async () => {
         await end();
         agent = new Agent();
         await serve(50);
@@ -123,7 +123,7 @@ describe('reads of one client address', () => {
         expect(new Set(await Promise.all([...answers, later]))).to.deep.equal(new Set([200]));
     });
 
-    it('that nobody waits for any more are not served', async () => {
+    it('whose client disconnected are not served', async () => {
         const hangUp = new AbortController();
         const first = many(AT_A_TIME, () => ask('127.0.0.2'));
         await eventually(

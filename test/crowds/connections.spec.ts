@@ -35,7 +35,7 @@ describe('connections of one client', function () {
     const connectAll = (count: number, localAddress: string) => Promise.all(Array.from({ length: count }, () => connectFrom(localAddress)));
     const openOnes = () => sockets.filter(({ destroyed }) => !destroyed).length;
 
-    /** The status of an answer on this connection, or 0 where it ended without one. */
+    /** The status of the response on this connection, or 0 if it ended without one. */
     function ask(socket: Socket, text = REQUEST): Promise<number> {
         socket.write(text);
         return new Promise((resolve) => {
@@ -50,7 +50,7 @@ describe('connections of one client', function () {
         return values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
     }
 
-    it('are 512 at most: one too many is closed unanswered, and other clients are served', async () => {
+    it('are 512 at most: one more is closed without a response, and other clients are served', async () => {
         await open({ clientConnections: readConfig({}).clientConnections });
         await connectAll(600, '127.0.0.2');
         await eventually(
@@ -73,7 +73,7 @@ describe('connections of one client', function () {
         );
     });
 
-    it('are 128 new ones a second at most; in the next second it may go on', async () => {
+    it('are 128 new ones a second at most; more are accepted in the next second', async () => {
         await open({ clientConnectionsPerSecond: readConfig({}).clientConnectionsPerSecond });
         await connectAll(400, '127.0.0.2');
         // They may have come in two seconds, or in three on a busy machine.
@@ -93,10 +93,10 @@ describe('connections of one client', function () {
         const idle: Socket[] = [];
         for (let index = 0; index < 15; index++) idle.push(await connectFrom('127.0.0.2'));
         const busy = await connectFrom('127.0.0.3');
-        // Its body does not come: the request is still being read.
+        // Its body does not come, so the request is still being read.
         busy.write('POST /v1/schema-requests HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{');
         expect(await ask(idle[0] as Socket)).to.equal(200);
-        // The first one has just been used, so that the second has been idle for longest.
+        // The first one was just used, so the second has been idle for longest.
         for (let index = 0; index < 5; index++) expect(await ask(await connectFrom('127.0.0.4'))).to.equal(200);
         await eventually(
             async () => idle.map(({ destroyed }) => destroyed),
@@ -108,8 +108,8 @@ describe('connections of one client', function () {
     });
 });
 
-describe('the bounds of connections', () => {
-    it('have no bound by default behind a proxy, whose business it is, nor where it is set to 0', () => {
+describe('the limits of connections', () => {
+    it('are off by default behind a proxy, which has its own, and if they are set to 0', () => {
         const bounds = ({ clientConnections, clientConnectionsPerSecond }: Config) => [clientConnections, clientConnectionsPerSecond];
         expect(bounds(readConfig({}))).to.deep.equal([512, 128]);
         expect(bounds(readConfig({ TRUST_PROXY: '1' }))).to.deep.equal([0, 0]);

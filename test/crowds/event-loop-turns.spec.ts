@@ -15,10 +15,10 @@ function workFor(ms: number): void {
     while (performance.now() < end);
 }
 
-describe('requests of many connections that come at the same time', () => {
+describe('concurrent requests of many connections', () => {
     let server: Server;
     let sockets: Socket[];
-    /** What began in each turn of the event loop. */
+    /** The requests that started in each turn of the event loop. */
     let turns: string[][];
     let isOver = false;
 
@@ -51,16 +51,16 @@ describe('requests of many connections that come at the same time', () => {
         await server.stop({ timeout: 0 });
     });
 
-    /** All of them send, and are answered. */
+    /** All connections send a request and get a response. */
     async function sendAll(requestOf: (place: number) => string): Promise<void> {
         const answered = sockets.map((socket) => once(socket, 'data'));
         for (const [place, socket] of sockets.entries()) socket.write(requestOf(place));
-        // They are all there when the loop looks for them.
+        // All of them have arrived when the event loop polls.
         workFor(20);
         await Promise.all(answered);
     }
 
-    it('begin a few in a turn of the event loop, and all are answered', async () => {
+    it('start a few in a turn of the event loop, and all are answered', async () => {
         await sendAll(() => 'GET /page HTTP/1.1\r\nHost: x\r\n\r\n');
         turns.splice(0, turns.length - 1);
         await sendAll(() => 'GET /page HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -69,7 +69,7 @@ describe('requests of many connections that come at the same time', () => {
         for (const begun of turns) expect(begun.length).to.be.at.most(3);
     });
 
-    it('let fetches begin at once', async () => {
+    it('start fetches at once', async () => {
         turns.splice(0, turns.length - 1);
         await sendAll((place) =>
             place === MANY - 1

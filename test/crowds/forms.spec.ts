@@ -25,7 +25,7 @@ describe('a crowd of forms', function () {
         await world.close();
     });
 
-    it('of one person that never arrive whole takes memory for a few alone', async () => {
+    it('of one person that never arrive completely use memory for a few only', async () => {
         const [crowd, good] = [await signUp(world), await signUp(world)];
         const { hostname, port } = new URL(world.base);
         const sockets = Array.from({ length: INSIDE + 1 }, () => {
@@ -45,7 +45,7 @@ describe('a crowd of forms', function () {
         );
     });
 
-    it('of one person holds one database connection, and other people are served meanwhile', async () => {
+    it('of one person uses one database connection, and other people are served meanwhile', async () => {
         const [crowd, good] = [await signUp(world), await signUp(world)];
         const held = await other.transaction();
         await held.raw('lock table api_keys in exclusive mode');

@@ -3,7 +3,7 @@ import { type MailServer, openMailServer } from '../dashboard/support/mail-serve
 import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from '../dashboard/support/visitor.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('mails to addresses that are not the sender’s own', function () {
+describe('mails to addresses of others', function () {
     this.timeout(240_000);
     let world: World;
     let mail: MailServer;
@@ -29,7 +29,7 @@ describe('mails to addresses that are not the sender’s own', function () {
         return person;
     }
 
-    it('are five an hour of one user, by whatever form', async () => {
+    it('are limited to five an hour for one user, by any form', async () => {
         const person = await confirmed();
         expect((await person.send('/dashboard/invite', { email: freshAddress() })).status).to.equal(303);
         expect((await person.send('/dashboard/workspace/invitations', { email: freshAddress(), role: 'member' })).status).to.equal(200);
@@ -42,7 +42,7 @@ describe('mails to addresses that are not the sender’s own', function () {
         expect((await change(person, freshAddress())).status).to.equal(303);
     });
 
-    it('are twenty an hour of one client, over all its accounts', async () => {
+    it('are limited to twenty an hour for one client, over all its accounts', async () => {
         const address = '203.0.113.9';
         const people = [];
         for (let count = 0; count < 5; count++) people.push(await confirmed(address));
@@ -55,7 +55,7 @@ describe('mails to addresses that are not the sender’s own', function () {
         expect((await change(elsewhere, freshAddress())).status).to.equal(303);
     });
 
-    it('tell nobody which addresses have an account', async () => {
+    it('do not reveal which addresses have an account', async () => {
         const taken = freshAddress();
         await signUp(world, taken);
         await mail.mailTo(taken);

@@ -54,7 +54,7 @@ describe('a crowd of orders by one account', function () {
         return rows[0].count;
     }
 
-    /** A row that a long order keeps locked until it ends, and orders that wait for it. */
+    /** A row that a long order locks until it ends, and orders that wait for it. */
     const LOCKS: Record<string, [lock: () => [string, string], send: () => Promise<Answer>]> = {
         'of jobs': [() => ['select from job_accounts where account_id = ? for update', crowd.workspaceId], orderJob],
         'of batches': [() => ['select from job_accounts where account_id = ? for update', crowd.workspaceId], orderBatch],
@@ -82,7 +82,7 @@ describe('a crowd of orders by one account', function () {
     };
 
     for (const [name, [lockOf, send]] of Object.entries(LOCKS)) {
-        it(`${name} holds one database connection, and others are served meanwhile`, async () => {
+        it(`${name} uses one database connection, and others are served meanwhile`, async () => {
             const held = await other.transaction();
             await held.raw(lockOf()[0], [lockOf()[1]]);
             const all = Array.from({ length: CROWD }, send);
@@ -94,7 +94,7 @@ describe('a crowd of orders by one account', function () {
                 await held.rollback();
             }
             const answers = await Promise.all(all);
-            // Past 20 open batches an account is told to wait.
+            // Beyond 20 open batches, an account must wait.
             expect(answers.filter(({ status }) => status >= 500).map(codeOf)).to.deep.equal([]);
         });
     }

@@ -12,8 +12,8 @@ import { openWorld, type World } from '../support/world.ts';
 const free = (owner: string, network: string) => ({ owner, network, isFree: true, gone: undefined });
 const paying = (owner: string) => ({ owner, network: 'office', isFree: false, gone: undefined });
 
-describe('the line of packages that are to be checked', () => {
-    /** Who was checked, in order. Everybody is in line before the first one is done. */
+describe('the queue of packages to check', () => {
+    /** The accounts in the order of their checks. All are queued before the first one is done. */
     async function orderOf(turns: ReturnType<typeof free>[], before: ReturnType<typeof free>[] = []): Promise<string[]> {
         const line = createFairQueue();
         for (const turn of before) await line.run(turn, async () => ({ ms: 500 }));
@@ -46,7 +46,7 @@ describe('the line of packages that are to be checked', () => {
         expect(order.indexOf('honest')).to.be.at.most(1);
     });
 
-    it('puts those first who took little, in their network too', async () => {
+    it('prefers accounts that used little time, and their networks too', async () => {
         const slow = ['a', 'b', 'c'].map((owner) => free(owner, 'home'));
         expect(await orderOf([...slow, free('honest', 'home'), free('away', 'away')], slow)).to.deep.equal([
             'away',
@@ -57,7 +57,7 @@ describe('the line of packages that are to be checked', () => {
         ]);
     });
 
-    it('tells who waited for too long to come again', async () => {
+    it('tells an account that waited too long to retry', async () => {
         const line = createFairQueue({ patienceMs: 10 });
         const opened = Promise.withResolvers<{ ms: number }>();
         const first = line.run(free('a', 'a'), () => opened.promise);
@@ -97,7 +97,7 @@ describe('slow packages of forty free accounts', function () {
         }),
     );
 
-    it('do not keep an honest one from publishing: its turn comes before most of them', async () => {
+    it('do not prevent a normal one from publishing: its turn comes before most of them', async () => {
         const honest = await join(world);
         const crowd = await Promise.all(Array.from({ length: 40 }, () => join(world)));
         const until = new AbortController();
@@ -107,7 +107,7 @@ describe('slow packages of forty free accounts', function () {
             const sending = { method: 'POST', headers, body: slow, from: clientNumber(number) };
             while (!until.signal.aborted) {
                 const { status } = await sender.send('/v1/schemas?dry_run=true', sending);
-                // On a slow machine many wait for too long, and are given up in the same moment.
+                // On a slow machine, many wait too long and give up at the same moment.
                 if (status !== 503) checked++;
             }
         };
@@ -127,8 +127,8 @@ describe('slow packages of forty free accounts', function () {
         }
         until.abort();
         await Promise.all(running);
-        // Those at work, and one or two whose turn came in the same moment; in order of arrival it would be forty each time. On a slow
-        // machine more are counted while the answer is on its way.
+        // Those being checked, and one or two whose turn came at the same moment. In order of arrival it would be forty each time. On a
+        // slow machine, more are counted while the response is sent.
         expect((isWhole ? Math.max : Math.min)(...before)).to.be.below(12);
     });
 });

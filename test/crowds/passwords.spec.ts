@@ -11,7 +11,7 @@ const asker = (client: string, more: { account?: string; isKnown?: boolean } = {
     ...more,
 });
 
-describe('a crowd of passwords', function () {
+describe('many password checks', function () {
     this.timeout(240_000);
     let world: World;
 
@@ -24,7 +24,7 @@ describe('a crowd of passwords', function () {
     const signIn = (person: Visitor, email: string, password = PASSWORD) =>
         person.send('/login', { email, password }, { from: '/signup' }).then(({ status }) => status);
 
-    it('of one client with right passwords of several accounts is 10 a minute, and one hash at a time with four that wait', async () => {
+    it('of one client with right passwords of several accounts are 10 a minute, and one hash at a time with four that wait', async () => {
         const emails = [freshAddress(), freshAddress(), freshAddress(), freshAddress()];
         for (const email of emails) await signUp(world, email);
         const address = '203.0.113.7';
@@ -41,7 +41,7 @@ describe('a crowd of passwords', function () {
         expect(await signIn(visitor(world, { address }), emails[0] as string), 'a minute later').to.equal(303);
     });
 
-    it('of strangers does not lock a person out of a browser that signed in before', async () => {
+    it('of strangers do not lock a person out of a browser that signed in before', async () => {
         const email = freshAddress();
         const person = await signUp(world, email);
         await person.send('/logout');
@@ -57,7 +57,7 @@ describe('a crowd of passwords', function () {
         expect(await signIn(person, email, 'a wrong password of mine'), 'which has bounds of its own').to.equal(429);
     });
 
-    it('does not keep a person from changing the password in a session', async () => {
+    it('do not prevent a person from changing the password in a session', async () => {
         const email = freshAddress();
         const person = await signUp(world, email);
         for (let client = 0; client < 7; client++) {
@@ -71,7 +71,7 @@ describe('a crowd of passwords', function () {
         expect(status, wordsOf(html)).to.equal(303);
     });
 
-    it(`of ${CLIENTS} clients with right passwords leaves others a place in the first few`, async () => {
+    it(`of ${CLIENTS} clients with right passwords leave others a place among the first few`, async () => {
         const passwords = createPasswords({ cost: 12, atOnce: 1 });
         let hashed = 0;
         const stop = new AbortController();
@@ -94,7 +94,7 @@ describe('a crowd of passwords', function () {
             waits.push(await hashedBefore(() => passwords.hash(PASSWORD, asker('a person', { account: 'ada', isKnown: true }))));
         stop.abort();
         await Promise.all(crowd);
-        // First come, first served would be 100 hashes.
+        // In order of arrival it would be 100 hashes.
         expect(Math.max(...waits), waits.join()).to.be.below(15);
     });
 });

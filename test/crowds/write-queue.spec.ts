@@ -49,7 +49,7 @@ describe('a crowd of writes', function () {
         person.call('POST', `/v1/schemas/${site}/versions/1/yank`, { body: { reason: 'broken' } });
     const look = async () => codeOf(await good.call('GET', `/v1/catalog/good.test?intent=${encodeURIComponent(INTENT)}`)) ?? 'success';
 
-    /** Keeps the row of a domain locked until `release` is called. */
+    /** Locks the row of a domain until `release` is called. */
     async function hold(registrable: string): Promise<{ release(): Promise<unknown> }> {
         const trx = await other.transaction();
         await trx.raw('select from domains where registrable = ? for update', [registrable]);
@@ -64,7 +64,7 @@ describe('a crowd of writes', function () {
         return rows[0].count;
     }
 
-    /** Sends them all, waits until all but the ones that are let in were refused, and lets these end. */
+    /** Sends all of them, waits until all but the admitted ones were refused, and then lets these end. */
     async function sendWhileHeld(
         registrable: string,
         send: (turn: number) => Promise<Answer>,
@@ -91,7 +91,7 @@ describe('a crowd of writes', function () {
         return { refused, done: answers.filter(({ status }) => status !== 429) };
     }
 
-    it('of yanks by one account holds one database connection, and others are served meanwhile', async () => {
+    it('of yanks by one account uses one database connection, and others are served meanwhile', async () => {
         const site = await newSite(crowd);
         const { refused, done } = await sendWhileHeld(site, () => yank(site));
         expect(done.map(({ status }) => status)).to.deep.equal(Array(INSIDE).fill(200));
@@ -103,14 +103,14 @@ describe('a crowd of writes', function () {
         }
     });
 
-    it('of publishes by one account holds one database connection, and others are served meanwhile', async () => {
+    it('of publishes by one account uses one database connection, and others are served meanwhile', async () => {
         const site = await newSite(crowd);
         const { done } = await sendWhileHeld(site, (turn) => crowd.publish(aPackage(site, { title: `Title ${turn}` })));
         expect(done.map(({ status }) => status)).to.deep.equal(Array(INSIDE).fill(201));
         expect(done.map((answer) => dataOf<{ version: number }>(answer).version).toSorted()).to.deep.equal([2, 3, 4, 5, 6]);
     });
 
-    it('of changes of maintainers by one account holds one database connection, and others are served meanwhile', async () => {
+    it('of changes of maintainers by one account uses one database connection, and others are served meanwhile', async () => {
         const site = await newSite(crowd);
         const put = () => crowd.call('PUT', `/v1/schemas/${site}/maintainers/${good.workspaceId}`);
         const { done } = await sendWhileHeld(site, put);
@@ -203,7 +203,7 @@ describe('a crowd of writes', function () {
         }
     });
 
-    it('of many accounts on one domain holds one database connection; past 256 that wait it is told OVERLOADED', async () => {
+    it('of many accounts on one domain uses one database connection; beyond 256 waiting ones it gets OVERLOADED', async () => {
         const site = await newSite(crowd);
         const people: Person[] = [];
         for (let one = 0; one < 60; one++) people.push(await join(world));
@@ -243,7 +243,7 @@ describe('a crowd of writes', function () {
         expect((await stuck).status).to.equal(200);
     });
 
-    it('of packages that never arrive whole takes memory for a few alone, and leaves room when it is gone', async () => {
+    it('of packages that never arrive completely uses memory for a few only, and frees it afterwards', async () => {
         const [slow, body] = [await join(world, { plan: 'pro' }), JSON.stringify(aPackage('slow.test'))];
         const { hostname, port } = new URL(world.base);
         const open = () => {
@@ -263,7 +263,7 @@ describe('a crowd of writes', function () {
         );
     });
 
-    it('forgets a write whose caller hung up before its turn', async () => {
+    it('drops a write whose caller disconnected before its turn', async () => {
         const site = await newSite(crowd);
         const held = await hold(site);
         const first = yank(site);
@@ -292,7 +292,7 @@ describe('a crowd of writes', function () {
         await Promise.all(waiting);
         const restore = () => crowd.call('DELETE', `/v1/schemas/${site}/versions/1/yank`);
         const after = Array.from({ length: INSIDE }, () => restore().then(({ status }) => status));
-        // Again four wait: those who hung up took no place.
+        // Four wait again: those who disconnected do not count.
         expect(await Promise.race(after)).to.equal(429);
         await held.release();
         expect((await first).status).to.equal(200);

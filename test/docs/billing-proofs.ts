@@ -30,7 +30,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'A success is a final 2xx answer': [
         [SITES, 'misbehaves in any of these ways moves no credit that was not reported, and leaves none on hold'],
-        ['test/workers/select.spec.ts', 'says where the shape broke', 'names the expression that does not fit'],
+        ['test/workers/select.spec.ts', 'says where the shape broke', 'names the expression that does not match'],
     ],
     'Anything else is free': [
         [FETCH, 'is free if the site refuses, fails, responds with something else or hangs'],
@@ -38,7 +38,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'A fetch first **holds**': [
         [CREDITS, 'holds as many units as are wanted'],
-        [PRICES, 'is a unit for each page of a walk, and pages are free where results are billed'],
+        [PRICES, 'is a unit for each page, and pages are free if results are billed'],
     ],
     'When it ends, the exact cost': [
         [CREDITS, 'takes the exact cost and returns the rest'],
@@ -56,7 +56,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     'An endpoint that bills by the result': [[FETCH, 'bills by the result if the schema says so, and nothing for no results']],
     'An endpoint of kind `paginate`': [
         [WALKS, 'is billed by the pages that had results, and joins them', 'costs nothing without results'],
-        [PAGED, 'passes over a page without results when the site names a next one, and does not bill it'],
+        [PAGED, 'skips a page without results if the site names a next one, and does not bill it'],
     ],
     'On any other kind, following pages': [
         [WALKS, 'is one request for any other kind, however many pages it takes'],
@@ -66,16 +66,18 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         [PAGED, 'follows cursors until there is none'],
         [WALKS, 'ends at max_pages, at max_results and at max_credits, and says that there is more', 'ends when the balance is used up'],
     ],
-    'If the site has more, `meta.truncated`': [[PAGED, 'says that it is truncated wherever something was cut off or left unread']],
-    'With numbered pages only another request': [[PAGED, 'says so too of a walk that ends at a full page, where nobody asked for another']],
+    'If the site has more, `meta.truncated`': [[PAGED, 'is marked as truncated wherever something was cut off or left unread']],
+    'With numbered pages only another request': [
+        [PAGED, 'is also marked as truncated if it ends at a full page without a request for the next'],
+    ],
     'A page that repeats the one before ends the walk': [
-        ['test/workers/site-that-changes.spec.ts', 'delivers and bills each result once where a site repeats its last page'],
-        ['test/workers/site-that-changes.spec.ts', 'ends where a site refuses a page beyond its last one'],
+        ['test/workers/site-that-changes.spec.ts', 'delivers and bills each result once if a site repeats its last page'],
+        ['test/workers/site-that-changes.spec.ts', 'ends if a site refuses a page beyond its last one'],
     ],
     'If one page fails, the whole call fails': [[WALKS, 'is free if one of its pages fails']],
     'Opening a page before a form': [['test/api/fetch-forms.spec.ts', 'fills in the page’s form and costs one request']],
     '`max_credits` of a call caps the hold': [
-        [PRICES, 'stays within the caller’s cap, in whole units'],
+        [PRICES, 'stays within the caller’s cap, in complete units'],
         [FETCH, 'cuts results at max_results, at max_credits and at the balance, and says so'],
     ],
     'What exceeds them is cut off': [[FETCH, 'cuts results at max_results, at max_credits and at the balance, and says so']],
@@ -140,53 +142,53 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'A plan is paid at Stripe': [[EVENTS, 'by invoice.paid, with the plan and its limits']],
     'It holds from the moment': [
-        [EVENTS, 'by no other event, whatever it says'],
+        [EVENTS, 'by no other event, whatever its content'],
         [PAGES, 'change the limits of an API key within a second'],
     ],
     'An allowance is granted once': [
-        [EVENTS, 'however often it comes', 'in whatever order events come', 'by two APIs at once, each event to both'],
+        [EVENTS, 'however often it is delivered', 'in whatever order events come', 'by two APIs at once, each event to both'],
     ],
     'An upgrade begins a new billing period': [
-        [PLANS, 'at once, with a new period in the middle of the month, the whole allowance and the owner’s bonus'],
-        [PLANS, 'up at once: a new period begins, and what was not used of the old month is credited'],
+        [PLANS, 'at once, with a new period in the middle of the month, the complete allowance and the owner’s bonus'],
+        [PLANS, 'up at once: a new period begins, and the unused part of the old month is credited'],
     ],
     'Where there is a subscription already': [
-        [PLANS, 'up at once: a new period begins, and what was not used of the old month is credited'],
+        [PLANS, 'up at once: a new period begins, and the unused part of the old month is credited'],
         [PAGES, 'up, after saying what it costs today'],
     ],
     'If it cannot be paid': [
-        [PLANS, 'not at all, where the card '],
+        [PLANS, 'not at all, if the card '],
         [PAGES, 'not if the bank declines, and show where to pay'],
     ],
     "The owner's bonus credits move": [
-        [PLANS, 'at once, with a new period in the middle of the month, the whole allowance and the owner’s bonus'],
-        [PLANS, 'to Free when the month that was paid for ends, and the bonus goes back to the owner'],
+        [PLANS, 'at once, with a new period in the middle of the month, the complete allowance and the owner’s bonus'],
+        [PLANS, 'to Free at the end of the paid month, and the bonus returns to the owner'],
     ],
     'The billing date is the day': [[DATES, 'is the same day of each month']],
     'From the 29th, 30th or 31st': [
         [DATES, 'from the 31st is a short month’s last day, and the 31st again after it'],
         [DATES, 'in February of a leap year is the 29th'],
     ],
-    'Daylight saving moves nothing': [[DATES, 'keeps its hour when the clocks change, whatever zone the database is in']],
+    'Daylight saving moves nothing': [[DATES, 'keeps its hour when daylight saving time changes, whatever the time zone of the database']],
     'On Free the allowance begins again': [
         ['test/store/allowance.spec.ts', 'ends on the same day', 'by the sweeper, once, if nobody reads it'],
     ],
     'Under a subscription, what is left': [
-        [PLANS, 'with what is left of the old allowance for three days past the billing date, until the invoice is paid'],
-        [PLANS, 'without an allowance from the third day on, and held credits of the old one lapse'],
+        [PLANS, 'with the rest of the old allowance for three days past the billing date, until the invoice is paid'],
+        [PLANS, 'without an allowance from the third day on, and held credits of the old one expire'],
     ],
     'A smaller plan, and Free, begin': [
-        [PLANS, 'down when the month that was paid for ends'],
-        [PLANS, 'to Free when the month that was paid for ends, and the bonus goes back to the owner'],
+        [PLANS, 'down at the end of the paid month'],
+        [PLANS, 'to Free at the end of the paid month, and the bonus returns to the owner'],
     ],
     'Until then everything stays': [
-        [PLANS, 'down and back again before the month ends: nothing happened', 'not to Free, where that was taken back'],
+        [PLANS, 'down and back again before the month ends, without effect', 'not to Free if that was cancelled'],
     ],
-    'If the payment of a new month fails': [[PLANS, 'stays for seven days, then Free, and nothing more is billed']],
+    'If the payment of a new month fails': [[PLANS, 'remains for seven days, then Free, and nothing more is billed']],
     'A refund of the whole': [
-        [PLANS, 'ends at once, and nothing more is billed', 'for a month that is over stays, by refund; and ends, by dispute'],
+        [PLANS, 'ends at once, and nothing more is billed', 'of a past month remains after a refund, and ends after a dispute'],
     ],
-    'A refund in part': [[PLANS, 'in part stays', 'for a month that is over stays, by refund; and ends, by dispute']],
+    'A refund in part': [[PLANS, 'in part remains', 'of a past month remains after a refund, and ends after a dispute']],
     'Of several checkouts': [
         [
             PLANS,
@@ -195,11 +197,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         ],
     ],
     'Deleting an account first': [
-        [
-            PLANS,
-            'ends at Stripe first, and what is open in another tab can no longer be paid',
-            'stays, account and all, where Stripe cannot be told',
-        ],
+        [PLANS, 'ends at Stripe first, and an open checkout can no longer be paid', 'remains, with the account, if Stripe is down'],
         [PAGES, 'end the subscription when the account is deleted', 'keep an account whose subscription cannot be ended'],
     ],
     'Where payment is not set up': [
@@ -217,10 +215,10 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         [CAPS, 'lets calls spend up to it, and then names the cap, what is used and when it resets'],
         [
             'test/billing/spending.spec.ts',
-            'refuses what goes past it with SPENDING_LIMIT, which names cap, what is used and when it resets',
+            'refuses what exceeds it with SPENDING_LIMIT, which names the cap, what is used and when it resets',
         ],
     ],
-    'Without credits, that is said first': [['test/billing/spending.spec.ts', 'is told after that the credits are gone: 402 comes first']],
+    'Without credits, that is said first': [['test/billing/spending.spec.ts', 'is reported after missing credits: 402 comes first']],
     'When four fifths of an allowance': [
         [NOTICES, 'when four fifths are used, and when all of it is, each once a period: by mail and on the dashboard'],
         [NOTICES, 'of a workspace: its owners and the account that pays'],
@@ -236,20 +234,20 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'If a write gets another answer': [['test/docs/billing-table.spec.ts', 'says of every behaviour of a site what the tests expect']],
     '*At once*: as soon as the site has answered': [[SITES, 'misbehaves does so in more than forty ways, each listed once']],
-    'A read is tried up to three times': [[CALLS, 'tries a read again after ']],
+    'A read is tried up to three times': [[CALLS, 'retries a read after ']],
     'Between tries it waits up to': [
         [
             CALLS,
-            'pauses up to 0.1 and 0.4 s before these tries',
+            'pauses up to 0.1 and 0.4 s before these attempts',
             'waits as long as Retry-After says',
-            'does not wait for a Retry-After behind the deadline',
+            'does not wait for a Retry-After beyond the deadline',
         ],
         [SITES, 'misbehaves in any of these ways moves no credit that was not reported, and leaves none on hold'],
     ],
-    'A write is sent once': [[CALLS, 'sends a write once, whatever comes back']],
+    'A write is sent once': [[CALLS, 'sends a write once, whatever the response']],
     "*At the deadline*: when the call's": [[SITES, 'misbehaves does so in more than forty ways, each listed once']],
     'A connection that is not ready after 10 s': [
-        ['test/workers/connector.spec.ts', 'is closed also where the site never answers the TLS handshake'],
+        ['test/workers/connector.spec.ts', 'is closed also if the site never answers the TLS handshake'],
         ['test/long/connections.spec.ts', 'is given up after ten seconds, as one that failed, long before the deadline'],
     ],
     '*At the cap*: within 200 ms': [[SITES, 'misbehaves does so in more than forty ways, each listed once']],

@@ -15,7 +15,7 @@ describe('an API key', () => {
         expect(isWellFormedKey('rb_live_' + 'Routebook0'.repeat(3) + '0WmleH')).to.equal(true);
     });
 
-    it('is refused when any one character was mistyped', () => {
+    it('is refused if any one character is mistyped', () => {
         const key = newApiKey();
         for (let at = 8; at < key.length; at++) {
             const other = key[at] === 'x' ? 'y' : 'x';
@@ -23,7 +23,7 @@ describe('an API key', () => {
         }
     });
 
-    it('is refused when it is cut, longer, padded or of another kind', () => {
+    it('is refused if it is truncated, longer, padded or of another kind', () => {
         const key = newApiKey();
         for (const wrong of [
             '',

@@ -10,7 +10,7 @@ const LONG = 'a'.repeat(3000);
 
 type Row = [name: string, edits: Edits, path: string, code: DetailCode];
 
-/** Nested the way that counts: lists in lists. */
+/** Nested lists. */
 function nested(levels: number): unknown {
     return levels === 0 ? 1 : [nested(levels - 1)];
 }
@@ -25,7 +25,7 @@ const SCHEMA = `${SEARCH}/params/1/schema`;
 const RESULT = `${SEARCH}/response/schema`;
 const URL_AT = `${SEARCH}/url`;
 
-/** A package may be refused for more than the row says; it has to be refused for that. */
+/** A package may be refused for more reasons than the row's, but this one must be among them. */
 const withUrl = (url: string): Edits => ({ [URL_AT]: url });
 const withHeader = (name: string, value: unknown = 'x'): Edits => ({ [`${SEARCH}/headers/${name}`]: value });
 
@@ -846,7 +846,7 @@ const FORBIDDEN_HEADERS =
     'User-Agent cookie Cookie2 authorization proxy-authorization proxy-connection forwarded x-forwarded-for X-Forwarded-Host x-real-ip metadata-flavor ' +
     'metadata x-aws-ec2-metadata-token x-google-metadata-request sec-websocket-key x-api-key x-auth-token x-csrf-token x-http-method-override true-client-ip ' +
     'x-rapidapi-key x-consumer-key x-pass ' +
-    // CGI, WSGI, PHP and Rack read these as the names with hyphens.
+    // CGI, WSGI, PHP and Rack read these like the names with hyphens.
     'x_http_method_override X_Forwarded_For x.original.url cf_connecting_ip content_length x-tunneled-method';
 
 const HEADERS: Row[] = [
@@ -899,7 +899,7 @@ describe('a bad package', () => {
         });
     }
 
-    it('comes in more than a hundred forms', () => {
+    it('is tested in more than a hundred forms', () => {
         expect(Object.values(tables).flat().length).to.be.greaterThan(100);
     });
 

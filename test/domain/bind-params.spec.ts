@@ -29,13 +29,13 @@ const search: Partial<PackageEndpoint> = {
 };
 
 describe('the params of a call', () => {
-    it('are taken as they are, with defaults for what is absent and nothing for the rest', () => {
+    it('are used unchanged, with defaults for absent ones and nothing for the rest', () => {
         const values = bound(anEndpoint(search), { query: 'shoes', page: 2 });
         expect({ ...values }).to.deep.equal({ section: 'all', query: 'shoes', page: 2 });
         expect(Object.getPrototypeOf(values)).to.equal(null);
     });
 
-    it('are refused where the templates of the endpoint repeat them until the request is large', () => {
+    it('are refused if the templates of the endpoint repeat them until the request is large', () => {
         const long = { a: 'x'.repeat(60_000) };
         const inBody = (count: number) =>
             anEndpoint({ method: 'POST', body: Array.from({ length: count }, () => '{a}'), params: [bodyParam('a')] });
@@ -49,7 +49,7 @@ describe('the params of a call', () => {
         for (const endpoint of [inBody(20), inText(20), inUrl(2)]) expect(problems(endpoint, long)).to.deep.equal([]);
     });
 
-    it('are checked all at once, each at its pointer', () => {
+    it('are all checked at once, each with its pointer', () => {
         expect(problems(anEndpoint(search), { page: '2', quary: 'x', tags: [1], section: '' })).to.deep.equal([
             '/params/quary UNKNOWN_FIELD',
             '/params/section INVALID_VALUE',
@@ -59,7 +59,7 @@ describe('the params of a call', () => {
         ]);
     });
 
-    it('are said by their nearest name where one is unknown', () => {
+    it('get a suggestion for an unknown name', () => {
         const binding = bindParams(anEndpoint(search), { query: 'x', pages: 1 }, validate);
         expect(binding.ok ? '' : binding.problems[0]?.message).to.equal('The endpoint products has no such parameter; did you mean page?');
         const none = bindParams(anEndpoint(), { x: 1 }, validate);
@@ -68,14 +68,14 @@ describe('the params of a call', () => {
         expect(brief.ok ? '' : brief.problems[0]?.message).to.equal('The endpoint products has no such parameter.');
     });
 
-    it('are never coerced', () => {
+    it('are never converted to another type', () => {
         for (const page of ['2', true, 1.5, 0, [1]])
             expect(problems(anEndpoint(search), { query: 'x', page }), String(page)).to.have.length(1);
         expect(problems(anEndpoint(search), { query: 12 })).to.deep.equal(['/params/query INVALID_TYPE']);
         expect(problems(anEndpoint(search), { query: 'far too long' })).to.deep.equal(['/params/query INVALID_VALUE']);
     });
 
-    it('take a string, a number or a boolean where there is no schema', () => {
+    it('accept a string, a number or a boolean without a schema', () => {
         for (const free of ['x', '', 1.5, -0, 1e300, true])
             expect(problems(anEndpoint(search), { query: 'x', free }), String(free)).to.deep.equal([]);
         for (const free of [null, {}, [], ['x']]) {
@@ -83,7 +83,7 @@ describe('the params of a call', () => {
         }
     });
 
-    it('take null and objects nowhere in a URL, whatever a schema allows', () => {
+    it('accept no null and no objects in a URL, whatever a schema allows', () => {
         const any = anEndpoint({
             url: 'https://shop.example/{p}',
             params: [pathParam('p', { schema: true }), queryParam('q', { schema: true })],
@@ -98,13 +98,13 @@ describe('the params of a call', () => {
         expect(problems(any, { p: 'x', q: [] })).to.deep.equal([]);
     });
 
-    it('never climb out of their segment of the path', () => {
+    it('cannot escape from their segment of the path', () => {
         const endpoint = anEndpoint({ url: 'https://shop.example/{p}', params: [pathParam('p')] });
         for (const p of ['', '.', '..']) expect(problems(endpoint, { p }), p).to.deep.equal(['/params/p INVALID_VALUE']);
         for (const p of ['...', '%2e%2e', '/', '../..', 'a/b', '?', '#', '@', '\\']) expect(problems(endpoint, { p }), p).to.deep.equal([]);
     });
 
-    it('take any JSON in a JSON body', () => {
+    it('accept any JSON in a JSON body', () => {
         const endpoint = anEndpoint({
             method: 'POST',
             params: [bodyParam('filter'), bodyParam('size', { schema: { type: ['integer', 'null'] } })],
@@ -113,7 +113,7 @@ describe('the params of a call', () => {
         expect(bound(endpoint, { size: null })).to.have.property('size', null);
     });
 
-    it('take scalars and lists of them in a form', () => {
+    it('accept scalars and lists of them in a form', () => {
         const endpoint = anEndpoint({
             method: 'POST',
             body_format: 'form',
@@ -125,7 +125,7 @@ describe('the params of a call', () => {
         expect(problems(endpoint, { note: ['a', 'b'] })).to.deep.equal([]);
     });
 
-    it('follow the text rule and the bounds of JSON, in every value', () => {
+    it('obey the text rule and the limits of JSON, in every value', () => {
         const endpoint = anEndpoint({ method: 'POST', params: [bodyParam('a'), bodyParam('b'), queryParam('must', { required: true })] });
         let deep: JsonObject = {};
         for (let i = 0; i < 40; i++) deep = { deep };
@@ -139,7 +139,7 @@ describe('the params of a call', () => {
         expect(problems(endpoint, { must: 'x'.repeat(65_537) })).to.deep.equal(['/params/must TOO_COMPLEX']);
     });
 
-    it('are no way to a prototype', () => {
+    it('cannot reach a prototype', () => {
         const endpoint = anEndpoint({ params: [queryParam('constructor'), queryParam('toString')] });
         expect({ ...bound(endpoint, {}) }).to.deep.equal({});
         expect(problems(endpoint, JSON.parse('{"__proto__": "x"}'))).to.include('/params/__proto__ UNKNOWN_FIELD');
@@ -147,7 +147,7 @@ describe('the params of a call', () => {
         expect({ ...bound(endpoint, { constructor: 'a' }) }).to.deep.equal({ constructor: 'a' });
     });
 
-    it('have pointers that name odd params', () => {
+    it('have pointers with escaped names', () => {
         const endpoint = anEndpoint({ params: [queryParam('a/b~c', { required: true, schema: { type: 'string' } })] });
         expect(problems(endpoint, {})).to.deep.equal(['/params/a~1b~0c REQUIRED']);
         expect(problems(endpoint, { 'a/b~c': 1 })).to.deep.equal(['/params/a~1b~0c INVALID_TYPE']);

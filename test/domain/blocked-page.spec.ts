@@ -5,7 +5,7 @@ import { cpuMsOf } from '../support/stopwatch.ts';
 import { NO_WALLS, WALLS } from './walls.ts';
 
 describe('bot walls and captchas', () => {
-    it('are tried on at least 30 walls and 30 answers that are none', () => {
+    it('are tested with at least 30 blocked pages and 30 normal responses', () => {
         expect(WALLS.length).to.be.at.least(30);
         expect(NO_WALLS.length).to.be.at.least(30);
     });
@@ -15,10 +15,10 @@ describe('bot walls and captchas', () => {
     }
 
     for (const { what, fate, headers = {}, body = '' } of NO_WALLS) {
-        it(`takes no wall for ${what}`, () => expect(recogniseChallenge({ headers, body }, fate)).to.equal(undefined));
+        it(`accepts ${what}`, () => expect(recogniseChallenge({ headers, body }, fate)).to.equal(undefined));
     }
 
-    it('takes no time over a page that was made to take long', () => {
+    it('are recognised in linear time, in any page', () => {
         for (const piece of ['<script', '<!--', '<', '<form ', "You don't have permission to access", '<title> Access Denied </title>']) {
             const body = `<${piece.repeat(128_000 / piece.length)}`;
             expect(

@@ -33,12 +33,12 @@ describe('the URL of a request', () => {
         expect(built(said, values).url).to.equal('https://shop.example/products?n=0&big=1e%2B21&small=1e-7&dec=1.5&yes=true&no=false');
     });
 
-    it('repeats the name for each item of a list, and leaves an empty list out', () => {
+    it('repeats the name for each item of a list, and leaves out an empty list', () => {
         const said = { params: [queryParam('tag'), queryParam('none')] };
         expect(built(said, { tag: ['a', 2, true], none: [] }).url).to.equal('https://shop.example/products?tag=a&tag=2&tag=true');
     });
 
-    it('has nothing of a param that the call leaves out, whatever it is called', () => {
+    it('has nothing of an absent param, whatever its name', () => {
         const names = ['toString', 'valueOf', 'hasOwnProperty'];
         expect(built({ params: names.map((name) => queryParam(name)) }).url).to.equal('https://shop.example/products');
         const form: Partial<PackageEndpoint> = {
@@ -49,19 +49,19 @@ describe('the URL of a request', () => {
         expect(built(form, { a: 1 }).body).to.equal('a=1');
     });
 
-    it('may have placeholders in its own query; a pair without a value goes', () => {
+    it('may have placeholders in its own query; a pair without a value is left out', () => {
         const said = { url: 'https://shop.example/p?x={a}&y=1-{b}&z=3', params: [pathParam('a'), pathParam('b')] };
         expect(built(said, { a: 'one&two', b: 7 }).url).to.equal('https://shop.example/p?x=one%26two&y=1-7&z=3');
         expect(built(said, { b: 7 }).url).to.equal('https://shop.example/p?y=1-7&z=3');
         expect(built({ ...said, url: 'https://shop.example/p?x={a}' }, {}).url).to.equal('https://shop.example/p');
     });
 
-    it('does not read a value again: one that spells a placeholder stays text', () => {
+    it('does not read a value again: a placeholder in it remains text', () => {
         const said = { url: 'https://shop.example/{a}/{b}', params: [pathParam('a'), pathParam('b')] };
         expect(built(said, { a: '{b}', b: '$&' }).url).to.equal('https://shop.example/%7Bb%7D/%24%26');
     });
 
-    it('fails loudly on values that were never bound', () => {
+    it('throws for values that were never bound', () => {
         const endpoint = anEndpoint({ url: 'https://shop.example/{a}', params: [pathParam('a'), queryParam('q')] });
         for (const values of [
             {},
@@ -86,7 +86,7 @@ describe('the URL of a request', () => {
 describe('the body and the headers of a request', () => {
     const params = [bodyParam('q'), bodyParam('page'), queryParam('k')];
 
-    it('are JSON with its content type, from the body params alone', () => {
+    it('are JSON with its content type, from the body params only', () => {
         const request = built({ method: 'POST', params }, { q: 'é "x"', page: 2, k: 'v' });
         expect(request.body).to.equal('{"q":"é \\"x\\"","page":2}');
         expect(request.bodyShown).to.deep.equal({ q: 'é "x"', page: 2 });
@@ -99,7 +99,7 @@ describe('the body and the headers of a request', () => {
         expect(built({ method: 'POST', params, body: '{q}' })).to.include({ body: '{}' });
     });
 
-    it('are a filled template where there is one', () => {
+    it('are a filled template if there is one', () => {
         const body = { query: 'query($q: String) { items(q: $q) }', variables: { q: '{q}', page: '{page}' } };
         expect(built({ method: 'POST', params, body }, { q: 'x' }).bodyShown).to.deep.equal({
             query: 'query($q: String) { items(q: $q) }',
@@ -124,7 +124,7 @@ describe('the body and the headers of a request', () => {
         }
     });
 
-    it('are the schema’s headers in lower case, our user agent, and what we can unpack', () => {
+    it('are the schema’s headers in lower case, our user agent, and the encodings that we support', () => {
         const headers = { Accept: 'application/vnd.shop+json', 'X-Shop-Region': 'EU', 'User-Agent': 'other' };
         expect(built({ headers }).headers).to.deep.equal({
             accept: 'application/vnd.shop+json',
@@ -134,7 +134,7 @@ describe('the body and the headers of a request', () => {
         });
     });
 
-    it('are header params behind our own, which never replace a header of the endpoint, our user agent or what we can unpack', () => {
+    it('are header params after our own, which never replace a header of the endpoint, our user agent or accept-encoding', () => {
         const names = ['X-Region', 'Accept', 'User-Agent', 'Accept-Encoding', 'X-Page'];
         const said: Partial<PackageEndpoint> = {
             headers: { 'x-region': 'EU' },
@@ -150,7 +150,7 @@ describe('the body and the headers of a request', () => {
         });
     });
 
-    it('ask for the declared kind of answer, and keep a content type that the schema sharpens', () => {
+    it('request the declared response type, and keep the schema’s more specific content type', () => {
         expect(built({}).headers['accept']).to.equal('*/*');
         expect(built({ response: { type: 'json' } }).headers['accept']).to.equal('application/json');
         expect(built({ response: { type: 'html' } }).headers['accept']).to.match(/^text\/html/);

@@ -45,8 +45,9 @@ const names = ['a', 'b', 's', 't', 'r&=?#/', ...STYLES.map((style) => `q ${style
 const params = fc.dictionary(fc.constantFrom(...names), value, { minKeys: 1, maxKeys: 4 });
 
 /**
- * Builds so many URLs from random params and throws where one is not its own canonical form or leaves its template: scheme, user info,
- * host, port, number of path segments (those of values that may have several counted), no fragment. Params that are refused have no URL and do not count; fails where too few have one.
+ * Builds this many URLs from random params. Throws if one is not in canonical form or differs from its template in scheme, user info, host,
+ * port, number of path segments (counting the values that may have several) or has a fragment. Refused params have no URL and do not count;
+ * throws if too few params have one.
  */
 export function checkBuiltUrls(count: number): void {
     const property = fc.property(fc.constantFrom(...TEMPLATES), params, ({ endpoint, url: template }, given) => {

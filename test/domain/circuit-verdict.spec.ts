@@ -8,29 +8,29 @@ const PATIENT = { admittedAt: 0, deadlineAt: 10_000 };
 const failure = (code: RefusalCode, more: Partial<FetchFailure> = {}): FetchOutcome => ({ ok: false, code, startedAt: 5, ...more });
 const status = (number: number) => failure('UPSTREAM_STATUS', { upstream: { status: number, snippet: '' } });
 
-describe('what an ended fetch says of its site', () => {
-    it('is good for a success, and for any answer below 500', () => {
+describe('the verdict of a fetch on its site', () => {
+    it('is good for a success, and for any response below 500', () => {
         expect(circuitVerdict(success(), PATIENT)).to.equal('passed');
         for (const number of [302, 400, 401, 403, 404, 410, 451])
             expect(circuitVerdict(status(number), PATIENT), String(number)).to.equal('passed');
     });
 
-    it('is bad for 5xx, and where no connection was to be had', () => {
+    it('is bad for 5xx, and if no connection could be made', () => {
         for (const number of [500, 502, 503, 504, 522]) expect(circuitVerdict(status(number), PATIENT), String(number)).to.equal('failed');
         expect(circuitVerdict(failure('UPSTREAM_UNREACHABLE'), PATIENT)).to.equal('failed');
     });
 
-    it('is bad for a timeout of a call that had at least 10 s, and nothing for a call in a hurry', () => {
+    it('is bad for a timeout of a call that had at least 10 s, and none for a shorter deadline', () => {
         expect(circuitVerdict(failure('UPSTREAM_TIMEOUT'), PATIENT)).to.equal('failed');
         expect(circuitVerdict(failure('UPSTREAM_TIMEOUT'), { ...PATIENT, deadlineAt: 9999 })).to.equal('none');
     });
 
-    it('is nothing for a timeout of a call that waited for a worker most of its time', () => {
+    it('is none for a timeout of a call that waited for a worker most of its time', () => {
         expect(circuitVerdict(failure('UPSTREAM_TIMEOUT', { startedAt: 6000 }), PATIENT)).to.equal('none');
         expect(circuitVerdict(failure('UPSTREAM_TIMEOUT', { startedAt: 4000 }), PATIENT)).to.equal('failed');
     });
 
-    it('is good for an answer that we cannot use: the site is there', () => {
+    it('is good for a response that we cannot use, since the site is up', () => {
         const answered = [
             'UPSTREAM_BLOCKED',
             'UPSTREAM_INVALID_RESPONSE',
@@ -41,22 +41,22 @@ describe('what an ended fetch says of its site', () => {
         for (const code of answered) expect(circuitVerdict(failure(code as RefusalCode), PATIENT), code).to.equal('passed');
     });
 
-    it('is nothing for what never reached it', () => {
+    it('is none if the site was never reached', () => {
         const silent = [...REFUSALS.keys()].filter((code) => !code.startsWith('UPSTREAM_'));
         for (const code of silent) expect(circuitVerdict(failure(code), PATIENT), code).to.equal('none');
     });
 });
 
-describe('what an ended fetch says of its hosts', () => {
+describe('the verdict of a fetch on its hosts', () => {
     const verdictsOf = (outcome: FetchOutcome, ...hosts: string[]) => Object.fromEntries(hostVerdicts({ ...outcome, hosts }, PATIENT));
 
-    it('is good for those before the one where it ended, whatever came of it', () => {
+    it('is good for those before the one where it ended, whatever the outcome', () => {
         expect(verdictsOf(status(500), 'a.example', 'b.example')).to.deep.equal({ 'a.example': 'passed', 'b.example': 'failed' });
         expect(verdictsOf(success(), 'a.example', 'b.example')).to.deep.equal({ 'a.example': 'passed', 'b.example': 'passed' });
         expect(verdictsOf(failure('DEADLINE_EXCEEDED'), 'a.example')).to.deep.equal({ 'a.example': 'none' });
     });
 
-    it('is nothing where it reached out to none', () => {
+    it('is none if it reached no host', () => {
         expect(hostVerdicts(failure('UPSTREAM_UNREACHABLE'), PATIENT).size).to.equal(0);
     });
 });

@@ -8,7 +8,7 @@ const key = randomBytes(32);
 const query = ['getThings', { q: 'shoes', sort: 'name' }];
 
 describe('a cursor', () => {
-    it('brings back its place for the very query that it was issued for, however that is spelt', () => {
+    it('returns its place for the query that it was issued for, in any spelling', () => {
         for (const place of [7, 'shop.test', [1.5, 'ß', null], { rank: 3 }]) {
             const cursor = sealCursor(key, query, place);
             expect(cursor).to.match(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{22}$/);
@@ -16,14 +16,14 @@ describe('a cursor', () => {
         }
     });
 
-    it('is nothing to another query, nor to another key', () => {
+    it('is refused for another query and for another key', () => {
         const cursor = sealCursor(key, query, 7);
         const others: Json[] = [['getThings', { q: 'shoes' }], ['getOthers', { q: 'shoes', sort: 'name' }], null, 'getThings'];
         for (const other of others) expect(openCursor(key, other, cursor), JSON.stringify(other)).to.equal(undefined);
         expect(openCursor(randomBytes(32), query, cursor)).to.equal(undefined);
     });
 
-    it('cannot be made up or changed', () => {
+    it('cannot be invented or changed', () => {
         const cursor = sealCursor(key, query, 7);
         fc.assert(
             fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), mutationsOf(cursor)), (text) => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createEchoMask } from '../../shared/domain/connections/echo.ts';
 import { roomFor } from '../support/eventually.ts';
 
-describe('a credential of digits in an answer of JSON', () => {
+describe('a numeric credential in a JSON response', () => {
     const mask = createEchoMask({ username: 'ada', password: '20240101' });
     const shown = (text: string) => Buffer.from(mask?.bytes(Buffer.from(text), true) ?? '').toString('utf8');
     const cases: [title: string, sent: string, expected: unknown][] = [
@@ -12,18 +12,18 @@ describe('a credential of digits in an answer of JSON', () => {
         ['is hidden where it is the whole answer', '20240101', '•••'],
     ];
     for (const [title, sent, expected] of cases) {
-        it(`${title}, and the answer stays JSON`, () => {
+        it(`${title}, and the response remains valid JSON`, () => {
             expect(JSON.parse(shown(sent))).to.deep.equal(expected);
         });
     }
 });
 
-describe('a long credential in an answer', () => {
+describe('a long credential in a response', () => {
     const secret = Array.from({ length: 8000 }, (_, at) => 'abcdefghijklmnopqrstuvwxyz'[(at * at + at) % 26]).join('');
     const mask = createEchoMask({ value: secret });
     const escaped = [...secret].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 
-    it('is hidden as it is, escaped, and beside other escapes', () => {
+    it('is masked plain, escaped, and beside other escapes', () => {
         for (const text of [secret, escaped, `\\u00e9${secret}\\u00e9`, `${secret.slice(0, 4000)}${escaped.slice(6 * 4000)}`]) {
             const shown = mask?.text(`{"a":"${text}","b":"\\u00e9"}`) ?? '';
             expect(shown).to.include('•••').and.include('"b":"\\u00e9"');
@@ -31,7 +31,7 @@ describe('a long credential in an answer', () => {
         }
     });
 
-    it('is hidden where a character of several bytes stands at the end of what is searched for', () => {
+    it('is masked if a multi-byte character is at the end of the searched text', () => {
         for (const value of [`${'a'.repeat(199)}${'\u{1f511}'.repeat(50)}`, `${'a'.repeat(198)}${'ö'.repeat(50)}`]) {
             const own = createEchoMask({ value });
             expect(own?.text(`<${value}>`)).to.equal('<•••>');
@@ -39,12 +39,12 @@ describe('a long credential in an answer', () => {
         }
     });
 
-    it('is hidden too where a site sends most of it', () => {
+    it('is masked if a site sends most of it', () => {
         const shown = mask?.text(`<${secret.slice(0, 7999)}!>`);
         expect(shown).to.equal('<•••!>');
     });
 
-    it('takes no time that grows with its length, however often a site sends nearly all of it', () => {
+    it('is searched in linear time, however often a site sends nearly all of it', () => {
         const alike = createEchoMask({ value: 'a'.repeat(3000) });
         const page = `${`${'a'.repeat(2999)}b`.repeat(300)}`;
         const timed = (text: string) => {
@@ -54,12 +54,12 @@ describe('a long credential in an answer', () => {
             return performance.now() - began;
         };
         timed(page);
-        // 0.9 MB took 2.5 s where each character was compared with all of the credential, and a page without it takes some 10 ms.
+        // 0.9 MB took 2.5 s if each character was compared with the complete credential. A page without it takes about 10 ms.
         expect(timed(`${page}\\u0061`)).to.be.below(roomFor(20) * Math.max(5, timed('c'.repeat(page.length))));
     });
 });
 
-describe('each spelling of a credential in an answer', () => {
+describe('each encoding of a credential in a response', () => {
     const values = ['sk-live_4711.a~Z', 'aGVsbG8gd29ybGQ/+w==', 'two words "4711"', "it's(a)*key!", 'schlüssel-4711', '>>>???>>>'];
     const spellings: [name: string, spell: (value: string) => string][] = [
         ['plain', (value) => value],
@@ -72,7 +72,7 @@ describe('each spelling of a credential in an answer', () => {
         ['JSON-escaped', (value) => JSON.stringify(value).slice(1, -1)],
     ];
     for (const [name, spell] of spellings) {
-        it(`is hidden: ${name}`, () => {
+        it(`is masked: ${name}`, () => {
             for (const value of values) {
                 const sent = spell(value);
                 const mask = createEchoMask({ value });

@@ -7,7 +7,7 @@ function normalised(text: string): string | undefined {
 }
 
 describe('an email address', () => {
-    it('is one person in every spelling', () => {
+    it('belongs to one person in every spelling', () => {
         for (const [written, same] of [
             ['Ada@Example.COM', 'ada@example.com'],
             [' ada@example.com ', 'ada@example.com'],
@@ -22,11 +22,11 @@ describe('an email address', () => {
         }
     });
 
-    it('is written to as its owner wrote it', () => {
+    it('gets mails in its owner’s spelling', () => {
         expect(readEmail(' Ada+News@Example.com')).to.include({ ok: true, address: 'Ada+News@Example.com' });
     });
 
-    it('is written to at the domain that it counts for, where IDNA reads another one than stands there', () => {
+    it('gets mails at the domain that it counts for, if IDNA maps the written one to another', () => {
         for (const [written, address] of [
             ['ada@exam\u00adple.com', 'ada@example.com'],
             ['ada@\uff45xample.com', 'ada@example.com'],
@@ -39,7 +39,7 @@ describe('an email address', () => {
         }
     });
 
-    it('is refused where it is none', () => {
+    it('is refused if it is invalid', () => {
         const wrong = [
             '',
             'ada',

@@ -5,8 +5,8 @@ import type { PackageEndpoint } from '../../shared/domain/types.ts';
 const read = (fields: Partial<PackageEndpoint> = {}) =>
     readEndpoint({ name: 'a', method: 'GET', url: 'https://shop.example.com/', ...fields });
 
-describe('an endpoint that says only what it must', () => {
-    it('means what the format says about the rest', () => {
+describe('a minimal endpoint', () => {
+    it('has the documented defaults', () => {
         expect(read()).to.deep.equal({
             name: 'a',
             kind: 'api_call',
@@ -30,7 +30,7 @@ describe('an endpoint that says only what it must', () => {
         });
     });
 
-    it('bills each request where it says of billing only where the results stand', () => {
+    it('bills each request if its billing only has the place of the results', () => {
         expect(read({ billing: { results: 'rows', max_results: 5 } }).billing).to.deep.equal({
             unit: 'request',
             results: 'rows',
@@ -39,7 +39,7 @@ describe('an endpoint that says only what it must', () => {
         expect(read({ billing: {} })).to.deep.equal(read());
     });
 
-    it('means the same with null', () => {
+    it('has the same meaning with null', () => {
         expect(read({ body: null, prepare: null, pagination: null })).to.deep.equal(read());
     });
 
@@ -60,7 +60,7 @@ describe('an endpoint that says only what it must', () => {
         expect(read({ kind: 'submit_form', method: 'POST', body_format: 'json' }).bodyFormat).to.equal('json');
     });
 
-    it('counts pages from 1 and offsets from 0, by as many as came', () => {
+    it('counts pages from 1, and offsets from 0 by the number of results', () => {
         expect(read({ pagination: { param: 'p' } }).pagination).to.deep.equal({
             style: 'page',
             param: 'p',

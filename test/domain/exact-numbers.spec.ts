@@ -5,7 +5,7 @@ import { isExact, parseExact } from '../../shared/domain/json/exact-numbers.ts';
 const rewritten = (text: string) => JSON.stringify(parseExact(text));
 
 describe('JSON that is parsed with all digits', () => {
-    it('is written with the digits that it had', () => {
+    it('is written with its original digits', () => {
         for (const text of [
             '9007199254740993',
             '[-9007199254740993,12345678901234567890,0.12345678901234567890]',
@@ -17,7 +17,7 @@ describe('JSON that is parsed with all digits', () => {
         }
     });
 
-    it('keeps every number of random texts, and no string becomes one', () => {
+    it('keeps every number of random texts, and turns no string into one', () => {
         const number = fc
             .tuple(fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }), fc.option(fc.stringMatching(/^\d{1,25}$/)))
             .map(([whole, fraction]) => (fraction === null ? `${whole}` : `${whole}.${fraction}`));
@@ -29,7 +29,7 @@ describe('JSON that is parsed with all digits', () => {
                 ) as Record<string, unknown>[];
                 for (const [place, [key, digits, value]] of entries.entries()) {
                     expect(parsed[place]?.['_']).to.equal(value);
-                    // A decimal that a double holds may lose zeros at its end.
+                    // A decimal that a double represents may lose trailing zeros.
                     if (key !== '_')
                         expect(String(parsed[place]?.[key])).to.satisfy(
                             (text: string) => text === digits || Number(text) === Number(digits),
@@ -41,7 +41,7 @@ describe('JSON that is parsed with all digits', () => {
         );
     });
 
-    it('leaves numbers that JavaScript holds, and those that are too large, to JavaScript', () => {
+    it('leaves numbers that JavaScript represents exactly, and those that are too large, as plain numbers', () => {
         for (const text of ['9007199254740992', '0.30000000000000004', '1e300', '-0', '1e999', '7'.repeat(400)]) {
             expect(parseExact(text), text).to.equal(JSON.parse(text));
         }
@@ -58,7 +58,7 @@ describe('JSON that is parsed with all digits', () => {
         expect(1 + Number(one)).to.equal(9007199254740992 + 1);
     });
 
-    it('is rounded where a text has every mark, and its strings stay', () => {
+    it('is rounded if a text contains every marker, and its strings remain', () => {
         const marks = String.raw`\u0001\u0002\u0003\u0004\u0005\u0006\u0007`;
         expect(parseExact(`["${marks}",9007199254740993]`)).to.deep.equal(['\u0001\u0002\u0003\u0004\u0005\u0006\u0007', 9007199254740992]);
     });

@@ -26,16 +26,16 @@ function verdict(
     return verdictOf(exampleOutcome(anEndpoint({ ...(response === undefined ? {} : { response }), ...said }), outcome));
 }
 
-describe('an example that was answered with 200', () => {
+describe('an example with status 200', () => {
     const select = { title: 'h1', rows: [{ selector: 'tr', value: { name: 'td' } }] };
 
-    it('fails where a page of HTML has none of the selected fields', () => {
+    it('fails if a page of HTML has none of the selected fields', () => {
         for (const data of [{ title: null, rows: [] }, { title: '', rows: [{ name: null }] }, {}])
             expect(verdict({ type: 'html', select }, data), JSON.stringify(data)).to.equal('failed');
         expect(verdict({ select }, { title: null, rows: [] }), 'without a type').to.equal('failed');
     });
 
-    it('passes with one of the fields, and with JSON whose list is empty', () => {
+    it('passes with one of the fields, and for JSON with an empty list', () => {
         expect(verdict({ type: 'html', select }, { title: 'Tea', rows: [] })).to.equal('passed');
         expect(verdict({ type: 'html', select: { n: { selector: 'b', type: 'integer' } } }, { n: 0 })).to.equal('passed');
         expect(verdict({ type: 'json', select: { items: 'rows' } }, { items: [] })).to.equal('passed');
@@ -43,14 +43,14 @@ describe('an example that was answered with 200', () => {
         expect(verdict({ type: 'html' }, { title: null })).to.equal('passed');
     });
 
-    it('fails with a page to sign in on, unless the endpoint is for that', () => {
+    it('fails for a sign-in page, unless the endpoint is for that', () => {
         const data = { title: 'Sign in' };
         expect(verdict({ type: 'html', select: { title: 'h1' } }, data, { login: 'page' })).to.equal('failed');
         expect(verdict(undefined, data, { login: 'page', said: { name: 'show_login' } })).to.equal('passed');
         expect(verdict(undefined, data, { login: 'page', said: { url: 'https://shop.example/account/sign-in' } })).to.equal('passed');
     });
 
-    it('knows such a page by its words', () => {
+    it('recognises such a page by its words', () => {
         for (const text of ['Log in', 'Sign-in to Tea', '/login', '/users/sign_in', 'Anmelden – Tee', 'Connexion', 'Вход'])
             expect(isLoginTitle(text), text).to.equal(true);
         for (const text of ['Blogging', 'Signing', 'Catalogins', 'Tea', 'Sign on the dotted line'.slice(0, 4)])

@@ -1,22 +1,22 @@
 import { expect } from 'chai';
 import { createWaitEstimator } from '../../shared/domain/fetch/expected-wait.ts';
 
-/** Each job of the load: when it comes, and for how long it keeps a slot. Milliseconds. */
+/** A job of the load: when it arrives, and how long it uses a slot. Milliseconds. */
 interface Job {
     at: number;
     runMs: number;
 }
 
-/** 800 a second is all that these can do. */
+/** These can run 800 jobs a second. */
 const SLOTS = 80;
 const QUICK_MS = 100;
 
-describe('the line to the workers', () => {
-    it('passes a burst on, although it takes more than half a second', () => {
+describe('the queue of the workers', () => {
+    it('admits a burst, even if it takes more than half a second', () => {
         expect(play(atOnce(500, 0)).refused).to.deep.equal([]);
     });
 
-    it('refuses what is too much of five times what workers can do, keeps them busy, and keeps waits short', () => {
+    it('rejects the excess of five times the capacity, keeps workers busy, and keeps waits short', () => {
         const { refused, waits, doneAt } = play(evenly(4000, 0, 20_000));
         expect(doneAt.filter((at) => at < 20_000).length).to.be.above(0.95 * 800 * 20);
         expect(refused.length).to.be.above(0.7 * 4000 * 20);
@@ -24,7 +24,7 @@ describe('the line to the workers', () => {
         expect(Math.max(...later)).to.be.below(1300);
     });
 
-    it('does so for twice and for ten times as much', () => {
+    it('does so for twice and for ten times the capacity', () => {
         for (const perSecond of [1600, 8000]) {
             const { waits, doneAt } = play(evenly(perSecond, 0, 10_000));
             expect(doneAt.filter((at) => at < 10_000).length, `${perSecond}`).to.be.above(0.95 * 800 * 10);
@@ -32,22 +32,22 @@ describe('the line to the workers', () => {
         }
     });
 
-    it('refuses nobody any more as soon as there is less to do', () => {
+    it('rejects nobody as soon as the load falls', () => {
         const { refused } = play([...evenly(4000, 0, 5000), ...evenly(400, 5000, 10_000)]);
         expect(refused.filter((at) => at > 6000)).to.deep.equal([]);
     });
 
-    it('refuses nobody of what workers can just do', () => {
+    it('rejects nobody at exactly the capacity', () => {
         expect(play(evenly(780, 0, 10_000)).refused).to.deep.equal([]);
     });
 
-    it('refuses nobody where sites are slow and slots are free, however many calls are open', () => {
+    it('rejects nobody if sites are slow and slots are free, however many calls are open', () => {
         const slow = evenly(400, 0, 10_000).map((job) => ({ ...job, runMs: 5000 }));
         expect(play([...slow, ...evenly(50, 0, 10_000)], 2500).refused).to.deep.equal([]);
         expect(play([...atOnce(1000, 0, 5000), ...evenly(50, 0, 10_000)], 1100).refused).to.deep.equal([]);
     });
 
-    it('finds back to what workers can do after they stopped, or nearly, and nothing was answered in time', () => {
+    it('returns to the capacity after workers stopped or nearly stopped', () => {
         const nearly = (at: number) => (at >= 3000 && at < 8000 ? 30 * QUICK_MS : QUICK_MS);
         const wholly = (at: number) => (at >= 3000 && at < 8000 ? 8000 - at + QUICK_MS : QUICK_MS);
         for (const slowness of [nearly, wholly]) {
@@ -56,7 +56,7 @@ describe('the line to the workers', () => {
         }
     });
 
-    it('lets newcomers expect a wait where those before them gave up, and none as soon as workers are well', () => {
+    it('estimates a wait from callers who gave up, and none as soon as workers recover', () => {
         const line = createWaitEstimator();
         const enter = (count: number, enteredAt: number) =>
             Array.from({ length: count }, () => ({ number: line.enter(enteredAt), enteredAt }));
@@ -70,12 +70,12 @@ describe('the line to the workers', () => {
         expect(line.waitMs(1520)).to.equal(0);
     });
 
-    it('lets nobody wait for calls of a site that hangs, as long as workers have free slots', () => {
+    it('estimates no wait from calls of a hanging site, as long as workers have free slots', () => {
         let hasFree = true;
         const line = createWaitEstimator({ hasFreeSlots: () => hasFree });
         const enter = (count: number, enteredAt: number) =>
             Array.from({ length: count }, () => ({ number: line.enter(enteredAt), enteredAt }));
-        // A busy machine: each of these came through late.
+        // On a busy machine, each of these ended late.
         for (const [at, fetch] of enter(20, 0).entries()) line.leave(fetch, 200 + 50 * at, 5);
         enter(60, 1200);
         expect(line.waitMs(1500)).to.equal(0);
@@ -85,7 +85,7 @@ describe('the line to the workers', () => {
         expect(line.waitMs(10_000)).to.equal(0);
     });
 
-    it('never tells anybody to wait for longer than half a minute, however long nobody was taken', () => {
+    it('never estimates more than half a minute, however long nothing ran', () => {
         const line = createWaitEstimator();
         const numbers = Array.from({ length: 500 }, () => line.enter(0));
         line.leave({ number: numbers[0] ?? 0, enteredAt: 0 }, 300, 10);
@@ -93,17 +93,17 @@ describe('the line to the workers', () => {
         for (let now = 1000; now < 60_000; now += 1000) expect(line.waitMs(now)).to.be.within(1, 30_000);
     });
 
-    it('passes a burst on again after a rest', () => {
+    it('admits a burst again after a rest', () => {
         const { refused } = play([...evenly(4000, 0, 5000), ...atOnce(1500, 20_000)]);
         expect(refused.filter((at) => at >= 20_000)).to.deep.equal([]);
     });
 
-    it('never comes to a stand where slow sites fill all slots, and callers wait little longer than a call takes', () => {
+    it('keeps admitting if slow sites fill all slots, and callers wait little longer than a call takes', () => {
         const { doneAt } = play(evenly(100, 0, 60_000, 1500), 80, { timeoutMs: 3000 });
         expect(doneAt.filter((at) => at >= 10_000 && at < 60_000).length).to.be.above(0.3 * (80 / 1.5) * 50);
     });
 
-    it('keeps all slots busy where slow sites fill them', () => {
+    it('keeps all slots busy if slow sites fill them', () => {
         const { refused, doneAt } = play(evenly(200, 0, 40_000, 1000));
         expect(refused.length).to.be.above(0);
         expect(doneAt.filter((at) => at < 40_000).length).to.be.above(0.9 * 80 * 39);
@@ -120,16 +120,16 @@ function atOnce(count: number, at: number, runMs = QUICK_MS): Job[] {
 }
 
 interface Played {
-    /** When each refused job came. */
+    /** The arrival of each rejected job. */
     refused: number[];
     waits: { at: number; waited: number }[];
     doneAt: number[];
 }
 
 /**
- * Lets jobs come to workers of so many slots, millisecond by millisecond; what they tell the line, they tell it when a job is done.
- * Who is not answered in time gives up, and hears nothing any more; his job is taken out where it waits.
- * @param slowness how long a job runs that is taken at a time, where that is not for the job to say
+ * Simulates jobs and workers with this many slots, millisecond by millisecond. The queue learns of a job when it ends. A caller without a
+ * response in time gives up, and the waiting job is removed.
+ * @param slowness the duration of a job that starts at a time, if it does not come from the job
  */
 function play(
     load: readonly Job[],
@@ -177,15 +177,15 @@ function play(
     return played;
 }
 
-/** Fetches that this process can do in a second. */
+/** Fetches that this process can handle in a second. */
 const PACE = 800;
 
-describe('the fetches that a process has in hand', () => {
-    it('are let in as a burst, although they take longer than a second', () => {
+describe('the fetches inside a process', () => {
+    it('are admitted as a burst, even if they take longer than a second', () => {
         expect(playHere(times(atOnce(1500, 0))).refused).to.deep.equal([]);
     });
 
-    it('are no more than it does in a second where five times as many come, and it stays busy', () => {
+    it('are limited to its capacity if five times as many come, and it stays busy', () => {
         const { refused, waits, doneAt } = playHere(times(evenly(5 * PACE, 0, 20_000)));
         expect(refused.length).to.be.above(0.7 * 5 * PACE * 20);
         expect(doneAt.filter((at) => at < 20_000).length).to.be.above(0.95 * PACE * 20);
@@ -193,18 +193,18 @@ describe('the fetches that a process has in hand', () => {
         expect(Math.max(...later)).to.be.below(1300);
     });
 
-    it('are all let in as soon as fewer come, and where as many come as it can just do', () => {
+    it('are all admitted as soon as fewer come, and at exactly the capacity', () => {
         const less = [...evenly(5 * PACE, 0, 5000), ...evenly(PACE / 2, 5000, 10_000)];
         expect(playHere(times(less)).refused.filter((at) => at > 7000)).to.deep.equal([]);
         expect(playHere(times(evenly(0.97 * PACE, 0, 20_000))).refused).to.deep.equal([]);
         expect(playHere(times([...atOnce(1500, 0), ...atOnce(1500, 10_000)])).refused).to.deep.equal([]);
     });
 
-    it('are done once a worker has them, however slow the site is', () => {
+    it('end for the process once a worker has them, however slow the site is', () => {
         expect(playHere(times(evenly(0.9 * PACE, 0, 20_000)), { siteMs: 10_000 }).refused).to.deep.equal([]);
     });
 
-    it('are as many as before after the process stood nearly still, and nobody was answered in time', () => {
+    it('return to the earlier number after the process nearly stopped and nobody was answered in time', () => {
         const paceAt = (at: number) => (at >= 3000 && at < 8000 ? PACE / 50 : PACE);
         const { doneAt } = playHere(times(evenly(5 * PACE, 0, 30_000)), { timeoutMs: 2000, paceAt });
         expect(doneAt.filter((at) => at >= 12_000 && at < 30_000).length).to.be.above(0.9 * PACE * 18);
@@ -217,12 +217,12 @@ function times(jobs: readonly Job[]): number[] {
 
 interface Here {
     siteMs?: number;
-    /** Who is not through with this process by then gives up, and costs it nothing more. */
+    /** A caller that is still in this process by then gives up, and costs it nothing more. */
     timeoutMs?: number;
     paceAt?: (at: number) => number;
 }
 
-/** One after the other at a pace, then a worker and its site; a second crossing of this process costs nothing here. */
+/** One after the other at a fixed rate, then a worker and its site. The way back through this process costs nothing here. */
 function playHere(arrivals: number[], { siteMs = 0, timeoutMs = Number.POSITIVE_INFINITY, paceAt = () => PACE }: Here = {}): Played {
     const line = createWaitEstimator();
     const played: Played = { refused: [], waits: [], doneAt: [] };

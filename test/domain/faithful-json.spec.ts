@@ -4,7 +4,7 @@ import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
 
 const isFaithfulText = (text: string) => isFaithful(text, JSON.parse(text));
 
-describe('a JSON text that goes out as it came', () => {
+describe('a JSON text that is passed on unchanged', () => {
     for (const text of [
         '{"a":1,"a":1}',
         '{ "a":1, "a":2 }',
@@ -16,7 +16,7 @@ describe('a JSON text that goes out as it came', () => {
         `[${'7'.repeat(5000)}]`,
         `{"a":0.${'3'.repeat(310)}}`,
     ]) {
-        it(`says what it was taken for: not ${text.slice(0, 40)}`, () => expect(isFaithfulText(text)).to.equal(false));
+        it(`differs from its parsed value: not ${text.slice(0, 40)}`, () => expect(isFaithfulText(text)).to.equal(false));
     }
 
     for (const text of [
@@ -29,10 +29,10 @@ describe('a JSON text that goes out as it came', () => {
         '[ 12345678901234567890, 1.10, 1e300 ]',
         '[]',
     ]) {
-        it(`says what it was taken for: ${text.slice(0, 40)}`, () => expect(isFaithfulText(text)).to.equal(true));
+        it(`equals its parsed value: ${text.slice(0, 40)}`, () => expect(isFaithfulText(text)).to.equal(true));
     }
 
-    it('says so however it is written, unless it names a key twice', () => {
+    it('equals its parsed value in any notation, unless it has a duplicate key', () => {
         fc.assert(
             fc.property(fc.json(), fc.constantFrom(undefined, 1, '\t'), (json, space) => {
                 const value: unknown = JSON.parse(json);

@@ -24,7 +24,7 @@ const wordsOf = (more: Partial<PackageEndpoint>, name?: string) =>
     new Map([...indexedOf(more, name)].map(([word, { weight }]) => [word, weight]));
 
 describe('the words of an endpoint', () => {
-    it('count more the nearer they stand to what it does', () => {
+    it('weigh more the nearer they are to its action', () => {
         const words = wordsOf({
             description: 'The quote of a broker.',
             params: [{ name: 'broker_id', source: 'query', required: false, description: 'Number of the office.' }],
@@ -39,13 +39,13 @@ describe('the words of an endpoint', () => {
         expect(words.get('broker')).to.equal('B');
         expect(words.get('offic')).to.equal('C');
         expect(words.get('wattag')).to.equal('C');
-        // The site has it too.
+        // The site's texts also have this word.
         expect(words.get('lamp')).to.equal('B');
         expect(words.get('sell')).to.equal('D');
         expect(words.has('patienc')).to.equal(false);
     });
 
-    it('tell where they stand', () => {
+    it('include their place', () => {
         const words = indexedOf({
             description: 'The quote of a broker.',
             params: [{ name: 'broker_id', source: 'query', required: false, description: 'Number of the office.' }],
@@ -57,7 +57,7 @@ describe('the words of an endpoint', () => {
         expect(fieldsWith(['roker'], search)).to.deep.equal([]);
     });
 
-    it('are joined by what they mean, apart from those of examples', () => {
+    it('are joined by meaning, apart from those of examples', () => {
         const params = [{ name: 'q', source: 'query' as const, required: true, example: 'dentist' }];
         const words = wordsOf({ description: 'Exchange rates of today.', params });
         expect(words.get('~exchange-rate')).to.equal('B');
@@ -65,7 +65,7 @@ describe('the words of an endpoint', () => {
         expect(words.has('~doctor')).to.equal(false);
     });
 
-    it('tell whether it writes, takes a value, and needs an id', () => {
+    it('say whether it writes, takes a value, and needs an id', () => {
         const marks = (more: Partial<PackageEndpoint>) => [...wordsOf(more).keys()].filter((word) => word.startsWith('!'));
         expect(marks({})).to.deep.equal([]);
         expect(marks({ method: 'POST' })).to.deep.equal(['!write']);
@@ -77,7 +77,7 @@ describe('the words of an endpoint', () => {
         ]);
     });
 
-    it('are bounded, however long its texts are', () => {
+    it('are limited, however long its texts are', () => {
         const many = Array.from({ length: 5000 }, (_, index) => `word${String.fromCharCode(97 + (index % 26))}${index}`).join(' ');
         expect(wordsOf({ description: many }).size).to.be.at.most(170);
         expect([...wordsOf({ description: 'x'.repeat(9000) }).keys()].every((word) => word.length <= 40)).to.equal(true);
@@ -85,7 +85,7 @@ describe('the words of an endpoint', () => {
 });
 
 describe('the entry of an endpoint', () => {
-    it('names required params with their types, and paths of what it returns', () => {
+    it('names required params with their types, and paths of its response fields', () => {
         const entry = entryOf(
             { title: 'Lamps' },
             readEndpoint(
@@ -129,7 +129,7 @@ describe('a task', () => {
             ({ stem, ideas, kind }) => `${kind} ${[...(stem === undefined ? [] : [stem]), ...ideas].join(' ')}`,
         );
 
-    it('is what is wanted, beside words that say little, names, and where', () => {
+    it('consists of what is wanted, words of little weight, names, and the place', () => {
         expect(partsOf('find the exchange rate of Ruritania')).to.deep.equal([
             'little find',
             'what ~exchange-rate ~currency',
@@ -138,13 +138,13 @@ describe('a task', () => {
         expect(partsOf('weather in Hamburg')).to.deep.equal(['what weather ~weather', 'where hamburg ~place ~germany']);
     });
 
-    it('may want something done', () => {
+    it('may ask for an action', () => {
         expect(partsOf('book two seats')[0]).to.equal('act !write');
         expect(partsOf('books about tables')[0]).to.equal('what book ~book');
         expect(partsOf('translate this')[0]).to.match(/^act translat/);
     });
 
-    it('holds values that are no words of it', () => {
+    it('contains values that are not search words', () => {
         expect(partsOf('doi of "the strength of weak ties"')).to.deep.equal(['what doi ~doi']);
         expect(partsOf('10.1038/nature14539')).to.deep.equal(['what ~doi']);
         expect(partsOf('9780140328721')).to.deep.equal(['what ~isbn']);
@@ -154,7 +154,7 @@ describe('a task', () => {
         expect(readTask('the details of an article', dictionary)).to.include({ hasNumber: false });
     });
 
-    it('is bounded, however long it is', () => {
+    it('is limited, however long it is', () => {
         const long = Array.from(
             { length: 300 },
             (_, index) => `thing${'abcdefghij'[index % 10]}${'klmnopqrst'[Math.floor(index / 10) % 10]}`,
@@ -162,7 +162,7 @@ describe('a task', () => {
         expect(readTask(long, dictionary).parts).to.have.length(16);
     });
 
-    it('is spelt as it was meant, where no endpoint has a word', () => {
+    it('is corrected if no endpoint has a word', () => {
         const read = readTask('currancy and wheather', dictionary);
         const words = { total: 100, counts: new Map([['weather', 3]]) };
         expect(unknownWords(read, words)).to.deep.equal(['currancy', 'wheather']);
@@ -171,17 +171,17 @@ describe('a task', () => {
         expect(correctTypo('zzzzzzzz', ['weather'], dictionary)).to.equal(undefined);
     });
 
-    it('is left as it is where its words are English, whether an endpoint has them or not', () => {
+    it('is not corrected if its words are English, whether or not endpoints have them', () => {
         const words = { total: 100, counts: new Map([['plot', 3]]) };
         expect(unknownWords(readTask('pilots bought umbrellas', dictionary), words)).to.deep.equal([]);
     });
 
-    it('names who made it after "by"', () => {
+    it('names the author after "by"', () => {
         expect(partsOf('verses by Emily Bronte')).to.include('little ~author');
         expect(partsOf('verses by the sea')).to.not.include('little ~author');
     });
 
-    it('counts what is rare and telling more, and all of it is 1', () => {
+    it('weighs rare and significant words more, with a sum of 1', () => {
         const counts = new Map([
             ['~exchange-rate', 2],
             ['~currency', 2],
@@ -194,7 +194,7 @@ describe('a task', () => {
         expect(terms.reduce((sum, { weight }) => sum + weight, 0)).to.be.closeTo(1, 1e-9);
     });
 
-    it('looks at what can be listed alone', () => {
+    it('reads only endpoints that can be listed', () => {
         const counts = new Map([
             ['weather', 900],
             ['~weather', 900],
@@ -204,16 +204,16 @@ describe('a task', () => {
         const words = { total: 1000, counts };
         const candidates = candidatesOf(weigh(readTask('bicycle weather', dictionary), words), words);
         expect(candidates?.strict).to.equal("('bicycl' | '~bike') & '~weather'");
-        // A common word whose idea all but examples have is looked for by that alone; those with a bicycle are read for both.
+        // A common word whose meaning nearly all endpoints share is searched by that meaning only. Those with a bicycle are read for both.
         expect(candidates?.cost).to.deep.equal({ strict: 40, loose: 40 });
         expect(candidatesOf(weigh(readTask('dentist', dictionary), words), words)).to.equal(undefined);
     });
 });
 
-describe('endpoints near the meaning of a task', () => {
+describe('endpoints with a similar meaning', () => {
     const near = (similarities: readonly number[]) => similarities.map((similarity, id) => ({ id, similarity }));
 
-    it('fit by how much nearer they are than the farthest, however similar a model finds all texts', () => {
+    it('score by how much nearer they are than the farthest, however similar a model finds all texts', () => {
         const crowd = (floor: number) => [floor + (1 - floor) / 2, ...Array.from({ length: 30 }, () => floor)];
         for (const floor of [0, 0.2, 0.8]) {
             const found = fitting(near(crowd(floor)));
@@ -227,14 +227,14 @@ describe('endpoints near the meaning of a task', () => {
         expect(fitting(near([0.9, 0.2])).map(({ id }) => id)).to.deep.equal([0]);
     });
 
-    it('are joined with those that have its words: first what both rankings have, with the better score', () => {
+    it('are merged with word matches: first those in both rankings, with the better score', () => {
         const row = (id: number, score: number) => ({ id, score });
         const fused = fuse([row(1, 0.9), row(2, 0.6)], [row(2, 0.8), row(3, 0.7)]);
         expect(fused).to.deep.equal([row(2, 0.8), row(1, 0.9), row(3, 0.7)]);
     });
 });
 
-describe('endpoints that were found', () => {
+describe('found endpoints', () => {
     const found = (more: Partial<Found>): Found => ({
         registrable: 'a.test',
         score: 0.5,
@@ -247,11 +247,11 @@ describe('endpoints that were found', () => {
     });
     const isBefore = (one: Partial<Found>, other: Partial<Found>) => byFit(found(one), found(other)) < 0;
 
-    it('come by how well they fit', () => {
+    it('are ordered by their score', () => {
         expect(isBefore({ score: 0.6 }, { score: 0.5, isVerified: true, choices: 100 })).to.equal(true);
     });
 
-    it('of those that fit alike come by what is verified, works, is fast, costs little and was chosen', () => {
+    it('of equal score are ordered by verification, health, speed, price and choices', () => {
         expect(isBefore({ score: 0.501, isVerified: true }, { score: 0.509, choices: 100 })).to.equal(true);
         expect(isBefore({ score: 0.501, choices: 8 }, { score: 0.509 })).to.equal(true);
         expect(isBefore({ credits: 1 }, { choices: 100, credits: 3 })).to.equal(true);
@@ -262,7 +262,7 @@ describe('endpoints that were found', () => {
         expect(isBefore({ credits: 1 }, { credits: 3 })).to.equal(true);
     });
 
-    it('stand at most three of a domain in each ten, and each once', () => {
+    it('contain at most three of a domain in each ten, and each once', () => {
         const rows = [
             ...Array.from({ length: 12 }, () => found({})),
             ...Array.from({ length: 9 }, (_, index) => found({ registrable: `${index}.test` })),

@@ -20,7 +20,7 @@ function submitted(said: Partial<PackageEndpoint>, values: JsonObject = {}) {
 }
 
 describe('the request that submits a form', () => {
-    it('goes to the action with the hidden inputs first, which the params win over', () => {
+    it('goes to the action with the hidden inputs first, which params override', () => {
         const said: Partial<PackageEndpoint> = { method: 'POST', params: [bodyParam('q'), bodyParam('size'), queryParam('page')] };
         const request = submitted(said, { q: 'green tea', size: 3, page: 2 });
         expect(request.url).to.equal('https://shop.example/do/search?lang=en&x={q}&page=2');
@@ -29,12 +29,12 @@ describe('the request that submits a form', () => {
         expect(request.headers['content-type']).to.equal('application/x-www-form-urlencoded');
     });
 
-    it('sends the hidden inputs alone where no param is given, as text that stands for nothing', () => {
+    it('sends only the hidden inputs without params, as text without placeholders', () => {
         expect(submitted({ method: 'POST' }).body).to.equal('csrf=t%2B0%2F%3D&tag=a&tag=b&q=%7Bq%7D&__proto__=x');
         expect(submitted({ method: 'POST', params: [bodyParam('q')] }).body).to.include('q=%7Bq%7D');
     });
 
-    it('sends them as JSON where the package says so, beside what its template says', () => {
+    it('sends them as JSON if the package says so, beside its template', () => {
         const said: Partial<PackageEndpoint> = {
             method: 'POST',
             body_format: 'json',
@@ -47,7 +47,7 @@ describe('the request that submits a form', () => {
         expect(submitted({ ...said, body: ['{q}'] }, { q: 1 }).body).to.equal('[1]');
     });
 
-    it('puts the fields in place of the query of the action when it is sent by GET', () => {
+    it('puts the fields in place of the query of the action if the form uses GET', () => {
         const request = submitted({ method: 'GET', params: [queryParam('q'), queryParam('n')] }, { q: 'a b' });
         expect(request.url).to.equal('https://shop.example/do/search?csrf=t%2B0%2F%3D&tag=a&tag=b&__proto__=x&q=a%20b');
         expect(request.body).to.equal(undefined);

@@ -1,7 +1,7 @@
 import { checkPackage, type PackageContext, type PackageVerdict } from '../../shared/domain/package/rules.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 
-/** A package that uses most of the format and breaks none of its rules; made again for every caller. */
+/** A valid package that uses most of the format. Each call returns a new copy. */
 export function goodPackage(): JsonObject {
     return {
         format: 'routebook/1',
@@ -87,25 +87,25 @@ export function goodPackage(): JsonObject {
     };
 }
 
-/** In an edit: the field or item goes. */
+/** As the value of an edit: removes the field or item. */
 export const DROP = Symbol('drop');
 export type Edits = Readonly<Record<string, unknown>>;
 
-/** The good package with some places changed, each named by its JSON pointer; `-` as last step appends to a list. */
+/** The good package with some edits, each named by its JSON pointer; `-` as last step appends to a list. */
 export function editedPackage(edits: Edits): JsonObject {
     const document = goodPackage();
     for (const [pointer, value] of Object.entries(edits)) edit(document, pointer, value);
     return document;
 }
 
-/** Publishing as it stands on a server without any EGRESS_ALLOW. */
+/** The publishing context of a server without EGRESS_ALLOW. */
 export const CLOSED: PackageContext = { isPortAllowed: () => false };
 
 export function check(value: unknown, context: PackageContext = CLOSED): PackageVerdict {
     return checkPackage(value, context);
 }
 
-/** `pointer code` of everything that is wrong. */
+/** All problems as `pointer code`. */
 export function faultsOf(verdict: PackageVerdict): string[] {
     return verdict.ok ? [] : verdict.problems.map(({ path, code }) => `${path} ${code}`);
 }

@@ -11,17 +11,17 @@ function nested(levels: number): unknown {
     return value;
 }
 
-describe('the bounds of JSON values', () => {
-    it('let 32 levels through and not 33', () => {
+describe('the limits of JSON values', () => {
+    it('allow 32 levels and not 33', () => {
         expect(jsonProblem(nested(32))).to.equal(undefined);
         expect(jsonProblem(nested(33))).to.include({ code: 'TOO_COMPLEX' });
     });
 
-    it('are kept without recursion, however deep a value is', () => {
+    it('are checked without recursion, however deep a value is', () => {
         expect(jsonProblem(nested(500_000))).to.include({ code: 'TOO_COMPLEX' });
     });
 
-    it('count keys over the whole value', () => {
+    it('count keys over the complete value', () => {
         const object = (keys: number): object => Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, i]));
         expect(jsonProblem(object(1000))).to.equal(undefined);
         expect(jsonProblem(object(1001))).to.include({ path: '', code: 'TOO_COMPLEX' });
@@ -29,7 +29,7 @@ describe('the bounds of JSON values', () => {
         expect(jsonProblem({ a: object(500), b: [object(499)] })).to.include({ path: '/b/0', code: 'TOO_COMPLEX' });
     });
 
-    it('count items over the whole value where they are bounded', () => {
+    it('count items over the complete value if they are limited', () => {
         const bounds = { ...PARAM_BOUNDS, maxItems: 10 };
         const list = (items: number) => Array.from({ length: items }, () => 1);
         expect(jsonProblem(list(10), bounds)).to.equal(undefined);
@@ -65,13 +65,13 @@ describe('the bounds of JSON values', () => {
         expect(jsonProblem({ constructor: 'Ferrari' })).to.equal(undefined);
     });
 
-    it('leave room in a body for params and for the newlines of a task', () => {
+    it('allow large params in a body, and the newlines of a task', () => {
         expect(jsonProblem({ site: 'shop.example', params: nested(32), task: 'a\nb' }, BODY_BOUNDS)).to.equal(undefined);
         const line = { ...BODY_BOUNDS, texts: 'line' as const };
         expect(jsonProblem({ site: 'a\nb' }, line)).to.include({ path: '/site' });
     });
 
-    it('take params for data, which may be any character but NUL, and nothing else in the body', () => {
+    it('allow any character but NUL in params, and in nothing else of the body', () => {
         const bounds = { ...BODY_BOUNDS, texts: 'line' as const, dataAt: 'params' };
         const every = String.fromCodePoint(...Array.from({ length: 0xa0 }, (_, code) => code + 1));
         const value = { params: { q: every, [every]: [{ [every]: every }] } };
@@ -89,7 +89,7 @@ describe('the bounds of JSON values', () => {
 });
 
 describe('the depth of a JSON text', () => {
-    it('is told without parsing', () => {
+    it('is computed without parsing', () => {
         expect(isJsonTooDeep('['.repeat(100) + ']'.repeat(100))).to.equal(false);
         expect(isJsonTooDeep('['.repeat(101) + ']'.repeat(101))).to.equal(true);
         expect(isJsonTooDeep(Buffer.from('{"a":'.repeat(101)))).to.equal(true);
@@ -98,13 +98,13 @@ describe('the depth of a JSON text', () => {
         expect(isJsonTooDeep('[[1],[2,{"a":{}}]]', 4)).to.equal(false);
     });
 
-    it('is not fooled by brackets inside strings', () => {
+    it('ignores brackets inside strings', () => {
         expect(isJsonTooDeep(JSON.stringify(['[[[[', '{{{{', '"[[[[', '\\', '\\"[[[[', '\\\\']), 1)).to.equal(false);
         expect(isJsonTooDeep(Buffer.from(JSON.stringify({ 'é[[[': '漢[[[\\' })), 1)).to.equal(false);
         expect(isJsonTooDeep('"never closed [[[[', 1)).to.equal(false);
     });
 
-    it('agrees with the parsed value', () => {
+    it('equals that of the parsed value', () => {
         const depth = (value: unknown): number =>
             typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0;
         fc.assert(
@@ -117,7 +117,7 @@ describe('the depth of a JSON text', () => {
         );
     });
 
-    it('costs one pass, whatever the text is', () => {
+    it('needs one pass, whatever the text is', () => {
         for (const text of ['\\'.repeat(1_000_000), `"${'\\"'.repeat(500_000)}`, '"'.repeat(1_000_001), `"${'\\'.repeat(999_999)}"`])
             expect(cpuMsOf(() => isJsonTooDeep(text))).to.be.below(roomFor(500));
     });

@@ -6,7 +6,7 @@ import { isSimple } from '../../shared/domain/json/schema/simple.ts';
 import { checkJsonSchema, compileJsonSchema } from '../../shared/domain/json/schema.ts';
 import type { Json, JsonObject, JsonSchema } from '../../shared/domain/types.ts';
 
-/** The linter takes an object that has it for a promise. */
+/** The linter treats an object with this key as a promise. */
 const THEN: string = 'then';
 
 const codes = (schema: unknown, options = {}) => checkJsonSchema(schema, options).map(({ path, code }) => `${path} ${code}`);
@@ -32,7 +32,7 @@ describe('schemas of values', () => {
         expect(fits({ const: { a: [1] } }, { a: [1] })).to.equal(true);
     });
 
-    it('check the formats that can be checked and take the others for notes', () => {
+    it('validate known formats and ignore others', () => {
         expect(fits({ format: 'date' }, '2026-02-30')).to.equal(false);
         expect(fits({ format: 'email' }, 'a@example.com')).to.equal(true);
         expect(fits({ format: 'uuid' }, 'x')).to.equal(false);
@@ -40,7 +40,7 @@ describe('schemas of values', () => {
         expect(fits({ format: 'uri' }, `https://example.com/${'a'.repeat(3000)}`)).to.equal(false);
     });
 
-    it('put references in their place, by pointer and by anchor, beside other keywords', () => {
+    it('resolve references, by pointer and by anchor, beside other keywords', () => {
         const schema = {
             $defs: { price: { type: 'number', minimum: 0 }, 'a/b': { $anchor: 'name', type: 'string' } },
             properties: { price: { $ref: '#/$defs/price', maximum: 10 }, slash: { $ref: '#/$defs/a~1b' }, name: { $ref: '#name' } },
@@ -52,12 +52,12 @@ describe('schemas of values', () => {
         expect(fits(schema, { name: 1 })).to.equal(false);
     });
 
-    it('do not mistake what every object inherits for a property', () => {
+    it('ignore inherited properties of objects', () => {
         expect(fits({ required: ['constructor'] }, {})).to.equal(false);
         expect(fits({ properties: { toString: { type: 'string' } } }, {})).to.equal(true);
     });
 
-    it('tell patterns apart', () => {
+    it('distinguish patterns', () => {
         const schema = { properties: { a: { pattern: '^a$' }, b: { pattern: '^b$' } }, patternProperties: { '^x-': { type: 'string' } } };
         expect(fits(schema, { a: 'a', b: 'b', 'x-c': 'c' })).to.equal(true);
         expect(fits(schema, { a: 'b' })).to.equal(false);
@@ -102,7 +102,7 @@ describe('schemas of values', () => {
         expect(errors({ items: { anyOf: Array.from({ length: 50 }, (_, i) => ({ const: i })) } }, ['x', 'y', 'z'])).to.have.length(10);
     });
 
-    it('leave out keywords that only the validator knows', () => {
+    it('ignore keywords that only the validator knows', () => {
         expect(fits({ $async: true, type: 'string' }, 1)).to.equal(false);
         expect(fits({ type: 'string', nullable: true }, null)).to.equal(false);
         expect(fits({ id: 'x', $comment: 5, discriminator: {}, nullable: true, 'x-note': [], contentSchema: 7 }, null)).to.equal(true);
@@ -110,7 +110,7 @@ describe('schemas of values', () => {
         expect(fits({ $id: 'https://example.com/one', type: 'number' }, 1)).to.equal(true);
     });
 
-    it('are not compiled unless they were found sound', () => {
+    it('are not compiled unless they are valid', () => {
         expect(() => compileJsonSchema({ type: 'nope' })).to.throw(TypeError);
         expect(() => compileJsonSchema({ $ref: '#/nowhere' })).to.throw(TypeError);
     });
@@ -128,7 +128,7 @@ describe('the check of a schema', () => {
         );
     });
 
-    it('refuses every way for a schema to reach itself', () => {
+    it('refuses every form of recursion in a schema', () => {
         const recursive = [
             { properties: { a: { $ref: '#' } } },
             { $defs: { a: { items: { $ref: '#/$defs/a' } } }, $ref: '#/$defs/a' },
@@ -144,7 +144,7 @@ describe('the check of a schema', () => {
             ).to.deep.equal(['TOO_COMPLEX']);
     });
 
-    it('takes eight levels and a thousand schemas, and no more', () => {
+    it('allows eight levels and a thousand schemas, and no more', () => {
         const levels = (count: number): Json => (count === 0 ? true : { items: levels(count - 1) });
         expect(codes(levels(8))).to.deep.equal([]);
         expect(codes(levels(9))).to.deep.equal([`${'/items'.repeat(9)} TOO_COMPLEX`]);
@@ -153,7 +153,7 @@ describe('the check of a schema', () => {
         expect(codes(wide(1000))).to.deep.equal([' TOO_COMPLEX']);
     });
 
-    it('refuses schemas that would grow without end, at once', () => {
+    it('refuses schemas with exponential expansion, at once', () => {
         const $defs: Record<string, Json> = { d0: { type: 'string' } };
         for (let i = 1; i <= 60; i++) $defs[`d${i}`] = { anyOf: [{ $ref: `#/$defs/d${i - 1}` }, { $ref: `#/$defs/d${i - 1}` }] };
         expect(codes({ $defs, $ref: '#/$defs/d60' }).map((fault) => fault.split(' ')[1])).to.deep.equal(['TOO_COMPLEX']);
@@ -185,7 +185,7 @@ describe('the check of a schema', () => {
         expect(faults('^\\p{Lu}\\p{Greek}$')).to.deep.equal([]);
     });
 
-    it('lets a param compare plain values and a response anything', () => {
+    it('allows plain values in a param and anything in a response', () => {
         const plain = [
             { uniqueItems: true, items: { type: 'string' } },
             { uniqueItems: true, items: { type: ['integer', 'null'] } },
@@ -219,7 +219,7 @@ describe('the check of a schema', () => {
         }
     });
 
-    it('refuses plain values that only a circle of references promises, once each', () => {
+    it('refuses values that only a circle of references defines, once each', () => {
         const circle = {
             uniqueItems: true,
             items: { $ref: '#/$defs/a' },
@@ -231,7 +231,7 @@ describe('the check of a schema', () => {
         expect(codes({ $defs, uniqueItems: true, items: { $ref: '#/$defs/d500' } }, { forParam: true })).to.have.length(1);
     });
 
-    it('tells plain values apart in one pass, however the schema says that they are plain', () => {
+    it('recognises plain values in one pass, however the schema is written', () => {
         const many = Array.from({ length: 120_000 }, (_, i) => i);
         for (const items of [{ const: 3 }, { enum: [1, 'a'] }, { anyOf: [{ type: 'number' }, { type: 'null' }] }, { $ref: '#/$defs/n' }]) {
             const check = compileJsonSchema({ type: 'array', uniqueItems: true, items, $defs: { n: { type: 'number' } } });
@@ -245,7 +245,7 @@ describe('the check of a schema', () => {
         expect(colours([2]).ok).to.equal(false);
     });
 
-    it('never lets a schema through that cannot be compiled, and never throws', () => {
+    it('never accepts a schema that cannot be compiled, and never throws', () => {
         const keyword = fc.constantFrom(
             'type',
             'enum',
@@ -331,7 +331,7 @@ describe('the check of a schema', () => {
         expect(compiled).to.be.greaterThan(100);
     });
 
-    it('checks without compiling as the compiled ones do', () => {
+    it('gives the same results without compiling as with compiling', () => {
         let fitting = 0;
         let checked = 0;
         fc.assert(
@@ -357,7 +357,7 @@ describe('the check of a schema', () => {
         expect([fitting, checked - fitting].every((count) => count > 300)).to.equal(true);
     });
 
-    it('checks what no other keyword has checked, through every keyword that checks the same value', () => {
+    it('handles unevaluated properties and items, through every keyword that evaluates the same value', () => {
         const rest = { unevaluatedProperties: false };
         const a = { properties: { a: true } };
         const cases: [JsonSchema, Json, boolean][] = [
@@ -386,7 +386,7 @@ describe('the check of a schema', () => {
         }
     });
 
-    it('says why a value does not fit in the words of the compiled ones', () => {
+    it('describes errors in the same words as the compiled ones', () => {
         const cases: [JsonSchema, Json][] = [
             [{ type: ['string', 'null'] }, 1],
             [{ type: 'integer', minimum: 1 }, 0],
@@ -423,14 +423,14 @@ describe('the check of a schema', () => {
         }
     });
 
-    it('are simple where they hold nothing but types, plain enums, bounds, patterns and items of such', () => {
+    it('are simple if they contain only types, plain enums, limits, patterns and items of such', () => {
         expect(isSimple({ type: 'array', items: { enum: ['a'], pattern: 'b' }, maxItems: 3 })).to.equal(true);
         expect(isSimple({ format: 'date' })).to.equal(false);
         expect(isSimple({ items: { $ref: '#/$defs/a' }, $defs: { a: {} } })).to.equal(false);
     });
 
-    it('let patterns spend no more than a share of work, whatever pattern meets whatever text', () => {
-        // Hardly compressible: each character may begin another match, and the engine has to follow all of them.
+    it('limit the time of patterns, whatever the pattern and the text', () => {
+        // Hardly compressible: each character may start another match, and the engine must follow all of them.
         const text = Array.from({ length: 20_000 }, (_, place) => ((place * place * 7919) % 10_007 < 5000 ? 'a' : 'b')).join('');
         const allOf = [600, 601, 602].map((count) => ({ not: { pattern: `a[ab]{${count}}[^ab]` } }));
         expect(codes({ allOf }, { forParam: true })).to.deep.equal([]);
@@ -445,7 +445,7 @@ describe('the check of a schema', () => {
     });
 });
 
-/** The compiled validator breaks on some schemas: what it keeps of properties that were checked is not there yet when it is asked for. */
+/** The compiled validator throws for some schemas, since it reads evaluated properties before they exist. */
 function orBroken(check: () => boolean): boolean | undefined {
     try {
         return check();
@@ -457,7 +457,7 @@ function orBroken(check: () => boolean): boolean | undefined {
 
 type Random = (below: number) => number;
 
-/** A generator of xorshift's kind: equal seeds, equal numbers. */
+/** A xorshift generator: equal seeds give equal numbers. */
 function openRandom(seed: number): Random {
     let state = seed | 1;
     return (below) => {
@@ -483,7 +483,7 @@ function randomValue(random: Random, depth: number): Json {
     return pick(random, PLAIN_VALUES);
 }
 
-/** A schema of a few keywords: with many of them hardly any value fits. */
+/** A schema of a few keywords. With many of them hardly any value is valid. */
 function randomSchema(random: Random, depth: number): JsonSchema {
     if (random(10) === 0) return random(3) > 0;
     const inner = () => randomSchema(random, depth - 1);

@@ -33,7 +33,7 @@ describe('the endpoints of a large package', () => {
         ['last', JSON.stringify({ ...head, endpoints })],
         ['first', JSON.stringify({ endpoints, ...head })],
     ] as const) {
-        it(`are those that the parser finds, whatever stands in them: listed ${where}`, () => {
+        it(`are the same as the parser finds, whatever they contain: listed ${where}`, () => {
             const lazy = new LazyEndpoints(splitPackage(text).endpoints);
             expect([...lazy]).to.deep.equal(endpoints.map((endpoint) => [endpoint.name, readEndpoint(endpoint)]));
             expect(JSON.parse(lazy.toJson())).to.deep.equal(endpoints);

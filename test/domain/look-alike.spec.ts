@@ -5,8 +5,8 @@ import { resemblance, resembles, skeletonOf } from '../../shared/domain/site/loo
 const ascii = (name: string) => domainToASCII(name);
 const like = (name: string, other: string, isWellKnown = false) => resemblance(ascii(name), ascii(other), isWellKnown);
 
-describe('a name that may be taken for another', () => {
-    it('has letters of other scripts, accents, digits or pairs that look like letters, or hyphens more', () => {
+describe('a name that may be mistaken for another', () => {
+    it('has letters of other scripts, accents, digits or pairs that look like letters, or more hyphens', () => {
         for (const [name, other] of [
             ['gіthub.com', 'github.com'],
             ['раураl.com', 'paypal.com'],
@@ -33,7 +33,7 @@ describe('a name that may be taken for another', () => {
             expect(like(name, other), name).to.equal('another ending');
     });
 
-    it('is one letter away from one that many know', () => {
+    it('is one letter away from a well-known one', () => {
         for (const [name, other] of [
             ['githib.com', 'github.com'],
             ['gihtub.com', 'github.com'],
@@ -46,7 +46,7 @@ describe('a name that may be taken for another', () => {
         }
     });
 
-    it('is told from what people tell apart', () => {
+    it('is not one that people can distinguish', () => {
         for (const [name, other] of [
             ['github.com', 'github.com'],
             ['github.com', 'gitlab.com'],
@@ -59,7 +59,7 @@ describe('a name that may be taken for another', () => {
             expect(like(name, other, true), `${name} ${other}`).to.equal(undefined);
     });
 
-    it('among those on private suffixes is one only beside a name that many know', () => {
+    it('on private suffixes only counts beside a well-known name', () => {
         expect(like('docs.github.io', 'docs.gitlab.io')).to.equal(undefined);
         expect(like('docs.github.io', 'docs.com')).to.equal(undefined);
         expect(like('paypal.github.io', 'paypal.com', true)).to.equal('another ending');
@@ -85,7 +85,7 @@ describe('a name that may be taken for another', () => {
             expect(resembles(name, 'Routebook'), name).to.equal(false);
     });
 
-    it('has the same skeleton for every spelling of the same letters, and never none', () => {
+    it('has the same skeleton for every spelling of the same letters, and never an empty one', () => {
         expect(skeletonOf(ascii('gіthub.com'))).to.equal('github');
         expect(skeletonOf('xn--bcher-kva.test')).to.equal('bucher');
         for (const name of ['github.io', 'a.github.io', 'co.test', ascii('例え.テスト'), '1.test'])

@@ -71,7 +71,7 @@ const CASES: Case[] = [
     { title: 'a number by its digits', before: '9007199254740993', after: '9007199254740992', changed: [{ path: '' }] },
 ];
 
-describe('what a monitor tells of two values', () => {
+describe('the difference of two values', () => {
     for (const { title, before, after, ids, added = [], removed = [], changed = [] } of CASES) {
         it(`is ${title}`, () => {
             const found = compareValues(parseExact(before), parseExact(after), ids ? byId : undefined);
@@ -107,7 +107,7 @@ describe('what a monitor tells of two values', () => {
         expect(found.isTruncated).to.equal(true);
     });
 
-    it('is a change also where no entry of it can be told', () => {
+    it('is a change even if no entry of it can be shown', () => {
         const found = compareValues('', 'x'.repeat(300 * 1024));
         expect(found.diff).to.deep.equal({ added: [], removed: [], changed: [] });
         expect(isChange(found)).to.equal(true);

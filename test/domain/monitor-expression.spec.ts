@@ -27,13 +27,13 @@ describe('an expression of a monitor', () => {
         });
     }
 
-    // A thousand prefixes of one expression held up everybody's requests for 0.3 s.
+    // A thousand prefixes of one expression once blocked all requests for 0.3 s.
     for (const [what, expression] of [
         ['an unknown sign in its middle', `${'a.'.repeat(250)}%${'a.'.repeat(249)}`],
         ['a quotation without an end', `${'a.'.repeat(250)}"${'b'.repeat(499)}`],
         ['a literal that is no JSON', `\`${'[1,'.repeat(330)}\``],
     ] as const) {
-        it(`is read a few times, not once for each of its characters, with ${what}`, () => {
+        it(`is parsed a few times, not once for each of its characters, with ${what}`, () => {
             const { tokenize } = jmespath;
             let characters = 0;
             jmespath.tokenize = (text: string) => {

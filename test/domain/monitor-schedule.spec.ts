@@ -60,7 +60,7 @@ describe('the schedule of a monitor', () => {
         ['0,10 8 * * *', 'UTC', 10 * MINUTE],
         // 23:50 and 0:00 of the next day.
         ['0,50 0,23 * * *', 'UTC', 10 * MINUTE],
-        // On the first of each month alone nothing follows midnight.
+        // Only on the first of each month does nothing follow midnight.
         ['50,0 23,0 1 * *', 'UTC', 50 * MINUTE],
     ] as const) {
         it(`finds the closest two runs of "${cron}" in ${timezone}`, () => {
@@ -71,13 +71,13 @@ describe('the schedule of a monitor', () => {
         });
     }
 
-    it('finds two runs that the change of the clock brings together', () => {
+    it('finds two runs that daylight saving time brings together', () => {
         const cron = '30 1,3 * * *';
         expect(closestRuns({ cron, timezone: 'UTC' }, MINUTE, NOW)).to.equal(2 * HOUR);
         expect(closestRuns({ cron, timezone: 'Europe/Berlin' }, MINUTE, NOW)).to.equal(HOUR);
     });
 
-    it('checks any expression within moments', () => {
+    it('checks any expression quickly', () => {
         for (const cron of ['*/5 * * * *', '* * * * *'])
             expect(cpuMsOf(() => closestRuns({ cron, timezone: 'Europe/Berlin' }, 5 * MINUTE, NOW))).to.be.below(roomFor(1000));
     });

@@ -9,7 +9,7 @@ const listOf = (text: string): NameList => {
 };
 
 describe('a list of names', () => {
-    it('holds a name with every name below, and below a suffix every name but itself', () => {
+    it('contains a name with every name below it, and below a suffix every name but itself', () => {
         const list = listOf('# ours\nBank.Example # a comment\n\n*.pay.example\r\nbücher.example\n');
         for (const name of ['bank.example', 'a.b.bank.example', 'x.pay.example', 'xn--bcher-kva.example'])
             expect(holdsName(list, name), name).to.equal(true);
@@ -17,13 +17,13 @@ describe('a list of names', () => {
             expect(holdsName(list, name), name).to.equal(false);
     });
 
-    it('takes names out of another one, with every name below', () => {
+    it('excludes the names of another list, with every name below them', () => {
         const list = joinNames(listOf('bank.example\n*.bank'), listOf('!bank.example\n!mine.bank\nother.example'));
         for (const name of ['bank.example', 'a.bank.example', 'mine.bank']) expect(holdsName(list, name), name).to.equal(false);
         for (const name of ['yours.bank', 'other.example']) expect(holdsName(list, name), name).to.equal(true);
     });
 
-    it('says which line is none', () => {
+    it('reports invalid lines', () => {
         for (const text of [
             'a.example\nhttps://b.example',
             'a.example\n*',
@@ -34,7 +34,7 @@ describe('a list of names', () => {
             expect(readNames(text), text).to.deep.equal({ ok: false, line: 2, problem: 'is not a domain name, *.suffix or !name' });
     });
 
-    it('is shipped with institutions, and with hosts where users keep content', () => {
+    it('is shipped with institutions, and with hosts of user content', () => {
         expect(shippedReserved().names.size).to.be.greaterThan(150);
         expect(userContentHosts().names.size + userContentHosts().suffixes.size).to.be.greaterThan(80);
         for (const name of ['google.com', 'stripe.com', 'paypal.com', 'chase.com', 'irs.gov', 'any.bank', 'www.paypal.com'])

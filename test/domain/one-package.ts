@@ -1,6 +1,6 @@
 import type { JsonObject, PackageDocument, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 
-/** For specs of what is made of packages: the smallest that say what they are about. */
+/** Minimal packages for the specs of exports. */
 
 /** A package of these endpoints. */
 export const onePackage = (...endpoints: PackageEndpoint[]): PackageDocument => ({

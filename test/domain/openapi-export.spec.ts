@@ -41,7 +41,7 @@ const operationsOf = (openApi: OpenApi) =>
         Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
     );
 describe('a package as an OpenAPI document', () => {
-    it('is valid, as an outside tool checks it: every package of the starter registry, and whatever else the rules let through', async () => {
+    it('is valid according to an external tool: for every starter package, and for random valid packages', async () => {
         const generated = fc.sample(anyPackage(), GENERATED).map((document, index) => [`generated ${index}`, document] as const);
         const packages = [...STARTERS.map(({ document }) => [document.site, document] as const), ...generated];
         const found = await lintOpenApi(Object.fromEntries(packages.map(([name, document]) => [name, exportOpenApi(document, STAMP)])));
@@ -50,13 +50,13 @@ describe('a package as an OpenAPI document', () => {
         expect(found, JSON.stringify(culprit)).to.deep.equal([]);
     }).timeout(240_000);
 
-    it('would not be called valid where it is not', async () => {
+    it('is reported as invalid if it is', async () => {
         const { paths } = openApiOf(onePackage(endpoint('get', '/{id}', { params: [pathParam('id')] })));
         const broken = { openapi: '3.1.0', info: { title: 'Broken', version: '1' }, paths: { '/{other}?q=1': paths['/{id}'] ?? {} } };
         expect(await lintOpenApi({ good: exportOpenApi(onePackage(endpoint('get', '/')), STAMP), broken })).not.to.deep.equal([]);
     }).timeout(240_000);
 
-    it('has one operation for each endpoint, under its name, method and host, with each parameter once', () => {
+    it('has one operation for each endpoint, with its name, method and host, and with each parameter once', () => {
         fc.assert(
             fc.property(anyPackage(), (document) => {
                 const openApi = openApiOf(document);
@@ -83,7 +83,7 @@ describe('a package as an OpenAPI document', () => {
     }).timeout(240_000);
 
     for (const { document, fixture } of STARTERS) {
-        it(`of ${document.site} makes the very requests that the site documents`, () => {
+        it(`of ${document.site} makes the same requests as the package`, () => {
             const openApi = openApiOf(document);
             const operations = new Map(operationsOf(openApi).map((operation) => [operation.operationId, operation]));
             for (const { endpoint: name, params, request } of fixture.answers) {
@@ -97,7 +97,7 @@ describe('a package as an OpenAPI document', () => {
         });
     }
 
-    it('keeps apart what OpenAPI would take for one: a method and path twice, other names of placeholders, other hosts', () => {
+    it('separates what OpenAPI would merge: equal method and path, other placeholder names, other hosts', () => {
         const openApi = openApiOf(
             onePackage(
                 endpoint('first', '/graphql', { method: 'POST', body: { query: 'a' } }),
@@ -119,7 +119,7 @@ describe('a package as an OpenAPI document', () => {
         expect(openApi.paths['/graphql#elsewhere']?.['delete']?.servers).to.deep.equal([{ url: 'https://api.shop.example.com' }]);
     });
 
-    it('tells of the query that stands in the template: fixed, repeated, filled, and params that come behind it', () => {
+    it('describes the query of the template: fixed, repeated, filled, and params after it', () => {
         const [operation] = operationsOf(
             openApiOf(
                 onePackage(
@@ -168,7 +168,7 @@ describe('a package as an OpenAPI document', () => {
         ]);
     });
 
-    it('tells of lists, objects and headers in the words of OpenAPI', async () => {
+    it('describes lists, objects and headers in OpenAPI’s terms', async () => {
         const list = { type: 'array', items: { type: 'string' } };
         const param = (name: string, style: PackageParam['style']): PackageParam => ({
             name,
@@ -239,7 +239,7 @@ describe('a package as an OpenAPI document', () => {
         expect(imported.find(({ name }) => name === 'restart')).to.include({ body_required: false });
     }).timeout(240_000);
 
-    it('tells how its calls are authenticated, so that an import of it has the same ways', async () => {
+    it('describes the authentication, so that an import of it has the same methods', async () => {
         const oauth2 = {
             authorization_url: 'https://shop.example.com/authorize',
             token_url: 'https://shop.example.com/token',
@@ -316,7 +316,7 @@ describe('a package as an OpenAPI document', () => {
         ]);
     }).timeout(240_000);
 
-    it('tells of bodies: flat, by template, and as forms', () => {
+    it('describes bodies: flat, by template, and as forms', () => {
         const body = (name: string, required: boolean, schema?: JsonObject) => ({
             name,
             source: 'body' as const,
@@ -409,7 +409,7 @@ describe('a package as an OpenAPI document', () => {
         expect(media({ type: 'binary' })).to.deep.equal(['*/*']);
     });
 
-    it('describes an answer only where it is what the site itself says', () => {
+    it('describes a response only if it is the site’s own', () => {
         const schema = { type: 'object', required: ['id'] };
         const answerOf = (more: Partial<PackageEndpoint>) =>
             (operationsOf(openApiOf(onePackage(endpoint('get', '/', more))))[0]?.responses['2XX'] as JsonObject | undefined)?.['content'];
@@ -424,7 +424,7 @@ describe('a package as an OpenAPI document', () => {
         expect(answerOf({ method: 'HEAD' })).to.equal(undefined);
     });
 
-    it('of the package that uses most of the format is valid too', async () => {
+    it('is valid for a package that uses most of the format', async () => {
         const document = goodPackage() as unknown as PackageDocument;
         expect(await lintOpenApi({ good: exportOpenApi(document, STAMP) })).to.deep.equal([]);
         expect(exportOpenApi(document, STAMP)).to.deep.include({
@@ -442,7 +442,7 @@ describe('a package as an OpenAPI document', () => {
     }).timeout(240_000);
 });
 
-/** A call as a client makes it from the document alone: given params, and for what is always sent or has a default that default. */
+/** A call that a client makes from the document only: the given params, constants and defaults. */
 function requestFor({ path, parameters }: Operation & { path: string }, params: JsonObject): { path: string; query: string[] } {
     let filled = path.replace(/#.*$/, '');
     const query: string[] = [];
@@ -455,7 +455,7 @@ function requestFor({ path, parameters }: Operation & { path: string }, params: 
     return { path: new URL(filled, 'https://host.invalid').pathname, query };
 }
 
-/** What stands in the template as text around placeholders is told by the description. */
+/** The text around placeholders of the template is in the description. */
 function filledIn(description: string | undefined, params: JsonObject): string | undefined {
     const [, template] = /^Stands in the URL as [^=]+=(.*)\.$/.exec(description ?? '') ?? [];
     return template?.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => String(params[name]));

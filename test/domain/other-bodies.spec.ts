@@ -8,7 +8,7 @@ import { anEndpoint, bodyParam } from './an-endpoint.ts';
 
 const identity = { userAgent: 'a test' };
 const runs = { numRuns: 300, seed: 11 };
-/** What a call may hold: everything but NUL. */
+/** A call may contain everything but NUL. */
 const text = fc.string({ unit: 'binary', maxLength: 40 }).map((value) => value.replaceAll('\u0000', '').toWellFormed());
 const hostile = fc.constantFrom('"', "'", '<', '>', '&', ']]>', '-->', '\r\n', '\n', '\t', '{b}', '%22', '\u2028', '--', '; name="x"');
 const odd = fc.oneof(
@@ -23,8 +23,8 @@ function built(format: BodyFormat, params: PackageParam[], values: JsonObject, b
     return buildRequest(endpoint, bound.ok ? bound.values : {}, identity);
 }
 
-describe('a body that is no JSON', () => {
-    it('has in XML the very texts that were given, in elements and in attributes', () => {
+describe('a body that is not JSON', () => {
+    it('has in XML the exact texts, in elements and in attributes', () => {
         const property = fc.property(odd, odd, (a, b) => {
             const template = '<r><a x="{b}">{a}</a><b>before {b} after</b></r>';
             const { body } = built('xml', [bodyParam('a'), bodyParam('b')], { a, b }, template);
@@ -35,7 +35,7 @@ describe('a body that is no JSON', () => {
         fc.assert(property, runs);
     });
 
-    it('has in NDJSON the very values that were given, each on its line', () => {
+    it('has in NDJSON the exact values, each on its line', () => {
         const property = fc.property(fc.jsonValue({ maxDepth: 3 }), odd, (a, b) => {
             fc.pre(!JSON.stringify(a).includes('\\u0000'));
             const { body } = built('ndjson', [bodyParam('a'), bodyParam('b')], { a: a as Json, b }, '{"a":{a}}\n[{b},{a},1]\n');
@@ -49,13 +49,13 @@ describe('a body that is no JSON', () => {
         fc.assert(property, runs);
     });
 
-    it('has in a text the values as they are, which are not read again', () => {
+    it('has in a text the values unchanged, without reading placeholders in them', () => {
         const params = [bodyParam('a'), bodyParam('b')];
         expect(built('text', params, { a: '{b} $& $1', b: 2 }, '{a}|{b}|{c}|{ a }|{}').body).to.equal('{b} $& $1|2|{c}|{ a }|{}');
         expect(built('text', params, {}, '[{a}]').body).to.equal('[]');
     });
 
-    it('has as multipart the very fields and files that were given, whatever is in them', async () => {
+    it('has as multipart the exact fields and files, whatever they contain', async () => {
         const name = fc.stringMatching(/^[!-z|~]{1,20}$/).filter((one) => !/[%"]/.test(one) && one !== '__proto__');
         const ascii = fc.stringMatching(/^[!-~]( ?[!-~]){0,20}$/).filter((one) => !/[%"]/.test(one));
         const bytes = fc.oneof(
@@ -81,7 +81,7 @@ describe('a body that is no JSON', () => {
         await fc.assert(property, runs);
     });
 
-    it('is the same for the same call, and another for another', () => {
+    it('is the same for the same call, and another one otherwise', () => {
         const of = (value: string) => built('multipart', [bodyParam('a')], { a: value });
         expect(of('x')).to.deep.equal(of('x'));
         expect(of('x').headers['content-type']).not.to.equal(of('y').headers['content-type']);

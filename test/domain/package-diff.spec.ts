@@ -25,18 +25,18 @@ function site(...endpoints: PackageEndpoint[]): PackageDocument {
     return { format: 'routebook/1', site: 'shop.example.com', title: 'Shop', intent_category: 'commerce/reviews', endpoints };
 }
 
-/** What becomes of one endpoint's change. */
+/** The change of one endpoint. */
 const change = (before: PackageEndpoint, after: PackageEndpoint) => comparePackages(site(before), site(after)).change;
 
 describe('a new version', () => {
-    it('is major with everything added when it is the first', () => {
+    it('is major with everything added if it is the first', () => {
         expect(comparePackages(undefined, site(search, order))).to.deep.equal({
             change: 'major',
             changes: { added: ['search', 'order'], removed: [], changed: [], hosts_added: ['shop.example.com'] },
         });
     });
 
-    it('is major when an endpoint is gone or renamed', () => {
+    it('is major if an endpoint is gone or renamed', () => {
         expect(comparePackages(site(search, order), site(search))).to.deep.equal({
             change: 'major',
             changes: { added: [], removed: ['order'], changed: [], hosts_added: [] },
@@ -47,7 +47,7 @@ describe('a new version', () => {
         });
     });
 
-    it('is major when it calls a host that the version before did not, in a first step too, and names it', () => {
+    it('is major if it calls a new host, in a first step too, and names the host', () => {
         const elsewhere = { ...order, url: 'https://api.shop.example.com/order' };
         expect(comparePackages(site(search), site(search, elsewhere))).to.deep.equal({
             change: 'major',
@@ -61,14 +61,14 @@ describe('a new version', () => {
         expect(comparePackages(site(prepared), site(search)).changes.hosts_added).to.deep.equal([]);
     });
 
-    it('is minor when there is more to call', () => {
+    it('is minor if there is more to call', () => {
         expect(comparePackages(site(search), site(order, search))).to.deep.equal({
             change: 'minor',
             changes: { added: ['order'], removed: [], changed: [], hosts_added: [] },
         });
     });
 
-    it('is a patch when only words change', () => {
+    it('is a patch if only texts change', () => {
         expect(comparePackages(site(search), { ...site(search), title: 'The Shop' })).to.deep.equal({
             change: 'patch',
             changes: { added: [], removed: [], changed: [], hosts_added: [] },
@@ -79,12 +79,12 @@ describe('a new version', () => {
         });
     });
 
-    it('has not changed where a default is spelt out or fields are put in another order', () => {
+    it('has not changed if a default is written out or fields are in another order', () => {
         const same = comparePackages(site(search), site({ kind: 'api_call', hosted: true, effect: 'read', ...search }));
         expect(same).to.deep.equal({ change: 'patch', changes: { added: [], removed: [], changed: [], hosts_added: [] } });
     });
 
-    it('is major when a param must be given that could be left out', () => {
+    it('is major if an optional param becomes required', () => {
         const [q, lang] = search.params ?? [];
         expect(q && lang && change(search, { ...search, params: [q, { ...lang, required: true }] })).to.equal('major');
         expect(q && change(search, { ...search, params: [q, { name: 'zip', source: 'query', required: true }] })).to.equal('major');
@@ -95,12 +95,12 @@ describe('a new version', () => {
         expect(q && change(search, { ...search, params: [{ ...q, required: false }] })).to.equal('patch');
     });
 
-    it('is major when the effect changes, declared or by the method', () => {
+    it('is major if the effect changes, declared or by the method', () => {
         expect(change(order, { ...order, effect: 'read' })).to.equal('major');
         expect(change(search, { ...search, method: 'POST' })).to.equal('major');
     });
 
-    it('is major when a call can cost more', () => {
+    it('is major if a call can cost more', () => {
         expect(change(search, { ...search, billing: { unit: 'result', max_results: 10 } })).to.equal('major');
         const perResult: PackageEndpoint = { ...search, billing: { unit: 'result', max_results: 10 } };
         expect(change(perResult, { ...search, billing: { unit: 'result', max_results: 11 } })).to.equal('major');
@@ -124,7 +124,7 @@ describe('a new version', () => {
     });
 });
 
-describe('the most that a call can be billed', () => {
+describe('the maximum bill of a call', () => {
     it('is one unit, the pages or the results', () => {
         expect(greatestUnits(readEndpoint(search))).to.equal(1);
         expect(greatestUnits(readEndpoint(walk))).to.equal(5);

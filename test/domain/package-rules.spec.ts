@@ -8,19 +8,19 @@ import { cpuMsOf } from '../support/stopwatch.ts';
 import { check, DROP, editedPackage, faultsOf, goodPackage } from './good-package.ts';
 
 describe('publishing rules', () => {
-    it('keep a good package as it is', () => {
+    it('keep a valid package unchanged', () => {
         const verdict = check(goodPackage());
         expect(verdict).to.deep.equal({ ok: true, document: goodPackage(), warnings: [] });
         if (verdict.ok) expect(Object.keys(verdict.document)).to.deep.equal(Object.keys(goodPackage()));
     });
 
-    it('leave what they are given untouched', () => {
+    it('do not modify their input', () => {
         const given = editedPackage({ '/site': 'WWW.Shop.Example.COM.' });
         check(given);
         expect(given['site']).to.equal('WWW.Shop.Example.COM.');
     });
 
-    it('give the site its one spelling', () => {
+    it('use the canonical spelling of the site', () => {
         const verdict = check(editedPackage({ '/site': ' WWW.Shop.Example.COM. ' }));
         expect(verdict.ok && verdict.document.site).to.equal('shop.example.com');
     });
@@ -43,7 +43,7 @@ describe('publishing rules', () => {
         expect(verdict.ok && verdict.document).to.deep.equal(expected);
     });
 
-    it('suggest categories like one that does not exist', () => {
+    it('suggest categories similar to an unknown one', () => {
         const messageFor = (category: string) => {
             const result = check(editedPackage({ '/intent_category': category }));
             return result.ok ? undefined : result.problems[0]?.message;
@@ -65,13 +65,13 @@ describe('publishing rules', () => {
         }
     });
 
-    it('take null for a field that is left out, where the format says so', () => {
+    it('treat null like an absent field, if the format says so', () => {
         expect(
             faultsOf(check(editedPackage({ '/endpoints/0/pagination': null, '/endpoints/0/prepare': null, '/endpoints/0/body': null }))),
         ).to.deep.equal([]);
     });
 
-    it('take plain http and other ports only where EGRESS_ALLOW covers the port', () => {
+    it('accept plain http and other ports only if EGRESS_ALLOW covers the port', () => {
         const port = (url: string, open: number[]) =>
             faultsOf(check(editedPackage({ '/endpoints/3/url': url }), { isPortAllowed: (number) => open.includes(number) }));
         expect(port('http://shop.example.com:3000/reviews', [3000])).to.deep.equal([]);
@@ -81,7 +81,7 @@ describe('publishing rules', () => {
         expect(port('http://shop.example.com:3001/reviews', [3000])).to.deep.equal(['/endpoints/3/url INVALID_VALUE']);
     });
 
-    it('keep tenants of one suffix apart', () => {
+    it('separate tenants of one suffix', () => {
         const at = (site: string, url: string) =>
             faultsOf(check({ ...editedPackage({}), site, endpoints: [{ name: 'a', method: 'GET', url }] }));
         expect(at('a.github.io', 'https://a.github.io/')).to.deep.equal([]);
@@ -140,7 +140,7 @@ describe('publishing rules', () => {
         ]);
     });
 
-    it('take a select without a declared type when it is one for JSON or one for HTML', () => {
+    it('accept a select without a declared type if it is one for JSON or one for HTML', () => {
         const select = (value: unknown) => faultsOf(check(editedPackage({ '/endpoints/2/response': { select: value } })));
         expect(select({ a: 'b[].c' })).to.deep.equal([]);
         expect(select({ a: 'div > p:first' })).to.deep.equal([]);
@@ -149,7 +149,7 @@ describe('publishing rules', () => {
         expect(select({ a: 'b[[' })).to.deep.equal(['/endpoints/2/response/select/a INVALID_VALUE']);
     });
 
-    it('take descriptions that only speak of placeholders', () => {
+    it('accept descriptions that only mention placeholders', () => {
         for (const text of [
             '',
             'Todo lists of a user.',
@@ -160,14 +160,14 @@ describe('publishing rules', () => {
             expect(check(editedPackage({ '/endpoints/0/description': text })).ok, text).to.equal(true);
     });
 
-    it('accept param names that only look odd', () => {
+    it('accept unusual param names', () => {
         for (const name of ['filter[size]', 'a.b', '$top', 'q:text', 'toString', 'hasOwnProperty']) {
             const edits = { '/endpoints/3/params': [{ name, source: 'query', required: false }] };
             expect(faultsOf(check(editedPackage(edits))), name).to.deep.equal([]);
         }
     });
 
-    it('leave to callers and defaults where pages start, and let cursors and links start with nothing', () => {
+    it('leave the first page to callers and defaults, and start cursors and links without a value', () => {
         const told = (param: object, pagination: object) =>
             faultsOf(
                 check(
@@ -189,7 +189,7 @@ describe('publishing rules', () => {
         ).to.deep.equal([]);
     });
 
-    it('take a package up to the bounds that their words name, and nothing beyond them', () => {
+    it('accept a package up to the documented limits, and nothing beyond them', () => {
         const header = (length: number) => ({ [`x${'a'.repeat(length - 1)}`]: 'b' });
         const rows: [words: string, pointer: string, of: (count: number) => unknown, most: number][] = [
             ['title has at most 200', '/title', (count) => 'a'.repeat(count), 200],
@@ -217,7 +217,7 @@ describe('publishing rules', () => {
         }
     });
 
-    it('take XML, text and NDJSON with placeholders where their format can escape them', () => {
+    it('accept XML, text and NDJSON with placeholders if their format can escape them', () => {
         const templates: [string, string, string?][] = [
             ['xml', '<?xml version="1.0"?>\n<!-- an order --><o id=\'{sku}\' n="a>b {count}"><![CDATA[ <x> ]]>{sku} > {count}</o>'],
             ['xml', '<o>{sku}{count}</o>', 'application/soap+xml; charset=utf-8'],
@@ -233,7 +233,7 @@ describe('publishing rules', () => {
         }
     });
 
-    it('take time in proportion to the template of a body, whatever is open in it', () => {
+    it('take linear time in the template of a body, whatever is open in it', () => {
         for (const piece of ['<', '<!--', '<![CDATA[', '<a b="', "<a b='", '<?', '{a', '"'])
             for (const format of ['xml', 'text', 'ndjson']) {
                 const body = `{sku}{count}${piece.repeat(60_000 / piece.length)}`;
@@ -253,12 +253,12 @@ describe('publishing rules', () => {
             ).to.deep.equal([]);
     });
 
-    it('take a place of results without a unit, which is then the request', () => {
+    it('accept a place of results without a unit, which then defaults to the request', () => {
         for (const billing of [{ results: 'items' }, { max_results: 10 }, {}])
             expect(faultsOf(check(editedPackage({ '/endpoints/3/billing': billing }))), JSON.stringify(billing)).to.deep.equal([]);
     });
 
-    it('check a default by a schema that only the compiled validator understands', () => {
+    it('validate a default with a schema that only the compiled validator supports', () => {
         const count = (schema: unknown) => faultsOf(check(editedPackage({ '/endpoints/1/params/1/schema': schema })));
         expect(count({ anyOf: [{ type: 'integer' }, { type: 'null' }] })).to.deep.equal([]);
         expect(count({ anyOf: [{ type: 'string' }, { type: 'null' }] })).to.deep.equal(['/endpoints/1/params/1/default INVALID_VALUE']);
@@ -296,14 +296,14 @@ describe('publishing rules under attack', () => {
         '/endpoints/3/pagination/next',
     ];
 
-    it('answer with well-formed problems, whatever the body is', () => {
+    it('return well-formed problems for any body', () => {
         fc.assert(
             fc.property(json, (value) => isAnswered(check(value))),
             { numRuns: 200 },
         );
     });
 
-    it('answer with well-formed problems, whatever stands at any place of a package', () => {
+    it('return well-formed problems for any value at any place of a package', () => {
         const place = fc.constantFrom(...paths.slice(1));
         const anything = fc.oneof(
             json,
@@ -316,7 +316,7 @@ describe('publishing rules under attack', () => {
         );
     });
 
-    it('never let a value move the host or the number of path segments of an accepted URL', () => {
+    it('never let a value change the host or the number of path segments of an accepted URL', () => {
         const pieces = fc.array(
             fc.constantFrom('a', '.', '..', '/', '//', '%2e', '%2f', '%', '{x}', '{y}', '?', '&', '=', '\\', '@', ':', ';', ' '),
             { maxLength: 8 },
@@ -345,7 +345,7 @@ describe('publishing rules under attack', () => {
         expect(accepted).to.be.greaterThan(50);
     });
 
-    it('stop at what is too deep or too large', () => {
+    it('stop at values that are too deep or too large', () => {
         let deep: unknown = 1;
         for (let level = 0; level < 100_000; level++) deep = [deep];
         const loop: Record<string, unknown> = {};
@@ -357,7 +357,7 @@ describe('publishing rules under attack', () => {
         }
     });
 
-    it('keep the answer readable however much is wrong', () => {
+    it('return a readable result however much is wrong', () => {
         const verdict = check(Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1])));
         expect(verdict.ok || verdict.problems.length)
             .to.be.greaterThan(100)
@@ -365,7 +365,7 @@ describe('publishing rules under attack', () => {
         expect(JSON.stringify(check({ ['k'.repeat(60_000)]: 1 })).length).to.be.lessThan(3000);
     });
 
-    it('do not spend seconds on what a package wants compiled', () => {
+    it('limit the time for compiling a package’s schemas', () => {
         const params = (schema: (index: number) => unknown) => ({
             '/endpoints/3/params': Array.from({ length: 1500 }, (_, i) => ({
                 name: `p${i}`,
@@ -377,13 +377,13 @@ describe('publishing rules under attack', () => {
         });
         const patterns = faultsOf(check(editedPackage(params((i) => ({ pattern: `(?:[a-z]?){700}${i}?` })))));
         expect(patterns).to.include('/endpoints/3/params/200/schema/pattern TOO_COMPLEX');
-        // Nothing is compiled to check a default, so that each of them is checked.
+        // Nothing is compiled for a default, so that each of them is checked.
         const choices = faultsOf(check(editedPackage(params((i) => ({ anyOf: [{ const: i }, { type: 'null' }] })))));
         expect(choices.filter((fault) => fault.includes('/default ')).length).to.be.above(400);
         expect(choices).to.include('/endpoints/3/params/30/schema TOO_COMPLEX');
     });
 
-    it('take 2,000 schemas over all params of an endpoint, references put in place, and 200,000 over a package', () => {
+    it('accept 2,000 schemas over all params of an endpoint, with references expanded, and 200,000 over a package', () => {
         const endpointOf = (name: string, count: number) => ({
             name,
             method: 'GET',
@@ -407,7 +407,7 @@ describe('publishing rules under attack', () => {
         expect(all[0]).to.match(/^\/endpoints\/12\d\/params\/\d\/schema TOO_COMPLEX$/);
     });
 
-    /** Every problem has a known code, a pointer and one sentence; what is accepted is a package. */
+    /** Every problem has a known code, a pointer and one sentence. An accepted value is a package. */
     function isAnswered(verdict: ReturnType<typeof check>): void {
         if (verdict.ok) {
             expect(verdict.document.format).to.equal('routebook/1');

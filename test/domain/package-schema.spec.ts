@@ -9,7 +9,7 @@ import { check, DROP, editedPackage, goodPackage } from './good-package.ts';
 
 const fits = new Ajv({ strict: true, allowUnionTypes: true, formats: {} }).compile(packageSchema('https://routebook.example'));
 
-/** Pointers to everything in a package. */
+/** Pointers to all values of a package. */
 function placesIn(value: Json, at = ''): string[] {
     if (typeof value !== 'object' || value === null) return [at];
     const below = Object.entries(value).flatMap(([key, item]) => placesIn(item, `${at}/${key}`));
@@ -20,7 +20,7 @@ const PLACES = placesIn(goodPackage());
 const FAULTS = [DROP, null, 0, -1, 1.5, 1e9, '', ' ', 'x', 'GET', 'a\tb', 'x'.repeat(70), true, [], {}, [null], [{}], { $schema: 'x' }];
 
 describe('the JSON Schema of the package format', () => {
-    it('takes every package of the starter registry and the demo shop', () => {
+    it('accepts every package of the starter registry and the demo shop', () => {
         const folder = new URL('../../schemas/', import.meta.url);
         const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
         const packages = files.map((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as unknown);
@@ -29,7 +29,7 @@ describe('the JSON Schema of the package format', () => {
             expect(fits(document), JSON.stringify(fits.errors)).to.equal(true);
     });
 
-    it('takes whatever the rules accept, so that an editor never marks what may be published', () => {
+    it('accepts whatever the rules accept, so that an editor never marks a valid package', () => {
         fc.assert(
             fc.property(
                 fc.array(fc.tuple(fc.constantFrom(...PLACES), fc.constantFrom(...FAULTS)), { minLength: 1, maxLength: 2 }),
@@ -67,7 +67,7 @@ describe('the JSON Schema of the package format', () => {
         });
     }
 
-    it('says of every field what it is for', () => {
+    it('describes every field', () => {
         const silent: string[] = [];
         const walk = (schema: JsonObject, at: string) => {
             for (const [name, field] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonObject>)) {
@@ -80,7 +80,7 @@ describe('the JSON Schema of the package format', () => {
     });
 });
 
-/** Undefined if the second edit has no place left. */
+/** Undefined if the place of the second edit does not exist any more. */
 function tryEdits(edits: readonly (readonly [string, unknown])[]): JsonObject | undefined {
     try {
         return editedPackage(Object.fromEntries(edits));
@@ -90,7 +90,7 @@ function tryEdits(edits: readonly (readonly [string, unknown])[]): JsonObject | 
 }
 
 describe('$schema in a package', () => {
-    it('is taken for the editor and not published', () => {
+    it('is for the editor and not published', () => {
         const verdict = check({ $schema: 'https://routebook.example/schemas/routebook-1.json', ...goodPackage() });
         expect(verdict.ok && verdict.document).to.deep.equal(goodPackage());
     });

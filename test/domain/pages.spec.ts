@@ -17,7 +17,7 @@ function page(said: Partial<PackageEndpoint>, value: Json, values: JsonObject = 
 }
 
 describe('the request of a page', () => {
-    it('begins where the caller says, else where the package does', () => {
+    it('starts at the caller’s page, otherwise at the package’s', () => {
         const said: Partial<PackageEndpoint> = { params: [queryParam('page')], pagination: { param: 'page' } };
         expect(first(said).url).to.equal('https://shop.example/products?page=1');
         expect(first(said, { page: 4 }).url).to.equal('https://shop.example/products?page=4');
@@ -25,24 +25,24 @@ describe('the request of a page', () => {
         expect(first({ ...said, pagination: { param: 'page', style: 'offset' } }).url).to.equal('https://shop.example/products?page=0');
     });
 
-    it('says nothing of a cursor before there is one, and nothing at all with links', () => {
+    it('has no cursor before there is one, and no param at all with links', () => {
         const cursor: Partial<PackageEndpoint> = { params: [queryParam('c')], pagination: { style: 'cursor', param: 'c', next: 'n' } };
         expect(first(cursor).url).to.equal('https://shop.example/products');
         expect(first(cursor, { c: '*' }).url).to.equal('https://shop.example/products?c=%2A');
         expect(first({ pagination: { style: 'link', param: 'page' } }).url).to.equal('https://shop.example/products');
     });
 
-    it('stays as it is where no pages are followed', () => {
+    it('is unchanged if no pages are followed', () => {
         expect(first({ params: [queryParam('page')] }).url).to.equal('https://shop.example/products');
     });
 
-    it('carries a param that the package only names in the query, in place of what the template says of it', () => {
+    it('has a param that only the pagination names in the query, in place of the template’s', () => {
         const said: Partial<PackageEndpoint> = { url: 'https://shop.example/list?a=1&page%5B%5D=1&b=2', pagination: { param: 'page[]' } };
         expect(page(said, 3).url).to.equal('https://shop.example/list?a=1&b=2&page%5B%5D=3');
         expect(page({ url: 'https://shop.example/list?p=1', pagination: { param: 'p' } }, 2).url).to.equal('https://shop.example/list?p=2');
     });
 
-    it('carries a declared param where it was declared, in the place of a template too', () => {
+    it('has a declared param at its declared place, also inside a template', () => {
         const said: Partial<PackageEndpoint> = {
             method: 'POST',
             effect: 'read',

@@ -28,23 +28,23 @@ describe('a phrase dictionary', () => {
     const ideasIn = (text: string, side: 'task' | 'description') =>
         unitsOf(stemsOf(text), dictionary, side).map(({ ideas }) => ideas.join(' '));
 
-    it('knows what words and phrases mean, whatever their endings', () => {
+    it('maps words and phrases to meanings, with any endings', () => {
         expect(ideasIn('Currencies', 'description')).to.deep.equal(['~currency']);
         expect(ideasIn('exchange rates', 'description')).to.deep.equal(['~currency']);
     });
 
-    it('hides the words of a longer phrase, over words that say nothing too', () => {
+    it('ignores the words inside a longer phrase, even across stop words', () => {
         expect(ideasIn('the exchange of the rate', 'task')).to.deep.equal(['~currency']);
         expect(ideasIn('rate of exchange', 'task')).to.deep.equal(['~rate', '']);
     });
 
-    it('takes some words for what they mean in a task alone, and names of things for values', () => {
+    it('maps some words only in a task, and names of things to values', () => {
         expect(ideasIn('money', 'description')).to.deep.equal(['']);
         expect(ideasIn('money', 'task')).to.deep.equal(['~currency']);
         expect(unitsOf(stemsOf('dollar money'), dictionary, 'task').map(({ isName }) => isName)).to.deep.equal([true, false]);
     });
 
-    it('tells what is wanted from where', () => {
+    it('separates what is wanted from where it is', () => {
         expect([...dictionary.kinds]).to.deep.equal([
             ['~currency', 'what'],
             ['~rate', 'what'],
@@ -52,7 +52,7 @@ describe('a phrase dictionary', () => {
         ]);
     });
 
-    it('is refused with the line that is wrong', () => {
+    it('is refused with the wrong line', () => {
         for (const [text, line, problem] of [
             ['currency money', 1, 'begins with no name of an idea and a colon'],
             ['# fine\nMoney: a', 2, 'begins with no name of an idea and a colon'],
@@ -66,12 +66,12 @@ describe('a phrase dictionary', () => {
     });
 });
 
-describe('the phrase dictionary that is shipped', () => {
+describe('the shipped phrase dictionary', () => {
     const dictionary = shippedPhrases();
     const meansIn = (text: string, side: 'task' | 'description') =>
         new Set(unitsOf(stemsOf(text), dictionary, side).flatMap(({ ideas }) => ideas));
 
-    it('has ideas for every category, and of many words for the same', () => {
+    it('has meanings for every category, and synonyms for many of them', () => {
         expect(dictionary.kinds.size).to.be.greaterThan(250);
         const text = [...dictionary.phrases.values()].flat().map(({ stems }) => stems.join(' '));
         expect(text.length).to.be.greaterThan(1000);
@@ -95,13 +95,13 @@ describe('the phrase dictionary that is shipped', () => {
         ['soccer', 'football'],
         ['plane', 'aircraft'],
     ] as const) {
-        it(`takes ${one} and ${other} for the same`, () => {
+        it(`treats ${one} and ${other} as synonyms`, () => {
             const shared = [...meansIn(one, 'task')].filter((idea) => meansIn(other, 'task').has(idea));
             expect(shared).to.not.deep.equal([]);
         });
     }
 
-    it('does not take a word of a description for what it may mean in a task', () => {
+    it('does not treat a word of a description as its meaning in a task', () => {
         expect(meansIn('watch', 'task')).to.include('~video');
         expect(meansIn('watch', 'description')).to.not.include('~video');
     });

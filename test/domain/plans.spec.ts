@@ -33,14 +33,14 @@ describe('the plans', () => {
         expect(ANONYMOUS).to.deep.equal({ name: 'hour', limit: 5, seconds: 3600 });
     });
 
-    it('lead upwards, and from enterprise to a talk about enterprise', () => {
+    it('lead to the next plan, and from enterprise to contacting sales', () => {
         expect(planAbove('free')).to.equal('starter');
         expect(planAbove('starter')).to.equal('pro');
         expect(planAbove('pro')).to.equal('enterprise');
         expect(planAbove('enterprise')).to.equal('enterprise');
     });
 
-    it('give way to what an operator set, figure by figure, zero included', () => {
+    it('are overridden by an operator’s settings, one by one, zero included', () => {
         expect(figuresFor('free', { perMinute: 7, allowance: 0, perHour: null, concurrency: undefined })).to.deep.equal({
             perMinute: 7,
             perHour: 1000,
@@ -51,12 +51,12 @@ describe('the plans', () => {
         });
     });
 
-    it('let enterprise start from the figures of Pro', () => {
+    it('let enterprise start from the limits of Pro', () => {
         expect(figuresFor('enterprise')).to.deep.equal(figuresFor('pro'));
         expect(figuresFor('enterprise', { perDay: 1_000_000 }).perDay).to.equal(1_000_000);
     });
 
-    it('limit by the minute, the hour and the day', () => {
+    it('limit calls by the minute, the hour and the day', () => {
         expect(windowsOf(figuresFor('starter'))).to.deep.equal([
             { name: 'minute', limit: 60, seconds: 60 },
             { name: 'hour', limit: 3000, seconds: 3600 },

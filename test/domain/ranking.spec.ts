@@ -31,7 +31,7 @@ function ranked(endpoints: readonly Endpoint[], intent: string): string[] {
 }
 
 describe('the order of a catalog', () => {
-    it('begins with what the caller wants to do', () => {
+    it('begins with the closest match of the intent', () => {
         expect(ranked(shop, 'I want to search the shop for red running shoes')[0]).to.equal('search_products');
         expect(ranked(shop, 'read what customers wrote: the reviews of a product')[0]).to.equal('list_reviews');
         expect(ranked(shop, 'get the price and stock of this one product')[0]).to.equal('product_detail');
@@ -49,14 +49,14 @@ describe('the order of a catalog', () => {
         }
     });
 
-    it('keeps the package’s order where nothing tells endpoints apart', () => {
+    it('keeps the package’s order for equal matches', () => {
         expect(ranked(shop, 'quantum chromodynamics lattice gauge theory')).to.deep.equal(shop.map(({ name }) => name));
         expect(rankEndpoints(shop, [])).to.deep.equal(shop);
         const same = ['c', 'a', 'b'].map((name) => anEndpoint({ name, description: 'Weather forecast for a city' }));
         expect(ranked(same, 'weather forecast for the city of Ulm')).to.deep.equal(['c', 'a', 'b']);
     });
 
-    it('is the same every time and leaves the given list alone', () => {
+    it('is deterministic and does not modify its input', () => {
         const before = [...shop];
         const first = ranked(shop, 'compare prices of products in this shop');
         expect(ranked(shop, 'compare prices of products in this shop')).to.deep.equal(first);
@@ -81,7 +81,7 @@ describe('the order of a catalog', () => {
         expect(ranked([...endpoints].reverse(), 'what is going on in cities around me')[0]).to.equal('a');
     });
 
-    it('reads accents, plurals, endings and camel case as people do', () => {
+    it('reads accents, plurals, endings and camel case like people do', () => {
         const endpoints = [
             anEndpoint({ name: 'other' }),
             anEndpoint({ name: 'findHotels', description: 'Hôtels à proximité' }),
@@ -108,12 +108,12 @@ describe('the order of a catalog', () => {
         expect(tokensOf('天气预报')).to.deep.equal(['天气', '气预', '预报']);
     });
 
-    it('survives odd words', () => {
+    it('accepts unusual words', () => {
         const odd = ['constructor', '__proto__', 'toString', 'a'.repeat(100_000), '\u0301', '🙂'];
         expect(rankEndpoints(shop, searchWords(odd))).to.have.length(shop.length);
     });
 
-    it('finds the same words in a text of ASCII alone as beside other scripts', () => {
+    it('finds the same words in a text of ASCII only as beside other scripts', () => {
         const texts = [
             'searchProducts',
             'HTTPServer v2Api x9Y',

@@ -4,15 +4,15 @@ import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 
 const placesOf = (text: string) => roundedNumbers(text).map(({ path }) => path);
 
-describe('whole numbers of a JSON text', () => {
-    it('are told where parsing would make others of them', () => {
+describe('integers of a JSON text', () => {
+    it('are reported if parsing would change them', () => {
         expect(placesOf('9007199254740993')).to.deep.equal(['']);
         expect(placesOf('{"a":[1,{"b":-9007199254740993}],"c":12345678901234567890}')).to.deep.equal(['/a/1/b', '/c']);
         // Twenty digits, of which a double prints seventeen and three zeros.
         expect(placesOf('[12345678901234567000,12345678901234567168]')).to.deep.equal(['/1']);
     });
 
-    it('are fine where they are printed as they were written, in texts, and as decimals', () => {
+    it('are accepted if parsing keeps them, in texts, and as decimals', () => {
         for (const text of [
             '9007199254740992',
             '-100000000000000000000',
@@ -27,7 +27,7 @@ describe('whole numbers of a JSON text', () => {
         }
     });
 
-    it('have the place that the parsed value has them at, whatever stands around', () => {
+    it('have the pointer of the parsed value, whatever is around them', () => {
         const around = fc.json({ maxDepth: 4 });
         const key = fc.string({ unit: 'binary' });
         fc.assert(
@@ -48,13 +48,13 @@ describe('whole numbers of a JSON text', () => {
         );
     });
 
-    it('are told outside of places where digits are kept, and nowhere in them', () => {
+    it('are reported outside of places that keep digits, and nowhere inside them', () => {
         const text = '{"a":N,"params":{"x":N,"y":[N,{"params":N}]},"params2":{"x":N},"list":[{"params":[N]},N],"again":{"params":{"x":N}}}';
         const places = roundedNumbers(text.replaceAll('N', '9007199254740993'), /^(?:\/params|\/list\/\d+\/params)\//);
         expect(places.map(({ path }) => path)).to.deep.equal(['/a', '/params2/x', '/list/1', '/again/params/x']);
     });
 
-    it('are told twenty times at most, and not where the text is nested beyond every bound', () => {
+    it('are reported twenty times at most, and not in a text nested beyond every limit', () => {
         expect(placesOf(`[${Array.from({ length: 100 }, () => '9007199254740993').join(',')}]`)).to.have.length(20);
         expect(placesOf(`${'['.repeat(1_000_000)}9007199254740993${']'.repeat(1_000_000)}`)).to.deep.equal([]);
     });

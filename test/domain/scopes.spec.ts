@@ -11,7 +11,7 @@ import {
 import { readScopes, scopeText } from '../../shared/domain/accounts/scopes-text.ts';
 
 describe('scopes of a key', () => {
-    it('begin with what the dashboard gives, and are wider only where something is added', () => {
+    it('start with the dashboard’s defaults, and are wider only by additions', () => {
         expect(FIRST_SCOPES.routes).to.deep.equal(['fetch', 'catalog', 'jobs', 'account']);
         expect(EARLIER_SCOPES.routes).to.deep.equal(['fetch', 'catalog', 'jobs', 'publish', 'account']);
         const wide: Partial<Scopes>[] = [
@@ -38,7 +38,7 @@ describe('scopes of a key', () => {
         expect(isWider(before, EVERY_SCOPE)).to.equal(false);
     });
 
-    it('know addresses in any spelling, and no others', () => {
+    it('match addresses in any spelling, and no others', () => {
         const { allowsAddress } = prepareScopes({ ...EVERY_SCOPE, ip_allow: ['192.0.2.0/24', '2001:db8::/32', '::ffff:198.51.100.0/120'] });
         for (const address of ['192.0.2.255', '::ffff:192.0.2.1', '2001:DB8::1', '198.51.100.9'])
             expect(allowsAddress(address)).to.equal(true);
@@ -46,7 +46,7 @@ describe('scopes of a key', () => {
         expect(prepareScopes(EVERY_SCOPE).allowsAddress('203.0.113.1')).to.equal(true);
     });
 
-    it('are read from lists as people write them, bounded and normalised', () => {
+    it('are parsed from lists in people’s notation, limited and normalised', () => {
         expect(readScopeList('sites', ' Shop.Example.com,\nwww.other.test  ')).to.deep.equal({
             ok: true,
             values: ['shop.example.com', 'other.test'],
@@ -67,7 +67,7 @@ describe('scopes of a key', () => {
             expect(readScopeList(part, text).ok, text).to.equal(false);
     });
 
-    it('are written by operators in one line, and shown in the same', () => {
+    it('are written by operators in one line, and shown in the same form', () => {
         const text = 'routes=fetch,catalog effects=read sites=shop.example.com connections=none ip=10.0.0.0/8';
         const read = readScopes(text);
         expect(read).to.deep.equal({

@@ -5,8 +5,8 @@ import { cpuMsOf } from '../support/stopwatch.ts';
 
 const termsOf = (text: string) => readSearch(text)?.terms.map((term) => term.text);
 
-describe('what a site is found by', () => {
-    it('is its own name, each part of it, and the words of its title', () => {
+describe('the search terms of a site', () => {
+    it('are its own name, each part of it, and the words of its title', () => {
         const { label, lexemes } = searchEntry('math.stack-exchange.co.uk', 'Mathematics – questions & answers');
         expect(label).to.equal('stackexchange');
         expect(lexemes).to.include.members(['math', 'stack', 'exchange', 'stackexchange', 'mathematics', 'questions', 'answers']);
@@ -14,12 +14,12 @@ describe('what a site is found by', () => {
         expect(lexemes, 'what half of all sites end in').not.to.include.members(['co', 'uk']);
     });
 
-    it('is the owner’s name on shared domains, and the domain itself where that is a site', () => {
+    it('are the owner’s name on shared domains, and the domain itself if that is a site', () => {
         expect(searchEntry('ada.github.io', 'Ada').label).to.equal('ada');
         expect(searchEntry('github.io', 'Pages').label).to.equal('github');
     });
 
-    it('is told in time by its length alone, however many accents stand on one letter', () => {
+    it('are computed in linear time, however many accents one letter has', () => {
         for (const letter of ['a', '\u0e01', '']) {
             const made = () => searchEntry('a.test', letter + '\u0301\u0323'.repeat(30_000));
             expect(cpuMsOf(made)).to.be.below(roomFor(400));
@@ -28,13 +28,13 @@ describe('what a site is found by', () => {
         expect(searchEntry('a.test', `Pho\u031b\u0309${'\u0301'.repeat(100)} Quán`).lexemes).to.include.members(['pho', 'quan']);
     });
 
-    it('is in Unicode, without accents and case, in each spelling of camel case', () => {
+    it('are in Unicode, without accents and case, in each spelling of camel case', () => {
         expect(searchEntry('xn--bcher-kva.test', 'Bücher').lexemes).to.deep.equal(['bucher.test', 'bucher']);
         expect(searchEntry('map.test', 'OpenStreetMap').lexemes).to.include.members(['openstreetmap', 'open', 'street', 'map']);
         expect(searchEntry('a.test', 'Straße Ǆ ﬁsh').lexemes).to.include.members(['strasse', 'fish']);
     });
 
-    it('never holds a sign that means something to the database, nor a word without end', () => {
+    it('never contain operators of the database, nor a word without end', () => {
         const odd = [
             'O\'Reilly \\ " : * & | ! ( ) < >',
             'a\u0301\u0301',
@@ -52,31 +52,31 @@ describe('what a site is found by', () => {
     });
 });
 
-describe('what is looked for', () => {
-    it('is nothing where the text is blank, and nothing that could be found where it is signs', () => {
+describe('the terms of a query', () => {
+    it('are none for a blank text, and match nothing for signs', () => {
         for (const text of ['', ' ', '\n\t']) expect(readSearch(text)).to.equal(undefined);
         for (const text of ['%', '&&&', '\\', "'", '...']) expect(termsOf(text), text).to.deep.equal([]);
     });
 
-    it('is each word, unless it only begins another one; eight of them at most', () => {
+    it('are each word, unless it only begins another one; eight of them at most', () => {
         expect(termsOf('Git hub GITHUB')).to.deep.equal(['hub', 'github']);
         expect(termsOf('a b c d e f g h i j')).to.have.length(8);
     });
 
-    it('is the host of an address that was pasted, as a whole or by its parts', () => {
+    it('are the host of a pasted URL, complete and in parts', () => {
         for (const text of ['https://www.GitHub.com/a?b#c', 'github.com', 'GITHUB.COM.', 'github.com/a/b']) {
             expect(readSearch(text)?.terms, text).to.deep.equal([{ text: 'github.com', parts: ['github', 'com'], isWhole: false }]);
             expect(readSearch(text)?.names, text).to.deep.equal({ of: 'site', prefix: 'github.com' });
         }
     });
 
-    it('is also everything written as one word', () => {
+    it('include everything written as one word', () => {
         expect(readSearch('Stack-Overflow questions')?.joined).to.equal('stackoverflowquestions');
         expect(readSearch('node.js packages')?.joined).to.equal('');
         expect(readSearch('github')?.joined).to.equal('');
     });
 
-    it('may be one letter that begins a word, but only at the end, where it is being typed', () => {
+    it('may include a single letter at the end only, where it is being typed', () => {
         const isWhole = (text: string) => readSearch(text)?.terms.map((term) => term.isWhole);
         expect(isWhole('v')).to.deep.equal([false]);
         expect(isWhole('c vitamin ab')).to.deep.equal([true, false, false]);
@@ -85,11 +85,11 @@ describe('what is looked for', () => {
 });
 
 describe('a mistyped word', () => {
-    it('may have one slip, and two where it is long', () => {
+    it('may have one mistake, and two if it is long', () => {
         expect(['ab', 'abc', 'abcdefg', 'abcdefgh', '東京'].map(typosAllowed)).to.deep.equal([0, 1, 1, 2, 0]);
     });
 
-    it('is taken for the nearest words, by characters missing, added, changed and swapped', () => {
+    it('is replaced by the nearest words, by characters missing, added, changed and swapped', () => {
         const known = ['github', 'gitlab', 'githubs', 'gist'];
         expect(spellings('githb', known)).to.deep.equal(['github']);
         expect(spellings('gihtub', known)).to.deep.equal(['github']);
@@ -98,7 +98,7 @@ describe('a mistyped word', () => {
         expect(spellings('xyz', known)).to.deep.equal([]);
     });
 
-    it('is taken for the beginning of a word, where it is near to no whole one', () => {
+    it('is treated as the beginning of a word if it is near to no complete one', () => {
         expect(spellings('stakover', ['stackoverflow', 'stackexchange'])).to.deep.equal(['stackover']);
         expect(spellings('gihtub', ['githubbers', 'github'])).to.deep.equal(['github']);
     });

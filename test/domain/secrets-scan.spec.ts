@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 
-/** Put together here, so that scanners of repositories do not mistake the tests for leaks. */
+/** Assembled here, so that secret scanners do not report this file. */
 const filler = (length: number) => 'a1B2c3D4e5F6g7H8i9J0'.repeat(20).slice(0, length);
 
-/** A hash of somebody's session, as many sites hand them out. */
+/** A session hash in the form of many sites. */
 const hash = '8f7e6d5c4b3a29180716253443526170';
 
 const SECRETS: [what: string, text: string][] = [
@@ -140,7 +140,7 @@ const HARMLESS: [what: string, text: string][] = [
     ['an empty text', ''],
 ];
 
-/** Long texts that begin a known form again and again, or almost finish it. */
+/** Long texts that start a known form again and again, or almost complete it. */
 const HOSTILE = [
     'a',
     'A',
@@ -217,20 +217,20 @@ describe('the scan for secrets', () => {
     }
 
     for (const [what, text] of HARMLESS) {
-        it(`lets ${what} pass`, () => {
+        it(`accepts ${what}`, () => {
             expect(findSecrets(text)).to.equal(undefined);
         });
     }
 
-    it('says what kind it is and not what it says', () => {
+    it('names the kind of a secret and not the secret', () => {
         for (const [, text] of SECRETS) expect(text).not.to.include(findSecrets(text)?.kind ?? text);
     });
 
-    it('gives the same answer when it is asked again', () => {
+    it('gives the same result when it is called again', () => {
         for (const [, text] of [...SECRETS, ...HARMLESS]) expect(findSecrets(text)).to.deep.equal(findSecrets(text));
     });
 
-    it('ends soon on 100 KB that keep beginning what it looks for', () => {
+    it('ends soon on 100 KB that keep starting a known form', () => {
         for (const piece of HOSTILE) {
             findSecrets(piece.repeat(Math.ceil(100_000 / piece.length)));
             findSecrets(`${piece.repeat(Math.ceil(100_000 / piece.length))}!`);

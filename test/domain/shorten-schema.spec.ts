@@ -19,11 +19,11 @@ describe('a schema that is shortened', () => {
         },
     };
 
-    it('stays as it is where it fits', () => {
+    it('stays unchanged if it fits', () => {
         expect(shortenSchema(order, 4096)).to.deep.equal({ schema: order, isShortened: false });
     });
 
-    it('loses its deepest levels first, and no more than it has to', () => {
+    it('loses its deepest levels first, and no more than needed', () => {
         const { schema, isShortened } = shortenSchema(order, bytes(order) - 1);
         expect(isShortened).to.equal(true);
         expect(schema).to.deep.equal({
@@ -35,7 +35,7 @@ describe('a schema that is shortened', () => {
         expect(shortenSchema(order, 10).schema).to.deep.equal({});
     });
 
-    it('is never longer than asked, and a schema that packages may have, for all that the starter registry returns', () => {
+    it('never exceeds the limit and remains valid, for all responses of the starter registry', () => {
         expect(starter).to.have.length.above(100);
         for (const schema of starter) {
             for (const most of [64, 256, 1024]) {
@@ -59,7 +59,7 @@ describe('a schema that is shortened', () => {
         ],
     ];
     for (const [what, schema, value] of cases) {
-        it(`accepts what the whole one accepts: ${what}`, () => {
+        it(`accepts what the complete one accepts: ${what}`, () => {
             expect(compileJsonSchema(schema)(value).ok).to.equal(true);
             for (let most = bytes(schema) - 1; most > 2; most -= 5) {
                 const { schema: shortened } = shortenSchema(schema, most);

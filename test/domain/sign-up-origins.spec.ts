@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { signUpOrigins } from '../../shared/domain/accounts/sign-up-origins.ts';
 import { publicMailProviders } from '../../shared/platform/reserved-names.ts';
 
-describe('where a sign-up comes from', () => {
+describe('the origin of a sign-up', () => {
     const originsOf = (address: string, mailDomain: string) => signUpOrigins({ address, mailDomain }, publicMailProviders());
     const isSame = (one: [string, string], other: [string, string]) =>
         originsOf(...one).some((origin) => originsOf(...other).includes(origin));

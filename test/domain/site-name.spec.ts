@@ -126,7 +126,7 @@ const REFUSED: [written: string, why: RegExp][] = [
 
 describe('the name of a site', () => {
     for (const [written, site, registrable] of SITES) {
-        it(`takes ${JSON.stringify(written.slice(0, 50))} for ${site.slice(0, 50)} of ${registrable.slice(0, 50)}`, () => {
+        it(`reads ${JSON.stringify(written.slice(0, 50))} as ${site.slice(0, 50)} of ${registrable.slice(0, 50)}`, () => {
             expect(normaliseSite(written)).to.deep.equal({ ok: true, site, registrable });
         });
     }
@@ -178,19 +178,19 @@ describe('the name of a site', () => {
 });
 
 describe('the registrable domain', () => {
-    it('tells owners apart who share a private suffix', () => {
+    it('separates owners on a private suffix', () => {
         expect(isOnDomain('api.a.github.io', 'a.github.io')).to.equal(true);
         expect(isOnDomain('b.github.io', 'a.github.io')).to.equal(false);
         expect(isOnDomain('a.github.io', 'github.io')).to.equal(false);
     });
 
-    it('is not fooled by a name that merely ends alike', () => {
+    it('is not fooled by a name with the same ending', () => {
         expect(isOnDomain('notexample.com', 'example.com')).to.equal(false);
         expect(isOnDomain('example.com.evil.test', 'example.com')).to.equal(false);
         expect(isOnDomain('api.example.com', 'example.com')).to.equal(true);
     });
 
-    it('is nobody for addresses, single labels and suffixes', () => {
+    it('is undefined for addresses, single labels and suffixes', () => {
         for (const host of ['127.0.0.1', '[::1]', '::1', 'localhost', 'com', 'co.uk', ''])
             expect(registrableDomain(host), host).to.equal(undefined);
     });

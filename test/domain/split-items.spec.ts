@@ -3,7 +3,7 @@ import { splitItems } from '../../shared/domain/json/split-items.ts';
 
 const MAX = 10_000;
 const BYTES = 8 * 1024 * 1024;
-/** Splits a body; `turns`: how often others had their turn meanwhile. */
+/** Splits a body. `turns` is the number of turns of the event loop meanwhile. */
 async function split(text: string) {
     let turns = 0;
     const list = await splitItems(Buffer.from(text), 'items', MAX, async () => {
@@ -13,7 +13,7 @@ async function split(text: string) {
 }
 
 describe('the items of a large body', () => {
-    it('are taken out, whatever stands in strings', async () => {
+    it('are extracted, whatever strings contain', async () => {
         const items = ['{"q":"a,b]"}', '"\\"]"', '[1,2]', ' null '];
         const { list } = await split(`{"name":"items\\\\","x":{"items":[9]},"items":[${items.join()}],"max_credits":5}`);
         expect(list?.rest.toString()).to.equal('{"name":"items\\\\","x":{"items":[9]},"items":[],"max_credits":5}');
@@ -24,13 +24,13 @@ describe('the items of a large body', () => {
         for (const text of ['{"items":[]}', '{"items":[ \n ]}']) expect((await split(text)).list?.count).to.equal(0);
     });
 
-    it('are counted as far as the most that are taken', async () => {
+    it('are counted up to the maximum', async () => {
         const { list } = await split(`{"items":[${'1,'.repeat(MAX - 1)}1]}`);
         expect(list?.count).to.equal(MAX);
         expect((await split(`{"items":[${'1,'.repeat(MAX)}1]}`)).list?.count).to.equal(MAX + 1);
     });
 
-    /** Each 128 KiB of what is read are a slice. Beyond the most items, nothing is read. */
+    /** Each 128 KiB of input is a slice. Beyond the maximum of items, nothing is read. */
     const BODIES: Record<string, [text: string, slices: number]> = {
         spaces: [`{"items":[${' '.repeat(BYTES)}]}`, 64],
         'commas alone': [`{"items":[${','.repeat(BYTES)}]}`, 0],

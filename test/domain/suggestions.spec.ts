@@ -6,7 +6,7 @@ import { cpuMsOf } from '../support/stopwatch.ts';
 const NAMES = ['search_products', 'product_detail', 'list_reviews', 'submit_review', 'cart', 'add_to_cart'];
 
 describe('did you mean', () => {
-    it('finds what was mistyped', () => {
+    it('finds a mistyped name', () => {
         expect(didYouMean('serach_products', NAMES)[0]).to.equal('search_products');
         expect(didYouMean('search_product', NAMES)[0]).to.equal('search_products');
         expect(didYouMean('searchProducts', NAMES)[0]).to.equal('search_products');
@@ -19,11 +19,11 @@ describe('did you mean', () => {
         expect(didYouMean('review', NAMES)).to.have.members(['list_reviews', 'submit_review']);
     });
 
-    it('says nothing where nothing is near', () => {
+    it('suggests nothing if nothing is near', () => {
         for (const wanted of ['', '___', 'weather_forecast', '天気', 'x']) expect(didYouMean(wanted, NAMES), wanted).to.deep.equal([]);
     });
 
-    it('names at most three, nearest first', () => {
+    it('names at most three, the nearest first', () => {
         const names = ['item_10', 'item_11', 'item_1', 'item_12', 'item_13'];
         expect(didYouMean('item_2', names)).to.deep.equal(['item_1', 'item_12', 'item_10']);
     });

@@ -9,14 +9,14 @@ describe('the intent taxonomy', () => {
         for (const { slug, children } of CATEGORIES) expect(children.length, slug).to.be.at.least(4);
     });
 
-    it('shows each category with a name for people and the path that a package declares', () => {
+    it('shows each category with a display name and the path that a package declares', () => {
         const commerce = CATEGORIES[0];
         expect(commerce?.name).to.equal('Commerce');
         expect(commerce?.children[0]).to.deep.equal({ slug: 'product-detail', name: 'Product Detail', path: 'commerce/product-detail' });
         expect(CATEGORIES.find(({ slug }) => slug === 'real-estate')?.name).to.equal('Real Estate');
     });
 
-    it('lets a package declare a parent or a leaf, exactly as spelt', () => {
+    it('accepts a parent or a leaf in a package, in exact spelling', () => {
         for (const path of ['commerce', 'commerce/product-search', 'government/open-data', 'real-estate/agents'])
             expect(isCategory(path), path).to.equal(true);
         const wrong = [

@@ -9,18 +9,18 @@ const ratio = (text: string) => estimateTokens(text) / countTokens(text);
 const noise = createHash('shake256', { outputLength: 3000 }).update('noise').digest();
 const drawn = (from: string) => [...noise].map((byte) => from[byte % from.length]).join('');
 
-describe('how many tokens a text has, without a tokenizer', () => {
-    it('is said too high by at most half for every starter package, and never too low', () => {
+describe('the estimated number of tokens of a text', () => {
+    it('is too high by at most half for every starter package, and never too low', () => {
         for (const { document } of STARTERS) expect(ratio(JSON.stringify(document)), document.site).to.be.within(1, 1.5);
     });
 
-    it('is said about right for documents and programs', () => {
+    it('is about right for documents and programs', () => {
         for (const path of ['docs/api.md', 'shared/agents/agent-server.ts', 'package.json']) {
             expect(ratio(readFileSync(path, 'utf8')), path).to.be.within(1, 1.5);
         }
     });
 
-    it('is hardly too low for texts that make no sense', () => {
+    it('is hardly too low for random texts', () => {
         const texts = {
             base64: noise.toString('base64'),
             hex: noise.toString('hex'),
@@ -44,7 +44,7 @@ describe('how many tokens a text has, without a tokenizer', () => {
         for (const text of texts) expect(ratio(text), text).to.be.within(1, 3.5);
     });
 
-    it('is nothing for nothing', () => {
+    it('is zero for an empty text', () => {
         expect(estimateTokens('')).to.equal(0);
     });
 });

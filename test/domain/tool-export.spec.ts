@@ -12,7 +12,7 @@ import { endpoint, onePackage, pathParam } from './one-package.ts';
 describe('a package as tool definitions', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false, addUsedSchema: false });
 
-    it('has a tool for each endpoint, with a name that models take and an input that is a valid JSON Schema by itself', () => {
+    it('has a tool for each endpoint, with a name that models accept and an input that is a valid JSON Schema by itself', () => {
         const check = (document: PackageDocument) => {
             const tools = exportTools(document);
             expect(tools.map(({ name }) => name)).to.deep.equal(document.endpoints.map(({ name }) => name));
@@ -30,7 +30,7 @@ describe('a package as tool definitions', () => {
         fc.assert(fc.property(anyPackage(), check), { numRuns: 50 });
     }).timeout(240_000);
 
-    it('takes the params of every documented call, and not those that a call would be refused for', () => {
+    it('accepts the params of every documented call, and refuses those that a call would refuse', () => {
         for (const { document, fixture } of STARTERS) {
             const tools = new Map(exportTools(document).map((tool) => [tool.name, tool]));
             for (const { endpoint: name, params } of fixture.answers) {
@@ -44,7 +44,7 @@ describe('a package as tool definitions', () => {
         }
     });
 
-    it('says what a file is', () => {
+    it('describes a file', () => {
         const photo = { name: 'photo', source: 'body', required: true, schema: { format: 'file' } } as const;
         const [tool] = exportTools(onePackage(endpoint('upload', '/', { method: 'POST', body_format: 'multipart', params: [photo] })));
         const check = ajv.compile(tool?.input_schema ?? {});
@@ -53,7 +53,7 @@ describe('a package as tool definitions', () => {
         expect(check({ photo: 'AAAA' })).to.equal(false);
     });
 
-    it('says whose site it is, what it changes, and whether it runs here', () => {
+    it('names the site, its effect, and whether it is hosted', () => {
         const [order, search, listed] = exportTools(
             onePackage(
                 endpoint('order', '/order', { method: 'POST', description: ' Orders it. ' }),
@@ -69,7 +69,7 @@ describe('a package as tool definitions', () => {
         expect(listed?.description.endsWith('…')).to.equal(true);
     });
 
-    it('puts references in their place: what a schema says stays the same', () => {
+    it('expands references without changing the meaning of a schema', () => {
         const schema = {
             $defs: {
                 word: { $anchor: 'w', type: 'string', minLength: 2, description: 'A word.' },
@@ -104,7 +104,7 @@ describe('a package as tool definitions', () => {
 });
 
 describe('an export', () => {
-    it('stays small and quick whatever a package repeats by references and placeholders', () => {
+    it('stays small and fast whatever a package repeats by references and placeholders', () => {
         const choices = { enum: Array.from({ length: 1000 }, (_, index) => `choice ${index} ${'x'.repeat(80)}`) };
         const schema = {
             $defs: { all: choices },
@@ -124,7 +124,7 @@ describe('an export', () => {
     }).timeout(240_000);
 });
 
-/** Pointers of `$ref` keywords; a property may be called so. */
+/** Pointers of `$ref` keywords, but not of properties with that name. */
 function refsIn(schema: Json, isSchema = true): string[] {
     if (typeof schema !== 'object' || schema === null) return [];
     if (Array.isArray(schema)) return schema.flatMap((item) => refsIn(item));

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { createParamValidator } from '../../shared/domain/fetch/validate-params.ts';
 import { check, goodPackage } from './good-package.ts';
 
-describe('params whose schemas cost something to check', () => {
-    it('have schemas that must be compiled only up to 30 times an endpoint', () => {
+describe('params with expensive schemas', () => {
+    it('may have at most 30 schemas that must be compiled for an endpoint', () => {
         const withParams = (count: number) => {
             const document = goodPackage();
             const params = Array.from({ length: count }, (_, place) => ({
@@ -20,7 +20,7 @@ describe('params whose schemas cost something to check', () => {
         expect(withParams(32)).to.deep.equal(['/endpoints/0/params/30/schema TOO_COMPLEX']);
     });
 
-    it('are checked by simple schemas in any number, and told why they do not fit 20 times', () => {
+    it('may have any number of simple schemas, with at most 20 reported errors', () => {
         const validate = createParamValidator();
         const verdicts = Array.from({ length: 1000 }, (_, place) => validate({ type: 'string', maxLength: place + 1 }, place));
         const messages = verdicts.flatMap((verdict) => (verdict.ok ? [] : verdict.errors.map(({ message }) => message)));

@@ -16,7 +16,7 @@ describe('the calls of a verification run', () => {
     const names = (run: number, missed: string[], most?: number) =>
         callsOf({ inOrder: endpoints, auth: [] }, { run, missed }, most).map(({ endpoint }) => endpoint.name);
 
-    it('are as many as it has time for, so that later runs come to the others', () => {
+    it('are as many as it has time for, so that later runs reach the others', () => {
         expect(names(1, [])).to.have.length(10);
         expect(names(1, [], 4)).to.deep.equal(['e0', 'e1', 'e2', 'e3']);
         expect(names(2, [], 4)).to.deep.equal(['e2', 'e3', 'e4', 'e5']);
@@ -24,7 +24,7 @@ describe('the calls of a verification run', () => {
         expect(new Set([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].flatMap((run) => names(run, [], 1)))).to.have.property('size', 10);
     });
 
-    it('are hosted reads with an example, also those by POST that say that they read', () => {
+    it('are hosted reads with an example, also by POST if they are declared as reads', () => {
         const called = (...changes: Parameters<typeof anEndpoint>[0][]) =>
             callsOf(
                 { inOrder: changes.map((change) => anEndpoint({ examples: [{ params: {} }], ...change })), auth: [] },
@@ -34,7 +34,7 @@ describe('the calls of a verification run', () => {
         expect(called({ method: 'POST' }, { effect: 'write' }, { examples: [] }, { hosted: false })).to.equal(0);
     });
 
-    it('wait for the turns of their hosts, that of prepare too', () => {
+    it('wait for the turns of their hosts, including that of prepare', () => {
         const paces = { 'shop.example': 20, 'www.shop.example': 60 };
         expect(pacedMs(anEndpoint(), paces)).to.equal(3000);
         expect(pacedMs(anEndpoint({ prepare: { url: 'https://www.shop.example/' } }), paces)).to.equal(6000);
@@ -43,19 +43,19 @@ describe('the calls of a verification run', () => {
 });
 
 describe('a verification run', () => {
-    it('passes where all calls were made and passed', () => {
+    it('passes if all calls were made and passed', () => {
         expect(run(2, 'passed', 'passed')).to.equal('passed');
         expect(run(2, 'passed')).to.equal('undecided');
         expect(run(0)).to.equal('nothing');
     });
 
-    it('fails with one failure, whatever else was in the way', () => {
+    it('fails with one failure, whatever else happened', () => {
         expect(run(3, 'passed', 'failed', 'passed')).to.equal('failed');
         expect(run(3, 'failed', 'unknown')).to.equal('failed');
         expect(run(3, 'passed', 'unknown')).to.equal('undecided');
     });
 
-    it('holds against a schema what its site answered, and nothing that is ours', () => {
+    it('blames the schema for the site’s responses, but not for our own errors', () => {
         const failed = [...REFUSALS.keys()].filter((code) => verdictOf({ ok: false, code } satisfies FetchOutcome) === 'failed');
         expect(failed).to.include.members(['UPSTREAM_STATUS', 'UPSTREAM_INVALID_RESPONSE', 'UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT']);
         expect(failed).to.include.members(['UPSTREAM_BLOCKED', 'UPSTREAM_REDIRECT', 'EGRESS_DENIED', 'INVALID_PARAMS']);

@@ -27,7 +27,7 @@ describe('the hash of a version', () => {
         expect(versionHash(shuffled as PackageDocument)).to.equal(versionHash(small));
     });
 
-    it('changes with anything that is said', () => {
+    it('changes with any content', () => {
         expect(versionHash({ ...small, title: 'Läden' })).not.to.equal(versionHash(small));
         expect(versionHash({ ...small, description: '' })).not.to.equal(versionHash(small));
         expect(versionHash({ ...small, endpoints: [...small.endpoints, ...small.endpoints] })).not.to.equal(versionHash(small));

@@ -1,6 +1,6 @@
 import type { AnsweredPage, Fate } from '../../shared/domain/fetch/blocked-page.ts';
 
-/** An answer, what became of it, and what it is. */
+/** A response, the outcome of its call, and what it is. */
 export interface Sample extends Partial<AnsweredPage> {
     what: string;
     fate: Fate;
@@ -32,7 +32,7 @@ const SORRY = page(
     '<form id="captcha-form" action="index" method="post"><script src="https://www.google.com/recaptcha/enterprise.js"></script><div id="recaptcha" class="g-recaptcha" data-sitekey="x"></div></form><div>Our systems have detected unusual traffic from your computer network.</div>',
 );
 
-/** Every one is a bot wall or a captcha in place of an answer. */
+/** Each is a bot wall or a captcha instead of the content. */
 export const WALLS: readonly (Sample & { wall: string })[] = [
     { what: 'Cloudflare by its header alone', fate: 'refused', wall: 'Cloudflare', headers: { 'cf-mitigated': 'challenge' } },
     { what: 'Cloudflare by its header under a 200', fate: 'fits', wall: 'Cloudflare', headers: { 'cf-mitigated': 'challenge' } },
@@ -223,7 +223,7 @@ const LOGIN = page(
     '<script src="https://www.google.com/recaptcha/api.js"></script>',
 );
 
-/** None of them is a wall, however much it looks like one. */
+/** None of them is a wall, even if it looks like one. */
 export const NO_WALLS: readonly Sample[] = [
     { what: 'an article about captchas', fate: 'fits', body: ARTICLE },
     { what: 'an article about captchas that does not fit the schema', fate: 'unreadable', body: ARTICLE },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { cutResults, resultsAt, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 
-describe('the data of an answer', () => {
+describe('the data of a response', () => {
     it('is always an object', () => {
         expect(wrapResult([1, 2])).to.deep.equal({ items: [1, 2] });
         expect(wrapResult('text')).to.deep.equal({ value: 'text' });

@@ -4,16 +4,16 @@ import ipaddr from 'ipaddr.js';
 import { classifyAddress } from '../../workers/egress.ts';
 
 /**
- * Holds our table against the IANA registries (as written below, and read by Node's own list of networks) and against a library's
- * opinion, on so many random addresses, half of them near a border, and on every edge. Throws where they differ.
- * @returns how many of the random addresses were public, since agreeing on nothing but refusals would prove little
+ * Compares our table with the IANA registries (as listed below, checked with Node's own BlockList) and with a library, for this many random
+ * addresses, half of them near a boundary, and for every edge. Throws on a difference.
+ * @returns how many of the random addresses were public, since agreeing only on refusals would prove little
  */
 export function checkAddresses(runs: number): number {
     let isPublic = 0;
     const random = fc.oneof(
         fc.uint8Array({ minLength: 4, maxLength: 4 }),
         fc.uint8Array({ minLength: 16, maxLength: 16 }),
-        // Of IPv6 only an eighth can be public at all.
+        // Only an eighth of IPv6 can be public at all.
         fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => bytes.with(0, 0x20 | ((bytes[0] ?? 0) & 0x1f))),
         fc
             .tuple(fc.constantFrom(...NOT_GLOBAL, ...STRICTER), fc.uint8Array({ minLength: 16, maxLength: 16 }))
@@ -29,24 +29,24 @@ export function checkAddresses(runs: number): number {
     return isPublic;
 }
 
-/** Rows of the two IANA special-purpose registries that are not globally reachable, and what lies outside of global unicast. */
+/** Rows of the two IANA special-purpose registries that are not globally reachable, and ranges outside of global unicast. */
 const NOT_GLOBAL = [
     ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24'],
     ...['192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
     ...['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 ];
 
-/** Ours is stricter than the registry here: globally reachable by IANA's word, but no website lives there. */
+/** Ours is stricter than the registry here: IANA says globally reachable, but no website is there. */
 const STRICTER = ['192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24', '2620:4f:8000::/48', '168.63.129.16/32'];
 
-// One list a family: a BlockList applies IPv6 rules to IPv4 addresses too, by way of their mapped form.
+// One list for each family, since a BlockList also applies IPv6 rules to the mapped form of IPv4 addresses.
 const blocked = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const cidr of [...NOT_GLOBAL, ...STRICTER]) {
     const [network, prefix] = ipaddr.parseCIDR(cidr);
     blocked[network.kind()].addSubnet(network.toString(), prefix, network.kind());
 }
 
-/** Answers whether the address is public, in which all three agree. */
+/** Whether the address is public. Throws unless all three agree. */
 function agrees(address: string): boolean {
     const parsed = ipaddr.parse(address);
     const kind = classifyAddress(address);
@@ -60,7 +60,7 @@ function agrees(address: string): boolean {
     return kind === 'public';
 }
 
-/** Where we are stricter than the library, on purpose: see `classifyAddress`. */
+/** Ranges in which we are stricter than the library on purpose: see `classifyAddress`. */
 const EXPECTED_UNICAST: ReadonlySet<string> = new Set(['unallocated', 'cloud-metadata']);
 
 function near(cidr: string, noise: Uint8Array): number[] {

@@ -4,7 +4,7 @@ import { checkDial, checkUrl, classifyAddress } from '../../workers/egress.ts';
 import { loopbackRules } from '../support/sites.ts';
 import { checkAddresses } from './address-table.ts';
 
-describe('which addresses belong to the public internet', () => {
+describe('public internet addresses', () => {
     for (const [address, kind] of [
         ['1.1.1.1', 'public'],
         ['93.184.215.14', 'public'],
@@ -75,18 +75,18 @@ describe('which addresses belong to the public internet', () => {
     });
 });
 
-describe('which dials are allowed', () => {
+describe('connections', () => {
     const none = loopbackRules('');
     const some = loopbackRules('127.0.0.0/8:3000,[::1]/128:3000,10.1.0.0/16');
 
-    it('reaches a public address by https on 443 alone', () => {
+    it('are allowed to a public address by https on 443 only', () => {
         expect(checkDial({ address: '1.1.1.1', port: 443, scheme: 'https' }, none)).to.equal('allowed');
         expect(checkDial({ address: '1.1.1.1', port: 443, scheme: 'http' }, none)).to.equal('scheme');
         expect(checkDial({ address: '1.1.1.1', port: 80, scheme: 'http' }, none)).to.equal('scheme');
         expect(checkDial({ address: '1.1.1.1', port: 8443, scheme: 'https' }, none)).to.equal('port');
     });
 
-    it('lets an entry of EGRESS_ALLOW through where it covers address and port together', () => {
+    it('are allowed by an entry of EGRESS_ALLOW that covers both address and port', () => {
         expect(checkDial({ address: '127.0.0.1', port: 3000, scheme: 'http' }, some)).to.equal('allowed');
         expect(checkDial({ address: '::1', port: 3000, scheme: 'https' }, some)).to.equal('allowed');
         expect(checkDial({ address: '10.1.2.3', port: 9, scheme: 'http' }, some)).to.equal('allowed');
@@ -96,7 +96,7 @@ describe('which dials are allowed', () => {
         expect(checkDial({ address: '1.1.1.1', port: 3000, scheme: 'http' }, some)).to.equal('scheme');
     });
 
-    it('checks the name of a URL first, then user info, scheme and port', () => {
+    it('are checked by the name of a URL first, then user info, scheme and port', () => {
         const check = (url: string) => checkUrl(new URL(url), 'shop.test', some);
         expect(check('https://shop.test/')).to.equal('allowed');
         expect(check('https://api.shop.test/')).to.equal('allowed');
@@ -114,7 +114,7 @@ describe('which dials are allowed', () => {
 });
 
 describe('the setting EGRESS_ALLOW', () => {
-    it('takes ranges with and without a port', () => {
+    it('accepts ranges with and without a port', () => {
         const parsed = parseEgressAllow(' 127.0.0.0/8:3000 , [::1]/128:3000,10.0.0.0/8, fd00::/8 ,192.168.1.5,[::1]:80');
         expect(parsed.ok && parsed.entries.map(({ network, prefix, port }) => `${network}/${prefix} ${port}`)).to.deep.equal([
             '127.0.0.0/8 3000',
@@ -138,7 +138,7 @@ describe('the setting EGRESS_ALLOW', () => {
         '[::1',
         '*',
     ]) {
-        it(`names what is wrong with ${text}`, () => {
+        it(`names the mistake in ${text}`, () => {
             const parsed = parseEgressAllow(text);
             expect(parsed.ok).to.equal(false);
             expect(!parsed.ok && parsed.problem).to.contain(JSON.stringify(text));

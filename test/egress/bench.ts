@@ -8,17 +8,17 @@ import { loopbackRules, openSite, type Site } from '../support/sites.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 export const SHOP = 'shop.test';
-/** Its names lead wherever a form wants. */
+/** Its names resolve to whatever a form needs. */
 export const REBOUND = 'rebound.test';
 
-/** What the person of the bench is connected with, to every site that asks for it. */
+/** The user's credential for every site that needs one. */
 export const CREDENTIAL = 'the-credential-of-the-corpus-4711';
 const KEY: PackageAuth = { id: 'key', type: 'header', name: 'X-Api-Key' };
 
-/** How a form tells the good site where to send us: no param may hold some of these texts. */
+/** Hex-encodes the target for the good site, since no param may contain some of these texts. */
 export const encodePlace = (to: string) => Buffer.from(to).toString('hex');
 
-/** A whole Routebook, a good site on loopback and a listener beside it that nobody may reach. */
+/** A complete Routebook, a good site on loopback and a forbidden listener beside it. */
 export interface Bench {
     world: World;
     person: Person;
@@ -26,31 +26,31 @@ export interface Bench {
     forbidden: Site;
     rules: EgressRules;
     connector: EgressConnector;
-    /** What a name leads to; a list of lists is used up one by one, its last stays. */
+    /** The addresses of a name. Of several lists, each is used once and the last one repeatedly. */
     answers: Answers;
     /** Calls an endpoint of a package with these endpoints, published for this form. */
     call(site: string, endpoint: string, params?: object): Promise<Answer>;
     publish(site: string, endpoints: PackageEndpoint[]): Promise<Answer>;
-    /** From now on calls of the site carry the credential. */
+    /** From now on, calls of the site have the credential. */
     connect(site: string): Promise<Answer>;
-    /** `{good}` and `{forbidden}` in it become ports. */
+    /** Replaces `{good}` and `{forbidden}` by ports. */
     at(url: string): string;
     /**
-     * Whether somebody dialled what may not be dialled, or reached the forbidden listener, since the last time that this was asked, and
-     * whether a host got the credential that it is not for.
+     * Forbidden connections, requests to the forbidden listener, and hosts that got the credential without permission, since the last call
+     * of this function.
      */
     trespasses(): string[];
-    /** `host` of the requests that carried the credential. */
+    /** `host` of the requests that had the credential. */
     credited(): Set<string>;
     close(): Promise<void>;
 }
 
-/** @param make another connector than the guarded one proves that the corpus notices */
+/** @param make another connector than the guarded one, to prove that the corpus detects it */
 export async function openBench(make?: (rules: EgressRules, dialled: string[]) => EgressConnector): Promise<Bench> {
     const good = await openSite((request, response) => {
         const url = new URL(request.url ?? '/', 'http://x');
         const to = Buffer.from(url.searchParams.get('to') ?? '', 'hex').toString();
-        // Written by hand: Node refuses some of these headers. Each answer closes, so that each request is a dial.
+        // Written by hand, since Node refuses some of these headers. Each response closes, so that each request is a new connection.
         const say = (head: string, body: string, type = 'application/json') =>
             response.socket?.end(
                 `HTTP/1.1 ${head}\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
@@ -67,7 +67,7 @@ export async function openBench(make?: (rules: EgressRules, dialled: string[]) =
         [SHOP, ['127.0.0.1']],
         [`inside.${SHOP}`, ['127.0.0.2']],
     ]);
-    // The second entry lets packages name the listener's port: what they may not name cannot be tried.
+    // The second entry lets packages name the listener's port. Otherwise a package with it could not be published.
     const fixed = loopbackRules(`127.0.0.1:${good.port},192.0.2.99/32:${forbidden.port}`);
     const rules: EgressRules = { ...fixed, hosts: answers };
     const dialled: string[] = [];
@@ -79,7 +79,7 @@ export async function openBench(make?: (rules: EgressRules, dialled: string[]) =
     const watch = (message: unknown) => {
         const { socket } = message as { socket: Socket };
         socket.on('connectionAttempt', (address: string, port: number | undefined) => {
-            // Without a port: a socket in the file system, as the database has one.
+            // Without a port it is a socket in the file system, like that of the database.
             const isOurs = port === undefined || (address === '127.0.0.1' && ![80, 443, forbidden.port].includes(port));
             if (!isOurs) dialled.push(`${address}:${port}`);
         });
@@ -131,7 +131,7 @@ export async function openBench(make?: (rules: EgressRules, dialled: string[]) =
 /** A name of the good site whose addresses change. */
 export const TURNS = `turns.${REBOUND}`;
 
-/** The same names for whoever looks without dialling: no list is used up. */
+/** The same names for a look-up without a connection, which uses up no list. */
 class Next extends Map<string, readonly string[]> {
     readonly #answers: Answers;
 
@@ -145,7 +145,7 @@ class Next extends Map<string, readonly string[]> {
     }
 }
 
-/** DNS as a test wants it. */
+/** DNS responses of a test. */
 export class Answers extends Map<string, readonly string[]> {
     readonly #next = new Map<string, (readonly string[])[]>();
 
@@ -154,7 +154,7 @@ export class Answers extends Map<string, readonly string[]> {
         this.#next.set(name, turns);
     }
 
-    /** What the next look-up of the name gets. */
+    /** The response to the next look-up of the name. */
     next(name: string): readonly string[] | undefined {
         return this.#next.get(name)?.[0] ?? super.get(name);
     }

@@ -15,12 +15,12 @@ const HEADER: PackageAuth = { id: 'key', type: 'header', name: 'X-Api-Key' };
 
 const SITE = 'led.test';
 const API = `api.${SITE}`;
-/** Hosts of the same site, and such as look like the one that gets the credential. */
+/** Hosts of the same site, and some that resemble the one that gets the credential. */
 const OTHERS = [SITE, `other.${SITE}`, `x${API}`, `deep.${API}`, `api-${SITE}`, `${API}.`, `${API}.${SITE}`];
 const STATUSES = [301, 302, 303, 307, 308];
-/** How a site names a place; `{to}` is its origin without the scheme. */
+/** How a site writes a target; `{to}` is its origin without the scheme. */
 const SPELLINGS = ['http://{to}/end', '//{to}/end', 'HTTP://{TO}/end', 'http:{to}/end', '\\\\{to}\\end', ' http://{to}/end\t'];
-/** Tricks by which the name of the right host stands in a URL of another. */
+/** URLs of another host that contain the name of the right one. */
 const TRICKS = [
     `http://${API}@{to}/end`,
     `http://${API}:80@{to}/end`,
@@ -30,7 +30,7 @@ const TRICKS = [
     `http://{to}/end#@${API}/`,
     `http://{to}/%2e%2e//${API}/end`,
 ];
-/** How a site sends the credential along by itself. */
+/** How a site repeats the credential by itself. */
 const REPEATS = [
     `?key=${VALUE}`,
     `/${VALUE}`,
@@ -41,13 +41,13 @@ const REPEATS = [
     `?a=${VALUE.replaceAll('-', '%2D')}`,
 ];
 
-describe('a call with a connection that its site leads elsewhere', function () {
+describe('a call with a connection that its site redirects', function () {
     this.timeout(240_000);
     let world: World;
     let owner: Person;
     let server: Server;
     let port: number;
-    /** What each host got, byte by byte. */
+    /** The bytes that each host got. */
     const got: { host: string; bytes: string }[] = [];
 
     before(async () => {
@@ -109,7 +109,7 @@ describe('a call with a connection that its site leads elsewhere', function () {
         form.replaceAll('{to}', `${host}:${port}`).replaceAll('{TO}', `${host.toUpperCase()}:${port}`);
     const back = (to: string) => `/go?status=302&to=${Buffer.from(to).toString('hex')}`;
 
-    /** Hosts that got the credential, in any form, by what a site did. */
+    /** Hosts that got the credential, in any encoding, during `act`. */
     async function leaksOf(act: () => Promise<Answer>): Promise<string[]> {
         const from = got.length;
         const { status } = await act();
@@ -130,7 +130,7 @@ describe('a call with a connection that its site leads elsewhere', function () {
         ['away and back and away again', () => OTHERS.map((host) => ['go', away(host, back(away(API, back(away(host, '/end')))))])],
     ];
     for (const [what, cases] of ways) {
-        it(`takes the credential to no other host, ${what}`, async () => {
+        it(`sends the credential to no other host, ${what}`, async () => {
             const leaks: string[] = [];
             const from = got.length;
             for (const [endpoint, to, status] of cases()) leaks.push(...(await leaksOf(() => go(endpoint, to, status))));
@@ -140,7 +140,7 @@ describe('a call with a connection that its site leads elsewhere', function () {
         });
     }
 
-    it('gives it to its host again when it comes back there', async () => {
+    it('sends it to its host again when the redirects return there', async () => {
         const from = got.length;
         dataOf(await go('go', `http://other.${SITE}:${port}${back(`http://${API}:${port}/end`)}`));
         const keyed = got.slice(from).map(({ host, bytes }) => [host, bytes.includes(VALUE)]);
@@ -151,7 +151,7 @@ describe('a call with a connection that its site leads elsewhere', function () {
         ]);
     });
 
-    it('would be seen: a schema that declares another host leads it there', async () => {
+    it('is detected: a schema that declares another host sends it there', async () => {
         const params = [{ name: 'to', source: 'query' as const, required: true }];
         const endpoints = [
             anEndpoint(SITE, { name: 'go', url: `http://${API}:${port}/go`, params }),
@@ -162,7 +162,7 @@ describe('a call with a connection that its site leads elsewhere', function () {
         const [{ connection_id: id } = { connection_id: '' }] = dataOf<{ connection_id: string }[]>(
             await owner.call('GET', '/v1/connections'),
         );
-        // The catalog tells of a new version within a second.
+        // The catalog shows a new version within a second.
         await eventually(
             async () => {
                 dataOf(await owner.call('PATCH', `/v1/connections/${id}`, { body: { agree: true } }));

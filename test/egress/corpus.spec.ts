@@ -25,7 +25,7 @@ describe('the egress corpus with a connection, from the API to the dial (E1)', f
 
     before(async () => {
         bench = await open();
-        // A good redirect passes, so that refusing everything would not be enough; it earns the bonus of a first fetch, too.
+        // A good redirect passes, so that a guard that refuses everything fails. It also earns the bonus of a first fetch.
         dataOf(await bench.call(SHOP, 'go', { to: encodePlace('/fine') }));
         atFirst = await balanceOf(bench);
     });
@@ -33,13 +33,13 @@ describe('the egress corpus with a connection, from the API to the dial (E1)', f
 
     const values = (name: string) => name.startsWith('a value');
     for (const form of FORMS.filter(({ name }) => !values(name))) {
-        it(`lets nobody through by ${form.name}`, async () => expect(await form.run(bench)).to.deep.equal([]));
+        it(`reaches no forbidden address by ${form.name}`, async () => expect(await form.run(bench)).to.deep.equal([]));
     }
 
     it('costs nobody a credit', async () => expect(await balanceOf(bench)).to.deep.equal(atFirst));
 
     for (const form of FORMS.filter(({ name }) => values(name))) {
-        it(`is not steered by ${form.name}`, async () => expect(await form.run(bench)).to.deep.equal([]));
+        it(`is not misdirected by ${form.name}`, async () => expect(await form.run(bench)).to.deep.equal([]));
     }
 
     it('never reaches the forbidden listener', () => {
@@ -47,19 +47,19 @@ describe('the egress corpus with a connection, from the API to the dial (E1)', f
         expect(bench.forbidden.connections()).to.equal(0);
     });
 
-    it('takes the credential to its own hosts alone', () => {
+    it('sends the credential to its own hosts only', () => {
         const { good, world } = bench;
         expect([...bench.credited()]).to.include(`${SHOP}:${good.port}`);
         expect(bench.trespasses()).to.deep.equal([]);
         expect(JSON.stringify(world.logged)).not.to.include(CREDENTIAL);
     });
 
-    it('holds at least two hundred forms, each told once', () => {
+    it('contains at least two hundred forms, each once', () => {
         expect(new Set(FORMS.map(({ name }) => name)).size).to.equal(FORMS.length);
         expect(FORMS.length).to.be.at.least(200);
     });
 
-    it('breaks nothing: no bug is logged', () => {
+    it('causes no logged bug', () => {
         expect(bench.world.logged.filter(({ level }) => level === 'error' || level === 'fatal')).to.deep.equal([]);
     });
 });
@@ -72,7 +72,7 @@ describe('the egress corpus, run against a worker with another connector (E2)', 
     });
     after(() => naive?.close());
 
-    it('notices that the guard is missing: at least half of it turns red', async () => {
+    it('detects a missing guard: at least half of it fails', async () => {
         const forms = FORMS.filter(oneOf(11));
         let red = 0;
         for (const form of forms) if ((await form.run(naive)).length > 0) red++;
@@ -80,7 +80,7 @@ describe('the egress corpus, run against a worker with another connector (E2)', 
         expect(naive.forbidden.connections(), 'the listener was really reached').to.be.above(forms.length === FORMS.length ? 20 : 0);
     });
 
-    it('notices where the credential goes', async () => {
+    it('detects a credential at a wrong host', async () => {
         naive.answers.set('d1.rebound.test', ['127.0.0.1']);
         await naive.call(REBOUND, 'answer_1');
         expect(naive.trespasses()).to.include(`d1.rebound.test:${naive.forbidden.port} got the credential`);

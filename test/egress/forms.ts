@@ -5,7 +5,7 @@ import { codeOf } from '../support/routes.ts';
 import { type Bench, encodePlace, REBOUND, SHOP, TURNS } from './bench.ts';
 import { BAD_ADDRESSES, BAD_TEMPLATES, ELSEWHERE, FORBIDDEN_HERE, HOST_FORMS, STEERING_VALUES } from './spellings.ts';
 
-/** One way of trying to be led where nobody may go. */
+/** One attempt to reach a forbidden address. */
 export interface Form {
     name: string;
     /** What went wrong, as sentences. */
@@ -15,7 +15,7 @@ export interface Form {
 const GOOD = 'http://shop.test:{good}';
 const TO = { name: 'to', source: 'query', required: true } as const;
 
-/** What the forms call, on a shop and on a site whose names lead anywhere. */
+/** The endpoints that the forms call, on a shop and on a site whose names resolve to anything. */
 export function packagesOf(bench: Bench): Record<string, PackageEndpoint[]> {
     const endpoint = (name: string, url: string, more: Partial<PackageEndpoint> = {}): PackageEndpoint => ({
         name,
@@ -51,10 +51,10 @@ export function packagesOf(bench: Bench): Record<string, PackageEndpoint[]> {
     };
 }
 
-/** A next page and a form's action that are no URL lead nowhere at all. */
+/** A next page and a form's action that are not URLs lead nowhere. */
 const ELSEWHERE_URLS = ELSEWHERE.filter((to) => URL.canParse(to.replaceAll(/\{\w+\}/g, '1'), 'http://shop.test/'));
 
-/** Whole answers of a name server: one bad address, or a bad one beside public ones. */
+/** Complete responses of a name server: one bad address, or a bad one beside public ones. */
 const ANSWERS: readonly (readonly string[])[] = [
     ...BAD_ADDRESSES.map((address) => [address]),
     ...BAD_ADDRESSES.filter((_, index) => index % 3 === 0).flatMap((address) => [
@@ -63,7 +63,7 @@ const ANSWERS: readonly (readonly string[])[] = [
     ]),
 ];
 
-/** Half of them by https, the other half on the port of the forbidden listener. */
+/** Half of them by https, the others on the port of the forbidden listener. */
 const placeOf = (index: number) => (index % 2 === 0 ? `https://d${index}.rebound.test/` : `http://d${index}.rebound.test:{forbidden}/`);
 
 export const FORMS: readonly Form[] = [
@@ -104,7 +104,7 @@ function answerForm(addresses: readonly string[], index: number): Form {
     };
 }
 
-/** On the way of a call a name comes up that leads to this address. */
+/** During a call, a name appears that resolves to this address. */
 function ledForms(address: string, index: number): Form[] {
     const led = 'http://led.shop.test:{forbidden}/';
     const denied = (what: string, act: (bench: Bench) => Promise<Answer>): Form => ({
@@ -123,7 +123,7 @@ function ledForms(address: string, index: number): Form[] {
     ];
 }
 
-/** The good site sends us to a place. */
+/** The good site redirects us to a place. */
 function placeForm(what: string, endpoint: string, to: string, code: string): Form {
     return {
         name: `${what} ${to}`,
@@ -156,7 +156,7 @@ async function isRefused(bench: Bench, endpoint: Partial<PackageEndpoint> & { ur
     return rows[0]?.versions === 1 ? faults : [...faults, 'it was stored'];
 }
 
-/** It is refused, or it is one value in its own place and steers nothing. */
+/** It is refused, or it is one value in its own place and changes nothing else. */
 function valueForm(place: 'path' | 'query', value: string): Form {
     return {
         name: `a value in the ${place} that is ${value}`,
@@ -184,7 +184,7 @@ function valueForm(place: 'path' | 'query', value: string): Form {
     };
 }
 
-/** Straight to the connector, as if nothing had looked at the URL before. */
+/** Calls the connector directly, without the earlier checks of the URL. */
 function dialForm(host: string): Form {
     return {
         name: `a dial to ${host}`,
@@ -198,7 +198,7 @@ function dialForm(host: string): Form {
                     socket.destroy();
                     return 'it was connected';
                 },
-                // Not every machine knows each spelling of localhost; none may be dialled.
+                // Not every machine resolves each spelling of localhost, but none may be connected to.
                 (error: NodeJS.ErrnoException) =>
                     error instanceof EgressDenied || error.code?.startsWith('E') ? undefined : String(error),
             );
@@ -207,7 +207,7 @@ function dialForm(host: string): Form {
     };
 }
 
-/** A name that leads to the site when it is looked up first, and inside when the same call looks it up again. */
+/** A name that resolves to the site first, and to an inner address when the same call looks it up again. */
 function rebindingForms(): Form[] {
     const here = (path: string) => `http://${TURNS}:{good}${path}`;
     const ways: [name: string, endpoint: string, params: Record<string, string>, turns: number, code: string][] = [

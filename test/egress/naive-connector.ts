@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { type EgressConnector, EgressDenied, type EgressRules, type Target } from '../../workers/egress.ts';
 
-/** What a worker would be without its guard: it dials whatever a name leads to first. Nothing but this machine is really dialled. */
+/** A connector without the guard: it connects to the first address of a name. Real connections stay on this machine. */
 export class NaiveConnector implements EgressConnector {
     readonly #rules: EgressRules;
     readonly #dialled: string[];
@@ -15,7 +15,7 @@ export class NaiveConnector implements EgressConnector {
         const address = isIP(host) === 0 ? (this.#rules.hosts.get(host)?.[0] ?? '127.0.0.1') : host;
         if (!/^(127\.0\.0\.1|::1)$/.test(address)) {
             this.#dialled.push(`${address}:${port}`);
-            // A denial, since a worker tries a refused connection again after a pause.
+            // Throws a denial, since a worker would retry a refused connection after a pause.
             throw new EgressDenied('peer');
         }
         const socket = connect(port, address);

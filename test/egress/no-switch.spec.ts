@@ -8,7 +8,7 @@ import { openSite, requestTo, type Site } from '../support/sites.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What switches checks off elsewhere, and every setting of ours that could be mistaken for such a switch. */
+/** Variables that disable such checks in other software, and our settings whose names resemble that. */
 const SWITCHES: Readonly<Record<string, string>> = {
     NODE_ENV: 'development',
     NODE_TLS_REJECT_UNAUTHORIZED: '0',
@@ -48,7 +48,7 @@ describe('the guard on egress', () => {
         await forbidden.close();
     });
 
-    it('is not switched off by any setting or variable, whatever its name promises', async () => {
+    it('is not disabled by any setting or variable, whatever its name', async () => {
         const config = readConfig({ ...process.env, DATABASE_URL: 'postgresql://nobody@127.0.0.1/none' });
         const rules = { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl };
         expect(rules).to.deep.equal({ allow: [], hosts: new Map(), proxyUrl: undefined });
@@ -71,7 +71,7 @@ describe('the guard on egress', () => {
     });
 
     describe('has one connector in the product:', () => {
-        // The guard itself; name servers that an operator set; the pipe to a child of the worker.
+        // The guard itself, an operator's name servers, and the pipe to a child of the worker.
         const DIALLING = /^workers\/(egress\/(connector|resolver|agent|addresses)|claims\/read-txt)\.ts$/;
         const product = ['api', 'bin', 'cli', 'shared', 'workers'].flatMap((folder) =>
             readdirSync(`${ROOT}/${folder}`, { recursive: true, encoding: 'utf8' })
@@ -80,28 +80,28 @@ describe('the guard on egress', () => {
         );
         const saying = (pattern: RegExp) => product.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 
-        it('nobody makes another one, or makes it otherwise', () => {
+        it('nobody creates another one, or creates it with other options', () => {
             expect(saying(/implements EgressConnector|\bcreateConnector\b|: EgressConnector = \{/)).to.have.members([
                 'workers/egress.ts',
                 'workers/egress/connector.ts',
                 'workers/upstream.ts',
-                // The proof of a claim: a file of the site, through the same rules.
+                // The file that proves a claim, read by the same rules.
                 'workers/claims/read-file.ts',
-                // Tokens of connections, and events to webhooks, through the same rules.
+                // Tokens of connections, and events to webhooks, by the same rules.
                 'workers/credentials/guarded-fetch.ts',
                 'workers/webhooks/post-event.ts',
             ]);
             expect(saying(/createConnector\((?!rules\)|\n)/)).to.deep.equal([]);
         });
 
-        it('nobody hands one on but the worker, which gets it from tests alone', () => {
+        it('only the worker passes one on, and only tests give it one', () => {
             const callers = product.filter(({ text }) => /(?<!function )\b(createUpstream|openWorker)\(/.test(text));
             const handing = callers.filter(({ text }) => /\bconnector\b/.test(text)).map(({ path }) => path);
             expect(handing).to.deep.equal(['workers/worker.ts']);
             expect(callers.map(({ path }) => path)).to.include.members(['bin/worker.ts', 'bin/start.ts']);
         });
 
-        it('nobody else opens connections to sites', () => {
+        it('nothing else opens connections to sites', () => {
             const dialling = saying(/from 'node:(net|tls|http2|dns|dns\/promises|dgram)'/).filter((path) => path.startsWith('workers/'));
             const opening = dialling.filter((path) => !DIALLING.test(path));
             expect(opening).to.deep.equal([]);

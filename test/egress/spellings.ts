@@ -1,4 +1,4 @@
-/** Addresses that no site may lead to: of this machine, of networks behind it, and every form that carries one of them. */
+/** Forbidden addresses: of this machine, of networks behind it, and every form that embeds one of them. */
 export const BAD_ADDRESSES: readonly string[] = [
     ...['127.0.0.1', '127.0.0.2', '127.1.2.3', '127.255.255.254', '0.0.0.0', '0.0.0.1', '10.0.0.1', '10.255.255.255', '100.64.0.1'],
     ...['100.127.255.254', '169.254.169.254', '169.254.170.2', '168.63.129.16', '172.16.0.1', '172.31.255.254', '192.0.0.1', '192.0.0.192'],
@@ -9,7 +9,7 @@ export const BAD_ADDRESSES: readonly string[] = [
     ...['2001:db8::1', '3fff::1', '5f00::1', 'fc00::1', 'fd00:ec2::254', 'fe80::1', 'febf::1', 'fec0::1', 'ff02::1', 'ff0e::1'],
 ];
 
-/** Hosts of URLs that a URL parser turns into an address of this machine or of a metadata service: decimal, octal, hex, short, full-width. */
+/** Hosts that a URL parser converts to an address of this machine or of a metadata service: decimal, octal, hex, short, full-width. */
 export const HOST_FORMS: readonly string[] = [
     ...['127.0.0.1', '127.1', '127.0.1', '0x7f.0.0.1', '0x7f000001', '0x7F.1', '2130706433', '017700000001', '0177.0.0.1', '0177.1'],
     ...['127.0.0.1.', '0', '0.0.0.0', '0x0', '127.000.000.001', '0x7f.0x0.0x0.0x1', '[::1]', '[0:0:0:0:0:0:0:1]', '[::0001]', '[::]'],
@@ -19,7 +19,7 @@ export const HOST_FORMS: readonly string[] = [
     ...['168.63.129.16', '10.0.0.1', '[fe80::1]'],
 ];
 
-/** Places that lie on another site, however they are written; `{good}` and `{forbidden}` stand for ports. */
+/** URLs of another site, in any spelling; `{good}` and `{forbidden}` are replaced by ports. */
 export const ELSEWHERE: readonly string[] = [
     'http://127.0.0.1:{forbidden}/path',
     'http://[::1]:{forbidden}/path',
@@ -43,7 +43,7 @@ export const ELSEWHERE: readonly string[] = [
     'data:text/plain,hello',
 ];
 
-/** Places on the site that may not be reached all the same. */
+/** URLs on the site that are forbidden all the same. */
 export const FORBIDDEN_HERE: readonly string[] = [
     'http://inside.shop.test:{good}/',
     'http://shop.test:1/',
@@ -52,7 +52,7 @@ export const FORBIDDEN_HERE: readonly string[] = [
     'ftp://shop.test/',
 ];
 
-/** URLs that no package may hold. */
+/** URLs that no package may contain. */
 export const BAD_TEMPLATES: readonly string[] = [
     ...HOST_FORMS.map((host) => `https://${host}/`),
     ...['https://{id}/', 'https://{id}.shop.test/', 'https://shop.test:{id}/', '{id}://shop.test/', 'https://{id}@shop.test/', '{id}'],
@@ -83,7 +83,7 @@ export const BAD_TEMPLATES: readonly string[] = [
     ...['file:///etc/passwd', 'javascript:alert(1)', 'data:text/plain,hello', 'unix:/tmp/socket:/x', 'ws://shop.test/', ''],
 ];
 
-/** Values of params that would steer a URL that was put together from texts. */
+/** Param values that would change a URL that is concatenated from texts. */
 export const STEERING_VALUES: readonly string[] = [
     ...[
         '.',

@@ -14,7 +14,7 @@ import { findPostmaster } from '../../shared/platform/embedded-postgres/postmast
 import { findRunning, startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
 
 describe('The embedded database', function () {
-    // Making a cluster takes a second on an idle machine and ten on a busy one.
+    // Creating a cluster takes a second on an idle machine and ten on a busy one.
     this.timeout(240_000);
     let dataDir: string;
     const children: ChildProcess[] = [];
@@ -34,7 +34,7 @@ describe('The embedded database', function () {
 
     after(() => rmSync(dataDir, { recursive: true, force: true }));
 
-    it('installs its programs with every link, whether or not the install script of its package made them', () => {
+    it('installs its programs with every link, whether or not the install script of its package created them', () => {
         const source = newFolder(0o755);
         cpSync(packageFolder(), source, { recursive: true, verbatimSymlinks: true });
         const linksOf = (folder: string) =>
@@ -49,13 +49,13 @@ describe('The embedded database', function () {
         expect(linksOf(join(linked.postgres, '../..'))).to.deep.equal(made);
     });
 
-    it('keeps its data from one start to the next', async () => {
+    it('keeps its data between starts', async () => {
         const server = await startEmbeddedPostgres({ dataDir, log });
         expect(await ask(server.url, 'select word from kept')).to.deep.equal([{ word: 'first' }]);
         await server.stop();
     });
 
-    it('has what was committed before everything was killed with kill -9, and starts at once', async () => {
+    it('has all committed data after kill -9 of everything, and starts at once', async () => {
         const killed = await startElsewhere(dataDir);
         await ask(killed.url, "insert into kept values ('committed')");
         const postmaster = postmasterOf(dataDir);
@@ -67,7 +67,7 @@ describe('The embedded database', function () {
         await server.stop();
     });
 
-    it('starts although the pid of its killed predecessor belongs to another program by now', async () => {
+    it('starts even if another program has the pid of its killed predecessor', async () => {
         const home = findHome(dataDir);
         writeFileSync(
             join(home?.cluster ?? '', 'postmaster.pid'),
@@ -78,7 +78,7 @@ describe('The embedded database', function () {
         await server.stop();
     });
 
-    it('does not outlive a Routebook that was killed', async () => {
+    it('ends with a Routebook that was killed', async () => {
         const killed = await startElsewhere(dataDir);
         postmasterOf(dataDir);
         killed.child.kill('SIGKILL');
@@ -98,7 +98,7 @@ describe('The embedded database', function () {
         await once(first.child, 'exit');
     });
 
-    it('lets exactly one of several starts have a data folder whose owner was killed', async () => {
+    it('gives a data folder whose owner was killed to exactly one of several starts', async () => {
         const killed = await startElsewhere(dataDir);
         killed.child.kill('SIGKILL');
         const starts = await Promise.allSettled([startElsewhere(dataDir), startElsewhere(dataDir), startElsewhere(dataDir)]);
@@ -109,7 +109,7 @@ describe('The embedded database', function () {
         await eventually(() => children.every((child) => child.exitCode !== null || child.signalCode !== null));
     });
 
-    it('tells where the running server is, and nothing once it has stopped', async () => {
+    it('says where the running server is, and nothing once it has stopped', async () => {
         expect(findRunning(dataDir)).to.equal(undefined);
         const server = await startEmbeddedPostgres({ dataDir, log });
         expect(findRunning(dataDir)).to.equal(server.url);
@@ -117,7 +117,7 @@ describe('The embedded database', function () {
         expect(findRunning(dataDir)).to.equal(undefined);
     });
 
-    it('comes back under the same address when its process dies', async () => {
+    it('returns with the same address when its process dies', async () => {
         const server = await startEmbeddedPostgres({ dataDir, log });
         const died = postmasterOf(dataDir);
         process.kill(died, 'SIGKILL');
@@ -127,7 +127,7 @@ describe('The embedded database', function () {
         await server.stop();
     });
 
-    it('listens on a socket in a folder that nobody else may enter, and on no port', async () => {
+    it('listens on a socket in a private folder, and on no port', async () => {
         const server = await startEmbeddedPostgres({ dataDir, log });
         const socketFolder = new URL(server.url).searchParams.get('host') ?? '';
         expect(statSync(socketFolder).mode & 0o777).to.equal(0o700);
@@ -136,14 +136,14 @@ describe('The embedded database', function () {
         expect(existsSync(socketFolder)).to.equal(false);
     });
 
-    it('forces every commit to the disk', async () => {
+    it('flushes every commit to the disk', async () => {
         const server = await startEmbeddedPostgres({ dataDir, log });
         const [settings] = await ask(server.url, "select current_setting('fsync') as fsync, current_setting('synchronous_commit') as sync");
         expect(settings).to.deep.equal({ fsync: 'on', sync: 'on' });
         await server.stop();
     });
 
-    it('serves root as well, also where only root may enter the data folder', async function () {
+    it('works as root as well, also if only root may enter the data folder', async function () {
         if (process.getuid?.() !== 0) return this.skip();
         const closed = newFolder(0o700);
         const server = await startEmbeddedPostgres({ dataDir: closed, log, durable: false });
@@ -153,7 +153,7 @@ describe('The embedded database', function () {
         for (const used of [realpathSync(join(closed, 'postgres')), closed]) rmSync(used, { recursive: true });
     });
 
-    /** Another process that keeps the database of a folder running, as `npm start` does; rejects with its message if it is refused. */
+    /** Another process that runs the database of a folder, like `npm start`. Rejects with its message if it is refused. */
     async function startElsewhere(folder: string): Promise<{ child: ChildProcess; url: string }> {
         const child = spawn(process.execPath, ['--input-type=module', '-e', ELSEWHERE, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
         children.push(child);
@@ -204,7 +204,7 @@ async function ask(url: string, statement: string): Promise<unknown[]> {
     }
 }
 
-/** Waits for something that happens by itself; the test's own time limit ends the wait. */
+/** Polls a condition. The test's own timeout ends the wait. */
 async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
     while (!(await holds())) await sleep(10);
 }

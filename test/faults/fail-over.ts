@@ -6,12 +6,12 @@ import type { PgBouncer } from '../support/pgbouncer.ts';
 import type { RedisWithSentinels } from '../support/redis-sentinels.ts';
 import { expectCodes, FATES, REFUSED_OR_LOST, untilGood } from './under-load.ts';
 
-/** A primary that dies under load, and what took its place; each fails where a promise of the goals is broken. */
+/** Fail-over of a primary under load. Each function fails if a goal is missed. */
 
-/** From the death of a primary to the first good answer of each API, in milliseconds. */
+/** From the death of a primary to the first success of each API, in milliseconds. */
 const GOOD_AGAIN_MS = 5000;
 
-/** The primary of Redis is killed, a replica takes over, and the dead one comes back as its replica. */
+/** Kills the primary of Redis. A replica takes over, and the old primary returns as its replica. */
 export async function failOverRedis(bed: FaultBed, redis: RedisWithSentinels, { times }: { times: number }): Promise<void> {
     for (let time = 0; time < times; time++) {
         let goodAfter = 0;
@@ -31,7 +31,7 @@ export async function failOverRedis(bed: FaultBed, redis: RedisWithSentinels, { 
     }
 }
 
-/** PostgreSQL crashes, its synchronous standby is promoted, and PgBouncer sends everybody there. */
+/** PostgreSQL crashes, its synchronous standby is promoted, and PgBouncer redirects everybody there. */
 export async function failOverPostgres(bed: FaultBed, standby: DebianPostgres, pooler: PgBouncer): Promise<void> {
     let goodAfter = 0;
     const history = await bed.load({

@@ -6,13 +6,13 @@ import { setDomain } from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FaultBed, SITE } from '../support/fault-bed.ts';
 
-/** Slots of the site: a batch lasts longer than what is done to it. */
+/** Slots of the site: few enough that a batch lasts longer than the faults. */
 const SLOTS = 24;
-/** One item in so many is a write. */
+/** One item in this many is a write. */
 const WRITES = 5;
 const MAX_MS = 1_800_000;
 
-/** The site knows nothing of a tenth of the items. */
+/** A tenth of the items is unknown to the site. */
 export const isUnknown = (id: number): boolean => id % 10 === 3;
 const isWrite = (id: number) => id % WRITES === 0;
 
@@ -33,8 +33,8 @@ interface Counts {
 }
 
 /**
- * J4: a batch, during which a worker and an API are killed so many times, PostgreSQL is restarted and Redis emptied four times each. Every
- * item ends once, what is charged is what succeeded, no write is sent twice, and the ledger sums.
+ * J4: a batch during which a worker and an API are killed this many times, and PostgreSQL is restarted and Redis emptied four times each.
+ * Every item ends once, successes are charged, no write is sent twice, and the ledger sums.
  */
 export async function hurtBatch(bed: FaultBed, { items, kills }: { items: number; kills: number }): Promise<void> {
     await setDomain(bed.db, SITE, { concurrency: SLOTS });
@@ -45,7 +45,7 @@ export async function hurtBatch(bed: FaultBed, { items, kills }: { items: number
             .db('batches')
             .where({ batch_id: id })
             .first<Counts>('queued', 'running', 'ends', 'finished_at')
-            // PostgreSQL may be away.
+            // PostgreSQL may be down.
             .catch(() => undefined);
     const untilEnded = (share: number) => eventually(read, (batch) => batch !== undefined && batch.ends >= items * share, MAX_MS);
     const others = [
@@ -88,7 +88,7 @@ async function order({ bases, apiKey }: FaultBed, items: number): Promise<string
     return data.batch_id;
 }
 
-/** The bed's own calls come before. */
+/** Ids below are for the calls of the bed itself. */
 const FIRST = 1_000_000;
 
 async function chargesOf({ db }: FaultBed): Promise<number> {
@@ -131,7 +131,7 @@ async function expectExact(
     }
     expect(faults.slice(0, 12)).to.deep.equal([]);
     const succeeded = ended.filter(({ status }) => status === 'succeeded').length;
-    // What workers took with them are a few; the rest ran.
+    // The dead workers lost a few; the others ran.
     expect(succeeded, 'successes').to.be.above(items * 0.8);
     expect((await chargesOf(bed)) - chargesBefore, 'charges').to.equal(succeeded);
     expect(await ledger.checkLedger(db)).to.deep.equal([]);
@@ -146,5 +146,5 @@ async function expectExact(
     expect(told).to.deep.equal(['batch.finished']);
 }
 
-/** What may become of an item whose worker died: a read the second time, a write once it was marked. */
+/** Possible errors of an item whose worker died: of a read the second time, of a write once it was marked. */
 const LOST = ['DEADLINE_EXCEEDED', 'OUTCOME_UNKNOWN'];

@@ -5,9 +5,9 @@ import { CALL_TIMEOUT_MS, type FaultBed, SITE } from '../support/fault-bed.ts';
 import type { Entry } from '../support/fault-caller.ts';
 import { expectCodes, FATES, untilGood } from './under-load.ts';
 
-/** What happens to PostgreSQL under load; each fails where a promise of the goals is broken. */
+/** Faults of PostgreSQL under load. Each function fails if a goal is missed. */
 
-/** R8: restarts, fast and immediate in turn. */
+/** R8: alternating fast and immediate restarts. */
 export async function restartPostgres(bed: FaultBed, { times }: { times: number }): Promise<void> {
     const history = await bed.load({
         perSecond: 40,
@@ -28,7 +28,7 @@ export async function restartPostgres(bed: FaultBed, { times }: { times: number 
     await bed.check();
 }
 
-/** R9: half a second for each question, with more people browsing than there are connections for them: they are refused, fetches are not. */
+/** R9: half a second for each query, with more browsing callers than connections for them. They are refused, fetches are not. */
 export async function slowPostgres(bed: FaultBed, { ms }: { ms: number }): Promise<void> {
     bed.databaseRelay.delay(500);
     const probes: Entry[] = [];
@@ -36,7 +36,7 @@ export async function slowPostgres(bed: FaultBed, { ms }: { ms: number }): Promi
         probes.push(await bed.call());
         return probes.at(-1)?.code === 'success';
     };
-    // A busy machine needs longer until one of the fetches is served.
+    // On a busy machine it takes longer until a fetch succeeds.
     const over = sleep(ms).then(() => eventually(isServed, Boolean, MAX_MS));
     const browsing = browse(bed, { perSecond: 60, until: over });
     const history = [...(await bed.load({ perSecond: 20, until: over })), ...probes];
@@ -46,13 +46,13 @@ export async function slowPostgres(bed: FaultBed, { ms }: { ms: number }): Promi
     expect(refusedOf(history), 'share of fetches refused, against that of browsers').to.be.below(refusedOf(browsed));
     for (const { ms: took, code } of history) expect(took, code).to.be.below(CALL_TIMEOUT_MS + 250 + bed.spareMs);
     expect(browsed.map(({ code }) => code)).to.include('SERVICE_UNAVAILABLE');
-    // A second for a connection, after two questions at most: whose key it is, and the first half of what was asked for.
+    // A second for a connection, after at most two queries: whose key it is, and the first half of the request.
     expectRefused(bed, browsed, { withinMs: 1000 + 2 * 500 });
     await untilGood(bed, 0);
     await bed.check();
 }
 
-/** R9: all connections wait for a lock that somebody holds; anyone who comes meanwhile waits a second for one, and no longer. */
+/** R9: all connections wait for a lock. Later callers wait a second for a connection, and no longer. */
 export async function fillPool(bed: FaultBed, { ms }: { ms: number }): Promise<void> {
     const asked: Promise<Entry>[] = [];
     const fetched: Promise<Entry>[] = [];
@@ -66,18 +66,18 @@ export async function fillPool(bed: FaultBed, { ms }: { ms: number }): Promise<v
             return entry;
         };
         for (let one = 0; one < 4 * POOL; one++) asked.push(ask());
-        // A busy machine needs longer until all connections wait.
+        // On a busy machine it takes longer until all connections wait.
         while (performance.now() < began + (refused > 0 ? ms : MAX_MS)) {
             asked.push(ask());
             fetched.push(bed.call());
             await sleep(50);
         }
     });
-    // Those that had the connections waited with them, and were served.
+    // The calls with a connection waited as well, and succeeded.
     const told = await Promise.all(asked);
     expect(told.map(({ code }) => code)).to.include('SERVICE_UNAVAILABLE');
     expectRefused(bed, told, { withinMs: 1000 });
-    // A hold is tried again for 300 ms.
+    // A hold is retried for 300 ms.
     expectRefused(bed, await Promise.all(fetched), { withinMs: 1000 + 300 });
     await untilGood(bed, 0);
     await bed.check();

@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { CALL_TIMEOUT_MS, type FaultBed } from '../support/fault-bed.ts';
 import { expectCodes, isTooMuch, LOST } from './under-load.ts';
 
-/** What happens to processes under load, as often as it is said; each fails where a promise of the goals is broken. */
+/** Faults of processes under load. Each function fails if a goal is missed. */
 
-/** Long enough for a second run: a living worker notices a death after 5 to 7 s. */
+/** Long enough for a second run: a live worker notices a death after 5 to 7 s. */
 const PATIENT_MS = 12_000;
 
-/** R1, R2: kill -9 of a worker, in turn, at 50 calls/s. @param isPatient whether half of the callers wait for a second run */
+/** R1, R2: kill -9 of alternating workers, at 50 calls/s. @param isPatient whether half of the callers wait for a second run */
 export async function killWorkers(bed: FaultBed, { deaths, isPatient = false }: { deaths: number; isPatient?: boolean }): Promise<void> {
     const history = await bed.load({
         perSecond: 50,
@@ -28,7 +28,7 @@ export async function killWorkers(bed: FaultBed, { deaths, isPatient = false }: 
     await bed.check();
 }
 
-/** R3: SIGSTOP of a worker, in turn, and SIGCONT when anyone who called it has gone. */
+/** R3: SIGSTOP of alternating workers, and SIGCONT when all their callers have left. */
 export async function pauseWorkers(bed: FaultBed, { pauses, ms = CALL_TIMEOUT_MS + 1000 }: { pauses: number; ms?: number }): Promise<void> {
     for (let pause = 0; pause < pauses; pause++) {
         const history = await bed.load({

@@ -6,17 +6,17 @@ import type { FaultBed } from '../support/fault-bed.ts';
 import type { Entry } from '../support/fault-caller.ts';
 import { expectCodes, REFUSED_OR_LOST, untilGood } from './under-load.ts';
 
-/** What happens to Redis under load; each fails where a promise of the goals is broken. */
+/** Faults of Redis under load. Each function fails if a goal is missed. */
 
 /** A refusal comes within 300 ms, and what a busy machine adds. */
 const SOON_MS = 300;
 const BUSY_MS = 200;
 
-/** R4: kill -9, and a restart after so many seconds. */
+/** R4: kill -9, and a restart after this many seconds. */
 export async function killRedis(bed: FaultBed, { seconds }: { seconds: number }): Promise<void> {
     await takeAway(bed, {
         ms: seconds * 1000,
-        // The connection has to be seen to be gone.
+        // The lost connection must be noticed first.
         unnoticedMs: 300,
         hurt: () => bed.redis.kill(),
         restore: () => bed.redis.start(),
@@ -33,7 +33,7 @@ export async function silenceRedis(bed: FaultBed, { seconds }: { seconds: number
     });
 }
 
-/** R6: no memory left to write anything, for so long. */
+/** R6: no memory left for writes, for this long. */
 export async function fillRedis(bed: FaultBed, { ms }: { ms: number }): Promise<void> {
     let [full, empty] = [0, 0];
     const history = await bed.load({
@@ -53,7 +53,7 @@ export async function fillRedis(bed: FaultBed, { ms }: { ms: number }): Promise<
     await bed.check();
 }
 
-/** R7: everything in it is deleted, again and again. */
+/** R7: all data is deleted, several times. */
 export async function emptyRedis(bed: FaultBed, { times }: { times: number }): Promise<void> {
     const history = await bed.load({
         perSecond: 40,
@@ -70,7 +70,7 @@ export async function emptyRedis(bed: FaultBed, { times }: { times: number }): P
     await bed.check();
 }
 
-/** Calls in flight end inside their deadline, new ones are refused soon, and the first good answer comes within 2 s of its return. */
+/** Calls in flight end before their deadline, new ones are refused soon, and the first success comes within 2 s of its return. */
 async function takeAway(
     bed: FaultBed,
     { ms, unnoticedMs, hurt, restore }: { ms: number; unnoticedMs: number; hurt(): Promise<void>; restore(): Promise<void> },
@@ -95,7 +95,7 @@ async function takeAway(
     await bed.check();
 }
 
-/** The calls that had to be refused between these times; where the times of answers are not checked, those that ended between them. */
+/** The calls between these times that had to be refused; if times are not checked, those that ended between them. */
 function during({ mayRefuse }: FaultBed, history: readonly Entry[], from: number, until: number): Entry[] {
     return history.filter(({ sentAt, ms }) => sentAt > from && (mayRefuse ? sentAt + ms < until : sentAt < until - SOON_MS - BUSY_MS));
 }

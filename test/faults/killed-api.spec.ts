@@ -23,7 +23,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         beforeEach(async () => {
             shop = await openShop();
-            // Real processes know the product's own key prefix only, so that they get a Redis of their own.
+            // Real processes use the product's own key prefix, so they get a Redis of their own.
             redis = topology === 'redis' ? await startRedis() : undefined;
             const store = redis === undefined ? {} : { redisUrl: redis.url, keyPrefix: '{routebook}' };
             world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS, ...store } });
@@ -50,7 +50,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         const send = (base: string, key: string, body: object) => sendKeyed(base, ada, key, body);
 
-        it('leaves every key with its stored answer, or free to be used again, and never a second charge', async () => {
+        it('leaves every key with its stored response, or free to be used again, and never a second charge', async () => {
             const before = await balanceOf(ada);
             const body = (index: number) => ({ site: SHOP, endpoint: 'product', params: { id: index + 1 }, timeout_ms: TIMEOUT_MS });
             const answered = new Map<number, KeyedAnswer>();
@@ -74,7 +74,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await ledger.checkLedger(world.app.db)).to.deep.equal([]);
         });
 
-        it('never lets a write be sent twice: its key says that the outcome is not known', async () => {
+        it('never lets a write be sent twice: its key has an unknown outcome', async () => {
             const body = { site: SHOP, endpoint: 'held_write', params: {}, timeout_ms: TIMEOUT_MS };
             const lost = send(doomedBase, 'write', body).catch(() => 'lost');
             await shop.waiting(1);
@@ -82,7 +82,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await lost).to.equal('lost');
             expect((await send(world.base, 'write', body)).code).to.equal('IDEMPOTENCY_IN_PROGRESS');
             await world.clock.advance({ seconds: 10 });
-            // Another body tells nothing about whether the first one was sent.
+            // Another body does not show whether the first one was sent.
             expect((await send(world.base, 'write', { ...body, max_results: 1 })).code).to.equal('IDEMPOTENCY_CONFLICT');
             const [first, second] = [await send(world.base, 'write', body), await send(world.base, 'write', body)];
             expect([first.status, first.code]).to.deep.equal([502, 'OUTCOME_UNKNOWN']);
@@ -112,18 +112,18 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await balanceOf(ada)).to.equal(before - 1);
         });
 
-        it('keeps a charge whose caller was never answered for anyone who asks under its key', async () => {
+        it('stores the response of a charge for its key, even if the caller never got it', async () => {
             const before = await balanceOf(ada);
             const body = { site: SHOP, endpoint: 'product', params: { id: 5 } };
             const { app, base } = await world.openAnotherApi();
             const { charge } = app.credits;
-            // The last moment: the charge is committed, and the process learns nothing of it any more.
+            // The last moment: the charge is committed, and the process dies before it learns that.
             Object.assign(app.credits, {
                 charge: async (order: Parameters<typeof charge>[0]) => {
                     await charge(order);
                     throw new Error('the process died here');
                 },
-                // A process that lives would ask what became of its charge, and deliver it.
+                // A live process would find out about its charge, and deliver it.
                 release: () => Promise.reject(new Error('the process died here')),
             });
             expect((await send(base, 'charged', body)).status).to.be.at.least(500);

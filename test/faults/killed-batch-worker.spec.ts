@@ -9,7 +9,7 @@ import { ANY_TOPOLOGY } from '../support/world.ts';
 import { openWorldOfProcesses } from '../support/world-of-processes.ts';
 
 const ITEMS = 200;
-/** One in so many fails for good. */
+/** One in this many fails for good. */
 const FAILING = 10;
 
 interface Batch {
@@ -35,7 +35,7 @@ for (const topology of ANY_TOPOLOGY) {
                 await ada.call('POST', '/v1/batches', { body: { defaults: { site: SHOP, timeout_ms: 5000 }, items } }),
             );
             const read = async (wait = 0) => dataOf<Batch>(await ada.call('GET', `/v1/batches/${id}?wait=${wait}`));
-            // In the database: an account's reads are limited.
+            // Read in the database, since an account's reads are rate-limited.
             const begun = () => countRows(world.app.db('jobs').where({ batch_id: id }).whereNot({ status: 'queued' }));
             const hasMore = (than: number) => eventually(begun, (count) => count > than, 60_000);
             await hasMore(40);
@@ -65,7 +65,7 @@ for (const topology of ANY_TOPOLOGY) {
                  from ledger_entries where batch_id = ?`,
                 [id],
             );
-            // Items that ran when the worker died held twice.
+            // Items that ran when the worker died were held twice.
             expect(moved[0].held).to.equal(moved[0].ended).and.to.be.at.least(ITEMS);
             expect(moved[0].charged).to.equal(price);
             expect([used, done.credits.used, rows[0].charged]).to.deep.equal([price, price, price]);

@@ -49,7 +49,7 @@ for (const topology of ANY_TOPOLOGY) {
                 LATEST,
             );
 
-        it('loses none that was recorded before it began, and none that it had just sent', async () => {
+        it('loses none that was recorded before it started, and none that it had just sent', async () => {
             await tell(50);
             receiver.answer(() => {});
             const doomed = await processes.startWorker();

@@ -45,7 +45,7 @@ for (const topology of ANY_TOPOLOGY) {
             }
         };
 
-        it('leaves its reads to the others, never repeats its writes, and no credit is held or charged twice', async () => {
+        it('leaves its reads to other workers, never repeats its writes, and holds or charges no credit twice', async () => {
             const doomed = await processes.startWorker();
             const read = await order('held');
             const write = await order('held_write');

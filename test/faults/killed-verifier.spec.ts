@@ -46,7 +46,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(site.calls).to.have.length(2);
         });
 
-        it('and one that is told to stop leaves it too', async () => {
+        it('leaves it to another one also if it is stopped', async () => {
             await world.clock.advance({ days: 1 });
             await site.waiting(1);
             expect(await survivor.end('SIGTERM')).to.equal(0);

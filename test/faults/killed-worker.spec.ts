@@ -39,7 +39,7 @@ for (const topology of ANY_TOPOLOGY) {
             await shop.waiting(1);
             doomed.signal('SIGKILL');
             const answer = await write;
-            // What a busy machine adds is far from the minutes of a call that nobody ends.
+            // A busy machine adds far less than the minutes of a call that nobody ends.
             expect(performance.now() - began).to.be.below(6000 + patienceFor(5000));
             expect(codeOf(answer)).to.equal('OUTCOME_UNKNOWN');
             expect(shop.seen.filter(({ method }) => method === 'POST')).to.have.lengthOf(1);
@@ -47,7 +47,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(answer.body['error']).to.include({ retryable: false, fault: 'service' });
         });
 
-        it('answers a read that nobody takes over with DEADLINE_EXCEEDED, unbilled', async () => {
+        it('answers a read that no other worker takes with DEADLINE_EXCEEDED, free of charge', async () => {
             const read = ada.fetch(SHOP, 'held', {}, { timeout_ms: 6000 });
             await shop.waiting(1);
             doomed.signal('SIGKILL');
@@ -63,7 +63,7 @@ for (const topology of ANY_TOPOLOGY) {
             await doomed.end('SIGKILL');
             const second = await processes.startWorker();
             try {
-                // The read comes again once the survivor has noticed; then both of its lives are over.
+                // The read comes again once the survivor has noticed. Then its two runs are used up.
                 await shop.waiting(1);
                 shop.letGo();
                 expect(codeOf(await read)).to.equal('success');

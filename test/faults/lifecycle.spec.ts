@@ -14,7 +14,7 @@ describe('Closing what was opened', () => {
         expect(events).to.deep.equal(['server', 'database']);
     });
 
-    it('goes on when one close fails or never ends, and logs which', async () => {
+    it('continues when one close fails or never ends, and logs which', async () => {
         const { cleanup, events, errors } = recorded();
         cleanup.add('database', () => void events.push('database'));
         cleanup.add('queue', () => new Promise(() => {}), { timeoutMs: 5 });
@@ -26,7 +26,7 @@ describe('Closing what was opened', () => {
         expect(errors).to.deep.equal(['server failed to close', 'queue did not close in time']);
     });
 
-    it('closes each thing once, however often it is asked to', async () => {
+    it('closes each thing once, however often it is called', async () => {
         const { cleanup, events } = recorded();
         cleanup.add('database', () => void events.push('database'));
         await Promise.all([cleanup.close(), cleanup.close()]);
@@ -48,7 +48,7 @@ describe('A process of Routebook', () => {
         });
     }
 
-    it('takes the copy of Ctrl-C that npm passes on for the same Ctrl-C', async () => {
+    it('treats the copy of Ctrl-C that npm passes on as the same Ctrl-C', async () => {
         const run = start(`cleanup.add('server', () => new Promise((resolve) => setTimeout(resolve, 50)));`);
         await run.says('ready');
         run.kill('SIGINT');
@@ -100,7 +100,7 @@ describe('A process of Routebook', () => {
         ['an exception', `setTimeout(() => { throw new Error('a bug'); });`],
         ['a rejection', `void Promise.reject(new Error('a bug'));`],
     ] as const) {
-        it(`logs ${what} that nobody handled, closes everything and exits 1`, async () => {
+        it(`logs an unhandled ${what}, closes everything and exits 1`, async () => {
             const run = start(`cleanup.add('database', () => console.log('database closed')); ${fault}`);
             expect(await run.exit).to.equal(1);
             expect(run.output()).to.contain('a bug').and.contain('database closed');
@@ -128,7 +128,7 @@ function recorded() {
     return { cleanup, events, errors };
 }
 
-/** A process whose start runs these statements and then says `ready`; its log goes to stdout. */
+/** A process whose start runs these statements and then prints `ready`. Its log goes to stdout. */
 function start(body: string, { graceMs = 5000 } = {}) {
     const program = `
         import { runUntilSignal } from '${new URL('../../shared/platform/lifecycle.ts', import.meta.url)}';

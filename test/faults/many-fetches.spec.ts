@@ -7,7 +7,7 @@ import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 const FETCHES = 2000;
 const IN_FLIGHT = 64;
-/** How often a caller who is put off asks again. */
+/** How often a caller retries. */
 const MAX_TRIES = 5;
 
 for (const topology of ANY_TOPOLOGY) {
@@ -33,7 +33,7 @@ for (const topology of ANY_TOPOLOGY) {
             await shop.close();
         });
 
-        it('answers every caller: nine in ten with a result, one in ten with the failure of the site', () => {
+        it('answers every caller: nine in ten with a result, one in ten with the error of the site', () => {
             const codes = answers.map(({ status, body }) => (status === 200 ? 'success' : (body['error'] as { code: string }).code));
             const counts: Record<string, number> = {};
             for (const code of codes) counts[code] = (counts[code] ?? 0) + 1;
@@ -47,7 +47,7 @@ for (const topology of ANY_TOPOLOGY) {
             const [charged, released, ...others] = rows;
             expect(charged).to.deep.equal({ state: 'charged', count: FETCHES * 0.9, charged: String(FETCHES * 0.9) });
             expect(released).to.deep.include({ state: 'released', charged: null });
-            // Anyone who was put off may have had credits on hold by then, or not yet.
+            // A caller who had to retry may or may not have had credits on hold by then.
             expect(released.count).to.be.within(FETCHES * 0.1, FETCHES * 0.1 + putOff);
             expect(others).to.deep.equal([]);
             expect(await ledger.totalHeld(world.app.db)).to.equal(0);
@@ -59,14 +59,14 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await ledger.checkLedger(world.app.db)).to.deep.equal([]);
         });
 
-        it('leaves nobody waiting and no job behind', async () => {
+        it('leaves no waiting caller and no job behind', async () => {
             expect(world.app.queue.waiting()).to.equal(0);
             expect(await world.app.queue.counts()).to.deep.equal({ waiting: 0, active: 0, delayed: 0 });
         });
     });
 }
 
-/** What all calls were answered in the end, and how often one of them was put off before. */
+/** The final responses of all calls, and how many of them were retried before. */
 async function callAll(person: Person): Promise<{ answers: Answer[]; putOff: number }> {
     const answers: Answer[] = [];
     let putOff = 0;
@@ -89,7 +89,7 @@ async function callAll(person: Person): Promise<{ answers: Answer[]; putOff: num
     return { answers, putOff };
 }
 
-/** On a machine whose cores others take, a moment is too slow for our own bounds; clients ask again when they are told to. */
+/** On a machine with other load, our own limits refuse some calls. Clients retry when they are told to. */
 function isPutOff({ status, body }: Answer): boolean {
     return status === 503 && (body['error'] as { code: string }).code === 'SERVICE_UNAVAILABLE';
 }

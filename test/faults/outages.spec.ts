@@ -5,7 +5,7 @@ import { fillPool, restartPostgres, slowPostgres } from './hurt-postgres.ts';
 import { killWorkers, pauseWorkers, replaceAll } from './hurt-processes.ts';
 import { emptyRedis, fillRedis } from './hurt-redis.ts';
 
-/** Each behaviour once, on any machine; `npm run test:long` has the full counts and the times. */
+/** Each fault once, on any machine. `npm run test:long` has the full counts and the times. */
 describe('two APIs and two workers under load', function () {
     this.timeout(240_000);
     let bed: FaultBed;
@@ -31,7 +31,7 @@ describe('two APIs and two workers under load', function () {
 
     it('lose no credit when Redis is emptied (R7)', () => emptyRedis(bed, { times: 1 }));
 
-    it('tell that no worker gets on, although all of them still run (L14)', async () => {
+    it('report that no worker makes progress, although all of them still run (L14)', async () => {
         const health = async () => (await fetch(`${bed.bases[0]}/v1/health`)).status;
         for (const worker of bed.workers) worker.signal('SIGSTOP');
         await eventually(health, (status) => status === 503, 15_000 + bed.spareMs);

@@ -10,14 +10,14 @@ export interface PoisonBed {
     readonly world: World;
     readonly shop: Shop;
     readonly ada: Person;
-    /** Another worker, in place of the one before. */
+    /** Starts another worker in place of the previous one. */
     replaceWorker(): Promise<Running>;
     close(): Promise<void>;
 }
 
 export async function openPoisonBed(topology: Topology): Promise<PoisonBed> {
     const shop = await openShop();
-    // Real processes know the product's own key prefix only, so that they get a Redis of their own.
+    // Real processes use the product's own key prefix, so they get a Redis of their own.
     const redis: OwnRedis | undefined = topology === 'redis' ? await startRedis() : undefined;
     const store = redis === undefined ? {} : { redisUrl: redis.url, keyPrefix: '{routebook}' };
     const world = await openWorld({ topology, workers: 0, config: { egressHosts: SHOP_HOSTS, ...store } });
@@ -49,7 +49,7 @@ export async function openPoisonBed(topology: Topology): Promise<PoisonBed> {
     };
 }
 
-/** R20: anyone who takes this job dies. Fails where a third worker does, where others suffer, or where a new version is not let in. */
+/** R20: each worker that takes this job dies. Fails if a third worker does, if others are affected, or if a new version is not admitted. */
 export async function killTwo({ world, shop, ada, replaceWorker }: PoisonBed): Promise<void> {
     const calls = () => shop.seen.filter(({ path }) => path === '/held').length;
     const before = calls();

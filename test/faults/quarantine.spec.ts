@@ -12,6 +12,6 @@ for (const topology of ANY_TOPOLOGY) {
 
         after(() => bed?.close());
 
-        it('is not called a third time, by anybody, until a new version; all others go on (R20)', () => killTwo(bed));
+        it('is not called a third time, by anybody, until a new version; all others continue (R20)', () => killTwo(bed));
     });
 }

@@ -16,7 +16,7 @@ const HOUR = { name: 'hour', limit: 100, seconds: 3600 } as const;
 
 if (topologies.includes('redis')) {
     describe('the limits when Redis fails', () => {
-        it('count the very first call, which comes before anybody is connected', async () => {
+        it('count the very first call, before any connection exists', async () => {
             const redis = await startRedis();
             const limits = openLimits({
                 databaseUrl: '',
@@ -31,7 +31,7 @@ if (topologies.includes('redis')) {
             await redis.remove();
         });
 
-        it('refuse the very first call at once where there is no Redis', async () => {
+        it('refuse the very first call at once without Redis', async () => {
             const limits = openLimits({
                 databaseUrl: '',
                 redisUrl: 'redis://127.0.0.1:1',
@@ -50,7 +50,7 @@ if (topologies.includes('redis')) {
             ['down', false],
             ['silent', true],
         ] as const) {
-            it(`refuse a counted call within 300 ms while Redis is ${how}, and count on afterwards`, async function () {
+            it(`refuse a counted call within 300 ms while Redis is ${how}, and count again afterwards`, async function () {
                 this.timeout(240_000);
                 const redis = await startRedis();
                 const relay = await startRelay(redis.port);
@@ -65,7 +65,7 @@ if (topologies.includes('redis')) {
                 await eventually('it counts', () => take().then(Boolean, () => false));
                 if (isSilent) relay.silence();
                 else await redis.kill();
-                // Silence has to be noticed first.
+                // A stall must be noticed first.
                 if (isSilent) await take().catch(() => undefined);
                 const elapsedMs = startStopwatch();
                 const refusal = await take().catch((error: unknown) => error);
@@ -81,7 +81,7 @@ if (topologies.includes('redis')) {
             });
         }
 
-        it('leave a site its share although an emptied Redis knows of no worker', async () => {
+        it('leave a site its share even if an emptied Redis knows no worker', async () => {
             const redis = await startRedis();
             const own = { databaseUrl: '', redisUrl: redis.url, keyPrefix: 'limits', log: silent };
             const limits = openLimits({ ...own, clock: { offsetMs: 0 } });
@@ -114,8 +114,8 @@ if (topologies.includes('redis')) {
         });
     });
 
-    describe('the slots of the workers, as a process knows them,', () => {
-        it('are what the store said last, until no worker has reported for as long as a report lives', () => {
+    describe('the worker slots that a process knows', () => {
+        it('are the last ones of the store, until no worker has reported for the lifetime of a report', () => {
             let now = 1000;
             const slots = rememberSlots(() => now);
             expect(slots.latest()).to.equal(0);

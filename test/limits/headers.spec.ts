@@ -6,7 +6,7 @@ const minute: WindowState = { name: 'minute', limit: 20, seconds: 60, remaining:
 const hour: WindowState = { name: 'hour', limit: 1000, seconds: 3600, remaining: 12, resetsIn: 1800 };
 
 describe('the rate limit headers', () => {
-    it('show every window as a structured field, and the tightest by its old names', () => {
+    it('show every window as a structured field, and the tightest with the older headers', () => {
         expect(limitHeaders([minute, hour])).to.deep.equal({
             'RateLimit-Policy': '"minute";q=20;w=60, "hour";q=1000;w=3600',
             RateLimit: '"minute";r=19;t=31, "hour";r=12;t=1800',
@@ -16,7 +16,7 @@ describe('the rate limit headers', () => {
         });
     });
 
-    it('take of two equally tight windows the one that resets last', () => {
+    it('show of two equally tight windows the one that resets last', () => {
         expect(
             limitHeaders([
                 { ...hour, remaining: 0 },
@@ -25,7 +25,7 @@ describe('the rate limit headers', () => {
         ).to.equal('1800');
     });
 
-    it('say nothing where no window applies', () => {
+    it('are absent if no window applies', () => {
         expect(limitHeaders([])).to.deep.equal({});
     });
 });

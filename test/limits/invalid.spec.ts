@@ -5,14 +5,14 @@ import { codeOf } from '../support/routes.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
 for (const topology of TOPOLOGIES) {
-    describe(`calls that are answered 400, over ${topology}`, () => {
+    describe(`calls with status 400, over ${topology}`, () => {
         let world: World;
         before(async () => {
             world = await openWorld({ topology, workers: 0 });
         });
         after(() => world.close());
 
-        /** As if so many calls of the account had been answered 400 within this minute. */
+        /** Sets the account's count of 400 responses in this minute. */
         async function haveFailed({ userId }: Person, count: number): Promise<void> {
             const windows = [{ name: 'minute', limit: INVALID_A_MINUTE, seconds: 60 }] as const;
             const take = () => world.app.limits.take({ identity: `invalid:${userId}`, windows });
@@ -21,7 +21,7 @@ for (const topology of TOPOLOGIES) {
         const bad = (person: Person) => person.call('POST', '/v1/fetch', { body: '{' });
         const look = (person: Person) => person.call('GET', '/v1/catalog/absent.test?intent=find+all+the+cheap+words+of+this+site');
 
-        it('may be 600 a minute of an account, on the counted routes together; then all of these are refused before their bodies', async () => {
+        it('are limited to 600 a minute for an account, over all counted routes; then all of these are refused before their bodies', async () => {
             const [eve, ada] = [await join(world), await join(world)];
             await haveFailed(eve, INVALID_A_MINUTE - 2);
             expect((await bad(eve)).status).to.equal(400);
@@ -41,7 +41,7 @@ for (const topology of TOPOLOGIES) {
             expect((await bad(eve)).status).to.equal(400);
         });
 
-        it('are told apart by nothing that was good: a 404 and a 200 count in the windows of the plan alone', async () => {
+        it('do not include valid calls: a 404 and a 200 count in the windows of the plan only', async () => {
             const ada = await join(world);
             await haveFailed(ada, INVALID_A_MINUTE - 1);
             expect((await look(ada)).status).to.equal(404);

@@ -5,7 +5,7 @@ import { eventually, openQueueFixture, type QueueFixture, topologies } from '../
 import { replaceClock } from '../support/clock.ts';
 
 const MINUTE: LimitWindow = { name: 'minute', limit: 3, seconds: 60 };
-/** These tests ask what is counted, not how soon: other tests share the machine. When one is given up stands in test/faults/outages.spec.ts. */
+/** These tests check counts, not durations. Timeouts are tested in test/faults/outages.spec.ts. */
 const UNHURRIED_MS = 20_000;
 const HOUR: LimitWindow = { name: 'hour', limit: 100, seconds: 3600 };
 
@@ -15,7 +15,7 @@ for (const topology of topologies) {
         let limits: Limits;
         let db: Knex;
         let serial = 0;
-        /** Nobody has counted anything for this name yet. */
+        /** A name without any counts. */
         const somebody = () => `account:${topology}-${++serial}`;
         const clock = { offsetMs: 0 };
 
@@ -32,7 +32,7 @@ for (const topology of topologies) {
             await fixture.remove();
         });
 
-        /** Moves the one clock that counts: that of the shared store. */
+        /** Sets the clock of the shared store. */
         async function moveTo(seconds: number): Promise<void> {
             clock.offsetMs = seconds * 1000;
             await replaceClock(db, seconds * 1000);
@@ -58,7 +58,7 @@ for (const topology of topologies) {
             expect(refused.windows.map(({ remaining }) => remaining)).to.deep.equal([0, 97]);
         });
 
-        it('lets a caller in who slept exactly as long as it was told', async () => {
+        it('admits a caller who waited exactly as long as Retry-After said', async () => {
             const identity = somebody();
             for (let call = 0; call < 3; call++) await limits.take({ identity, windows: [MINUTE] });
             const refused = await limits.take({ identity, windows: [MINUTE] });
@@ -94,7 +94,7 @@ for (const topology of topologies) {
             expect(refused.ok ? 0 : refused.retryAfter).to.be.within(86_390, 86_400);
         });
 
-        it('takes nothing at all when any part refuses', async () => {
+        it('takes nothing at all if any part refuses', async () => {
             const identity = somebody();
             const full: LimitWindow = { name: 'minute', limit: 0, seconds: 60 };
             const site = `site-${++serial}.example`;
@@ -126,7 +126,7 @@ for (const topology of topologies) {
             expect((await limits.peek(identity, [HOUR], identity)).inFlight).to.equal(2);
         });
 
-        it('gives a place back that nobody ended, at the time it was taken for', async () => {
+        it('releases a slot that was not ended, when its lease expires', async () => {
             const identity = somebody();
             const site = `site-${++serial}.example`;
             for (const _ of [1, 2]) {
@@ -139,7 +139,7 @@ for (const topology of topologies) {
             expect((await limits.take({ identity, windows: [HOUR], lease: aLease(identity, { site, share: 2 }) })).ok).to.equal(true);
         });
 
-        it('keeps a site to half of the slots of the living workers, and to at least 2', async () => {
+        it('limits a site to half of the slots of the live workers, and to at least 2', async () => {
             const fleet = fixture.openFleet();
             const site = `site-${++serial}.example`;
             const fill = async () => {
@@ -163,7 +163,7 @@ for (const topology of topologies) {
             expect((await fill()).taken).to.equal(4);
         });
 
-        it('knows who works, how busy they are and when they last got on', async () => {
+        it('reports the workers, how busy they are and when they last made progress', async () => {
             const fleet = fixture.openFleet();
             const progressAt = Date.now() - 4000;
             await eventually('the register answers', () =>
@@ -208,7 +208,7 @@ for (const topology of topologies) {
             expect((await limits.peek(identity, [many], identity)).windows[0]?.remaining).to.equal(0);
         });
 
-        it('never lets more fetches fly than allowed, and never locks up, when accounts and sites cross', async function () {
+        it('never admits more fetches than allowed, and never deadlocks, when accounts and sites cross', async function () {
             this.timeout(240_000);
             const accounts = [somebody(), somebody(), somebody()];
             const sites = [1, 2, 3].map((number) => `cross-${serial}-${number}.example`);

@@ -52,7 +52,7 @@ describe('a monitor', function () {
     let items: object[] = [];
     let status = 200;
     let calls = 0;
-    /** Until when the site holds its answers. */
+    /** While this is pending, the site holds its responses. */
     let held = Promise.resolve();
 
     before(async () => {
@@ -94,7 +94,7 @@ describe('a monitor', function () {
             .filter((event) => (event as { monitor_id?: unknown }).monitor_id === monitor.monitor_id);
     const ended = (monitor: Monitor, count: number) =>
         eventually(
-            // Not by the route, whose window this would empty.
+            // Reads the database, since the route would use up its rate limit.
             async (): Promise<{ status: string }[]> =>
                 world.app.db('monitor_runs').where({ monitor_id: monitor.monitor_id }).select('status'),
             (all) => all.length === count && all.every((run) => run.status !== 'running'),
@@ -118,7 +118,7 @@ describe('a monitor', function () {
         expect(dataOf(await ada.call('DELETE', at(monitor)))).to.deep.equal({ monitor_id: monitor.monitor_id, deleted: true });
     };
 
-    it('runs at once, sets its base and tells nothing', async () => {
+    it('runs at once, sets its baseline and reports nothing', async () => {
         const answer = await order({ name: 'Prices', metadata: { mine: 'red' } });
         expect(answer.status).to.equal(201);
         const monitor = dataOf<Monitor>(answer);
@@ -133,7 +133,7 @@ describe('a monitor', function () {
         expect(codeOf(await ada.call('GET', at(monitor)))).to.equal('MONITOR_NOT_FOUND');
     });
 
-    it('tells what came, went and changed, by the ids of items, and nothing of their order', async () => {
+    it('reports added, removed and changed items by their ids, and ignores their order', async () => {
         const monitor = await made({ identity: 'id' });
         items = [
             { id: 2, price: 1 },
@@ -164,7 +164,7 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('tells of each run with always, and where an expression says so', async () => {
+    it('reports each run with always, and by an expression', async () => {
         const always = await made({ when: 'always', metadata: { mine: 'red' } });
         await again(always);
         const [told, ...others] = await eventsOf(always);
@@ -178,7 +178,7 @@ describe('a monitor', function () {
         items = [{ id: 1, price: 2 }];
         await again(cheap);
         expect(await eventsOf(cheap)).to.have.length(1);
-        // The history has what was not told, too.
+        // The history also has changes that were not reported.
         expect((await changesOf(cheap)).map(({ diff }) => diff.changed)).to.deep.equal([
             [{ path: '', before: 4, after: 2 }],
             [{ path: '', before: 5, after: 4 }],
@@ -186,7 +186,7 @@ describe('a monitor', function () {
         await remove(cheap);
     });
 
-    it('fails ten times, is told of once, runs more seldom, and is itself again after a success', async () => {
+    it('fails ten times, is reported once, runs less often, and recovers after a success', async () => {
         const monitor = await made({ metadata: { mine: 'red' } });
         status = 404;
         for (let failures = 1; failures <= 9; failures++) {
@@ -211,10 +211,10 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('makes a run that was missed once, and none twice, with two workers over 15 days', async () => {
+    it('makes up for a missed run once, and repeats none, with two workers over 15 days', async () => {
         const monitor = await made({ every: '1d' });
         calls = 0;
-        // Beyond the time of day at which it begins: up to half a minute after it was made.
+        // Beyond its start offset, which is up to half a minute.
         await world.clock.advance({ days: 5, minutes: 1 });
         await ended(monitor, 2);
         for (let day = 1; day <= 10; day++) {
@@ -227,7 +227,7 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('sets a new base for other params, watch or identity, told to nobody', async () => {
+    it('sets a new baseline for other params, watch or identity, without a report', async () => {
         const monitor = await made();
         dataOf(await ada.call('PATCH', at(monitor), { body: { watch: 'items[].id' } }));
         await again(monitor);
@@ -236,7 +236,7 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('does not compare a run with other runs where it watches something else meanwhile', async () => {
+    it('does not compare a run with other runs if its watch changed meanwhile', async () => {
         const monitor = await made();
         const { promise, resolve } = Promise.withResolvers<void>();
         held = promise;
@@ -249,14 +249,14 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('fails where an expression does not fit', async () => {
+    it('fails if an expression does not match', async () => {
         const monitor = await made({ watch: 'sum(items)' });
         expect((await read(monitor)).last_run).to.deep.include({ status: 'failed' });
         expect((await read(monitor)).last_run?.error?.code).to.equal('UPSTREAM_INVALID_RESPONSE');
         await remove(monitor);
     });
 
-    it('skips runs that could pass its credits of the day', async () => {
+    it('skips runs that could exceed its daily credits', async () => {
         const monitor = await made({ max_credits_per_day: 1 });
         await world.clock.advance({ seconds: 1 });
         const answer = await ada.call('POST', at(monitor, '/run'));
@@ -273,7 +273,7 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('holds its credits of the day, and remembers its base, over more skipped runs than are kept', async () => {
+    it('holds its daily credits, and keeps its baseline, over more skipped runs than are stored', async () => {
         const monitor = await made({ max_credits_per_day: 1 });
         const { db } = world.app;
         const { base } = await db('monitors').where({ monitor_id: monitor.monitor_id }).first('base');
@@ -295,7 +295,7 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('pauses and goes on by hand, and pauses where its key or its site is gone', async () => {
+    it('is paused and resumed, and pauses if its key or its site is gone', async () => {
         const monitor = await made();
         expect(dataOf(await ada.call('PATCH', at(monitor), { body: { status: 'paused' } }))).to.include({
             status: 'paused',
@@ -323,10 +323,10 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('keeps what a person changed while a run was about to begin', async () => {
+    it('keeps a user’s changes while a run was about to begin', async () => {
         const monitor = await made();
         const { db } = world.app;
-        /** What a worker knows that took it as due. */
+        /** The copy of a worker that claimed it as due. */
         const taken = async () => {
             const claim = newId('op');
             const until = db.raw("fleet_now() + interval '30 seconds'");
@@ -363,7 +363,7 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('takes two changes at once', async () => {
+    it('accepts two changes at once', async () => {
         const monitor = await made();
         const changes = [{ timeout_ms: 9000 }, { max_results: 7 }, { max_credits: 8 }, { every: '1d' }];
         const answers = await Promise.all(changes.map((body) => ada.call('PATCH', at(monitor), { body })));
@@ -372,7 +372,7 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('is bounded by the plan in number and distance, and says how to get more', async () => {
+    it('is limited by the plan in number and interval, and names the larger plan', async () => {
         const free = await join(world);
         const near = await order({ every: '15m' }, free);
         expect(near.status).to.equal(403);
@@ -383,7 +383,7 @@ describe('a monitor', function () {
         for (const monitor of dataOf<Monitor[]>(await free.call('GET', '/v1/monitors'))) await free.call('DELETE', at(monitor));
     });
 
-    it('has the number of its account where an operator set one, and the newest pause where that is lowered', async () => {
+    it('has the limit of its account if an operator set one, and the newest pause if that is lowered', async () => {
         const eve = await join(world, { plan: 'enterprise', overrides: { monitors: 2 } });
         const monitors = [dataOf<Monitor>(await order({ every: '1d' }, eve)), dataOf<Monitor>(await order({ every: '1d' }, eve))];
         const refused = await order({ every: '1d' }, eve);
@@ -420,14 +420,14 @@ describe('a monitor', function () {
         ['of a write', { endpoint: 'order' }, ['/endpoint INVALID_VALUE']],
         ['with max_age', { max_age: 5 }, ['/max_age UNKNOWN_FIELD']],
     ] as const) {
-        it(`${title} is refused with the place`, async () => {
+        it(`${title} is refused with the pointer`, async () => {
             const answer = await order(more);
             expect(answer.status).to.equal(400);
             expect(detailsOf(answer)).to.deep.equal(details);
         });
     }
 
-    it('is refused like a fetch where its endpoint is not there', async () => {
+    it('is refused like a fetch if its endpoint does not exist', async () => {
         expect(codeOf(await order({ endpoint: 'none' }))).to.equal('ENDPOINT_NOT_FOUND');
         expect(codeOf(await order({ site: 'nowhere.test' }))).to.equal('SITE_NOT_FOUND');
     });
@@ -452,7 +452,7 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('of another workspace is not there', async () => {
+    it('of another workspace looks absent', async () => {
         const monitor = await made();
         const eve = await join(world);
         for (const [method, path] of [
@@ -466,7 +466,7 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('whose params cannot be decrypted is shown without them, fails its runs, and hides no other', async () => {
+    it('with params that cannot be decrypted is shown without them, fails its runs, and hides no other', async () => {
         const whole = await made({ params: {} });
         const lost = await made();
         const { db } = world.app;
@@ -490,7 +490,7 @@ describe('a monitor', function () {
         await remove(whole);
     });
 
-    it('waits for no other one that hangs', async () => {
+    it('does not wait for another one that hangs', async () => {
         const [one, other, third] = [await made(), await made(), await made()];
         const ids = [one.monitor_id, other.monitor_id];
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -500,7 +500,7 @@ describe('a monitor', function () {
         await trx('monitors').whereIn('monitor_id', ids).forUpdate();
         resolve();
         try {
-            // Both workers have one of which they learn no end.
+            // Both workers have one that never ends.
             await eventually(
                 () => world.app.db('monitor_runs').whereIn('monitor_id', ids).whereNotNull('claim'),
                 (claimed) => claimed.length === 2,
@@ -515,7 +515,7 @@ describe('a monitor', function () {
         }
     });
 
-    it('is no failure where its result waits too long to be compared', async () => {
+    it('does not fail if its result waits too long to be compared', async () => {
         const monitor = await made();
         const [run] = await world.app
             .db('monitor_runs as r')
@@ -539,7 +539,7 @@ describe('a monitor', function () {
         await remove(monitor);
     });
 
-    it('keeps what it saw encrypted', async () => {
+    it('stores results encrypted', async () => {
         items = [{ id: 1, note: 'a-word-to-find' }];
         const monitor = await made();
         const [run] = await world.app.db('monitor_runs').where({ monitor_id: monitor.monitor_id });

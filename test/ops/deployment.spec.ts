@@ -12,13 +12,13 @@ const SETTINGS = ['config.ts', 'settings-reader.ts']
 
 const file = (name: string) => readFileSync(`${OPS}/${name}`, 'utf8');
 
-/** Reads as config.ts reads them: a name it does not know is a typing mistake in the manifest. */
+/** Reads like config.ts: an unknown name is a typing mistake in the manifest. */
 function checkSettings(settings: Record<string, string>): void {
     for (const name of Object.keys(settings)) expect(SETTINGS, `a setting called ${name}`).to.include(`'${name}'`);
     expect(() => readConfig(settings)).to.not.throw();
 }
 
-/** The words of a command of package.json, which bound its memory; where it keeps compiled code is a matter of the place it runs at. */
+/** The words of a package.json command, which limit its memory. The place of compiled code depends on the deployment. */
 function wordsOf(command: 'api' | 'worker'): string[] {
     const { scripts } = JSON.parse(file('../package.json')) as { scripts: Record<string, string> };
     return (scripts[command] ?? '').split(' ').filter((word) => word !== 'exec' && !word.startsWith('NODE_COMPILE_CACHE='));
@@ -31,7 +31,7 @@ interface Probe {
     httpGet: { path: string; port: string };
 }
 
-/** Where secrets of a cloud or of this cluster are to be had. */
+/** Addresses where secrets of a cloud or of this cluster can be read. */
 const INNER = [
     ...['169.254.169.254', '168.63.129.16', '10.1.2.3', '172.20.0.1', '192.168.1.1', '100.100.100.200', '127.0.0.1'],
     ...['fd00:ec2::254', 'fe80::1', '::1', '64:ff9b::a9fe:a9fe'],
@@ -83,9 +83,9 @@ describe('the Kubernetes manifests', () => {
         expect(text.split('\n')[0]).to.match(/^# Not run on a cluster/);
     });
 
-    it('set what can be set, to values that start', () => checkSettings(settings));
+    it('set known settings, to valid values', () => checkSettings(settings));
 
-    it('run every container without rights, without a token of the cluster, and on a file system that is only read', () => {
+    it('run every container without privileges, without a token of the cluster, and on a read-only file system', () => {
         const specs = manifests.flatMap(({ spec }) => (spec?.template === undefined ? [] : [spec.template.spec]));
         expect(specs).to.have.length(3);
         for (const { automountServiceAccountToken, securityContext, containers } of specs) {
@@ -102,7 +102,7 @@ describe('the Kubernetes manifests', () => {
         }
     });
 
-    it('let workers and APIs reach no inner address and no metadata service, but their own stores', () => {
+    it('let workers and APIs reach no inner address and no metadata service, except for their own stores', () => {
         for (const name of ['routebook-worker', 'routebook-api']) {
             const { policyTypes, egress = [] } = named('NetworkPolicy', name).spec ?? {};
             expect(policyTypes, name).to.deep.equal(['Ingress', 'Egress']);
@@ -126,14 +126,14 @@ describe('the Kubernetes manifests', () => {
         }
     });
 
-    it('let stores be reached by Routebook alone, and call nobody', () => {
+    it('make stores reachable from Routebook only, and without outbound traffic', () => {
         for (const name of ['routebook-postgres', 'routebook-redis']) {
             const { policyTypes, egress = [], ingress = [] } = named('NetworkPolicy', name).spec ?? {};
             expect([policyTypes, egress.length, ingress.length], name).to.deep.equal([['Ingress', 'Egress'], 0, 1]);
         }
     });
 
-    it('run commands that exist', () => {
+    it('run existing commands', () => {
         for (const { spec } of manifests) {
             for (const { command } of spec?.template?.spec.containers ?? []) {
                 expect(() => file(`../${command.at(-1)}`), command.join(' ')).to.not.throw();
@@ -141,13 +141,13 @@ describe('the Kubernetes manifests', () => {
         }
     });
 
-    it('bound the memory of API and worker as their commands do', () => {
+    it('limit the memory of API and worker like their commands', () => {
         const [api, worker] = pods.map(({ pod }) => pod?.containers[0]?.command);
         expect(api).to.deep.equal(API);
         expect(worker).to.deep.equal(WORKER);
     });
 
-    it('ask ports that the processes listen on, at paths that exist', () => {
+    it('probe ports that the processes listen on, at existing paths', () => {
         const listening: Record<string, number> = { http: readConfig({}).port, metrics: Number(settings['METRICS_PORT']) };
         const paths: Record<string, string[]> = { http: ['/livez', '/readyz'], metrics: ['/livez', '/readyz', '/metrics'] };
         for (const { pod } of pods) {
@@ -160,7 +160,7 @@ describe('the Kubernetes manifests', () => {
         }
     });
 
-    it('give every process the time to end what it began', () => {
+    it('give every process the time to finish its work', () => {
         for (const { name, pod } of pods) {
             const drainMs = (pod?.containers[0]?.lifecycle?.preStop.sleep.seconds ?? 0) * 1000;
             const graceMs = (pod?.terminationGracePeriodSeconds ?? 0) * 1000;
@@ -168,7 +168,7 @@ describe('the Kubernetes manifests', () => {
         }
     });
 
-    it('bound the connections of one client where Routebook itself does not', () => {
+    it('limit the connections of one client if Routebook itself does not', () => {
         const { clientConnections, clientConnectionsPerSecond } = readConfig({});
         expect(Number(settings['TRUST_PROXY'])).to.be.above(0);
         const { annotations = {} } = named('Ingress', 'routebook-api').metadata;
@@ -179,11 +179,11 @@ describe('the Kubernetes manifests', () => {
         expect(nginx).to.include(`rate=${clientConnectionsPerSecond}r/s`);
     });
 
-    it('add workers by what waits for each slot', () => {
+    it('add workers by the number of waiting jobs for each slot', () => {
         const [trigger] = named('ScaledObject', 'routebook-worker').spec?.triggers ?? [];
         const { query = '' } = trigger?.metadata ?? {};
         expect(query).to.include('routebook_queue_jobs').and.include('routebook_worker_slots');
-        // Jobs run in slots that the gauge of busy ones does not count. Those that wait for credits, limits or a site need no worker.
+        // Jobs run in slots that the gauge of busy slots does not count. Jobs that wait for credits, limits or a site need no worker.
         const states = [...query.matchAll(/routebook_open_jobs\{state="(\w+)"\}/g)].map(([, state]) => state);
         expect([...new Set(states)]).to.have.members(['running', 'worker']);
         expect(Number(trigger?.metadata.threshold)).to.be.below(Number(settings['WORKER_CONCURRENCY']));
@@ -207,14 +207,14 @@ describe('the compose file', () => {
     };
     const ours = ['migrate', 'api', 'worker'].map((name) => services[name] ?? {});
 
-    it('sets what can be set, to values that start', () => {
+    it('sets known settings, to valid values', () => {
         for (const { environment = {} } of ours) {
             const filled = Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+(?::-([^}]*))?[^}]*\}/g, '$1')]);
             checkSettings(Object.fromEntries(filled));
         }
     });
 
-    it('runs ours and Redis without rights, on a file system that is only read', () => {
+    it('runs our containers and Redis without privileges, on a read-only file system', () => {
         for (const service of [...ours, services['redis'] ?? {}]) {
             expect(service.read_only).to.equal(true);
             expect(service.cap_drop).to.deep.equal(['ALL']);
@@ -222,7 +222,7 @@ describe('the compose file', () => {
         }
     });
 
-    it('keeps the worker away from everything but the stores, which have no way out and want a password', () => {
+    it('lets the worker reach only the stores, which have no outbound traffic and need a password', () => {
         const networks = (name: string) => services[name]?.networks ?? [];
         expect(networks('worker')).to.deep.equal(['sites', 'stores']);
         expect(networks('api')).not.to.include('sites');
@@ -233,7 +233,7 @@ describe('the compose file', () => {
         expect(services['api']?.environment).to.include.keys('SECRET_KEYS');
     });
 
-    it('runs commands that exist, asks paths that exist, and waits for what runs', () => {
+    it('runs existing commands, probes existing paths, and waits for its dependencies', () => {
         for (const { command = [], healthcheck, stop_grace_period } of ours) {
             expect(() => file(`../${command.at(-1)}`)).to.not.throw();
             if (healthcheck !== undefined) expect(healthcheck.test.at(-1)).to.match(/127\.0\.0\.1:(8080\/readyz|9464\/readyz)'/);
@@ -241,12 +241,12 @@ describe('the compose file', () => {
         }
     });
 
-    it('bounds the memory of API and worker as their commands do', () => {
+    it('limits the memory of API and worker like their commands', () => {
         expect(services['api']?.command).to.deep.equal(API);
         expect(services['worker']?.command).to.deep.equal(WORKER);
     });
 
-    it('lets Redis refuse rather than forget', () => {
+    it('makes Redis refuse writes rather than evict', () => {
         expect(services['redis']?.command?.join(' ')).to.include('--maxmemory-policy noeviction').and.include('--appendonly yes');
     });
 });

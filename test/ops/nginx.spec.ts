@@ -18,7 +18,7 @@ const CONF = fileURLToPath(new URL('../../ops/nginx/routebook.conf', import.meta
 const HOST = 'routebook.example';
 const SHIPPED_RATE = 'rate=128r/s';
 
-describe('nginx in front of the API, with the file that we ship', function () {
+describe('nginx in front of the API, with the shipped configuration', function () {
     this.timeout(240_000);
     const authority: Certificate = createAuthority();
     let world: World;
@@ -71,7 +71,7 @@ describe('nginx in front of the API, with the file that we ship', function () {
         await world?.close();
     });
 
-    /** A call as from the outside: TLS that is checked, and whatever headers the caller likes. */
+    /** A call from outside: with verified TLS, and any headers. */
     async function ask(
         method: string,
         path: string,
@@ -103,7 +103,7 @@ describe('nginx in front of the API, with the file that we ship', function () {
         expect(headers['x-request-id']).to.match(/^req_/);
     });
 
-    it('lets nobody choose the address that limits count by', async () => {
+    it('lets nobody choose the address that rate limits use', async () => {
         const path = `/v1/catalog/${HOST}?${new URLSearchParams({ intent: 'find the price of one product today' })}`;
         const statuses: number[] = [];
         for (let index = 0; index < 6; index++) {
@@ -112,19 +112,19 @@ describe('nginx in front of the API, with the file that we ship', function () {
         expect(statuses).to.deep.equal([404, 404, 404, 404, 404, 429]);
     });
 
-    it('keeps the numbers for the inside', async () => {
+    it('serves the metrics only inside', async () => {
         expect((await ask('GET', '/metrics')).status).to.equal(404);
     });
 
-    it('leaves it to the API to refuse what is too large, in its own words', async () => {
+    it('leaves too large requests to the API, with its own error', async () => {
         const headers = { authorization: `Bearer ${ada.apiKey}`, 'content-type': 'application/json' };
         const { status, text } = await ask('POST', '/v1/schemas', { headers, body: `"${'x'.repeat(4 * 2 ** 20 + 10)}"` });
         expect(status).to.equal(413);
         expect(JSON.parse(text).error.code).to.equal('PAYLOAD_TOO_LARGE');
     });
 
-    // The last one: after a flood nginx may rest an API for two seconds.
-    it('closes new connections of one client beyond 128 a second and a burst of as many, unanswered, and serves other clients', async () => {
+    // This test is the last one, since nginx may suspend an API for two seconds after a flood.
+    it('closes new connections of one client beyond 128 a second and a burst of as many, without a response, and serves other clients', async () => {
         const from = (localAddress: string) =>
             ask('GET', '/livez', { localAddress }).then(
                 ({ status }) => status,

@@ -19,7 +19,7 @@ import { needs } from '../support/system-programs.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', function () {
+describe('Debian’s PostgreSQL behind PgBouncer in transaction mode', function () {
     this.timeout(240_000);
     let postgres: DebianPostgres;
     let pooler: Awaited<ReturnType<typeof startPgBouncer>>;
@@ -45,7 +45,7 @@ describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', 
         return { status: response.status, body: (await response.json()) as { meta: { credits_remaining: number } } };
     };
 
-    /** Asks again where the machine is too busy, as clients do. */
+    /** Retries if the machine is too busy, like clients do. */
     const serveProduct = async (id: number) => {
         for (;;) {
             const answer = await fetchProduct(id);
@@ -100,7 +100,7 @@ describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', 
         await postgres?.remove();
     });
 
-    it('bills every one of 400 fetches of which 50 run at once, exactly', async () => {
+    it('bills each of 400 fetches, 50 at once, exactly', async () => {
         const first = await fetchProduct(1);
         const before = first.body.meta.credits_remaining;
         for (let round = 0; round < 8; round++) {
@@ -111,7 +111,7 @@ describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', 
         expect(await admin(postgres.url('routebook'), 'ledger', 'check')).to.have.property('ok', true);
     });
 
-    it("is backed up and restored with PostgreSQL's own tools, and goes on with accounts, schemas and money as they were", async () => {
+    it('is backed up and restored with PostgreSQL’s own tools, and continues with the same accounts, schemas and credits', async () => {
         const folder = mkdtempSync(join(tmpdir(), 'routebook-backup-'));
         try {
             await postgres.tool('pg_dump', ['--format=custom', `--file=${folder}/backup`, 'routebook']);
@@ -136,7 +136,7 @@ describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', 
         }
     });
 
-    it('keeps its callers waiting no longer than a second when the pooler is away, and serves them when it is back', async () => {
+    it('lets callers wait a second at most while the pooler is down, and serves them when it is up', async () => {
         await pooler.close();
         const began = performance.now();
         const refused = await fetchProduct(3);

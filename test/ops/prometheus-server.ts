@@ -10,19 +10,19 @@ import { freePort } from '../support/free-port.ts';
 
 const RULES = fileURLToPath(new URL('../../ops/prometheus/rules.yml', import.meta.url));
 
-/** It reads its log of writes before it answers. */
+/** It replays its write-ahead log before it answers. */
 const READY_MS = 30_000;
 
-/** What a query gave: one entry a series. */
+/** The result of a query: one entry for each series. */
 export type Series = { metric: Record<string, string>; value: number }[];
 
 export interface Prometheus {
-    /** An instant query. @throws with Prometheus' own words where it refuses the query. */
+    /** An instant query. @throws with Prometheus' own error message */
     query(expression: string): Promise<Series>;
     close(): Promise<void>;
 }
 
-/** Prometheus as the operating system ships it, with our rules, scraping these ports of this machine each 500 ms. */
+/** The operating system's Prometheus, with our rules, scraping these local ports every 500 ms. */
 export async function startPrometheus(targets: Readonly<Record<string, readonly number[]>>): Promise<Prometheus> {
     const folder = mkdtempSync(join(tmpdir(), 'routebook-prometheus-'));
     const jobs = Object.entries(targets).map(([job_name, ports]) => ({
@@ -69,7 +69,7 @@ export async function startPrometheus(targets: Readonly<Record<string, readonly 
     };
 }
 
-/** Runs promtool. @throws with its output where it finds a fault. */
+/** Runs promtool. @throws with its output if it finds a fault */
 export async function promtool(args: readonly string[], input?: string): Promise<string> {
     const running = promisify(execFile)('promtool', [...args]);
     running.child.stdin?.end(input ?? '');

@@ -23,7 +23,7 @@ interface Rules {
 const rules = (parse(readFileSync(`${OPS}/prometheus/rules.yml`, 'utf8')) as Rules).groups.flatMap((group) => group.rules);
 const alerts = rules.flatMap(({ alert, annotations }) => (alert === undefined ? [] : [{ alert, runbook: annotations?.runbook }]));
 
-/** Every query of every dashboard, by the panel that shows it. */
+/** Every query of every dashboard, by its panel. */
 const panels = readdirSync(`${OPS}/grafana`).flatMap((file) => {
     const dashboard = JSON.parse(readFileSync(`${OPS}/grafana/${file}`, 'utf8')) as {
         title: string;
@@ -35,7 +35,7 @@ const panels = readdirSync(`${OPS}/grafana`).flatMap((file) => {
 describe('the alerting rules', function () {
     this.timeout(240_000);
 
-    it('are sound, and fire when they should and only then', async function () {
+    it('are valid, and fire when they should and only then', async function () {
         needs(this, 'prometheus');
         expect(await promtool(['check', 'rules', `${OPS}/prometheus/rules.yml`])).to.include('SUCCESS');
         expect(await promtool(['check', 'config', `${OPS}/prometheus/prometheus.yml`])).to.include('SUCCESS');
@@ -74,7 +74,7 @@ describe('the alerting rules', function () {
 
 describe('Prometheus, scraping two APIs and two workers', function () {
     this.timeout(240_000);
-    /** A site that is registered, below a domain that is not. */
+    /** A registered site below a domain that is not registered. */
     const BELOW = 'api.dear.test';
     const PRICES = { COST_PER_REQUEST: '0.5', COST_PER_SECOND: '0', COST_PER_GB: '0' };
     let world: World;
@@ -84,7 +84,7 @@ describe('Prometheus, scraping two APIs and two workers', function () {
     const running: Running[] = [];
     const ports = { 'routebook-api': [] as number[], 'routebook-worker': [] as number[] };
     let ada: Person;
-    /** Since the processes began. */
+    /** Requests since the processes started. */
     const sent = { success: 0, status: 0 };
 
     before(async function () {
@@ -110,7 +110,7 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         for (const [index, one] of running.entries()) await one.said(index < 2 ? 'routebook ready on' : 'the worker takes jobs');
         prometheus = await startPrometheus(ports);
         ada = await join(world, { plan: 'pro' });
-        // Beside processes that start, an API may have no room for a package yet.
+        // While processes start, an API may be too busy for a package.
         await eventually(
             async () => (await ada.publish(shopPackage(shop.port))).status,
             (status) => status === 201,
@@ -127,7 +127,7 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         await redis?.remove();
     });
 
-    it('finds counters of each site that equal what was sent, and every query of every dashboard has an answer', async () => {
+    it('counts the requests of each site exactly, and every query of every dashboard returns data', async () => {
         const bases = await Promise.all(
             running.slice(0, 2).map(async (api) => /http:\/\/[\w.:]+/.exec(await api.said('routebook ready on'))?.[0] ?? ''),
         );
@@ -135,7 +135,7 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         const fetchAt = (person: typeof ada, index: number, endpoint: string, params = {}) =>
             person.call('POST', '/v1/fetch', { base: bases[index % 2] ?? '', body: { site: SHOP, endpoint, params } });
 
-        // The series have to exist before they can be seen to grow.
+        // The series must exist before their growth is visible.
         const round = async () => {
             for (let index = 0; index < 6; index++) {
                 expect((await fetchAt(ada, index, 'product', { id: index + 1 })).status).to.equal(200);
@@ -153,7 +153,7 @@ describe('Prometheus, scraping two APIs and two workers', function () {
 
         const one = async (expression: string) => (await prometheus.query(expression))[0]?.value;
         const of = (metric: string, labels = '') => one(`sum(${metric}{site="${SHOP}"${labels}})`);
-        // What came last may stand in the next scrape.
+        // The last requests may be in the next scrape.
         await eventually(
             () => of('routebook_fetches_total', ',outcome="UPSTREAM_STATUS"'),
             (value) => value === sent.status,
@@ -168,7 +168,7 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         );
         expect(await of('routebook_site_cost_usd_total')).to.equal(shop.seen.length * 0.5);
 
-        // A circuit shows once it was open: more than half of what ended has to fail.
+        // A circuit appears once it was open: more than half of the calls must fail.
         const cut = async () => (await Promise.all(Array.from({ length: 40 }, (_, index) => fetchAt(ada, index, 'cut')))).map(codeOf);
         await eventually(cut, (codes) => codes.includes('SITE_UNAVAILABLE'), 20_000);
         for (const { panel, expr } of panels) {
@@ -183,7 +183,7 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         }
     });
 
-    it('finds what a site earned and what it cost under one name, where that is not its registrable domain', async () => {
+    it('has the income and cost of a site under one name, if that is not its registrable domain', async () => {
         const bea = await join(world, { plan: 'pro' });
         expect((await bea.publish(shopPackage(shop.port, { site: BELOW }))).status).to.equal(201);
         const [base = ''] = /http:\/\/[\w.:]+/.exec((await running[0]?.said('routebook ready on')) ?? '') ?? [];
@@ -205,7 +205,7 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         expect(await prometheus.query('routebook_fetches_total{site="dear.test"}')).to.deep.equal([]);
     });
 
-    it('finds what all processes share at every API, and at no worker a 0 that nobody measured', async () => {
+    it('has shared values at every API, and no unmeasured 0 at a worker', async () => {
         const gauges = [
             'routebook_credits_held',
             'routebook_queue_oldest_wait_seconds',
@@ -227,7 +227,7 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         }
     });
 
-    it('finds metrics that promtool has nothing to say against', async () => {
+    it('has metrics that promtool accepts', async () => {
         for (const port of Object.values(ports).flat()) {
             const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
             await promtool(['check', 'metrics'], text);

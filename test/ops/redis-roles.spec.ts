@@ -26,7 +26,7 @@ describe('a Redis for the queue and another for the limits', function () {
         await Promise.all([queue?.remove(), limits?.remove()]);
     });
 
-    it('each hold what is of their role alone, and refuse in words while they are away', async () => {
+    it('each contain the keys of their role only, and refuse with an error while they are down', async () => {
         const caller = await join(world);
         await caller.publish(shopPackage(shop.port));
         const code = async () => {

@@ -56,7 +56,7 @@ describe('a replica of the database', function () {
         return ((await answer.json()) as { data: { site: string }[] }).data.map(({ site }) => site);
     }
 
-    /** The newest question that browsing asked this server for its lists. */
+    /** The latest list query that browsing sent to this server. */
     async function lastAsked(server: DebianPostgres): Promise<number> {
         const [row] = (await server.run(
             `select coalesce(extract(epoch from max(query_start)), 0)::float8 as at from pg_stat_activity
@@ -65,7 +65,7 @@ describe('a replica of the database', function () {
         return row?.at ?? 0;
     }
 
-    it('answers lists, search, find and trends while it is near', async () => {
+    it('answers lists, search, find and trends while it is up to date', async () => {
         await publish('first.test');
         await eventually(listed, (sites) => sites.includes('first.test'));
         const [before, ofPrimary] = [await lastAsked(standby), await lastAsked(primary)];
@@ -81,10 +81,10 @@ describe('a replica of the database', function () {
         expect(await lastAsked(primary)).to.equal(ofPrimary);
     });
 
-    it('is left out while it is more than a second behind, and asked again once it has caught up', async () => {
+    it('is skipped while it is more than a second behind, and used again once it has caught up', async () => {
         await standby.run('select pg_wal_replay_pause()');
         await publish('second.test');
-        // Cards and packages are of the primary, at once.
+        // Cards and packages always come from the primary.
         expect((await ask('/v1/schemas/second.test')).status).to.equal(200);
         const ms = await eventually(listed, (sites) => sites.includes('second.test'));
         expect(ms).to.be.below(patienceFor(3000));
@@ -99,7 +99,7 @@ describe('a replica of the database', function () {
         );
     });
 
-    it('is missed by nobody when it dies or is promoted', async () => {
+    it('can die or be promoted without an effect on callers', async () => {
         await standby.stop('immediate');
         for (let time = 0; time < 5; time++) expect(await listed()).to.include('second.test');
         await standby.start();

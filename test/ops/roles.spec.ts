@@ -32,7 +32,7 @@ describe('a role that only reads and writes rows', function () {
         return url.href;
     }
 
-    it('is enough for APIs and workers, and an owner without superuser for migrations', async () => {
+    it('suffices for APIs and workers, and an owner without superuser for migrations', async () => {
         await postgres.run("create role owner login password 'owner'");
         await postgres.run("create role app login password 'app'");
         await postgres.run('create database routebook owner owner');

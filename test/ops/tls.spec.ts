@@ -19,7 +19,7 @@ import { needs } from '../support/system-programs.ts';
 
 const PASSWORD = 'of-redis';
 
-describe('stores behind TLS, with names and passwords', function () {
+describe('stores with TLS, names and passwords', function () {
     this.timeout(240_000);
     const running: Running[] = [];
     const undo: (() => Promise<unknown>)[] = [];
@@ -46,7 +46,7 @@ describe('stores behind TLS, with names and passwords', function () {
         for (const one of undo.toReversed()) await one();
     });
 
-    /** A certificate for `localhost` alone, which is its own authority. */
+    /** A self-signed certificate for `localhost`. */
     async function certify(name: string): Promise<void> {
         await promisify(execFile)('openssl', [
             ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
@@ -64,7 +64,7 @@ describe('stores behind TLS, with names and passwords', function () {
         return url.href;
     }
 
-    /** Speaks TLS alone, to one user alone. */
+    /** Accepts only TLS, and only one user. */
     async function startTlsRedis(): Promise<string> {
         const port = await freePort();
         const server = spawn(
@@ -110,13 +110,13 @@ describe('stores behind TLS, with names and passwords', function () {
         }
     }
 
-    it('are refused where the certificate is of another authority or another name', async () => {
+    it('are refused with a certificate of another authority or another name', async () => {
         expect(await problemOf(verified('localhost', 'server'))).to.equal('none');
         expect(await problemOf(verified('localhost', 'stranger'))).to.match(/self-signed certificate/);
         expect(await problemOf(verified('127.0.0.1', 'server'))).to.match(/does not match certificate/);
     });
 
-    it('are found through Sentinels that speak TLS too', async () => {
+    it('are found through Sentinels with TLS too', async () => {
         const sentinels = await startRedisWithSentinels({ key: join(folder, 'server.key'), certificate: join(folder, 'server.crt') });
         undo.push(() => sentinels.remove());
         const ping = `
@@ -138,7 +138,7 @@ describe('stores behind TLS, with names and passwords', function () {
             .and.not.match(/PONG/);
     });
 
-    it('carry a fetch, and every connection to PostgreSQL is encrypted', async () => {
+    it('serve a fetch, with every connection to PostgreSQL encrypted', async () => {
         const DATABASE_URL = verified('localhost', 'server');
         await migrate(DATABASE_URL);
         const settings = {

@@ -84,7 +84,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
             return rows.map(({ part }) => part);
         };
 
-        it('is made of the log of before, with its rows, while calls go on being written, and may be one table again', async () => {
+        it('is created from the previous log, with its rows, while calls are still logged, and can become one table again', async () => {
             await audit.down(db);
             await byDay.down(db);
             await db.raw("delete from migrations where name ~ '^230[01]_'");
@@ -121,7 +121,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
             await migrate(server.url);
         });
 
-        it('gets and loses its days from a role that may create nothing', async () => {
+        it('gets and loses its days by a role that may not create tables', async () => {
             await advanceClock(db, 20 * 86_400_000);
             await write(3);
             expect((await partitions()).length).to.be.at.least(6);
@@ -136,7 +136,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
             expect(await partitions()).to.not.include('usage_before');
         });
 
-        it('is dropped by nobody who may only read it, nor is the audit', async () => {
+        it('cannot be dropped by a role that may only read it, nor can the audit', async () => {
             const reader = await openAs('select');
             try {
                 for (const drop of [() => dropLogDays(reader, 0), () => maintainAudit(reader)]) {
@@ -148,7 +148,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
             }
         });
 
-        it('keeps its old days while somebody reads it, and locks nobody out', async () => {
+        it('keeps its old days while somebody reads it, and blocks nobody', async () => {
             await advanceClock(db, 95 * 86_400_000);
             const before = await partitions();
             const reading = await db.transaction();
@@ -164,7 +164,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
             expect(await dropLogDays(app)).to.be.at.least(3);
         });
 
-        it('is read from day to day without sorting, and only as far back as it must', async () => {
+        it('is read day by day without sorting, and only as far back as needed', async () => {
             for (let day = 0; day < 3; day++) {
                 await advanceClock(db, 86_400_000);
                 await write(20);

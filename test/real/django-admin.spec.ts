@@ -47,7 +47,7 @@ describe('the administration of Django behind a hosted fetch', function () {
                 ada.fetch(MEMBERS, endpoint, params, more);
             const credits = async () => dataOf<{ credits: object }>(await ada.call('GET', '/v1/account')).credits;
 
-            it('shows its login to strangers, wherever they go', async () => {
+            it('shows its login to strangers, on every page', async () => {
                 const page = dataOf<{ url: string; title: string; markdown: string }>(await call('open_login'));
                 expect(page).to.include({ title: 'Log in | Django site admin' });
                 expect(page.markdown).to.include('Username:');
@@ -58,7 +58,7 @@ describe('the administration of Django behind a hosted fetch', function () {
                 });
             });
 
-            it('lets its operator in with token and cookie, and on to the page that was asked for, by one submission', async () => {
+            it('signs its operator in with token and cookie, and continues to the requested page, by one submission', async () => {
                 const sent = await server.logged('POST /admin/login/?next=/admin/auth/user/%3Fo%3D1');
                 const answer = await call('log_in', OPERATOR);
                 const page = dataOf<Listed>(answer);
@@ -66,12 +66,12 @@ describe('the administration of Django behind a hosted fetch', function () {
                 expect(page.rows.slice(0, 3)).to.deep.equal(['ada', ...names(0, 1)]);
                 expect(page.rows).to.have.length(100);
                 expect(metaOf(answer)).to.include({ credits_used: 1 });
-                // The list, the login that it leads to, the submission, and the list again.
+                // The list, its redirect to the login, the submission, and the list again.
                 expect(metaOf(answer).upstream.attempts).to.equal(4);
                 expect(await server.logged('POST /admin/login/?next=/admin/auth/user/%3Fo%3D1')).to.equal(sent + 1);
             });
 
-            it('finds members on pages that only its operator sees, wherever the caller wants to be led', async () => {
+            it('finds members on pages that only its operator sees, on any page that the caller requests', async () => {
                 const found = await call('search_members', { ...OPERATOR, next: '/admin/auth/user/?q=guest01&o=-1' });
                 expect(dataOf<{ items: string[] }>(found).items).to.deep.equal(names(19, 18, 17, 16, 15, 14, 13, 12, 11, 10));
                 expect(metaOf(found)).to.include({ credits_used: 10, results: 10, truncated: false });
@@ -83,7 +83,7 @@ describe('the administration of Django behind a hosted fetch', function () {
                 expect(metaOf(none)).to.include({ credits_used: 0 });
             });
 
-            it('tells anyone who may not come in, and that is free where the schema says so', async () => {
+            it('reports a failed sign-in, free of charge if the schema says so', async () => {
                 for (const who of [MEMBER, { ...OPERATOR, password: 'wrong' }]) {
                     const page = dataOf<Listed>(await call('log_in', who));
                     expect(page).to.deep.include({ title: 'Log in | Django site admin', rows: [] });
@@ -95,7 +95,7 @@ describe('the administration of Django behind a hosted fetch', function () {
                 expect(await credits()).to.deep.equal(before);
             });
 
-            it('refuses the right password without its token, without its cookie, or with another token, and nothing is billed', async () => {
+            it('refuses the right password without its token, without its cookie, or with another token, free of charge', async () => {
                 const before = await credits();
                 const forged = { ...OPERATOR, csrfmiddlewaretoken: 'x'.repeat(64) };
                 for (const [endpoint, params] of [
@@ -110,7 +110,7 @@ describe('the administration of Django behind a hosted fetch', function () {
                 expect(await credits()).to.deep.equal(before);
             });
 
-            it('forgets the login with the call', async () => {
+            it('forgets the login after the call', async () => {
                 dataOf(await call('log_in', OPERATOR));
                 expect(dataOf(await call('open_list'))).to.include({ title: 'Log in | Django site admin' });
                 expect(JSON.stringify(world.logged)).not.to.include(OPERATOR.password);

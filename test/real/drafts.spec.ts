@@ -8,7 +8,7 @@ import { check, truthOf } from '../cli/inspect/truth.ts';
 
 const APPLICATIONS = readdirSync(new URL('../fixtures/inspect/recordings', import.meta.url)).map((name) => name.replace(/\..*$/, ''));
 
-/** What `routebook inspect` makes of recordings of applications that nobody here wrote. */
+/** Drafts of `routebook inspect` from recordings of third-party applications. */
 describe('drafts of recorded applications', function () {
     this.timeout(240_000);
     const drafts = new Map<string, Inspected>();

@@ -51,7 +51,7 @@ for (const topology of TOPOLOGIES) {
                 expect(idsOf(await call('list_posts', { author: ['nobody'] }))).to.deep.equal([]);
             });
 
-            it('bills a search by its results, cut where the schema or the caller says, and nothing where there are none', async () => {
+            it('bills a search by its results, cut by the schema or the caller, and nothing without results', async () => {
                 const two = await call('search_posts', { words: 'Tea' });
                 expect(dataOf(two)).to.deep.equal({
                     items: [
@@ -105,7 +105,7 @@ for (const topology of TOPOLOGIES) {
         });
 
         describe('what goes wrong', () => {
-            it('reports a post that is not there with what the server said, unbilled', async () => {
+            it('reports a missing post with the server’s response, free of charge', async () => {
                 const before = await balanceOf(ada);
                 const answer = await call('read_post', { id: 77 });
                 expect(errorOf(answer)).to.deep.include({
@@ -117,7 +117,7 @@ for (const topology of TOPOLOGIES) {
                 expect(await server.logged('GET /posts/77'), 'a 404 is no reason to ask again').to.equal(1);
             });
 
-            it('tells that a schema does not describe what the server says, unbilled', async () => {
+            it('reports that a schema does not match the response, free of charge', async () => {
                 const before = await balanceOf(ada);
                 const answer = await call('wrongly_described', { id: 1 });
                 expect(errorOf(answer)).to.include({ code: 'UPSTREAM_INVALID_RESPONSE', fault: 'schema' });
@@ -125,7 +125,7 @@ for (const topology of TOPOLOGIES) {
                 expect(await balanceOf(ada)).to.equal(before);
             });
 
-            it('sends nothing for params that do not fit, nor for a dry run', async () => {
+            it('sends nothing for invalid params, nor for a dry run', async () => {
                 const held = await server.ask('/db');
                 expect(codeOf(await call('add_post', { title: 5 }))).to.equal('INVALID_PARAMS');
                 expect(codeOf(await call('remove_post', { id: '1' }))).to.equal('INVALID_PARAMS');
@@ -139,7 +139,7 @@ for (const topology of TOPOLOGIES) {
         });
 
         describe('writing', () => {
-            it('adds a post once, and the server holds it', async () => {
+            it('adds a post once, and the server has it', async () => {
                 const answer = await call('add_post', { title: 'Zwölf "Uhr" – 12 \\ noon', author: 'Ada', views: 0 });
                 const added = { title: 'Zwölf "Uhr" – 12 \\ noon', author: 'Ada', views: 0, id: 8 };
                 expect(dataOf(answer)).to.deep.equal(added);
@@ -150,7 +150,7 @@ for (const topology of TOPOLOGIES) {
 
             it('adds a post as a form', async () => {
                 const answer = await call('add_post_by_form', { title: 'a=b&c d+é', views: 3 });
-                // A form knows text alone.
+                // All values of a form are text.
                 expect(dataOf(answer)).to.deep.equal({ title: 'a=b&c d+é', views: '3', id: 9 });
                 expect(await server.ask('/posts/9')).to.deep.equal({ title: 'a=b&c d+é', views: '3', id: 9 });
             });
@@ -176,7 +176,7 @@ for (const topology of TOPOLOGIES) {
                 expect(await server.logged('DELETE /posts/6')).to.equal(2);
             });
 
-            it('does not repeat a write that the server fails at, nor bill it', async () => {
+            it('does not repeat a write that fails at the server, nor bill it', async () => {
                 const before = await balanceOf(ada);
                 const sent = await server.logged('POST /posts');
                 const answer = await call('add_post', { id: 1, title: 'taken' });
@@ -190,8 +190,8 @@ for (const topology of TOPOLOGIES) {
     });
 }
 
-describe('a server that is gone', () => {
-    it('cannot be reached, for reads and writes, unbilled', async function () {
+describe('a server that is down', () => {
+    it('cannot be reached, for reads and writes, free of charge', async function () {
         this.timeout(240_000);
         const server = await startJsonServer(postsDatabase());
         const world = await openWorld({ config: { egressHosts: new Map([[POSTS, ['127.0.0.1']]]) } });

@@ -13,7 +13,7 @@ import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/s
 import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-/** Left out of version control, and not in memory as temporary files of a run are: n8n is large. */
+/** In an ignored folder on disk, since n8n is too large for the temporary files in memory. */
 const CACHE = fileURLToPath(new URL('../../.data', import.meta.url));
 const CLIENT = fileURLToPath(new URL('../../clients/n8n', import.meta.url));
 
@@ -46,7 +46,7 @@ describe('the node for n8n, in n8n itself', function () {
         await shop?.close();
     });
 
-    /** n8n's packages, beside a copy of the node. They are kept from run to run, as long as its lock file is the same. */
+    /** Installs n8n's packages beside a copy of the node. They are kept between runs, as long as its lock file is the same. */
     async function install(): Promise<string> {
         const lock = createHash('sha256')
             .update(readFileSync(joinPath(CLIENT, 'package-lock.json')))
@@ -63,7 +63,7 @@ describe('the node for n8n, in n8n itself', function () {
     }
 
     function run(program: string, args: readonly string[], { cwd = folder, input = '' } = {}): Promise<string> {
-        // The linter checks nothing where NODE_ENV says that it is itself tested.
+        // With another NODE_ENV, the linter checks nothing.
         const env = { ...process.env, NODE_ENV: 'production', N8N_USER_FOLDER: cwd, N8N_ENCRYPTION_KEY: 'test' };
         return new Promise((resolve, reject) => {
             const child = execFile(program, args, { cwd, env, maxBuffer: 64e6 }, (error, stdout, stderr) => {
@@ -105,7 +105,7 @@ describe('the node for n8n, in n8n itself', function () {
         expect(shop.seen.length - asked).to.equal(2);
     });
 
-    it('shows an error in the words of Routebook, with what to change', async () => {
+    it('shows an error in Routebook’s words, with what to change', async () => {
         const { error } = await execute({ operation: 'fetch', site: SHOP, endpoint: 'product', params: '{"id": "x"}' });
         expect(error?.message).to.match(/^INVALID_PARAMS: /);
         expect(error?.description).to.include('/params/id: ');
@@ -116,7 +116,7 @@ describe('the node for n8n, in n8n itself', function () {
         expect(gone.error?.description).to.include('The site answered 404');
     });
 
-    it('goes on after an error where it is told to', async () => {
+    it('continues after an error if it is told to', async () => {
         const given = { operation: 'fetch', site: SHOP, endpoint: 'product', params: '={{ { "id": $json.id } }}' };
         const { items } = await execute(given, [{ id: 'x' }, { id: 4 }], { continueOnFail: true });
         expect(String(items?.[0]?.json['error'])).to.match(/^INVALID_PARAMS/);
@@ -129,7 +129,7 @@ describe('the node for n8n, in n8n itself', function () {
         expect(items).to.have.lengthOf(3);
     });
 
-    it('runs a batch of all items, and answers each in its place', async () => {
+    it('runs a batch of all items, and returns each in its place', async () => {
         const given = { operation: 'batch', site: SHOP, endpoint: 'product', params: '={{ { "id": $json.id } }}' };
         const numbers = Array.from({ length: 25 }, (_, index) => index + 1);
         const { items } = await execute(

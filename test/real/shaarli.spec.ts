@@ -11,7 +11,7 @@ const metaOf = ({ body }: Answer) =>
 const errorOf = ({ body }: Answer) => body['error'] as Record<string, unknown>;
 const titlesOf = (answer: Answer) => dataOf<{ items: { title: string }[] }>(answer).items.map(({ title }) => title);
 
-/** Added one after the other: the newest is shown first. */
+/** Added one after the other. The newest is shown first. */
 const BOOKMARK_ROWS = [
     { url: 'https://tea.example/green', title: 'Green tea', tags: 'tea green', description: 'How to brew it.' },
     { url: 'https://tea.example/black?a=1&b=2', title: 'Black tea & milk', tags: 'tea' },
@@ -19,7 +19,7 @@ const BOOKMARK_ROWS = [
     { url: 'https://cups.example/%C3%A9', title: 'Tassen für "Tee"', tags: 'cups' },
     { url: 'https://coffee.example/cold', title: 'Cold coffee', tags: 'coffee' },
 ];
-/** With these a new Shaarli begins. */
+/** A new Shaarli has these. */
 const FIRST_ROWS = 3;
 const NEWEST_FIRST = BOOKMARK_ROWS.map(({ title }) => title).toReversed();
 
@@ -94,7 +94,7 @@ for (const topology of TOPOLOGIES) {
                 expect(metaOf(some)).to.include({ credits_used: 4, truncated: true });
             });
 
-            it('costs nothing where nothing is found', async () => {
+            it('costs nothing if nothing is found', async () => {
                 const none = await call('search_bookmarks', { searchterm: 'chocolate' });
                 expect(titlesOf(none)).to.deep.equal([]);
                 expect(metaOf(none)).to.include({ credits_used: 0, results: 0 });
@@ -134,12 +134,12 @@ for (const topology of TOPOLOGIES) {
                 expect(items).to.deep.equal([{ title: 'Neu & "schön"', url: fields.lf_url }]);
             });
 
-            it('change what is there by the number in a hidden input', async () => {
+            it('change an existing bookmark by the number in a hidden input', async () => {
                 await call('change_bookmark_3', { lf_url: 'https://tea.example/green', lf_title: 'Green tea, warm', lf_tags: 'tea' });
                 expect(titlesOf(await call('search_bookmarks', { searchterm: 'green' }))).to.deep.equal(['Green tea, warm']);
             });
 
-            it('refuse anyone who comes without a token, or with another session, and nothing is added or billed', async () => {
+            it('refuse a caller without a token, or with another session, and nothing is added or billed', async () => {
                 const before = titlesOf(await call('every_bookmark'));
                 const { credits } = dataOf<{ credits: object }>(await ada.call('GET', '/v1/account'));
                 for (const endpoint of ['add_without_token', 'add_without_form']) {
@@ -156,13 +156,13 @@ for (const topology of TOPOLOGIES) {
         describe('its login', () => {
             before(() => shaarli.open(false));
 
-            it('keeps strangers out of what only its owner may do', async () => {
+            it('prevents strangers from changes', async () => {
                 const refused = await call('add_bookmark', { lf_url: 'https://forged.example/', lf_title: 'Forged' });
                 expect(errorOf(refused)).to.include({ code: 'UPSTREAM_INVALID_RESPONSE' });
                 expect(titlesOf(await call('every_bookmark'))).not.to.include('Forged');
             });
 
-            it('lets the owner in, to the page that was asked for, within one call', async () => {
+            it('signs the owner in, to the requested page, within one call', async () => {
                 const answer = await call('log_in', OWNER);
                 const page = dataOf<{ title: string; tools: string[]; refused: string | null }>(answer);
                 expect(page).to.deep.include({ title: 'Tools - Bookmarks', refused: null });
@@ -177,7 +177,7 @@ for (const topology of TOPOLOGIES) {
                 );
             });
 
-            it('shows its error page for a wrong password, which a schema may call a failure', async () => {
+            it('shows its error page for a wrong password, which a schema may treat as a failure', async () => {
                 const wrong = { ...OWNER, password: 'wrong' };
                 const page = dataOf<{ title: string; refused: string }>(await call('log_in', wrong));
                 expect(page.title).to.equal('Login - Bookmarks');

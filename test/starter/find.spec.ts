@@ -5,7 +5,7 @@ import { stranger } from '../support/people.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { type AskForTask, measureServed, measureUnserved } from './measure-tasks.ts';
 
-describe('what users ask for, over the whole starter registry', function () {
+describe('tasks of users, over the complete starter registry', function () {
     this.timeout(240_000);
     let world: World;
     let asked = 0;
@@ -17,7 +17,7 @@ describe('what users ask for, over the whole starter registry', function () {
     });
     after(() => world.close());
 
-    /** From another address each time: one address has 60 questions a minute. */
+    /** From a new address each time, since one address may search 60 times a minute. */
     const answerTo = (task: string) => {
         asked += 1;
         return ask(world, { task }, stranger(world), { 'x-forwarded-for': `198.51.${asked >> 8}.${asked & 255}` });

@@ -5,10 +5,7 @@ import { text } from 'node:stream/consumers';
 import { createSecureContext, getCACertificates, type SecureContext, setDefaultCACertificates } from 'node:tls';
 import { createAuthority, issueCertificate } from '../support/certificates.ts';
 
-/**
- * What a site of this internet is asked, in the words of a fixture: the path as it came, the query read into names and values, and the
- * body where one was sent, parsed where it is JSON.
- */
+/** A request to a site, in the form of a fixture: the unchanged path, the parsed query, and the body, parsed if it is JSON. */
 export interface Asked {
     host: string;
     method: string;
@@ -17,7 +14,7 @@ export interface Asked {
     body?: unknown;
 }
 
-/** What it answers; a body that is no text is sent as JSON. */
+/** The response. A body that is not a text is sent as JSON. */
 export interface Reply {
     status: number;
     headers: Record<string, string>;
@@ -25,18 +22,18 @@ export interface Reply {
 }
 
 /**
- * Every host there is, on loopback: a proxy for EGRESS_PROXY_URL whose tunnels all end in one https server, which has a certificate
- * for whatever name it is asked for. So packages run as they are, with their https URLs, and no byte leaves this machine.
+ * All hosts on loopback: a proxy for EGRESS_PROXY_URL whose tunnels end in one https server, which has a certificate for every requested
+ * name. Packages run unchanged, with their https URLs, and no byte leaves this machine.
  */
 export interface Internet {
     proxyUrl: string;
-    /** Requests in the order they came, since the last `willAnswer`. */
+    /** Requests in order, since the last `willAnswer`. */
     asked: Asked[];
     /** Their headers, in the same order. */
     headers: IncomingHttpHeaders[];
-    /** How often anybody wanted a tunnel to anywhere, ever. */
+    /** The number of requested tunnels, ever. */
     tunnels(): number;
-    /** Answers for the requests that come next; a request beyond them gets a 500. */
+    /** Responses for the next requests. A request beyond them gets a 500. */
     willAnswer(replies: readonly Reply[]): void;
     close(): Promise<void>;
 }
@@ -95,7 +92,7 @@ export async function openInternet(): Promise<Internet> {
     };
 }
 
-/** A caller that hung up was not asking for an answer. */
+/** The caller disconnected and needs no response. */
 function ignore(): void {}
 
 function bodyOf(sent: string, contentType = ''): unknown {

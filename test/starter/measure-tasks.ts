@@ -1,8 +1,8 @@
 import { type PlainTask, SERVED, UNSEEN, UNSERVED } from './tasks.ts';
 
-/** How often endpoints are found by their task; each is a share of 0 to 1. */
+/** How often endpoints are found by their task. Each value is a share from 0 to 1. */
 export interface TaskMeasure {
-    /** An endpoint that serves it comes first. */
+    /** A matching endpoint comes first. */
     first: number;
     /** One is among the first five. */
     firstFive: number;
@@ -10,10 +10,10 @@ export interface TaskMeasure {
     missed: string[];
 }
 
-/** Asks for one task, and tells what is listed, as `site/endpoint`. */
+/** Searches for one task, and returns the list as `site/endpoint`. */
 export type AskForTask = (task: string) => Promise<readonly string[]>;
 
-/** Of the tasks that the ranking may be tuned on, or of those that it may not. */
+/** For the tasks that the ranking may be tuned on, or for the held-out ones. */
 export async function measureServed(ask: AskForTask, which: 'tuned' | 'held out'): Promise<TaskMeasure> {
     const tasks: readonly PlainTask[] =
         which === 'tuned' ? SERVED.filter((task) => !task.held_out) : [...SERVED.filter((task) => task.held_out), ...UNSEEN.served];
@@ -30,7 +30,7 @@ export async function measureServed(ask: AskForTask, which: 'tuned' | 'held out'
     };
 }
 
-/** The share of tasks that nothing serves for which nothing is listed, and the others with what was. */
+/** The share of unserved tasks for which nothing is listed, and the others with their lists. */
 export async function measureUnserved(
     ask: AskForTask,
     which: 'tuned' | 'held out' = 'tuned',

@@ -18,11 +18,11 @@ interface Operation {
 /** A shortened excerpt of an OpenAPI document that a service publishes. */
 export interface Excerpt {
     site: string;
-    /** Where the whole document is published. */
+    /** The URL of the complete document. */
     source: string;
     /** What was left out. */
     shortened: string;
-    /** Endpoints of the package that go beyond the document; other pages describe them. */
+    /** Endpoints of the package that the document lacks; other pages describe them. */
     beyond?: string[];
     servers: { url: string }[];
     paths: Record<string, Record<string, Operation>>;
@@ -34,8 +34,8 @@ export const EXCERPTS: readonly Excerpt[] = readdirSync(FOLDER).map(
 );
 
 /**
- * Where an endpoint says something else than the document does, as sentences; empty if it keeps to it. Names of path params are
- * the package's own, their places count. Of the query that stands in the url only the names are compared.
+ * Where an endpoint differs from the document, as sentences; empty if it matches. Path params are compared by place, since the package has
+ * its own names. For query params in the url, only the names are compared.
  */
 export function departures(endpoint: PackageEndpoint, excerpt: Excerpt): string[] {
     const [address = '', constants = ''] = endpoint.url.split('?', 2);
@@ -99,15 +99,15 @@ function bodyParams({ requestBody }: Operation): DocumentedParam[] {
     );
 }
 
-/** A template of a body may hold what the document requires. */
+/** A body template may contain what the document requires. */
 function isInBody({ body }: PackageEndpoint, name: string): boolean {
     return typeof body === 'object' && body !== null && Object.hasOwn(body, name);
 }
 
-/** Types whose values are also values of another one; in a query a number is a text. */
+/** Types whose values are also values of another type. In a query, a number is a text. */
 const NARROWER: Readonly<Record<string, readonly string[]>> = { number: ['integer'], string: ['number', 'integer'] };
 
-/** Whether values of the package's schema are values of the document's: by type, and by the words of an enum. One value is a list of one. */
+/** Whether values of the package's schema are valid in the document: by type, and by the values of an enum. One value is a list of one. */
 function fits(own: unknown, documented: unknown): boolean {
     const mine = own as { type?: string; enum?: unknown[]; items?: unknown };
     const theirs = documented as { type?: string; enum?: unknown[]; items?: unknown };

@@ -10,12 +10,12 @@ interface Exchange {
     answer: Reply;
 }
 
-/** One call of an endpoint: what has to be sent, what the site's documentation says it answers, and the `data` of that. */
+/** One call of an endpoint: the request, the documented response of the site, and the expected `data`. */
 export interface Sample extends Exchange {
     endpoint: string;
     params: JsonObject;
     expect: JsonObject;
-    /** The further pages of an endpoint that follows pages. */
+    /** The further pages of a paginated endpoint. */
     then?: Exchange[];
 }
 
@@ -27,7 +27,7 @@ export interface Fixture {
     answers: Sample[];
 }
 
-/** A package of the starter registry with the answers to test it against. */
+/** A package of the starter registry with the responses to test it with. */
 export interface Starter {
     document: PackageDocument;
     fixture: Fixture;
@@ -38,7 +38,7 @@ export const STARTERS: readonly Starter[] = readdirSync(PACKAGES)
     .filter((file) => file.endsWith('.json'))
     .map((file) => ({ document: readJson<PackageDocument>(new URL(file, PACKAGES)), fixture: readJson<Fixture>(new URL(file, FIXTURES)) }));
 
-/** The README's table: a row by site. */
+/** The rows of the README's table, by site. */
 export const README_ROWS: ReadonlyMap<string, string> = new Map(
     readFileSync(new URL('README.md', PACKAGES), 'utf8')
         .split('\n')

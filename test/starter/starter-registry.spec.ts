@@ -25,7 +25,7 @@ const KEY = 'the-key-of-ada-4711';
 const BASES = ['documentation sample', 'openapi document', 'documentation description'];
 
 describe('the starter registry, as files', () => {
-    it('has ten sites or more that want a key, and every way to say where one gets it is a page with https', () => {
+    it('has at least ten sites that need a key, and each links to an https page where to get it', () => {
         expect(NEEDING).to.have.length.of.at.least(10);
         for (const { document } of NEEDING) {
             for (const { id, description, obtain_url: url } of document.auth ?? []) {
@@ -35,7 +35,7 @@ describe('the starter registry, as files', () => {
         }
     });
 
-    it('has each site in the table of its README, with the documentation and the basis of its answers', () => {
+    it('has each site in the table of its README, with its documentation and the basis of its responses', () => {
         expect([...README_ROWS.keys()].slice(1)).to.have.members(STARTERS.map(({ document }) => document.site));
         for (const { document, fixture } of STARTERS) {
             const row = README_ROWS.get(document.site);
@@ -56,8 +56,8 @@ describe('the starter registry, as files', () => {
     });
 
     for (const { document, fixture } of STARTERS) {
-        it(`${document.site} keeps the rules that hold for everybody, and says what it was written from`, () => {
-            // As in production, where nothing is allowed beyond https on 443.
+        it(`${document.site} is valid for every publisher, and names its sources`, () => {
+            // Like production, which allows only https on 443.
             const verdict = checkPackage(document, { isPortAllowed: () => false });
             expect(verdict, JSON.stringify(verdict)).to.deep.include({ ok: true, document });
             const [, origin = ''] = /Written from (https?:\/\/[^\s,]+)/.exec(document.description ?? '') ?? [];
@@ -65,7 +65,7 @@ describe('the starter registry, as files', () => {
             expect(fixture.site).to.equal(document.site);
         });
 
-        it(`${document.site} says of every endpoint when to use it, and of every param what it is, with examples`, () => {
+        it(`${document.site} says for every endpoint when to use it, and describes every param, with examples`, () => {
             for (const { name, description = '', params = [], response, examples = [] } of document.endpoints) {
                 expect(description.split(' '), `${name}: ${description}`).to.have.length.of.at.least(6);
                 expect(response?.schema, name).to.be.an('object');
@@ -74,14 +74,14 @@ describe('the starter registry, as files', () => {
             }
         });
 
-        it(`${document.site} has an answer to test every endpoint against`, () => {
+        it(`${document.site} has a response to test every endpoint with`, () => {
             const tested = fixture.answers.map(({ endpoint }) => endpoint);
             expect([...new Set(tested)].sort()).to.deep.equal(document.endpoints.map(({ name }) => name).sort());
         });
     }
 });
 
-// The packages run unchanged, https URLs and all: a proxy on loopback stands for the internet, behind EGRESS_PROXY_URL.
+// The packages run unchanged, with their https URLs: EGRESS_PROXY_URL is a proxy on loopback that replaces the internet.
 describe('the starter registry, published and fetched', () => {
     let internet: Internet;
     let world: World;
@@ -104,7 +104,7 @@ describe('the starter registry, published and fetched', () => {
         await internet.close();
     });
 
-    it('is there to browse, every package as its file says, unverified and maintained by Routebook', async () => {
+    it('is in the catalog, every package like its file, unverified and maintained by Routebook', async () => {
         const visitor = stranger(world);
         for (const { document } of STARTERS) {
             const card = dataOf(await visitor.call('GET', `/v1/schemas/${document.site}`));
@@ -118,7 +118,7 @@ describe('the starter registry, published and fetched', () => {
         }
     });
 
-    it('is not called by itself, nor for looking it up or for a dry run, days later either', async () => {
+    it('is not called automatically, nor for a look-up or a dry run, even days later', async () => {
         await world.clock.advance({ days: 2 });
         for (const { document, fixture } of STARTERS) {
             const path = `/v1/catalog/${document.site}?intent=${encodeURIComponent(INTENT)}`;
@@ -136,7 +136,7 @@ describe('the starter registry, published and fetched', () => {
             const endpoint = endpointOf(document.endpoints.map(readEndpoint), sample);
             const title = `${document.site} ${sample.endpoint} ${JSON.stringify(sample.params)}`;
 
-            it(`${title} asks what the documentation says, and reads the answer it shows`, async () => {
+            it(`${title} sends the documented request, and reads the documented response`, async () => {
                 const exchanges = [sample, ...(sample.then ?? [])];
                 internet.willAnswer(exchanges.map(({ answer }) => answer));
                 const answer = await ada.fetch(document.site, sample.endpoint, sample.params);
@@ -154,7 +154,7 @@ describe('the starter registry, published and fetched', () => {
 });
 
 describe('the demo shop', () => {
-    it('is called at the port that it has now, also where it had this port before and another one meanwhile', async () => {
+    it('is called at its current port, also if it had another one meanwhile', async () => {
         const world = await openWorld({ config: { egressHosts: new Map([[DEMO_SITE, ['127.0.0.1']]]) } });
         const ada = await join(world);
         const one = await freePort(2);
@@ -173,7 +173,7 @@ describe('the demo shop', () => {
     });
 });
 
-/** What a request carries for an endpoint that needs a key. */
+/** The credential of a request for an endpoint that needs a key. */
 function credentialOf({ auth = [] }: PackageDocument, endpoint: Endpoint): Record<'query' | 'headers', Record<string, string>> {
     const [entry] = auth;
     if (entry === undefined || needOf(endpoint, auth) !== 'required') return { query: {}, headers: {} };
@@ -188,7 +188,7 @@ function endpointOf(endpoints: readonly Endpoint[], { endpoint: name }: Sample):
     return endpoint;
 }
 
-/** One credit a result or one a page, or one a request. Counted pages end with an empty one, which is free; cursors may. */
+/** One credit for a result, a page or a request. Numbered pages end with an empty one, which is free; cursors may end without. */
 function checkBill({ billing, pagination }: Endpoint, pages: number, { body }: Answer): void {
     const { results, credits_used: charged } = body['meta'] as { results: number; credits_used: number };
     if (billing.unit === 'result') expect(charged, 'one credit a result').to.equal(results);

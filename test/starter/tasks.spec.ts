@@ -8,18 +8,18 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map(
     STARTERS.flatMap(({ document }) => document.endpoints.map(({ name, description = '' }) => [`${document.site}/${name}`, description])),
 );
 
-/** A longer copy of a description would find it again however poor the search is. */
+/** A longer copy of a description would be found by any search. */
 const MAX_COPY = 4;
 
 describe('the labelled tasks of the starter registry', () => {
-    it('are 200 that a package serves and 50 that none serves, no one twice', () => {
+    it('are 200 that a package serves and 50 that none serves, without duplicates', () => {
         expect(SERVED).to.have.length(200);
         expect(UNSERVED).to.have.length(50);
         const told = [...SERVED, ...UNSERVED].map(({ task }) => wordsOf(task).join(' '));
         expect(told.filter((task, place) => told.indexOf(task) !== place)).to.deep.equal([]);
     });
 
-    it('name endpoints of the starter registry, one to five of them, none twice', () => {
+    it('name one to five endpoints of the starter registry, without duplicates', () => {
         for (const { task, right } of [...SERVED, ...MORE.served, ...UNSEEN.served]) {
             expect(right.length, task).to.be.within(1, 5);
             expect(new Set(right), task).to.have.property('size', right.length);
@@ -27,14 +27,14 @@ describe('the labelled tasks of the starter registry', () => {
         }
     });
 
-    it('ask at least twice for each site that they ask for, and for 65 sites or more', () => {
+    it('need each of their sites at least twice, and at least 65 sites', () => {
         const asked = new Map<string, number>();
         for (const task of SERVED) for (const site of sitesOf(task)) asked.set(site, (asked.get(site) ?? 0) + 1);
         expect(asked.size).to.be.at.least(65);
         expect([...asked].filter(([, times]) => times < 2)).to.deep.equal([]);
     });
 
-    it('have from 3 to 25 words, and each length of task and each style is there', () => {
+    it('have from 3 to 25 words, in each length and style', () => {
         const lengths = SERVED.map(({ task }) => task.split(/\s+/).length);
         expect(Math.min(...lengths)).to.equal(3);
         expect(Math.max(...lengths)).to.be.within(20, 25);
@@ -67,7 +67,7 @@ describe('the labelled tasks of the starter registry', () => {
         }
     });
 
-    it('copy no more than four words in a row from the description of an endpoint that serves them', () => {
+    it('copy no more than four consecutive words from the description of their endpoint', () => {
         for (const { task, right } of SERVED) {
             const words = wordsOf(task);
             const runs = words.slice(MAX_COPY).map((_, place) => words.slice(place, place + MAX_COPY + 1).join(' '));
@@ -78,7 +78,7 @@ describe('the labelled tasks of the starter registry', () => {
         }
     });
 
-    it('say a fifth of the tasks in other words than the descriptions of the endpoints that serve them', () => {
+    it('include a fifth that shares no words with the descriptions of their endpoints', () => {
         const foreign = SERVED.filter(({ task, right }) => {
             const described = new Set(right.flatMap((endpoint) => stemsOf(DESCRIPTIONS.get(endpoint) ?? '')));
             return stemsOf(task).every((stem) => !described.has(stem));
@@ -101,7 +101,7 @@ function wordsOf(text: string): string[] {
     return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
 }
 
-/** Words that say something, roughly: three letters and more, by their first five. */
+/** Significant words, roughly: those of three letters and more, by their first five. */
 function stemsOf(text: string): string[] {
     return wordsOf(text)
         .filter((word) => word.length >= 3 && !SAY_NOTHING.has(word))

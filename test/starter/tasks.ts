@@ -7,13 +7,13 @@ export interface ServedTask {
     task: string;
     style: 'question' | 'keywords' | 'imperative' | 'agent';
     spelling?: 'typo' | 'british' | 'american';
-    /** Every endpoint that serves it, as `site/endpoint`, in no order. */
+    /** Every endpoint that serves it, as `site/endpoint`, unordered. */
     right: string[];
-    /** Measured apart, and never tuned on. */
+    /** Measured separately, and never tuned on. */
     held_out?: true;
 }
 
-/** A task that no package serves; `near` says what comes near, and why it does not serve it. */
+/** A task that no package serves; `near` names the closest one, and why it does not serve it. */
 export interface UnservedTask {
     task: string;
     near?: string;
@@ -22,9 +22,9 @@ export interface UnservedTask {
 export const SERVED: readonly ServedTask[] = readJson('served.json');
 export const UNSERVED: readonly UnservedTask[] = readJson('unserved.json');
 
-/** A task of the later lists. */
+/** A task of the additional lists. */
 export type PlainTask = Pick<ServedTask, 'task' | 'right'>;
-/** Later ones, that the ranking may be tuned on. */
+/** Additional tasks that the ranking may be tuned on. */
 export const MORE: { served: readonly PlainTask[]; unserved: readonly UnservedTask[] } = {
     served: readJson('more-served.json'),
     unserved: readJson('more-unserved.json'),

@@ -37,17 +37,17 @@ describe('a collector of traces', function () {
         dataOf(await ada.publish(aPackage(SITE, { endpoints })));
     }
 
-    /** What was said of the collector, in the order it was said. */
+    /** The log lines about the collector, in order. */
     const told = () => world.logged.filter(({ part }) => part === 'traces').map(({ message }) => message);
     const good = async () => expect(dataOf(await ada.fetch(SITE, 'good'))).to.deep.equal({ text: MARK.answer });
 
-    it('is told nothing of what callers and sites say in confidence', async () => {
+    it('gets no confidential data of callers and sites', async () => {
         const collector = await openCollector();
         await open(collector.endpoint);
         try {
             await sayMuch();
         } finally {
-            // What has ended is handed over when the processes stop.
+            // Ended spans are exported when the processes stop.
             await world.close();
         }
         const names = new Set(collector.spans().map(({ name }) => name));
@@ -59,7 +59,7 @@ describe('a collector of traces', function () {
         await collector.close();
     });
 
-    /** Calls with something confidential in each place, that go well, that fail at the site and that are refused. */
+    /** Calls with confidential data in each place: some succeed, some fail at the site, some are refused. */
     async function sayMuch(): Promise<void> {
         const headers = {
             cookie: `session=${MARK.cookie}`,
@@ -84,7 +84,7 @@ describe('a collector of traces', function () {
         );
     }
 
-    it('that fails is told once, and once that it works again, and its callers notice nothing', async () => {
+    it('that fails is reported once, and once when it works again, without an effect on callers', async () => {
         let status = 500;
         const collector: Collector = await openCollector((_request, response) => response.writeHead(status).end('{}'));
         await open(collector.endpoint);
@@ -123,7 +123,7 @@ describe('a collector of traces', function () {
         ['is away', async () => ({ port: 9, close: async () => {} })],
         ['takes connections and never answers', () => openRawSite(() => {})],
     ] as const) {
-        it(`that ${what} keeps no fetch waiting, and a stop no longer than a second each`, async () => {
+        it(`that ${what} delays no fetch, and a stop by at most a second each`, async () => {
             const silent = await openOne();
             await open(`http://127.0.0.1:${silent.port}`);
             const began = performance.now();
@@ -139,7 +139,7 @@ describe('a collector of traces', function () {
     }
 });
 
-/** Each stands for something that nobody but the caller and the site may see. */
+/** Each value is confidential between the caller and the site. */
 const MARK = {
     param: 'mrkParam9c1e',
     body: 'mrkBody9c1e',

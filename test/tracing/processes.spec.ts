@@ -6,7 +6,7 @@ import { type Collector, openCollector, outline } from '../support/collector.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type Running, startProcess } from '../support/processes.ts';
 
-/** Tells on stderr, at the end of a process, which modules of OpenTelemetry were asked for, and by whom. */
+/** Reports at the end of a process which modules of OpenTelemetry were loaded, and by which importer. */
 const RECORDER = `import { writeSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 const asked = [];
@@ -47,14 +47,14 @@ describe('the processes of Routebook', function () {
         return one;
     }
 
-    /** What was loaded of OpenTelemetry, but for what prom-client asks for by itself. */
+    /** The loaded modules of OpenTelemetry, except those that prom-client loads. */
     const loaded = (one: Running) =>
         one
             .output()
             .split('\n')
             .filter((line) => line.startsWith('LOADS ') && !line.includes('/node_modules/prom-client/'));
 
-    it('trace where one process is everything, and hand over what has ended before they stop', async () => {
+    it('trace if one process runs everything, and export ended spans before they stop', async () => {
         const collector: Collector = await openCollector();
         const one = start('start', { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, DEMO: 'true' });
         const base = /http:\/\/\S+/.exec(await one.said('routebook ready on'))?.[0];

@@ -41,7 +41,7 @@ for (const topology of ANY_TOPOLOGY) {
             await collector.close();
         });
 
-        /** Calls with a trace of the test's own, which it tells apart by. */
+        /** Calls with a trace id of the test, which identifies the spans. */
         async function call(endpoint: string, { flags = '01', more = {} }: { flags?: string; more?: object } = {}) {
             const traceId = randomBytes(16).toString('hex');
             const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-${flags}` };
@@ -56,7 +56,7 @@ for (const topology of ANY_TOPOLOGY) {
             return span;
         };
 
-        /** All spans of a trace, once they look like this. */
+        /** Waits for the expected spans of a trace. */
         async function arrived(traceId: string, expected: readonly string[], show: readonly string[] = []): Promise<Arrived[]> {
             const isThere = (lines: string[]) => lines.length >= expected.length;
             await eventually(async () => outline(spansOf(traceId), show), isThere, 15_000);
@@ -64,7 +64,7 @@ for (const topology of ANY_TOPOLOGY) {
             return spansOf(traceId);
         }
 
-        it('show one fetch as one trace that goes on from the caller, through limits, hold, queue and worker, to the site', async () => {
+        it('show one fetch as one trace that continues the caller’s, through limits, hold, queue and worker, to the site', async () => {
             const { traceId, answer } = await call('things');
             dataOf(answer);
             const spans = await arrived(traceId, [...FETCH, '  charge']);
@@ -96,7 +96,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(collector.seen.map(({ path }) => path)).to.include('/v1/traces');
         });
 
-        it('show each attempt at the site, with what came of it', async () => {
+        it('show each attempt at the site, with its outcome', async () => {
             const { traceId, answer } = await call('flaky');
             dataOf(answer);
             const show = ['routebook.attempt', 'http.response.status_code', 'error.type'];
@@ -108,7 +108,7 @@ for (const topology of ANY_TOPOLOGY) {
             await arrived(moved.traceId, [`${root} 200`, ...rest, '      upstream 1 302', '      upstream 2 200', '  charge'], show);
         });
 
-        it('show what a fetch failed by, and what it was refused with before it was queued', async () => {
+        it('show the error of a failed fetch, and of one that was refused before it was queued', async () => {
             const { traceId, answer } = await call('gone');
             expect(codeOf(answer)).to.equal('UPSTREAM_STATUS');
             const failed = await arrived(traceId, [...FETCH, '  release']);
@@ -120,11 +120,11 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(refused.answer)).to.equal('ENDPOINT_NOT_FOUND');
             const spans = await arrived(refused.traceId, FETCH.slice(0, 2));
             expect(one(spans, 'POST /v1/fetch').traits).to.include({ 'routebook.code': 'ENDPOINT_NOT_FOUND' });
-            // A caller's mistake is no failure of ours.
+            // A caller's mistake is not a server error.
             expect(one(spans, 'POST /v1/fetch').isFailed).to.equal(false);
         });
 
-        // The rest has nothing to do with how jobs travel.
+        // The other tests do not depend on the queue.
         if (topology !== ANY_TOPOLOGY[0]) return;
 
         it('have their id in the log, on the line of the request and on that of the job', async () => {
@@ -134,7 +134,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(messages).to.have.members(['job done', 'answered']);
         });
 
-        it('begin again where the caller sends no trace or a malformed one, and are left out where the caller does not sample', async () => {
+        it('start a new trace without a valid one of the caller, and are left out if the caller does not sample', async () => {
             const parents = [
                 '00-00000000000000000000000000000000-b7ad6b7169203331-01',
                 'ff-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01',
@@ -161,14 +161,14 @@ for (const topology of ANY_TOPOLOGY) {
             expect(spansOf(unsampled.traceId)).to.deep.equal([]);
         });
 
-        it('are no business of the site: it sees the headers that it always sees', async () => {
+        it('are not sent to the site, which gets its usual headers', async () => {
             site.seen.length = 0;
             dataOf((await call('things')).answer);
             const names = site.seen.map(({ headers }) => Object.keys(headers).toSorted().join(' '));
             expect(names).to.deep.equal(['accept accept-encoding connection host user-agent']);
         });
 
-        it('hold calls of our own API for a page or an agent in the trace of that request', async () => {
+        it('include calls of our own API from a page or an agent in the trace of that request', async () => {
             const traceId = randomBytes(16).toString('hex');
             const message = {
                 jsonrpc: '2.0',
@@ -184,7 +184,7 @@ for (const topology of ANY_TOPOLOGY) {
             };
             const response = await fetch(`${world.base}/mcp`, { method: 'POST', headers, body: JSON.stringify(message) });
             expect(response.status, await response.text()).to.equal(200);
-            // A span is sent when it ends: the outermost one last.
+            // A span is exported when it ends, so the outermost one is last.
             const root = 'POST /mcp in routebook-api';
             const isThere = (lines: string[]) => lines[0] === root && lines.some((line) => line.trim() === 'upstream');
             await eventually(async () => outline(spansOf(traceId)), isThere, 15_000);

@@ -5,14 +5,14 @@ import { eventually } from '../support/eventually.ts';
 
 const answer = (body: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-describe('a kept connection to a site', () => {
+describe('a keep-alive connection to a site', () => {
     const sockets: Socket[] = [];
     let site: Server;
     let url: URL;
     let agent: GuardedAgent;
 
     before(async () => {
-        // With Nagle's algorithm the surplus would wait for the client to say that it has the answer: with its next request.
+        // Nagle's algorithm would delay the surplus bytes until the client acknowledges the response with its next request.
         site = createServer({ noDelay: true }, (socket) => {
             const place = sockets.push(socket) - 1;
             socket.on('error', () => undefined).on('data', () => socket.write(answer(`connection ${place}`)));
@@ -30,12 +30,12 @@ describe('a kept connection to a site', () => {
         await new Promise((closed) => site.close(closed));
     });
 
-    it('is used again, and never after the site sent what nobody asked for, however late we look', async () => {
+    it('is reused, but never after the site sent unexpected bytes, however late they are noticed', async () => {
         expect(await call()).to.equal('connection 0');
         await kept();
         expect(await call()).to.equal('connection 0');
         await kept();
-        // It has arrived when the next call begins, and nobody has read it yet.
+        // The bytes have arrived when the next call begins, and were not read yet.
         sockets[0]?.write(answer('poisoned'));
         expect(await call()).to.equal('connection 1');
     });

@@ -25,7 +25,7 @@ describe('a connection that is not ready in time', () => {
         );
     }
 
-    it('is closed also where the site never answers the TLS handshake', async () => {
+    it('is closed also if the site never answers the TLS handshake', async () => {
         const connector = createConnector(loopbackRules('127.0.0.0/8'), { timeoutMs: 200 });
         const closed = closedAtTheSite();
         const failure = connector.connect({ host: '127.0.0.1', port, scheme: 'https' }).catch((error: NodeJS.ErrnoException) => error.code);
@@ -47,7 +47,7 @@ describe('a connection that is not ready in time', () => {
     });
 
     for (const effect of ['read', 'write'] as const) {
-        it(`is closed at the deadline of the ${effect} that it was opened for, and nothing was sent`, async () => {
+        it(`is closed at the deadline of its ${effect}, and nothing was sent`, async () => {
             const upstream = createUpstream({ rules: loopbackRules(`127.0.0.1:${port}`) });
             const closed = closedAtTheSite();
             const began = performance.now();
@@ -66,7 +66,7 @@ describe('a connection that is not ready in time', () => {
 });
 
 describe('looking up names', () => {
-    it('asks once for equal names, and for one name after the other of an owner whose name server hangs, while others go on', async () => {
+    it('looks up equal names once, and one name after the other of an owner whose name server hangs, while others continue', async () => {
         const asked: string[] = [];
         const hanging = Promise.withResolvers<string[]>();
         const lookup = createLookup(async (host) => {
@@ -81,7 +81,7 @@ describe('looking up names', () => {
         expect(asked.slice(2)).to.deep.equal(['b.hangs.test', 'c.hangs.test']);
     });
 
-    /** Names that hang until they are let go, beside others that are found at once. */
+    /** Names whose look-up hangs until it is released, beside others that resolve at once. */
     function openResolver() {
         const asked: string[] = [];
         const hanging = new Map<string, (addresses: string[]) => void>();
@@ -97,7 +97,7 @@ describe('looking up names', () => {
             asked,
             lookup,
             hangs: (count: number) => Array.from({ length: count }, (_, number) => lookup(`hangs${number}.test`)),
-            /** So much later name servers answer what was asked. */
+            /** Delays the responses of name servers by this time. */
             async later(by: number) {
                 ms += by;
                 while (hanging.size > 0) {
@@ -111,7 +111,7 @@ describe('looking up names', () => {
         };
     }
 
-    it('keeps threads for the sites that answer, however many others have name servers that hang', async () => {
+    it('keeps threads for responsive sites, however many others have hanging name servers', async () => {
         const { asked, lookup, hangs, later } = openResolver();
         await lookup('good.test');
         const stuck = hangs(40);
@@ -123,7 +123,7 @@ describe('looking up names', () => {
         expect(await Promise.all(stuck)).to.have.length(40);
     });
 
-    it('gives sites that were slow threads of their own, so that a new site waits for none of them', async () => {
+    it('gives slow sites threads of their own, so that a new site waits for none of them', async () => {
         const { asked, lookup, hangs, later } = openResolver();
         const stuck = hangs(40);
         await new Promise(setImmediate);
@@ -138,7 +138,7 @@ describe('looking up names', () => {
         await Promise.all(again);
     });
 
-    it('looks nothing up that waited for so long that no connection waits for it any more', async () => {
+    it('skips a look-up that waited for so long that no connection needs it any more', async () => {
         const { asked, hangs, later } = openResolver();
         const stuck = Promise.allSettled(hangs(9));
         await new Promise(setImmediate);
@@ -148,7 +148,7 @@ describe('looking up names', () => {
         expect(asked).to.have.length(8);
     });
 
-    it('tries again after a name that was not found, and looks again each time', async () => {
+    it('retries after a name that was not found, and looks it up each time', async () => {
         let asked = 0;
         const lookup = createLookup(async () => {
             if (++asked === 1) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
@@ -161,7 +161,7 @@ describe('looking up names', () => {
 });
 
 describe('a name of EGRESS_HOSTS', () => {
-    it('is found however it is written: with a trailing dot, in capitals', async () => {
+    it('is found in any spelling: with a trailing dot, in capitals', async () => {
         const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
         await once(server, 'listening');
         const { port } = server.address() as AddressInfo;

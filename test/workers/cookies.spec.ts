@@ -4,7 +4,7 @@ import { createCallCookies } from '../../workers/upstream/cookies.ts';
 const NOW = Date.UTC(2026, 0, 1);
 const PAGE = new URL('https://www.shop.test/account/login');
 
-/** What goes back to `to` after these lines of Set-Cookie came from `from`. */
+/** The cookies that are sent to `to` after these lines of Set-Cookie from `from`. */
 function sent(lines: string[], { from = PAGE, to = PAGE, later = 0 }: { from?: URL; to?: URL; later?: number } = {}): string | undefined {
     const cookies = createCallCookies();
     cookies.store(from.href, lines, NOW);
@@ -12,7 +12,7 @@ function sent(lines: string[], { from = PAGE, to = PAGE, later = 0 }: { from?: U
 }
 
 describe('the cookies of one call', () => {
-    it('go back as they came, without what was said about them', () => {
+    it('are sent back unchanged, without their attributes', () => {
         expect(sent(['session=a=b"c"; Path=/; HttpOnly; SameSite=Lax', ' csrf = t0ken '])).to.equal('csrf=t0ken; session=a=b"c"');
         expect(sent([])).to.equal(undefined);
     });
@@ -25,7 +25,7 @@ describe('the cookies of one call', () => {
         ['for another host', 'a=1; Domain=other.test'],
         ['for a host below', 'a=1; Domain=deep.www.shop.test'],
     ] as const) {
-        it(`are not kept ${what}`, () => expect(sent([line])).to.equal(undefined));
+        it(`are not stored ${what}`, () => expect(sent([line])).to.equal(undefined));
     }
 
     it('never leave their host, whatever Domain says', () => {
@@ -36,7 +36,7 @@ describe('the cookies of one call', () => {
         }
     });
 
-    it('go to their own path and what is below it', () => {
+    it('are sent to their own path and paths below it', () => {
         for (const [path, at, isSent] of [
             ['/account', '/account', true],
             ['/account', '/account/x', true],
@@ -52,12 +52,12 @@ describe('the cookies of one call', () => {
         expect(sent(['a=1; Path=nonsense'], { from: new URL('https://www.shop.test/login'), to: new URL('/x', PAGE) })).to.equal('a=1');
     });
 
-    it('stay off plain http when they are secure', () => {
+    it('are not sent over plain http if they are secure', () => {
         expect(sent(['a=1; Path=/; Secure'], { to: new URL('http://www.shop.test/') })).to.equal(undefined);
         expect(sent(['a=1; Path=/'], { to: new URL('http://www.shop.test/') })).to.equal('a=1');
     });
 
-    it('end when they say, Max-Age first', () => {
+    it('expire when they say, Max-Age first', () => {
         const past = 'Expires=Thu, 01 Jan 1970 00:00:00 GMT';
         expect(sent([`a=1; ${past}`])).to.equal(undefined);
         expect(sent([`a=1; ${past}; Max-Age=60`])).to.equal('a=1');
@@ -67,14 +67,14 @@ describe('the cookies of one call', () => {
         expect(sent(['a=1; Expires=Fri, 02 Jan 2026 00:00:00 GMT'], { later: 86_400_000 })).to.equal(undefined);
     });
 
-    it('are replaced and removed by what comes later, and the most exact path goes first', () => {
+    it('are replaced and removed by later ones, and the most specific path comes first', () => {
         const cookies = createCallCookies();
         cookies.store(PAGE.href, ['a=1; Path=/', 'b=1; Path=/', 'a=2; Path=/account'], NOW);
         cookies.store(PAGE.href, ['a=3; Path=/', 'b=; Path=/; Max-Age=0'], NOW);
         expect(cookies.header(PAGE.href, NOW)).to.equal('a=2; a=3');
     });
 
-    it('are fifty at most, the oldest out first', () => {
+    it('are limited to fifty, the oldest are dropped first', () => {
         const lines = Array.from({ length: 60 }, (_, place) => `c${place}=1`);
         const names = sent(lines)?.split('; ') ?? [];
         expect(names).to.have.length(50);

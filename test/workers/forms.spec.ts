@@ -3,7 +3,7 @@ import { FORM_SITE, FORM_SITE_HOSTS, formEndpoints, openFormSite, PASSWORD } fro
 import { done, type JobRunner, openJobRunner } from '../support/jobs.ts';
 import { loopbackRules, type Site } from '../support/sites.ts';
 
-describe('a call that prepares', () => {
+describe('a call with prepare', () => {
     let site: Site;
     let runner: JobRunner;
 
@@ -15,7 +15,7 @@ describe('a call that prepares', () => {
         await runner.close();
         await site.close();
     });
-    // Whatever became of a call, nothing of its answers is held when it ended.
+    // No memory is reserved after any call.
     afterEach(() => expect(runner.held()).to.equal(0));
     beforeEach(() => {
         site.seen.length = 0;
@@ -24,7 +24,7 @@ describe('a call that prepares', () => {
 
     const asked = () => site.seen.map(({ method, path }) => `${method} ${path}`);
 
-    it('logs in with the token and the cookie of the page, and comes back with what is behind', async () => {
+    it('logs in with the token and the cookie of the page, and returns the page behind it', async () => {
         const outcome = done(await runner.run('log_in', { user: 'ada', password: PASSWORD }));
         expect(outcome.data['member']).to.equal('ada');
         expect(outcome.data['cookie']).to.match(/^member=ada; visit=v\d+$/);
@@ -33,7 +33,7 @@ describe('a call that prepares', () => {
         expect(asked()).to.deep.equal(['GET /login', 'POST /session', 'GET /members']);
     });
 
-    it('sends the params and what the page filled in, in the order of the page', async () => {
+    it('sends the params and the fields of the page, in the order of the page', async () => {
         await runner.run('log_in', { user: 'ada', password: 'wrong' });
         const sent = [...new URLSearchParams(site.seen[1]?.body ?? '')];
         expect(sent.map(([name]) => name)).to.deep.equal(['csrf', 'user', 'remember', 'outside', 'password']);
@@ -41,7 +41,7 @@ describe('a call that prepares', () => {
         expect(site.seen[0]?.headers).to.not.have.any.keys('cookie', 'content-type', 'referer', 'origin');
     });
 
-    it('is marked as sent for the submission alone, and never when the page is not there', async () => {
+    it('is marked as sent for the submission only, and never if the page is missing', async () => {
         expect(await runner.run('log_in', { user: 'ada', password: 'wrong' })).to.include({ ok: false, code: 'UPSTREAM_STATUS' });
         expect(runner.marks).to.deep.equal(['op_1']);
         runner.marks.length = 0;
@@ -58,14 +58,14 @@ describe('a call that prepares', () => {
         expect(asked()).to.deep.equal(['GET /moved', 'GET /login', 'POST /session', 'GET /members']);
     });
 
-    it('keeps cookies to the host that set them', async () => {
+    it('sends cookies only to the host that set them', async () => {
         const outcome = done(await runner.run('hand_over'));
         expect(asked()).to.deep.equal(['GET /login', 'POST /hand-over', 'GET /members-there']);
         expect(outcome.data['cookie']).to.equal(null);
         expect(site.seen[1]?.headers.cookie).to.match(/^visit=v\d+$/);
     });
 
-    it('keeps cookies for the one call', async () => {
+    it('keeps cookies for one call only', async () => {
         expect(done(await runner.run('members_in_session')).data['cookie']).to.match(/^visit=v\d+$/);
         expect(await runner.run('members')).to.include({ ok: false, code: 'UPSTREAM_STATUS' });
         expect(site.seen.at(-1)?.headers).to.not.have.property('cookie');
@@ -74,14 +74,14 @@ describe('a call that prepares', () => {
         expect(site.seen.at(-2)?.headers).to.not.have.property('cookie');
     });
 
-    it('fills in a form that is sent by GET, in place of the query of its action', async () => {
+    it('fills in a form with method GET, in place of the query of its action', async () => {
         const outcome = done(await runner.run('find', { q: 'lost key' }));
         expect(outcome.data['asked']).to.equal('/find?lang=en&q=lost%20key');
         expect(done(await runner.run('find', { lang: 'de' })).data['asked']).to.equal('/find?lang=de');
         expect(runner.marks).to.deep.equal([]);
     });
 
-    it('follows the pages of what a form finds, with one preparation', async () => {
+    it('follows the pages of a form’s results, with one preparation', async () => {
         const outcome = done(await runner.run('find_all', { q: 'key' }));
         expect(outcome.data['items']).to.deep.equal([{ page: 1 }, { page: 2 }]);
         expect(outcome).to.include({ requests: 2, truncated: false });
@@ -93,7 +93,7 @@ describe('a call that prepares', () => {
         ]);
     });
 
-    it('leaves the query of the action of a POST as it is, and sends JSON where the package says so', async () => {
+    it('leaves the query of a POST action unchanged, and sends JSON if the package says so', async () => {
         const asForm = done(await runner.run('note', { note: 'a & b', at: 'noon' })).data;
         expect(asForm['path']).to.equal('/notes?from=page&at=noon');
         expect(asForm['body']).to.match(/^csrf=token\+of\+v\d+&note=a\+%26\+b$/);
@@ -119,7 +119,7 @@ describe('a call that prepares', () => {
         ['bad_many', 'UPSTREAM_TOO_LARGE', 'has 201 hidden inputs'],
         ['bad_heavy', 'UPSTREAM_TOO_LARGE', 'has more than 64 KiB of hidden inputs'],
     ] as const) {
-        it(`submits nothing where the form ${what}`, async () => {
+        it(`submits nothing if the form ${what}`, async () => {
             expect(await runner.run(endpoint, { note: 'x' })).to.include({ ok: false, code });
             expect(asked()).to.deep.equal(['GET /login']);
             expect(runner.marks).to.deep.equal([]);
@@ -131,7 +131,7 @@ describe('a call that prepares', () => {
         expect([...new URLSearchParams(String(body))]).to.have.length(201);
     });
 
-    it('submits nothing where its page takes all the time there is', async () => {
+    it('submits nothing if its page takes all the time', async () => {
         const outcome = await runner.run('stuck', {}, { deadlineAt: Date.now() + 300 });
         expect(outcome).to.include({ ok: false, code: 'UPSTREAM_TIMEOUT', attempts: 1 });
         expect(asked()).to.deep.equal(['GET /stuck']);

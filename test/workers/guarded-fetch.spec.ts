@@ -3,7 +3,7 @@ import { createGuardedFetch } from '../../workers/credentials/guarded-fetch.ts';
 import { loopbackRules, openRawSite } from '../support/sites.ts';
 
 describe('a request to a token endpoint', () => {
-    it('fails at once where the endpoint switches to another protocol', async () => {
+    it('fails at once if the endpoint switches to another protocol', async () => {
         const site = await openRawSite((socket) =>
             socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'),
         );

@@ -9,7 +9,7 @@ function due(host: string, webhookId: string, { failures = 0, hasDelivered = fal
     return { deliveryId: `dlv_${number}`, host, webhookId, url: `https://${host}/`, failures, hasDelivered } as DueDelivery;
 }
 
-/** Lines whose requests end when the test says so. */
+/** Queues whose requests end when the test says so. */
 function openLines() {
     const open: { delivery: DueDelivery; end: (how: SendEnd) => void }[] = [];
     const lines = createHostLines((delivery) => new Promise((end) => open.push({ delivery, end })));
@@ -20,8 +20,8 @@ function openLines() {
     return { lines, open, add, openTo: (host: string) => open.filter(({ delivery }) => delivery.host === host).length };
 }
 
-describe('the deliveries in the memory of a worker', () => {
-    it('have a place for others at once, however many receivers hang', () => {
+describe('the pending deliveries of a worker', () => {
+    it('leave slots for others at once, however many receivers hang', () => {
         const { open, openTo, add } = openLines();
         const hosts = Array.from({ length: 400 }, (_, index) => `hangs${index}.example`);
         add(hosts.flatMap((host) => Array.from({ length: 4 }, () => due(host, `whk_${host}`, { failures: 3 }))));
@@ -30,7 +30,7 @@ describe('the deliveries in the memory of a worker', () => {
         expect([openTo('new.example'), openTo('good.example')]).to.deep.equal([1, 1]);
     });
 
-    it('give up hosts where all receivers fail, and no other host, to one that needs their place', async () => {
+    it('give up hosts whose receivers all fail, and no other host, for one that needs their slot', async () => {
         const { lines, open, add } = openLines();
         add([
             ...Array.from({ length: 5 }, () => due('fails.example', 'whk_1', { failures: 3 })),
@@ -42,7 +42,7 @@ describe('the deliveries in the memory of a worker', () => {
         expect(lines.failing()).to.deep.equal(['fails.example']);
     });
 
-    it('go to the webhook with the fewest failures first, and wait together after a failure', async () => {
+    it('prefer the webhook with the fewest failures, and wait together after a failure', async () => {
         const { lines, open, add } = openLines();
         add([
             ...Array.from({ length: 9 }, () => due('one.example', 'whk_1', { failures: 3 })),

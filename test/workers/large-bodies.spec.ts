@@ -32,7 +32,7 @@ describe('large bodies', () => {
             deadlineAt: Date.now() + 5000,
         });
 
-    // What is random packs into as much, zeros into next to nothing: both ways of filling the memory that is unpacked into.
+    // Random bytes are incompressible, and zeros compress to nearly nothing: both ways of filling the decompression buffer.
     const body = Buffer.concat([randomBytes(1.5 * MIB), Buffer.alloc(1.5 * MIB), randomBytes(MIB), Buffer.from('the end')]);
     for (const [coding, pack] of [
         ['identity', (bytes: Buffer) => bytes],
@@ -41,7 +41,7 @@ describe('large bodies', () => {
         ['br', (bytes: Buffer) => zlib.brotliCompressSync(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } })],
         ['zstd', zlib.zstdCompressSync],
     ] as const) {
-        it(`come as they were sent, several at once, by ${coding}`, async () => {
+        it(`are returned as they were sent, several at once, with ${coding}`, async () => {
             const packed = pack(body);
             answer = (response) => response.writeHead(200, { 'content-encoding': coding }).end(packed);
             const results = await Promise.all(Array.from({ length: 4 }, call));
@@ -49,7 +49,7 @@ describe('large bodies', () => {
         });
     }
 
-    it('hold no memory once they went past the cap or were read', async () => {
+    it('use no memory once they exceeded the limit or were read', async () => {
         const reader = createReader({ threads: 1 });
         const deep = Buffer.alloc(4 * MIB, '[');
         const bomb = zlib.gzipSync(Buffer.alloc(64 * MIB));

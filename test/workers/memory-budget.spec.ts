@@ -12,14 +12,14 @@ import { loopbackRules, openSite, requestTo, type Site } from '../support/sites.
 
 const MIB = 1024 * 1024;
 
-describe('room for large answers', () => {
+describe('the memory budget for large responses', () => {
     let budget: MemoryBudget;
 
     beforeEach(() => {
         budget = createMemoryBudget({ most: 100, small: 5 });
     });
 
-    /** Somebody who was given room for so many bytes. */
+    /** A reservation of this many bytes. */
     function holding(bytes: number, site = 'one.example'): Reservation {
         const reservation = budget.createReservation(site);
         expect(reservation.reserve(bytes)).to.equal(undefined);
@@ -31,12 +31,12 @@ describe('room for large answers', () => {
         return asked !== undefined && (await Promise.race([asked, Promise.resolve(waits)])) === waits;
     }
 
-    it('is there for everybody while less is held than may be', () => {
+    it('is available to everybody while less is reserved than permitted', () => {
         for (const site of ['one.example', 'two.example']) holding(50, site);
         expect(budget.held()).to.equal(100);
     });
 
-    it('is given to the first in line, as others come to an end', async () => {
+    it('is given to the first waiting call when others end', async () => {
         const [first, second] = [holding(50, 'one.example'), holding(40, 'two.example')];
         const [third, fourth] = ['three.example', 'four.example'].map((site) => budget.createReservation(site));
         const asked = [third?.reserve(50), fourth?.reserve(50)];
@@ -48,7 +48,7 @@ describe('room for large answers', () => {
         expect(budget.held()).to.equal(100);
     });
 
-    it('is kept for what is on its way, and for no more than came', async () => {
+    it('is reserved for running reads, and only for the bytes that came', async () => {
         const large = holding(50, 'one.example');
         holding(40, 'two.example');
         const late = budget.createReservation('three.example').reserve(50);
@@ -58,7 +58,7 @@ describe('room for large answers', () => {
         expect(budget.held()).to.equal(100);
     });
 
-    it('is not made by ending pages of other sites where a site waits for itself, but where all of it is held', async () => {
+    it('is not freed by ending pages of other sites if a site waits for itself, unless all of it is reserved', async () => {
         const looked = createMemoryBudget({ most: 100, small: 5, checkMs: 1 });
         const ended: string[] = [];
         const begin = (site: string, bytes: number) => looked.createReservation(site).reserve(bytes, () => ended.push(site));
@@ -77,7 +77,7 @@ describe('room for large answers', () => {
         );
     });
 
-    it('is not given to small ones for as long as a large one waits, unless that waits for its own site', async () => {
+    it('is not given to small reads while a large one waits, unless that waits for its own site', async () => {
         const first = holding(50, 'one.example');
         const sameSite = budget.createReservation('one.example').reserve(30);
         holding(40, 'two.example');
@@ -90,7 +90,7 @@ describe('room for large answers', () => {
         expect(await Promise.all([large, small].map(isWaiting))).to.deep.equal([true, true]);
     });
 
-    it('is not held up by those who wait for their own site', async () => {
+    it('is not blocked by calls that wait for their own site', async () => {
         holding(50, 'greedy.example');
         expect(await isWaiting(budget.createReservation('greedy.example').reserve(50))).to.equal(true);
         holding(50, 'other.example');
@@ -108,13 +108,13 @@ describe('room for large answers', () => {
         expect(budget.held()).to.equal(100);
     });
 
-    it('is half at most for one site, where others want the rest', async () => {
+    it('is limited to half for one site if others want the rest', async () => {
         holding(30, 'greedy.example');
         expect(await isWaiting(budget.createReservation('greedy.example').reserve(30))).to.equal(true);
         holding(30, 'other.example');
     });
 
-    /** Somebody who keeps so many bytes of former pages, and reads none now. */
+    /** A call that keeps this many bytes of earlier pages, and reads none now. */
     function keeping(bytes: number, site: string): Reservation {
         const reservation = holding(bytes, site);
         reservation.keep(bytes);
@@ -122,7 +122,7 @@ describe('room for large answers', () => {
         return reservation;
     }
 
-    it('is there, past any bound, for who has kept a large part the longest, so that it comes to its end', async () => {
+    it('is available beyond any limit to the call that has kept a large part the longest, so that it can end', async () => {
         const [first, second] = [keeping(20, 'one.example'), keeping(20, 'two.example')];
         holding(50, 'three.example');
         expect(first.reserve(50)).to.equal(undefined);
@@ -134,7 +134,7 @@ describe('room for large answers', () => {
         expect(budget.held()).to.equal(120);
     });
 
-    it('goes to those who keep a large part before those who keep nothing', async () => {
+    it('goes to calls that keep a large part before those that keep nothing', async () => {
         const first = holding(50, 'one.example');
         const kept = keeping(20, 'two.example');
         holding(20, 'three.example');
@@ -147,7 +147,7 @@ describe('room for large answers', () => {
         await asked[0];
     });
 
-    it('is there, past any bound, for who holds a page and asks for more, one after the other', async () => {
+    it('is available beyond any limit to a call that reads a page and needs more, one after the other', async () => {
         const [first, second, third] = ['one.example', 'two.example', 'three.example'].map((site) => holding(33, site));
         expect(first?.reserve(40)).to.equal(undefined);
         const asked = [second?.reserve(40), third?.reserve(40)];
@@ -160,7 +160,7 @@ describe('room for large answers', () => {
         expect(budget.held()).to.equal(80);
     });
 
-    it('is half at most for one site whatever its calls keep, but for the first of them', async () => {
+    it('is limited to half for one site whatever its calls keep, except for the first of them', async () => {
         holding(10, 'other.example');
         const [first, second] = [keeping(20, 'greedy.example'), keeping(20, 'greedy.example')];
         expect(first.reserve(15)).to.equal(undefined);
@@ -168,7 +168,7 @@ describe('room for large answers', () => {
         holding(30, 'another.example');
     });
 
-    it('is asked for by pages that are small alone, and not together with what is kept of those before', () => {
+    it('is reserved for small pages separately, and not together with what is kept from earlier ones', () => {
         const walking = budget.createReservation('one.example');
         expect(walking.mustReserve(5)).to.equal(false);
         walking.keep(3);
@@ -180,7 +180,7 @@ describe('room for large answers', () => {
         expect(budget.held()).to.equal(0);
     });
 
-    it('gives those who keep a little no more right to it than others', async () => {
+    it('gives calls that keep a little no priority over others', async () => {
         const reservations = Array.from({ length: 20 }, () => budget.createReservation('greedy.example'));
         const asked = reservations.map((reservation) => {
             reservation.keep(1);
@@ -190,11 +190,11 @@ describe('room for large answers', () => {
         holding(50, 'other.example');
     });
 
-    it('is there for one answer that is larger than all of it', () => {
+    it('is available to one response that is larger than all of it', () => {
         holding(500);
     });
 
-    it('is waited for no longer than the call may', async () => {
+    it('is waited for no longer than the call’s deadline', async () => {
         holding(50);
         const late = budget.createReservation('one.example');
         const asked = late.reserve(20);
@@ -210,7 +210,7 @@ describe('room for large answers', () => {
         expect(budget.held()).to.equal(50);
     });
 
-    it('lets everybody come to an end, and is empty when all have', async () => {
+    it('lets every call end, and is empty afterwards', async () => {
         let most = 0;
         const callers = Array.from({ length: 200 }, async (_, caller) => {
             const reservation = budget.createReservation(`site-${caller % 3}.example`);
@@ -228,7 +228,7 @@ describe('room for large answers', () => {
     });
 });
 
-describe('answers of sites that are large together', function () {
+describe('large responses of concurrent calls', function () {
     this.timeout(240_000);
     const body = randomBytes(2 * MIB);
     let site: Site;
@@ -254,7 +254,7 @@ describe('answers of sites that are large together', function () {
             reservation,
         });
 
-    it('come whole one after the other, where they do not fit at once', async () => {
+    it('are read one after the other if they do not fit at once', async () => {
         answer = (response) => response.end(body);
         let waiting = 0;
         const budget = createMemoryBudget({ most: 8 * MIB, onFull: () => waiting++ });
@@ -275,12 +275,12 @@ describe('answers of sites that are large together', function () {
         );
         other.release();
         await Promise.all(calls);
-        // Half of the room, of 2 MiB each.
+        // Half of the budget, in parts of 2 MiB.
         expect(most).to.be.within(2 * MIB, 4 * MIB);
         expect(budget.held()).to.equal(0);
     });
 
-    it('ask for as much as they may have where they do not say how large they are', async () => {
+    it('reserve their maximum if their size is unknown', async () => {
         answer = (response) => {
             response.write(body.subarray(0, MIB));
             answers.push(response);
@@ -298,7 +298,7 @@ describe('answers of sites that are large together', function () {
         expect(budget.held()).to.equal(body.length);
     });
 
-    it('ask for nothing where they are small', async () => {
+    it('reserve nothing if they are small', async () => {
         answer = (response) => response.end(body.subarray(0, 256 * 1024));
         const budget = createMemoryBudget({ most: 1 });
         budget.createReservation('other.test').reserve(1);
@@ -306,7 +306,7 @@ describe('answers of sites that are large together', function () {
         expect(budget.held()).to.equal(1);
     });
 
-    it('give back what came when they end too early', async () => {
+    it('release their reservation when they end too early', async () => {
         answer = (response) => {
             response.writeHead(200, { 'content-length': 2 * MIB }).write(body.subarray(0, MIB), () => response.destroy());
         };
@@ -320,7 +320,7 @@ describe('answers of sites that are large together', function () {
         ['read', 'OVERLOADED'],
         ['write', 'UPSTREAM_UNREACHABLE'],
     ] as const) {
-        it(`end with ${code} where the site of a ${effect} would not wait until there was room`, async () => {
+        it(`end with ${code} if the site of a ${effect} would not wait until memory is free`, async () => {
             let waiting = 0;
             const budget = createMemoryBudget({ most: MIB, onFull: () => waiting++ });
             const other = budget.createReservation('other.test');
@@ -351,7 +351,7 @@ describe('answers of sites that are large together', function () {
         ['read', 'OVERLOADED'],
         ['write', 'UPSTREAM_TIMEOUT'],
     ] as const) {
-        it(`end with ${code} where there is no room for a ${effect} by its deadline`, async () => {
+        it(`end with ${code} if there is no memory for a ${effect} by its deadline`, async () => {
             answer = (response) => response.end(body);
             const budget = createMemoryBudget({ most: MIB });
             budget.createReservation('other.test').reserve(MIB);
@@ -361,7 +361,7 @@ describe('answers of sites that are large together', function () {
         });
     }
 
-    it('are given up where they hardly come on while others wait, and not before', async () => {
+    it('are given up if they make hardly any progress while others wait, and not before', async () => {
         const stalled: ServerResponse[] = [];
         answer = (response) => {
             response.writeHead(200, { 'content-length': 2 * MIB }).write(body.subarray(0, MIB));
@@ -380,7 +380,7 @@ describe('answers of sites that are large together', function () {
         expect(budget.held()).to.equal(2 * MIB);
     });
 
-    it('are not given up while nobody waits, or while they come on', async () => {
+    it('are not given up while nobody waits, or while they make progress', async () => {
         const budget = createMemoryBudget({ most: 100, checkMs: 1 });
         const cut: string[] = [];
         const [lively, last] = ['lively.test', 'last.test'].map((site) => budget.createReservation(site));
@@ -398,7 +398,7 @@ describe('answers of sites that are large together', function () {
         expect(cut).to.deep.equal(['stalled']);
     });
 
-    it('are given up where others wait for what is kept of the pages before, and nothing comes of the next', async () => {
+    it('are given up if others wait for the memory of earlier pages, and the next page does not come', async () => {
         answer = () => {};
         const budget = createMemoryBudget({ most: 4 * MIB, checkMs: 5 });
         const walking = budget.createReservation('shop.test');
@@ -420,7 +420,7 @@ describe('answers of sites that are large together', function () {
             (response) => setTimeout(() => response.writeHead(302, { location: `/${Math.random()}` }).end(), 40),
         ],
     ] satisfies [string, string, (response: ServerResponse) => unknown][]) {
-        it(`are given up as well where the next page ${what}`, async () => {
+        it(`are given up as well if the next page ${what}`, async () => {
             answer = next;
             const budget = createMemoryBudget({ most: 4 * MIB, checkMs: 5 });
             const walking = budget.createReservation('shop.test');
@@ -429,26 +429,26 @@ describe('answers of sites that are large together', function () {
             const other = budget.createReservation('other.test').reserve(2 * MIB);
             const ended = await result;
             expect(ended).to.deep.include({ ok: false, code });
-            // Not three tries, nor as many redirects as may be followed.
+            // Not three attempts, nor the maximum of redirects.
             if (!ended.ok) expect(ended.attempts).to.be.below(code === 'OVERLOADED' ? 6 : 2);
             walking.release();
             await other;
         });
     }
 
-    it('say nothing of their site where it was the room that was missing', () => {
+    it('have no effect on their site’s circuit if memory was missing', () => {
         const outcome = { ok: false, code: 'OVERLOADED', startedAt: 0 } as const;
         expect(circuitVerdict(outcome, { admittedAt: 0, deadlineAt: 60_000 })).to.equal('none');
     });
 });
 
-/** For what is selected here, on a machine that is many times slower. */
+/** For this selection, on a machine that is many times slower. */
 const PATIENCE_MS = 120_000;
 
-describe('walks that select a large part of each small page', function () {
+describe('paginated calls that select a large part of each small page', function () {
     this.timeout(240_000);
 
-    it('read none before there is room for what may be selected, and hold nobody up where the next page does not come', async () => {
+    it('read no page before there is memory for the selection, and block nobody if the next page does not come', async () => {
         const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(60) }));
         const stalled = new Set<ServerResponse>();
         let most = 0;
@@ -481,7 +481,7 @@ describe('walks that select a large part of each small page', function () {
             const outcomes = await Promise.all(Array.from({ length: 6 }, () => runner.run('rows', {}, call)));
             const ends = outcomes.map((outcome) => (outcome.ok ? 'success' : outcome.code)).toSorted();
             expect(ends).to.deep.equal([...Array(5).fill('OVERLOADED'), 'success'].toSorted());
-            // Half of the room is the site's, and each part takes nearly 7 MiB: there is none for a second one.
+            // The site may use half of the budget, and each part takes nearly 7 MiB, so that a second one does not fit.
             expect(most).to.equal(1);
             expect(runner.held()).to.equal(0);
         } finally {
@@ -491,10 +491,10 @@ describe('walks that select a large part of each small page', function () {
     });
 });
 
-describe('a large part that is selected of one small page', function () {
+describe('a large selection from one small page', function () {
     this.timeout(240_000);
 
-    it('takes room until its outcome was delivered', async () => {
+    it('uses memory until its outcome was delivered', async () => {
         const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(60) }));
         const site = await openSite((_request, response) => {
             response.setHeader('content-type', 'application/json').end(JSON.stringify({ rows }));

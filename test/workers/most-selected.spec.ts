@@ -14,10 +14,10 @@ function read(body: string, select: Select | undefined): number {
     return Buffer.byteLength(readPart(page, { type: 'json', select, schema: undefined }, { results: 'items', next: undefined }).text);
 }
 
-describe('what may be read of a page, at most', () => {
+describe('the maximum selection from a page', () => {
     const selects: (Select | undefined)[] = [undefined, 'items', 'items[].{a: x, b: y}', { items: 'items', again: 'items[].x', none: 'z' }];
 
-    it('is never less than what is read', () => {
+    it('is never less than the actual selection', () => {
         const value = fc.oneof(
             fc.jsonValue(),
             fc.constantFrom<Json>({}, [], 0, { x: [{}] }),
@@ -35,7 +35,7 @@ describe('what may be read of a page, at most', () => {
         }
     });
 
-    it('is little for small pages of which paths and fields are wanted, and all that is allowed where the same may be taken again', () => {
+    it('is small for small pages with plain paths and fields, and the limit if parts can be selected repeatedly', () => {
         expect(mostSelected(10 * KIB, undefined)).to.be.below(256 * KIB);
         expect(mostSelected(4 * KIB, 'items[].{id: id, name: name}')).to.be.below(256 * KIB);
         expect(mostSelected(KIB, 'items | [@, @][]')).to.equal(MAX_OUTPUT);

@@ -26,13 +26,13 @@ describe('the next page', () => {
         expect(next({ param: 'page' }, 1, { items: 0 })).to.equal('none');
     });
 
-    it('begins behind the results of the last one, or a step on', () => {
+    it('starts after the results of the last one, or a step later', () => {
         expect(next({ style: 'offset', param: 'from' }, 30, { items: 7 })).to.deep.equal({ value: 37 });
         expect(next({ style: 'offset', param: 'from', step: 20 }, 30, { items: 7 })).to.deep.equal({ value: 50 });
         expect(next({ style: 'offset', param: 'from' }, 30, { items: 0 })).to.equal('none');
     });
 
-    it('is not there where no number can be counted on, or the param does not take it', () => {
+    it('is absent if no number can be counted on, or the param does not accept it', () => {
         expect(next({ param: 'page' }, 'first', {})).to.equal('none');
         expect(next({ param: 'page' }, Number.MAX_SAFE_INTEGER, {})).to.equal('none');
         const params: PackageEndpoint['params'] = [
@@ -42,7 +42,7 @@ describe('the next page', () => {
         expect(next({ param: 'page' }, 3, {}, { params })).to.equal('none');
     });
 
-    it('takes no time of the calls beside it, whatever the schema of the param is', () => {
+    it('blocks no other calls, whatever the schema of the param is', () => {
         const schema = { oneOf: Array.from({ length: 400 }, (_, at) => ({ type: 'integer', minimum: at, not: { const: at } })) };
         const params: PackageEndpoint['params'] = [{ name: 'page', source: 'query', required: false, schema }];
         const before = process.threadCpuUsage();
@@ -54,13 +54,13 @@ describe('the next page', () => {
     const cursor = { style: 'cursor', param: 'after', next: 'x' } as const;
     const byCursor = (value: SeenPage['found'], more: Partial<PackageEndpoint> = {}) => next(cursor, '', { found: value, items: 0 }, more);
 
-    it('stands at the cursor that the page names, typed as it is, results or not', () => {
+    it('follows the cursor of the page, with its type, whether or not there are results', () => {
         expect(byCursor({ value: 'abc' })).to.deep.equal({ value: 'abc' });
         expect(byCursor({ value: 7 })).to.deep.equal({ value: 7 });
         expect(byCursor({ value: 0 })).to.deep.equal({ value: 0 });
     });
 
-    it('is not followed where the cursor is no text or number that a request can hold', () => {
+    it('is absent if the cursor is no text or number that a request can contain', () => {
         for (const value of ['\ud800', Number.POSITIVE_INFINITY, { a: 1 }]) expect(byCursor({ value }), String(value)).to.equal('unusable');
         const params: NonNullable<PackageEndpoint['params']> = [{ name: 'after', source: 'path', required: true }];
         const url = 'https://shop.test/list/{after}';
@@ -68,19 +68,19 @@ describe('the next page', () => {
         expect(byCursor({ value: '...' }, { url, params })).to.deep.equal({ value: '...' });
     });
 
-    it('is not there when the cursor is empty', () => {
+    it('is absent if the cursor is empty', () => {
         for (const value of [null, false, '', [], {}]) expect(byCursor({ value }), JSON.stringify(value)).to.equal('none');
         expect(byCursor(undefined)).to.equal('none');
     });
 
-    it('is told by the cursor inside an address, or by the link of a page', () => {
+    it('is the cursor inside an address, or the link of a page', () => {
         expect(byCursor({ value: 'https://shop.test/list?after=a%20b&n=1' })).to.deep.equal({ value: 'a b' });
         expect(byCursor({ value: 'https://shop.test/other' })).to.deep.equal({ value: 'https://shop.test/other' });
         expect(byCursor({ href: 'https://shop.test/list?after=z' })).to.deep.equal({ value: 'z' });
         expect(byCursor({ href: 'https://shop.test/page/2/' })).to.deep.equal({ url: 'https://shop.test/page/2/' });
     });
 
-    it('may be told by a list or an object only where JSON is sent', () => {
+    it('may be a list or an object only if the body is JSON', () => {
         const params: PackageEndpoint['params'] = [{ name: 'after', source: 'body', required: false }];
         expect(byCursor({ value: [1, 'a'] }, { method: 'POST', effect: 'read', params })).to.deep.equal({ value: [1, 'a'] });
         expect(byCursor({ value: [1, 'a'] }, { method: 'POST', effect: 'read', params, body_format: 'form' })).to.equal('unusable');
@@ -108,7 +108,7 @@ describe('the next page of a Link header', () => {
         it(`is ${expected ?? 'none'} in ${header ?? 'no header'}`, () => expect(nextLink(header, PAGE)).to.equal(expected));
     }
 
-    it('is found in hostile headers in time', () => {
+    it('is found in hostile headers in linear time', () => {
         for (const text of [
             '<a>;'.repeat(16_000),
             `<a>; rel="${'\\"'.repeat(30_000)}`,

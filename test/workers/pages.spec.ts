@@ -6,7 +6,7 @@ import { loopbackRules, type Site } from '../support/sites.ts';
 
 const SEVEN = [1, 2, 3, 4, 5, 6, 7].map((id) => ({ id }));
 
-describe('a walk over the pages of a site', () => {
+describe('a paginated call', () => {
     let library: Site;
     let runner: JobRunner;
 
@@ -18,7 +18,7 @@ describe('a walk over the pages of a site', () => {
         await runner.close();
         await library.close();
     });
-    // Whatever became of a call, nothing of its answers is held when it ended.
+    // No memory is reserved after any call.
     afterEach(() => expect(runner.held()).to.equal(0));
     beforeEach(() => {
         library.seen.length = 0;
@@ -34,7 +34,7 @@ describe('a walk over the pages of a site', () => {
         expect(asked()).to.deep.equal(['/pages?page=1', '/pages?page=2', '/pages?page=3', '/pages?page=4']);
     });
 
-    it('sums up what its pages took', async () => {
+    it('sums up the times of its pages', async () => {
         const { upstream } = done(await run('pages'));
         expect(upstream).to.include({ status: 200, attempts: 4 });
         const bodies = ['{"books":[{"id":1},{"id":2},{"id":3}],"total":7}', '{"books":[],"total":7}'];
@@ -42,7 +42,7 @@ describe('a walk over the pages of a site', () => {
         expect(upstream.durationMs).to.be.at.least(0);
     });
 
-    it('moves on by the number of results of each page where it counts results', async () => {
+    it('advances by the number of results of each page if it counts results', async () => {
         const outcome = done(await run('offsets', { from: 2 }));
         expect(outcome.data['items']).to.deep.equal(SEVEN.slice(2));
         expect(outcome).to.include({ requests: 2, truncated: false });
@@ -56,7 +56,7 @@ describe('a walk over the pages of a site', () => {
         expect(asked()).to.deep.equal(['/cursors', '/cursors?after=3', '/cursors?after=6']);
     });
 
-    it('passes over a page without results when the site names a next one, and does not bill it', async () => {
+    it('skips a page without results if the site names a next one, and does not bill it', async () => {
         const outcome = done(await run('gaps', { books: 9 }));
         expect(outcome).to.include({ requests: 3, truncated: false });
         expect(library.seen.map(({ body }) => body)).to.deep.equal(['{}', '{"after":1}', '{"after":2}', '{"after":3}']);
@@ -86,7 +86,7 @@ describe('a walk over the pages of a site', () => {
         expect(asked()).to.deep.equal(['/circle', '/circle?page=2', '/circle?page=1']);
     });
 
-    it('says that it is truncated wherever something was cut off or left unread', async () => {
+    it('is marked as truncated wherever something was cut off or left unread', async () => {
         const by = async (more: object, endpoint = 'pages') => {
             const { results, requests, truncated } = done(await run(endpoint, {}, more));
             return [results, requests, truncated];
@@ -99,30 +99,30 @@ describe('a walk over the pages of a site', () => {
         expect(await by({ maxResults: 6 }, 'links'), 'before the last page').to.deep.equal([6, 2, true]);
     });
 
-    it('says so too of a walk that ends at a full page, where nobody asked for another', async () => {
+    it('is also marked as truncated if it ends at a full page without a request for the next', async () => {
         expect(done(await run('pages', { books: 6 }, { maxPages: 2 }))).to.include({ results: 6, requests: 2, truncated: true });
         expect(done(await run('pages', { books: 6 }))).to.include({ results: 6, requests: 2, truncated: false });
     });
 
-    it('bills nothing where there is nothing', async () => {
+    it('bills nothing if there are no results', async () => {
         const outcome = done(await run('pages', { books: 0 }));
         expect(outcome.data).to.deep.equal({ items: [], total: 0 });
         expect(outcome).to.include({ results: 0, requests: 0, truncated: false });
         expect(asked()).to.deep.equal(['/pages?books=0&page=1']);
     });
 
-    it('is one request to the caller of any other kind', async () => {
+    it('is one request to the caller for any other kind', async () => {
         expect(done(await run('pages_of_api_call'))).to.include({ results: 7, requests: 1, truncated: false });
     });
 
-    it('fails as a whole with the page that fails, and tries that one again as any read', async () => {
+    it('fails completely with the page that fails, and retries that page like any read', async () => {
         const outcome = await run('breaks', { at: 2, status: 500 });
         expect(outcome).to.include({ ok: false, code: 'UPSTREAM_STATUS', attempts: 2 });
         library.seen.length = 0;
         expect(await run('breaks', { at: 3, status: 503 })).to.include({ ok: false, code: 'UPSTREAM_STATUS', attempts: 5 });
     });
 
-    it('is checked by its schema when all pages are joined, before anything is cut off', async () => {
+    it('is validated when all pages are joined, before anything is cut off', async () => {
         const joined = await run('at_most_four', {}, { maxResults: 4 });
         expect(joined).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
         expect(!joined.ok && joined.details?.[0]?.path).to.equal('/items');
@@ -131,7 +131,7 @@ describe('a walk over the pages of a site', () => {
         expect(done(await run('at_most_four', {}, { maxPages: 1 }))).to.include({ results: 3 });
     });
 
-    it('stays on the site, by name, scheme and port', async () => {
+    it('stays on the site, with the same name, scheme and port', async () => {
         const leadTo = (to: string) => run('leads', { to });
         expect(await leadTo(`http://elsewhere.test:${library.port}/links`)).to.include({ ok: false, code: 'UPSTREAM_REDIRECT' });
         expect(await leadTo(`http://user:secret@${LIBRARY}:${library.port}/links`)).to.include({ ok: false, code: 'UPSTREAM_REDIRECT' });
@@ -143,14 +143,14 @@ describe('a walk over the pages of a site', () => {
         expect(done(await leadTo(`http://branch.${LIBRARY}:${library.port}/links?books=2`))).to.include({ results: 3, requests: 2 });
     });
 
-    it('ends at its one deadline, wherever it is', async () => {
+    it('has one deadline for all pages', async () => {
         const began = Date.now();
         const outcome = await run('slow', {}, { deadlineAt: began + 400 });
         expect(outcome).to.include({ ok: false, code: 'UPSTREAM_TIMEOUT' });
         expect(Date.now() - began).to.be.within(390, roomFor(1000));
     });
 
-    it('ends when its caller is gone', async () => {
+    it('ends when its caller disconnects', async () => {
         const caller = new AbortController();
         const walk = run('slow', {}, {}, caller.signal);
         await eventually(
@@ -162,12 +162,12 @@ describe('a walk over the pages of a site', () => {
         expect(asked()).to.deep.equal(['/slow?page=1', '/slow?page=2']);
     });
 
-    it('asks for no more once its pages have more than 10 MiB', async () => {
+    it('requests no more once its pages exceed 10 MiB', async () => {
         expect(await run('huge')).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE', attempts: 4 });
         expect(asked()).to.have.length(4);
     });
 
-    it('refuses a page that has no list where the schema says', async () => {
+    it('refuses a page without a list at the declared place', async () => {
         const outcome = await run('listless');
         expect(outcome).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
         expect(!outcome.ok && outcome.details?.[0]?.path).to.equal('/items');

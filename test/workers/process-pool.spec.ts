@@ -8,7 +8,7 @@ import { ANSWER_READER_NICENESS } from '../../shared/platform/low-priority.ts';
 import { openProcessPool, type ProcessPool } from '../../workers/select/process-pool.ts';
 import { eventually } from '../support/eventually.ts';
 
-/** A process that does as it is told and answers with what it did. */
+/** A process that obeys commands and returns what it did. */
 const PROCESS = `
     import { answerTasks } from ${JSON.stringify(new URL('../../workers/select/child-loop.ts', import.meta.url).href)};
     const kept = [];
@@ -26,7 +26,7 @@ const PROCESS = `
 const MIB = 1024 * 1024;
 const AUTOGROUP = '/proc/self/autogroup';
 
-/** The niceness of each child of this process that runs `program`, and of its session, as Linux tells it. */
+/** The niceness of each child process that runs `program`, and of its session, on Linux. */
 function nicenessOf(program: string): { nice: number; session: number }[] {
     return readdirSync('/proc').flatMap((pid) => {
         try {
@@ -62,7 +62,7 @@ describe('a pool of processes', () => {
             owner,
             isHeavy,
             task: { does, ms, body: new Uint8Array(bytes) },
-            // What is left of a call is seldom a whole number.
+            // The remaining CPU time of a call is rarely an integer.
             cpuMs: 100.5,
             growthBytes: 64 * MIB,
         });
@@ -72,29 +72,29 @@ describe('a pool of processes', () => {
         expect(ran).to.deep.include({ answer: { did: does, length: 0 } });
     }
 
-    it('kills what works for too long, and does the next task at once', async () => {
+    it('kills a task that computes for too long, and runs the next one at once', async () => {
         expect(await run('work', 60_000)).to.equal('overrun');
         await expectDone('work');
     });
 
-    it('kills what takes too much memory, within V8 and beside it', async () => {
+    it('kills a task that uses too much memory, within V8 and beside it', async () => {
         for (const does of ['grow', 'heap']) {
             expect(await run(does), does).to.equal('overrun');
             await expectDone('work');
         }
     });
 
-    it('does not take the time for which a process waits, as for a core on a busy machine, for work', async function () {
+    it('does not count waiting as work, such as for a core of a busy machine', async function () {
         if (process.platform !== 'linux') this.skip();
         expect(await run('wait', 300)).to.deep.include({ answer: { did: 'wait', length: 0 } });
     });
 
-    it('gives up what never comes to an end, though it does no work', async () => {
+    it('gives up a task that never ends, even without CPU time', async () => {
         expect(await run('wait', 60_000)).to.equal('overrun');
         await expectDone('work');
     });
 
-    it('lets everything else of the machine go first', async function () {
+    it('runs with the lowest priority of the machine', async function () {
         if (process.platform !== 'linux') this.skip();
         await expectDone('work');
         await eventually(
@@ -103,21 +103,21 @@ describe('a pool of processes', () => {
         );
     });
 
-    it('carries bodies of some MiB', async () => {
+    it('transfers bodies of some MiB', async () => {
         expect(await run('work', 0, { bytes: 5 * MIB })).to.deep.include({ answer: { did: 'work', length: 5 * MIB } });
     });
 
-    it('tells of a bug, and does the next task', async () => {
+    it('reports a bug, and runs the next task', async () => {
         const failure = await run('break').catch((error: unknown) => error);
         expect(String(failure)).to.contain('a bug');
         await expectDone('work');
     });
 
-    it('lets owners take turns, and each have one heavy task at a time', async () => {
+    it('alternates between owners, each with one heavy task at a time', async () => {
         const order: string[] = [];
         const one = (owner: string) => run('work', 5, { owner, isHeavy: true }).then(() => order.push(owner));
         await Promise.all([one('greedy'), one('greedy'), one('greedy'), one('greedy'), one('modest')]);
-        // One of the others was under way, and one waited before it came.
+        // One of the other tasks was running, and one waited before it came.
         expect(order.indexOf('modest')).to.be.at.most(2);
     });
 });

@@ -12,7 +12,7 @@ function page(body: string, contentType = 'application/json'): Page {
     return { status: 200, headers: { 'content-type': contentType }, body: Buffer.from(body), url, method: 'GET' };
 }
 
-/** An expression that doubles what it is given, again and again. */
+/** An expression that doubles its input repeatedly. */
 const DOUBLING = Array.from({ length: 26 }, () => '[@,@][]').join(' | ');
 
 describe('reading one page of several', () => {
@@ -32,7 +32,7 @@ describe('reading one page of several', () => {
         return part.next;
     }
 
-    it('finds the next cursor in JSON before anything is selected, on the spot and in a thread alike', async () => {
+    it('finds the next cursor in JSON before anything is selected, inline and in a thread alike', async () => {
         const body = '{"items":[1],"paging":{"next":"abc","none":null}}';
         for (const select of ['items', 'items | sort(@)']) {
             expect(await nextIn(page(body), 'paging.next', { select })).to.deep.equal({ value: 'abc' });
@@ -43,7 +43,7 @@ describe('reading one page of several', () => {
         expect(await nextIn(page('plain', 'text/plain'), 'paging.next')).to.equal(undefined);
     });
 
-    it('finds the next page in HTML as a link, a value or a text, also where the whole page is read', async () => {
+    it('finds the next page in HTML as a link, a value or a text, also without a selection', async () => {
         const body = `<head><base href="/shop/"><meta name="after" content="m1"></head><body><li class="book">1</li>
             <a class="next" href="two?p=2#x">More</a><input id="after" value="i1"><b hidden> t1 </b><a id="void" href="javascript:go()">x</a></body>`;
         const html = page(body, 'text/html');
@@ -57,7 +57,7 @@ describe('reading one page of several', () => {
         }
     });
 
-    it('counts what is selected and not what came, on the spot and in a thread alike', async () => {
+    it('counts the selected bytes and not the received ones, inline and in a thread alike', async () => {
         const body = JSON.stringify({ rows: [{ text: 'ü'.repeat(500) }] });
         const items = `rows[].{${Array.from({ length: 20 }, (_, index) => `a${index}:text`).join(',')}}`;
         for (const select of [{ items }, { items: `${items} | sort_by(@, &a0)` }]) {
@@ -69,7 +69,7 @@ describe('reading one page of several', () => {
         }
     });
 
-    it('refuses an expression that cannot be run, and ends one that never would', async () => {
+    it('refuses an invalid expression, and ends an endless one', async () => {
         const refused = async (next: string) => {
             const part = await reader.readPart(page('{"items":[1]}'), { response: NOTHING }, { results: 'items', next });
             return part.ok ? 'it was read' : part.code;
@@ -78,7 +78,7 @@ describe('reading one page of several', () => {
         expect(await refused(DOUBLING)).to.equal('UPSTREAM_INVALID_RESPONSE');
     });
 
-    it('counts the results of a page, on the spot and in a thread alike', async () => {
+    it('counts the results of a page, inline and in a thread alike', async () => {
         for (const more of ['', 'x'.repeat(100_000)]) {
             for (const [body, items] of [
                 [{ items: [1, 2], more }, 2],
@@ -95,7 +95,7 @@ describe('reading one page of several', () => {
         }
     });
 
-    it('joins pages into what the first one said, checked before it is cut, on the spot and in a thread alike, up to 10 MiB', async () => {
+    it('joins pages into the shape of the first one, validated before it is cut, inline and in a thread alike, up to 10 MiB', async () => {
         const response = { ...NOTHING, schema: { properties: { items: { minItems: 3 } } } };
         const wanted = { results: 'items', most: 2 };
         const texts = ['{"page":1,"items":[1,2]}', '{"page":2,"items":[]}', '{"page":3,"items":[3]}'];
@@ -114,7 +114,7 @@ describe('reading one page of several', () => {
         expect(tooLong).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
     });
 
-    it('compiles no schema beside the calls of others', async () => {
+    it('compiles no schema on the event loop of other calls', async () => {
         const properties = (seed: number) =>
             Object.fromEntries(
                 Array.from({ length: 60 }, (_, at) => [
@@ -130,7 +130,7 @@ describe('reading one page of several', () => {
             response: { ...NOTHING, schema: { properties: { one: { properties: properties(seed) } } } },
         });
         const wanted = { results: 'items', most: 2 };
-        // The least of all: whatever else the machine does comes on top.
+        // The minimum, since other load on the machine adds to it.
         const cpuOf = async (act: (seed: number) => unknown, seeds: readonly number[]) => {
             const costs: number[] = [];
             for (const seed of seeds) {
@@ -155,7 +155,7 @@ describe('reading one page of several', () => {
         expect(read / compiled, 'of the CPU that compiling takes').to.be.below(isWhole ? 0.25 : 0.8);
     });
 
-    it('reads the form of a page or ends, whatever the page is', async () => {
+    it('reads the form of any page, or ends', async () => {
         const deep = `${'<div>'.repeat(100_000)}<form id="f"></form>`;
         const form = await readForm(page(deep, 'text/html'), 'div div div div div div #f');
         expect(form.ok || form.code).to.be.oneOf([true, 'UPSTREAM_INVALID_RESPONSE']);
@@ -168,7 +168,7 @@ describe('reading one page of several', () => {
         expect(empty).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
     });
 
-    it('resolves the action of a form as a browser does', async () => {
+    it('resolves the action of a form like a browser', async () => {
         const actionOf = async (html: string) => {
             const reading = await readForm(page(html, 'text/html'), 'form');
             return reading.ok ? reading.form?.action : reading.code;

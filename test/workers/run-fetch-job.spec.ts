@@ -77,7 +77,7 @@ describe('a fetch job', () => {
         await site.close();
     });
 
-    // Whatever became of a call, nothing of its answers is held when it ended.
+    // No memory is reserved after any call.
     afterEach(() => expect(memoryBudget.held()).to.equal(0));
 
     beforeEach(() => {
@@ -107,7 +107,7 @@ describe('a fetch job', () => {
 
     const run = (one: FetchJob, signal = new AbortController().signal) => runFetchJob(tools, one, signal);
 
-    it('calls the site as the endpoint says and gives back what it answered', async () => {
+    it('calls the site as the endpoint says and returns its response', async () => {
         const outcome = await run(job('list', { values: '{"section":"a b"}' }));
         if (!outcome.ok) throw new Error(outcome.code);
         expect(dataOf(outcome)).to.deep.equal({ items: [1, 2, 3, 4, 5], path: '/list/a%20b', sent: '' });
@@ -117,20 +117,20 @@ describe('a fetch job', () => {
         expect(marks).to.deep.equal([]);
     });
 
-    it('sends a cookie that a redirect set to its host, in this call alone', async () => {
+    it('sends a cookie that a redirect set to its host, in this call only', async () => {
         const cookies = [];
         for (const endpoint of ['door', 'inside', 'door_elsewhere']) cookies.push(dataOf(await run(job(endpoint)))?.['cookie']);
         expect(cookies).to.deep.equal(['pass=1', null, null]);
     });
 
-    it('names the hosts that it reached out to, up to where it ended', async () => {
+    it('names the hosts that it reached, up to the one where it ended', async () => {
         expect((await run(job('list', { values: '{"section":"a"}' }))).hosts).to.deep.equal(['shop.test']);
         expect((await run(job('door_elsewhere'))).hosts).to.deep.equal(['shop.test', 'api.shop.test']);
         expect((await run(job('back_again'))).hosts).to.deep.equal(['api.shop.test', 'shop.test']);
         expect((await run(job('away'))).hosts).to.deep.equal(['shop.test', 'away.shop.test']);
     });
 
-    it('cuts the results to what the hold pays for', async () => {
+    it('cuts the results to the units of the hold', async () => {
         const outcome = await run(job('results', { maxResults: 2 }));
         expect(outcome.ok && [dataOf(outcome)?.['items'], outcome.results, outcome.truncated]).to.deep.equal([[1, 2], 2, true]);
     });
@@ -147,7 +147,7 @@ describe('a fetch job', () => {
         expect(site.seen).to.have.length(0);
     });
 
-    it('drops a job whose time is up or whose caller is gone before it touches the site', async () => {
+    it('drops a job whose deadline has passed or whose caller disconnected before it calls the site', async () => {
         expect(await run(job('list', { values: '{"section":"a"}', deadlineAt: Date.now() }))).to.include({
             ok: false,
             code: 'DEADLINE_EXCEEDED',
@@ -159,19 +159,19 @@ describe('a fetch job', () => {
         expect(site.seen).to.have.length(0);
     });
 
-    it('refuses an answer without results where they are what is billed', async () => {
+    it('refuses a response without results if results are billed', async () => {
         const outcome = await run(job('no_results'));
         expect(outcome).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
         expect(!outcome.ok && outcome.details?.[0]?.path).to.equal('/items');
     });
 
-    it('passes on why a page could not be read', async () => {
+    it('reports why a page could not be read', async () => {
         const outcome = await run(job('bad'));
         expect(outcome).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE', attempts: 1 });
         expect(!outcome.ok && outcome.details).to.have.length(1);
     });
 
-    it('turns away what is not there', async () => {
+    it('refuses missing endpoints', async () => {
         expect(await run(job('gone'))).to.include({ ok: false, code: 'ENDPOINT_NOT_FOUND' });
         expect(site.seen).to.have.length(0);
     });

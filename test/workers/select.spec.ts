@@ -5,7 +5,7 @@ import type { Page } from '../../workers/upstream.ts';
 
 const NOTHING: Endpoint['response'] = { type: undefined, select: undefined, schema: undefined };
 
-/** Accepts everything, and is checked in a thread: what is read on the spot has to come out the same. */
+/** Accepts everything, and is validated in a thread. The inline result must be the same. */
 const IN_A_THREAD = { allOf: [true] };
 
 function page(body: string | Uint8Array, contentType: string | null = 'application/json', more: Partial<Page> = {}): Page {
@@ -16,7 +16,7 @@ function page(body: string | Uint8Array, contentType: string | null = 'applicati
 /** More results than any answer has. */
 const ALL = { results: 'items', most: Number.MAX_SAFE_INTEGER };
 
-describe('reading what a site answered', () => {
+describe('reading a site’s response', () => {
     let reader: Reader;
     before(() => {
         reader = createReader({ threads: 1 });
@@ -38,7 +38,7 @@ describe('reading what a site answered', () => {
         return reading;
     }
 
-    describe('as the text that its caller gets', () => {
+    describe('as the text for its caller', () => {
         const textOf = async (body: string, wanted = ALL, type = 'application/json') => {
             const reading = await reader.read(page(body, type), { response: NOTHING }, wanted);
             if (!reading.ok) throw new Error(`${reading.code}: ${reading.message}`);
@@ -46,10 +46,10 @@ describe('reading what a site answered', () => {
         };
 
         for (const size of ['small', 'large']) {
-            // What is large is read in a thread.
+            // Large bodies are read in a thread.
             const more = size === 'large' ? `,"more":"${'x'.repeat(100_000)}"` : '';
 
-            it(`leaves ${size} JSON as the site wrote it, with numbers that JavaScript cannot hold`, async () => {
+            it(`keeps ${size} JSON as the site wrote it, with numbers that JavaScript rounds`, async () => {
                 const body = `{ "id": 12345678901234567890, "price": 1.10${more} }`;
                 expect((await textOf(body)).text).to.equal(body);
             });
@@ -65,27 +65,27 @@ describe('reading what a site answered', () => {
                 });
             });
 
-            it(`leaves of ${size} answers the first of so many results`, async () => {
+            it(`keeps the first results of ${size} responses`, async () => {
                 const cut = await textOf(`{"rows":[1,2,3]${more}}`, { results: 'rows', most: 2 });
                 expect(JSON.parse(cut.text)).to.deep.include({ rows: [1, 2] });
                 expect(cut).to.deep.include({ results: 2, isListed: true, truncated: true });
             });
 
-            it(`says of ${size} JSON that names a key twice what was checked, and no more`, async () => {
+            it(`returns of ${size} JSON with a duplicate key what was validated, and no more`, async () => {
                 const schema = { type: 'object', properties: { id: { type: 'integer' } } };
                 const body = `{"id":"<b>","id":7,"rows":[{"a":":","a":{"b":1}}]${more}}`;
                 const reading = await read(page(body), { schema });
                 expect(reading.ok && reading.text).to.equal(`{"id":7,"rows":[{"a":{"b":1}}]${more}}`);
             });
 
-            it(`says and checks as null, in ${size} JSON, a number that is too large`, async () => {
+            it(`returns and validates a number that is too large as null, in ${size} JSON`, async () => {
                 const body = `{"id":1e999${more}}`;
                 expect(await dataOf(page(body))).to.include({ id: null });
                 const schema = { type: 'object', properties: { id: { type: 'number' } } };
                 expect(await refusalOf(page(body), { schema })).to.include({ code: 'UPSTREAM_INVALID_RESPONSE' });
             });
 
-            it(`says where ${size} answers have no results to count`, async () => {
+            it(`reports that ${size} responses have no results to count`, async () => {
                 expect(await textOf(`{"rows":null${more}}`)).to.deep.include({ results: 1, isListed: false, truncated: false });
             });
         }
@@ -108,12 +108,12 @@ describe('reading what a site answered', () => {
                 expect(await dataOf(page(body), { schema: IN_A_THREAD })).to.deep.equal(data));
         }
 
-        it('gives plain text as a value', async () =>
+        it('returns plain text as a value', async () =>
             expect(await dataOf(page('hello\n', 'text/plain'))).to.deep.equal({ value: 'hello\n' }));
-        it('gives nothing for 204', async () => expect(await dataOf(page('', null, { status: 204 }))).to.deep.equal({}));
-        it('gives nothing for HEAD', async () => expect(await dataOf(page('', 'text/html', { method: 'HEAD' }))).to.deep.equal({}));
+        it('returns nothing for 204', async () => expect(await dataOf(page('', null, { status: 204 }))).to.deep.equal({}));
+        it('returns nothing for HEAD', async () => expect(await dataOf(page('', 'text/html', { method: 'HEAD' }))).to.deep.equal({}));
 
-        it('keeps a key called __proto__ as the site sent it, and nothing comes of it', async () => {
+        it('keeps a key called __proto__ as the site sent it, without an effect', async () => {
             for (const schema of [undefined, IN_A_THREAD]) {
                 const data = await dataOf(page('{"__proto__":{"polluted":1},"a":1}'), { schema });
                 expect(JSON.stringify(data)).to.equal('{"__proto__":{"polluted":1},"a":1}');
@@ -124,7 +124,7 @@ describe('reading what a site answered', () => {
     });
 
     describe('by its content type and charset', () => {
-        it('takes +json for JSON, XML for text, and what says nothing by how it begins', async () => {
+        it('treats +json as JSON, XML as text, and an unknown type by its first characters', async () => {
             expect(await dataOf(page('{"a":1}', 'application/vnd.api+json'))).to.deep.equal({ a: 1 });
             expect(await dataOf(page('<a/>', 'application/xml'))).to.deep.equal({ value: '<a/>' });
             expect(await dataOf(page(' {"a":1}', null))).to.deep.equal({ a: 1 });
@@ -132,7 +132,7 @@ describe('reading what a site answered', () => {
             expect(await dataOf(page('<p>hi</p>', null))).to.include({ markdown: 'hi' });
         });
 
-        it('lets the package say what it is', async () => {
+        it('uses the type of the package if it has one', async () => {
             expect(await dataOf(page('{"a":1}', 'text/plain'), { type: 'json' })).to.deep.equal({ a: 1 });
             expect(await dataOf(page('{"a":1}', 'application/json'), { type: 'text' })).to.deep.equal({ value: '{"a":1}' });
         });
@@ -152,19 +152,19 @@ describe('reading what a site answered', () => {
             });
         }
 
-        it('decodes HTML by its meta', async () => {
+        it('decodes HTML by its meta charset', async () => {
             const html = Buffer.from('<html><head><meta charset="iso-8859-1"><title>Caf\xe9</title></head></html>', 'latin1');
             expect(await dataOf(page(html, 'text/html'))).to.include({ title: 'Café' });
         });
 
-        it('takes a page whose meta, in plain letters, says UTF-16 for UTF-8, as browsers do', async () => {
+        it('decodes a page whose ASCII meta says UTF-16 as UTF-8, like browsers', async () => {
             const html = '<html><head><meta charset="utf-16"><title>Café</title></head></html>';
             expect(await dataOf(page(html, 'text/html'))).to.include({ title: 'Café' });
         });
 
         it('drops a byte order mark', async () => expect(await dataOf(page('\ufeff{"a":1}'))).to.deep.equal({ a: 1 }));
 
-        it('takes a charset that does not exist for UTF-8, and bytes that do not fit for U+FFFD', async () => {
+        it('decodes an unknown charset as UTF-8, and invalid bytes as U+FFFD', async () => {
             expect(await dataOf(page('{}', 'application/json; charset=klingon'))).to.deep.equal({});
             expect(await dataOf(page(Buffer.from([0x22, 0xff, 0x22])))).to.deep.equal({ value: '\ufffd' });
         });
@@ -191,17 +191,17 @@ describe('reading what a site answered', () => {
             });
         });
 
-        it('runs one expression and wraps what it gives', async () => {
+        it('runs one expression and wraps its result', async () => {
             expect(await dataOf(page(shop), { select: 'products[].id' })).to.deep.equal({ items: [1, 2] });
             expect(await dataOf(page(shop), { select: 'length(products)' })).to.deep.equal({ value: 2 });
         });
 
-        it('finds nothing on the prototype of what the site sent', async () => {
+        it('finds nothing on the prototype of objects', async () => {
             const select = { a: 'constructor', b: 'products[0].toString', c: 'hasOwnProperty' };
             expect(await dataOf(page(shop), { select })).to.deep.equal({ a: null, b: null, c: null });
         });
 
-        it('takes from JSON that calls itself text or a script', async () => {
+        it('selects from JSON with a text or script type', async () => {
             for (const type of ['text/plain', 'application/javascript; charset=utf-8']) {
                 expect(await dataOf(page(shop, type), { select: 'products[].id' }), type).to.deep.equal({ items: [1, 2] });
                 expect(await dataOf(page(shop, type), { select: { total: 'total' } }), type).to.deep.equal({ total: 2 });
@@ -216,7 +216,7 @@ describe('reading what a site answered', () => {
             ['JSON in place of HTML', page('{"h1":7}'), { title: 'title', list: ['h1'] }, '/select/list'],
             ['JSON in place of HTML', page('{"h1":7}'), { title: { selector: 'h1', value: 'id' } }, '/select/title'],
         ] as const) {
-            it(`refuses ${what}, of which it would take nothing, or something else (${path})`, async () => {
+            it(`refuses ${what}, from which it would select nothing or something else (${path})`, async () => {
                 for (const schema of [undefined, IN_A_THREAD]) {
                     const refusal = await refusalOf(from, { select: select as NonNullable<Endpoint['response']['select']>, schema });
                     expect(refusal.code).to.equal('UPSTREAM_INVALID_RESPONSE');
@@ -225,19 +225,19 @@ describe('reading what a site answered', () => {
             });
         }
 
-        it('names the expression that does not fit', async () => {
+        it('names the expression that does not match', async () => {
             const refusal = await refusalOf(page(shop), { select: { ok: 'total', bad: 'abs(products)' } });
             expect(refusal.code).to.equal('UPSTREAM_INVALID_RESPONSE');
             expect(refusal.details.map(({ path }) => path)).to.deep.equal(['/select/bad']);
         });
 
-        it('names the selector of HTML that does not fit, where it is', async () => {
+        it('names the selector of HTML that does not match, with its place', async () => {
             const select = { ok: 'li', items: [{ selector: 'li', value: { name: 'b', bad: 'b:frobnicate' } }] };
             const refusal = await refusalOf(page('<li><b>1</b>', 'text/html'), { select });
             expect(refusal.details.map(({ path, code }) => `${path} ${code}`)).to.deep.equal(['/select/items/0/value/bad INVALID_VALUE']);
         });
 
-        it('takes values from HTML in the form of cheerio, null for what is missing', async () => {
+        it('selects values from HTML in the form of cheerio, null for missing ones', async () => {
             const html = '<ul><li><a href="/1">One</a><b>5</b></li><li><a href="/2">Two</a></li></ul>';
             const select = {
                 names: ['li a'],
@@ -257,7 +257,7 @@ describe('reading what a site answered', () => {
         });
     });
 
-    it('gives a page without select as markdown with absolute links', async () => {
+    it('returns a page without select as Markdown with absolute links', async () => {
         const html = `<html><head><title> A  list </title><meta name="description" content="Things"><style>p{}</style></head>
             <body><script>steal()</script><h1>List</h1><p>Some <b>bold</b> text, <a href="../2?x=1">next</a>.</p>
             <a href="javascript:alert(1)">no</a><noscript>turn it on</noscript><img src="/a.png" alt="A"></body></html>`;
@@ -285,7 +285,7 @@ describe('reading what a site answered', () => {
             properties: { items: { type: 'array', items: { type: 'object', properties: { id: { type: 'integer' } } } } },
         };
 
-        it('accepts what fits', async () => expect(await dataOf(page('[{"id":1}]'), { schema })).to.deep.equal({ items: [{ id: 1 }] }));
+        it('accepts valid data', async () => expect(await dataOf(page('[{"id":1}]'), { schema })).to.deep.equal({ items: [{ id: 1 }] }));
 
         it('says where the shape broke', async () => {
             const wrong = await refusalOf(page('{"items":[{"id":1},{"id":"2"}]}'), { schema });
@@ -295,7 +295,7 @@ describe('reading what a site answered', () => {
             expect(missing.details[0]).to.include({ code: 'REQUIRED' });
         });
 
-        it('tells of a fault in a few words, however long the keys are that the site sent', async () => {
+        it('reports a fault in a few words, however long the site’s keys are', async () => {
             const branches = Array.from({ length: 9 }, (_, one) => ({ const: one }));
             const odd = { properties: { o: { additionalProperties: { anyOf: branches } } } };
             const refusal = await refusalOf(page(JSON.stringify({ o: { ['k'.repeat(1_000_000)]: null } })), { schema: odd });
@@ -303,18 +303,18 @@ describe('reading what a site answered', () => {
             expect(refusal.details[0]?.path).to.match(/^\/o\/k+$/);
         });
 
-        it('shows no secret that stands in a key', async () => {
+        it('shows no secret in a key', async () => {
             const odd = { additionalProperties: { type: 'string' } };
             const refusal = await refusalOf(page(JSON.stringify({ ['sk_live_' + 'a1B2'.repeat(8)]: 1 })), { schema: odd });
             expect(refusal.details.map(({ path, code }) => `${path} ${code}`)).to.deep.equal(['/[removed] INVALID_TYPE']);
         });
 
-        it('checks a 204 too', async () =>
+        it('validates a 204 too', async () =>
             expect(await refusalOf(page('', null, { status: 204 }), { schema })).to.include({ code: 'UPSTREAM_INVALID_RESPONSE' }));
     });
 
     describe('within bounds', () => {
-        it('refuses what nests more than 100 deep', async () => {
+        it('refuses more than 100 levels of nesting', async () => {
             for (const schema of [undefined, IN_A_THREAD]) {
                 expect(await refusalOf(page('['.repeat(101) + ']'.repeat(101)), { schema })).to.include({ code: 'UPSTREAM_TOO_LARGE' });
                 expect((await read(page('['.repeat(100) + ']'.repeat(100)), { schema })).ok).to.equal(true);
@@ -328,7 +328,7 @@ describe('reading what a site answered', () => {
             expect(await dataOf(page('[1]'), { select: 'length(@)' })).to.deep.equal({ value: 1 });
         });
 
-        it('ends costly rules of a package after their time, and lets a large page without rules take as long as this machine needs', async () => {
+        it('ends slow rules of a package after their time, and gives a large page without rules as long as this machine needs', async () => {
             const hasty = createReader({ threads: 1, taskMs: 1 });
             try {
                 const list = () => page(JSON.stringify(Array.from({ length: 100_000 }, (_item, id) => ({ id }))));
@@ -342,7 +342,7 @@ describe('reading what a site answered', () => {
             }
         });
 
-        it('ends a select that takes too much memory, and this process does not notice', async () => {
+        it('ends a select that uses too much memory, without an effect on this process', async () => {
             const select =
                 Array.from({ length: 60 }, () => '[@,@]').join('|') + '|[][][][][][][][][][][][][][][][][][][][][][][][][][][][][]';
             expect(await read(page('{"a":1}'), { select })).to.deep.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
@@ -357,7 +357,7 @@ describe('reading what a site answered', () => {
             });
         });
 
-        it('counts them before anything is cut off, whether it is selected or not', async () => {
+        it('counts them before anything is cut off, with or without a selection', async () => {
             const items = Array.from({ length: 11 }, () => 'x'.repeat(1024 * 1024));
             const list = { body: JSON.stringify({ items }), select: undefined };
             const joined = {

@@ -8,9 +8,9 @@ const SITE = 'changing.test';
 const PAGE_SIZE = 3;
 const MAX_PAGES = 6;
 
-/** What the site does with its list before it answers a page. */
+/** How the site changes its list before it serves a page. */
 type Change = 'nothing' | 'grows' | 'shrinks' | 'turns around' | 'takes one away in front';
-/** What it answers beyond its last page. */
+/** The response beyond the last page. */
 type Beyond = 'an empty page' | 'its last page' | 404;
 
 interface Course {
@@ -28,14 +28,14 @@ const COURSE: fc.Arbitrary<Course> = fc.record({
     beyond: fc.constantFrom<Beyond>('an empty page', 'its last page', 404),
 });
 
-describe('a walk over a site that changes meanwhile', () => {
+describe('a paginated call of a site that changes meanwhile', () => {
     let site: Site;
     let runner: JobRunner;
     let course: Course = { items: 0, changes: [], beyond: 404 };
     let list: number[] = [];
-    /** The items of each page that was answered; a status for one that was refused. */
+    /** The items of each served page; a status for a refused one. */
     let served: (number[] | 404)[] = [];
-    /** Whether the next requests are refused, whatever they ask for. */
+    /** Whether the next requests are refused, for any page. */
     let refusals: boolean[] = [];
 
     before(async () => {
@@ -71,7 +71,7 @@ describe('a walk over a site that changes meanwhile', () => {
         return done(await runner.run(endpoint, {}, { maxResults }));
     }
 
-    it('delivers and bills each result once where a site repeats its last page', async () => {
+    it('delivers and bills each result once if a site repeats its last page', async () => {
         for (const items of [1, 3, 4, 6]) {
             const outcome = await run({ items, changes: [], beyond: 'its last page' });
             expect(outcome.data['items']).to.deep.equal(Array.from({ length: items }, (_, id) => ({ id })));
@@ -84,7 +84,7 @@ describe('a walk over a site that changes meanwhile', () => {
         }
     });
 
-    it('ends where a site refuses a page beyond its last one', async () => {
+    it('ends if a site refuses a page beyond its last one', async () => {
         const outcome = await run({ items: 6, changes: [], beyond: 404 });
         expect(outcome).to.include({ results: 6, requests: 2, paginationEnd: 'status', truncated: false });
         expect(outcome.upstream).to.include({ status: 200, attempts: 3 });
@@ -93,7 +93,7 @@ describe('a walk over a site that changes meanwhile', () => {
     it('bills what the site served, page by page and result by result, however the list changes', async () => {
         await fc.assert(
             fc.asyncProperty(COURSE, fc.integer({ min: 1, max: 20 }), async (next, maxResults) => {
-                // A first page beyond the last is a failure of the call, as it always is.
+                // A refused first page fails the call.
                 fc.pre(next.beyond !== 404 || next.items > 3);
                 const outcome = await run(next, maxResults);
                 const { pages, end } = wholePages(served);
@@ -110,7 +110,7 @@ describe('a walk over a site that changes meanwhile', () => {
         );
     });
 
-    it('delivers and bills an item once that comes again on another page, where the package names its id', async () => {
+    it('delivers and bills an item once that comes again on another page, if the package names its id', async () => {
         await fc.assert(
             fc.asyncProperty(COURSE, fc.integer({ min: 1, max: 20 }), async (next, maxResults) => {
                 fc.pre(next.beyond !== 404 || next.items > 3);
@@ -124,7 +124,7 @@ describe('a walk over a site that changes meanwhile', () => {
         );
     });
 
-    it('answers each item once in as many calls as it takes, though pages fail in between', async () => {
+    it('returns each item once in as many calls as needed, even if pages fail in between', async () => {
         const call = fc.record({ maxResults: fc.integer({ min: 1, max: 8 }), maxPages: fc.integer({ min: 1, max: 3 }) });
         await fc.assert(
             fc.asyncProperty(COURSE, fc.array(call, { minLength: 1 }), fc.array(fc.boolean()), async (next, bounds, refused) => {
@@ -138,7 +138,7 @@ describe('a walk over a site that changes meanwhile', () => {
                     expect(calls, 'calls').to.be.below(100);
                     const more = { ...bounds[calls % bounds.length], partial: true as const, ...(from === undefined ? {} : { from }) };
                     const outcome = await runner.run('walk', {}, more);
-                    // The first page of a walk has to be there.
+                    // The first page must exist.
                     if (!outcome.ok) {
                         expect(from).to.equal(undefined);
                         continue;
@@ -172,7 +172,7 @@ function pageOf(list: readonly number[], page: number, beyond: Beyond): number[]
     return beyond === 404 ? 404 : [];
 }
 
-/** The pages that count: all that were served but a refused one, and one that is like the page before; and why the last one ended the walk. */
+/** The pages that count: all served ones except refused ones and repetitions of the previous page, and why the last one ended the call. */
 function wholePages(served: readonly (number[] | 404)[]): { pages: number[][]; end: string | undefined } {
     const pages = served.filter((page) => page !== 404);
     if (served.at(-1) === 404) return { pages, end: 'status' };

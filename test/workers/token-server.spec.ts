@@ -14,7 +14,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const HOST = 'auth.granted.test';
 const UNUSABLE = 'UPSTREAM_INVALID_RESPONSE';
 
-describe('what a token endpoint gives', () => {
+describe('the response of a token endpoint', () => {
     let server: Server;
     let answer: (response: ServerResponse) => void;
     let asked: number;
@@ -50,7 +50,7 @@ describe('what a token endpoint gives', () => {
         return openTokenServer(entry, { clientId: 'routebook', clientSecret: 'a-secret' }, guarded).askAsClient(undefined);
     }
 
-    it('is taken with its scopes, and with a time of which a date can be made', async () => {
+    it('is accepted with its scopes, and with a valid expiry', async () => {
         answer = json({ scope: 'orders  stock', expires_in: 1e300, refresh_token: 'another-token' });
         const { expiresAt = 0, ...given } = await ask();
         expect(given).to.deep.equal({ accessToken: 'a-token-4711', refreshToken: 'another-token', scopes: ['orders', 'stock'] });
@@ -69,7 +69,7 @@ describe('what a token endpoint gives', () => {
         ['thousands of scopes', { scope: 'a '.repeat(5000) }],
     ];
     for (const [what, more] of wrong) {
-        it(`is not taken with ${what}`, async () => {
+        it(`is not accepted with ${what}`, async () => {
             answer = json(more);
             const error = await ask().catch((reason: unknown) => reason);
             expect(error).to.be.instanceOf(UpstreamFault);
@@ -88,14 +88,14 @@ describe('what a token endpoint gives', () => {
         ['a redirect', (response) => response.writeHead(307, { location: '/elsewhere' }).end()],
     ];
     for (const [what, how] of broken) {
-        it(`is none with ${what}, and it is asked once`, async () => {
+        it(`is not accepted with ${what}, after one request`, async () => {
             answer = how;
             const tokens = await ask().catch(() => undefined);
             expect([tokens, asked]).to.deep.equal([undefined, 1]);
         });
     }
 
-    it('is asked for at no private address, and over nothing but https elsewhere', async () => {
+    it('is requested from no private address, and only over https elsewhere', async () => {
         for (const host of ['inner.granted.test', 'linked.granted.test']) {
             const error = await ask(`https://${host}/token`).catch((reason: Error) => reason);
             const causes = [error, (error as Error).cause];

@@ -50,7 +50,7 @@ describe('calling a site', () => {
         });
     }
 
-    /** Answers by the number of the request: the last one stays. */
+    /** Responses by the number of the request. The last one is repeated. */
     function answersInTurn(...turns: (number | [number, Record<string, string>])[]) {
         let turn = 0;
         answer = (_request, response) => {
@@ -60,7 +60,7 @@ describe('calling a site', () => {
         };
     }
 
-    it('gives back the final page with its figures', async () => {
+    it('returns the final page with its metadata', async () => {
         answersInTurn([200, { 'content-type': 'application/json', 'x-a': '1' }]);
         const result = await send(requestTo(at('/a?b=1')));
         if (!result.ok) throw new Error(result.code);
@@ -72,7 +72,7 @@ describe('calling a site', () => {
         expect(figures[0]).to.include({ site: 'shop.test', result: 'success', bytesIn: 10, bytesOut: 0 });
     });
 
-    it('shows the site the headers of the request and nothing else', async () => {
+    it('sends the headers of the request and nothing else', async () => {
         answersInTurn(200);
         const request = requestTo(at(`/p%2Fq/'(x)|y?a=%20&b='`), { method: 'POST', body: '{"a":1}' });
         await send({ ...request, headers: { ...request.headers, 'x-extra': 'v' } });
@@ -98,7 +98,7 @@ describe('calling a site', () => {
         expect(site.seen).to.deep.equal([]);
     });
 
-    it('keeps no cookies between calls and sends no credentials of the environment', async () => {
+    it('shares no cookies between calls and sends no credentials of the environment', async () => {
         answersInTurn([200, { 'set-cookie': 'session=1; Path=/' }]);
         await send(requestTo(at('/')));
         await send(requestTo(at('/')));
@@ -108,7 +108,7 @@ describe('calling a site', () => {
         ]);
     });
 
-    it('uses a connection again', async () => {
+    it('reuses a connection', async () => {
         answersInTurn(200);
         await send(requestTo(at('/1')));
         await settled();
@@ -131,7 +131,7 @@ describe('calling a site', () => {
         });
     }
 
-    it('unpacks nothing where there is no body, whatever the headers say of it', async () => {
+    it('decompresses nothing without a body, whatever the headers say', async () => {
         for (const coding of ['aws-chunked', 'gzip, br', 'gzip']) {
             answer = (request, response) => response.writeHead(request.method === 'HEAD' ? 200 : 204, { 'content-encoding': coding }).end();
             for (const method of ['HEAD', 'GET'] as const) {
@@ -140,7 +140,7 @@ describe('calling a site', () => {
         }
     });
 
-    it('takes the answer to HEAD and a 204 as pages without a body', async () => {
+    it('treats the response to HEAD and a 204 as pages without a body', async () => {
         answersInTurn(200);
         const head = await send(requestTo(at('/'), { method: 'HEAD' }));
         expect(head.ok && head.page.body.length).to.equal(0);
@@ -158,7 +158,7 @@ describe('calling a site', () => {
         ['zstd', zlib.zstdCompressSync],
         ['identity', (body: string) => Buffer.from(body)],
     ] as const) {
-        it(`unpacks ${coding}${pack === zlib.deflateRawSync ? ' without its wrapper' : ''}`, async () => {
+        it(`decompresses ${coding}${pack === zlib.deflateRawSync ? ' without its wrapper' : ''}`, async () => {
             answer = (_request, response) => response.writeHead(200, { 'content-encoding': coding }).end(pack('{"packed":true}'));
             const result = await send(requestTo(at('/')));
             expect(result.ok && Buffer.from(result.page.body).toString()).to.equal('{"packed":true}');
@@ -167,7 +167,7 @@ describe('calling a site', () => {
 
     describe('that fails for a moment', () => {
         for (const status of [429, 502, 503, 504]) {
-            it(`tries a read again after ${status}, twice at most`, async () => {
+            it(`retries a read after ${status}, twice at most`, async () => {
                 answersInTurn(status, status, 200);
                 const began = performance.now();
                 const result = await send(requestTo(at('/')));
@@ -182,7 +182,7 @@ describe('calling a site', () => {
             });
         }
 
-        it('pauses up to 0.1 and 0.4 s before these tries, and half of that at least', () => {
+        it('pauses up to 0.1 and 0.4 s before these attempts, and at least half of that', () => {
             const fault = { code: 'UPSTREAM_STATUS', isTransient: true } as const;
             const pauses = (random: number) => [1, 2].map((retry) => pauseBefore(retry, fault, 1000, random));
             expect([pauses(0), pauses(1)]).to.deep.equal([
@@ -192,7 +192,7 @@ describe('calling a site', () => {
         });
 
         for (const status of [400, 404, 500, 501]) {
-            it(`does not try again after ${status}`, async () => {
+            it(`does not retry after ${status}`, async () => {
                 answersInTurn(status, 200);
                 const result = await send(requestTo(at('/')));
                 expect(result).to.include({ ok: false, code: 'UPSTREAM_STATUS', attempts: 1 });
@@ -206,7 +206,7 @@ describe('calling a site', () => {
             expect(performance.now() - began).to.be.within(990, 20_000);
         });
 
-        it('does not wait for a Retry-After behind the deadline, and passes it on', async () => {
+        it('does not wait for a Retry-After beyond the deadline, and passes it on', async () => {
             answersInTurn([429, { 'retry-after': '60' }], 200);
             const began = performance.now();
             const result = await send(requestTo(at('/')));
@@ -214,7 +214,7 @@ describe('calling a site', () => {
             expect(performance.now() - began).to.be.below(20_000);
         });
 
-        it('sends a write once, whatever comes back', async () => {
+        it('sends a write once, whatever the response', async () => {
             for (const status of [429, 503]) {
                 site.seen.length = 0;
                 answersInTurn(status, 200);
@@ -229,7 +229,7 @@ describe('calling a site', () => {
             expect(site.seen).to.have.length(1);
         });
 
-        it('shows the beginning of a refusing answer without control characters and secrets', async () => {
+        it('shows the beginning of an error response without control characters and secrets', async () => {
             const secret = `sk_live_${'a1B2'.repeat(8)}`;
             answer = (_request, response) => response.writeHead(403).end(`no\u0000 entry for ${secret} here ${'x '.repeat(600)}`);
             const result = await send(requestTo(at('/')));
@@ -243,7 +243,7 @@ describe('calling a site', () => {
     describe('with a write', () => {
         const order = () => requestTo(at('/orders'), { method: 'POST', body: '{"n":1}' });
 
-        it('asks for the mark once, with the connection standing and nothing sent', async () => {
+        it('requests the mark once, with an open connection and nothing sent', async () => {
             answersInTurn(201);
             let asked = 0;
             const before = site.connections();
@@ -260,23 +260,23 @@ describe('calling a site', () => {
             expect([asked, site.seen.length]).to.deep.equal([1, 1]);
         });
 
-        it('sends nothing when the mark is not won', async () => {
+        it('sends nothing without the mark', async () => {
             const result = await send(order(), { effect: 'write', beforeFirstByte: async () => false });
             expect(result).to.include({ ok: false, code: 'DEADLINE_EXCEEDED' });
-            // Anyone who won it may have sent the write: this one cannot say that it was not.
+            // The winner of the mark may have sent the write, so this one cannot say that nothing was sent.
             expect(result).to.not.have.property('isUnsent');
             await settled();
             expect(site.seen).to.have.length(0);
         });
 
-        it('sends nothing when the mark cannot be asked for', async () => {
+        it('sends nothing if the mark cannot be requested', async () => {
             const result = await send(order(), { effect: 'write', beforeFirstByte: () => Promise.reject(new Error('down')) });
             expect(result).to.include({ ok: false, code: 'SERVICE_UNAVAILABLE' });
             await settled();
             expect(site.seen).to.have.length(0);
         });
 
-        it('sends nothing when the caller goes while the mark is asked for', async () => {
+        it('sends nothing if the caller disconnects while the mark is requested', async () => {
             const gone = new AbortController();
             const result = await send(order(), {
                 effect: 'write',
@@ -291,7 +291,7 @@ describe('calling a site', () => {
             expect(site.seen).to.have.length(0);
         });
 
-        it('tells that nothing was sent also where the mark comes after the end of the call, unless that takes too long', async () => {
+        it('reports that nothing was sent also if the mark comes after the end of the call, unless that takes too long', async () => {
             const { promise, resolve } = Promise.withResolvers<boolean>();
             const marking = [promise, new Promise<boolean>(() => {})];
             for (const isTold of [true, false]) {
@@ -311,7 +311,7 @@ describe('calling a site', () => {
             expect(site.seen).to.have.length(0);
         });
 
-        it('does not ask for the mark when no connection can be made', async () => {
+        it('does not request the mark if no connection can be made', async () => {
             let asked = 0;
             const closed = createUpstream({ rules: loopbackRules('127.0.0.1:9') });
             const result = await closed.send(requestTo('http://shop.test:9/', { method: 'POST', body: '{}' }), {
@@ -326,7 +326,7 @@ describe('calling a site', () => {
         });
 
         for (const status of [301, 302, 303]) {
-            it(`fetches the answer by GET after ${status}, without repeating the body`, async () => {
+            it(`fetches the response by GET after ${status}, without repeating the body`, async () => {
                 answersInTurn([status, { location: '/done' }], 200);
                 const result = await send(order(), { effect: 'write' });
                 expect(result.ok && result.page.method).to.equal('GET');
@@ -339,7 +339,7 @@ describe('calling a site', () => {
         }
 
         for (const status of [307, 308]) {
-            it(`ends at ${status}, which asks to send it again`, async () => {
+            it(`ends at ${status}, which would repeat the body`, async () => {
                 answersInTurn([status, { location: '/again' }], 200);
                 expect(await send(order(), { effect: 'write' })).to.include({ ok: false, code: 'UPSTREAM_REDIRECT' });
                 expect(site.seen).to.have.length(1);
@@ -389,13 +389,13 @@ describe('calling a site', () => {
     });
 
     describe('within its deadline', () => {
-        it('sends nothing when the time is up', async () => {
+        it('sends nothing after the deadline', async () => {
             const result = await send(requestTo(at('/')), { deadlineAt: Date.now() - 1 });
             expect(result).to.include({ ok: false, code: 'DEADLINE_EXCEEDED', attempts: 0 });
             expect(site.seen).to.have.length(0);
         });
 
-        it('stops when the caller goes, and closes the connection', async () => {
+        it('stops when the caller disconnects, and closes the connection', async () => {
             const gone = new AbortController();
             let closed: Promise<unknown> = Promise.resolve();
             answer = (request) => {
@@ -407,7 +407,7 @@ describe('calling a site', () => {
             await closed;
         });
 
-        it('tells a site that never took the connection from one that never answered', async () => {
+        it('distinguishes a site that accepted no connection from one that never responded', async () => {
             const silent = createUpstream({
                 rules: loopbackRules('127.0.0.1:1'),
                 connector: { connect: () => new Promise<Socket>(() => {}) },
@@ -435,7 +435,7 @@ describe('calling a site', () => {
             return { result, seen: secure.seen.length };
         }
 
-        it('believes a certificate of the name', async () => {
+        it('accepts a certificate of the name', async () => {
             const { result } = await fetchFrom(issueCertificate(authority, 'shop.test'));
             expect(result.ok && Buffer.from(result.page.body).toString()).to.equal('{"secure":true}');
         });
@@ -445,7 +445,7 @@ describe('calling a site', () => {
             ['that is expired', issueCertificate(authority, 'shop.test', { expired: true })],
             ['of an authority that nobody trusts', issueCertificate(createAuthority(), 'shop.test')],
         ] as const) {
-            it(`sends nothing where the certificate is one ${what}, even when the environment says not to mind`, async () => {
+            it(`sends nothing if the certificate is one ${what}, even if the environment disables the check`, async () => {
                 const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
                 process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
                 try {
@@ -459,7 +459,7 @@ describe('calling a site', () => {
             });
         }
 
-        it('says so when the site speaks no TLS', async () => {
+        it('reports a site that does not use TLS', async () => {
             const raw = await openRawSite((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
             const client = createUpstream({ rules: loopbackRules(`127.0.0.1:${raw.port}`) });
             closers.push(
@@ -505,7 +505,7 @@ describe('calling a site', () => {
                 client.send(requestTo(url), { site: registrable, registrable, effect: 'read', deadlineAt: Date.now() + 3000 });
         }
 
-        it('lets the proxy decide on addresses, and gives it the name', async () => {
+        it('leaves addresses to the proxy, and sends it the name', async () => {
             answersInTurn(200);
             const result = await throughProxy('127.0.0.1:8081')('http://far.test:8081/x', 'far.test');
             expect(result.ok).to.equal(true);
@@ -528,7 +528,7 @@ describe('calling a site', () => {
     });
 });
 
-/** A freed connection rests for two rounds of the loop before it may be used again; this waits for more. */
+/** A freed connection is reusable after two turns of the event loop. This waits longer. */
 async function settled(): Promise<void> {
     for (let round = 0; round < 5; round++) await new Promise((done) => setImmediate(done));
 }

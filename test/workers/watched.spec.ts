@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { createReader, type Reader } from '../../workers/select/reader.ts';
 import type { WatchOrder } from '../../workers/select/watched.ts';
 
-/** An expression that doubles what it is given, again and again. */
+/** An expression that doubles its input repeatedly. */
 const DOUBLING = Array.from({ length: 26 }, () => '[@,@][]').join(' | ');
 
-describe('reading what a monitor watches', () => {
+describe('reading the watched part of a result', () => {
     let reader: Reader;
     before(() => {
         reader = createReader({ threads: 1 });
@@ -25,14 +25,14 @@ describe('reading what a monitor watches', () => {
         return answer;
     }
 
-    it('takes all of a result, or what the expression selects, with all digits', async () => {
+    it('returns all of a result, or the selection of the expression, with all digits', async () => {
         const data = '{"items":[{"id":9007199254740993}],"at":1}';
         expect((await seen({ data })).text).to.equal(data);
         expect((await seen({ data, watch: 'items[].id' })).text).to.equal('[9007199254740993]');
         expect((await seen({ data, watch: 'none' })).text).to.equal('null');
     });
 
-    it('tells nothing of the first run', async () => {
+    it('reports nothing for the first run', async () => {
         expect(await seen({ data: '{"a":1}', when: 'always' })).to.include({ isTold: false, diff: undefined });
     });
 
@@ -49,7 +49,7 @@ describe('reading what a monitor watches', () => {
         });
     });
 
-    it('compares whole items without ids', async () => {
+    it('compares complete items without ids', async () => {
         const { diff } = await seen({ data: two, before: one });
         expect(diff).to.deep.equal({
             added: [
@@ -67,7 +67,7 @@ describe('reading what a monitor watches', () => {
         [{ expression: 'length(after.items) == `1`' }, true],
         [{ expression: 'length(diff.added) > `0`' }, false],
     ] as const) {
-        it(`${isTold ? 'tells' : 'does not tell'} of a run without a change with ${JSON.stringify(when)}`, async () => {
+        it(`${isTold ? 'reports' : 'does not report'} a run without a change with ${JSON.stringify(when)}`, async () => {
             expect(await seen({ data: one, before: one, when })).to.include({ isTold, diff: undefined });
         });
     }

@@ -64,7 +64,7 @@ describe('an event is delivered to webhooks', function () {
         );
         return from.told();
     };
-    /** Waits until the newest delivery is as wanted. */
+    /** Waits for the expected state of the newest delivery. */
     const untilDelivery = async (person: Person, webhook: WebhookEntry, wanted: (delivery: DeliveryEntry) => boolean) => {
         let newest: DeliveryEntry | undefined;
         const look = async () => {
@@ -75,7 +75,7 @@ describe('an event is delivered to webhooks', function () {
         return newest as DeliveryEntry;
     };
 
-    it('in the form of Standard Webhooks, and its published library takes it', async () => {
+    it('in the form of Standard Webhooks, and its published library accepts it', async () => {
         const ada = await join(world);
         const webhook = await add(ada);
         await tell(ada);
@@ -101,7 +101,7 @@ describe('an event is delivered to webhooks', function () {
         expect((await untilTold(1)).map(({ path }) => path)).to.deep.equal(['/hook']);
     });
 
-    it('to no webhook that was created or enabled after it, even if it is still on its way then', async () => {
+    it('to no webhook that was created or enabled after it, even if it is still being delivered', async () => {
         const ada = await join(world);
         const enabled = await add(ada, { enabled: false, url: receiver.url('/enabled') });
         const created = await world.app.db.transaction(async (trx) => {
@@ -116,7 +116,7 @@ describe('an event is delivered to webhooks', function () {
         for (const webhook of [enabled, created]) expect(await deliveriesOf(ada, webhook)).to.have.length(1);
     });
 
-    it('with the job as it is read, and its result', async () => {
+    it('with the job as the API returns it, and its result', async () => {
         const ada = await join(world);
         await add(ada, { events: ['job.*'] });
         const body = { site: SHOP, endpoint: 'product', params: { id: 1 }, metadata: { order: '7' } };
@@ -128,7 +128,7 @@ describe('an event is delivered to webhooks', function () {
         expect(job['result']).to.have.property('data');
     });
 
-    it('without a result of more than 256 KiB, but with where it is read', async () => {
+    it('without a result of more than 256 KiB, but with its URL', async () => {
         const ada = await join(world);
         const body = { site: SHOP, endpoint: 'product', params: { id: 1 } };
         const { job_id: about } = dataOf<{ job_id: string }>(await ada.call('POST', '/v1/jobs', { body }));
@@ -154,7 +154,7 @@ describe('an event is delivered to webhooks', function () {
         await ada.call('DELETE', `/v1/jobs/${about}/result`);
     });
 
-    it('signed by the new secret and for a day by the one before, and by none that is older', async () => {
+    it('signed by the new secret, and for a day by the previous one, and by no older one', async () => {
         const ada = await join(world);
         const webhook = await add(ada);
         const rotate = async () => dataOf<{ secret: string }>(await ada.call('POST', `/v1/webhooks/${webhook.webhook_id}/rotate`)).secret;
@@ -181,7 +181,7 @@ describe('an event is delivered to webhooks', function () {
         expect(await signers([first, second, third])).to.deep.equal([false, false, true]);
     });
 
-    it('again after each failure, later each time, with the same id, until it arrives', async () => {
+    it('again after each failure, with growing waits and the same id, until it arrives', async () => {
         const ada = await join(world);
         const webhook = await add(ada);
         receiver.answer((response) => void response.writeHead(500).end('out of order'));
@@ -272,7 +272,7 @@ describe('an event is delivered to webhooks', function () {
         await quick.close();
     });
 
-    it('with 32 requests at once to a host, whosever webhooks they are', async () => {
+    it('with 32 requests at once to a host, over all its webhooks', async () => {
         const people = await Promise.all(Array.from({ length: 10 }, () => join(world)));
         const webhooks = await Promise.all(people.map((person) => add(person)));
         let open = 0;
@@ -295,7 +295,7 @@ describe('an event is delivered to webhooks', function () {
         for (const webhook of webhooks) expect(webhook.secret).to.match(/^whsec_/);
     });
 
-    it('4 at once to a host where webhooks fail, whosever they are, while those that deliver go on and nothing is lost', async () => {
+    it('4 at once to a host with failing webhooks, while working ones continue and nothing is lost', async () => {
         const [strangers, good] = [await Promise.all([1, 2, 3].map(() => join(world))), await join(world)];
         for (const stranger of strangers) await add(stranger);
         const delivering = await openReceiver();
@@ -335,7 +335,7 @@ describe('an event is delivered to webhooks', function () {
         await delivering.close();
     });
 
-    it('and keeps the first 1,024 bytes of the answer', async () => {
+    it('and stores the first 1,024 bytes of the response', async () => {
         const ada = await join(world);
         const webhook = await add(ada);
         receiver.answer((response) => void response.writeHead(200).end(`a\u0000b${'ü'.repeat(5000)}`));
@@ -404,7 +404,7 @@ describe('an event is delivered to webhooks', function () {
         );
     });
 
-    it('not while the webhook is disabled; a test and an order to send it again are', async () => {
+    it('not while the webhook is disabled, except for a test and a redelivery', async () => {
         const ada = await join(world);
         const webhook = await add(ada);
         receiver.answer((response) => void response.writeHead(500).end());
@@ -426,7 +426,7 @@ describe('an event is delivered to webhooks', function () {
         expect((await untilTold(known + 3)).at(-1)?.data).to.deep.equal({ name: 'afterwards' });
     });
 
-    it('to the new URL, where that was changed while it waited', async () => {
+    it('to the new URL if that was changed while it waited', async () => {
         const ada = await join(world);
         const webhook = await add(ada);
         receiver.answer((response) => void response.writeHead(500).end());
@@ -439,7 +439,7 @@ describe('an event is delivered to webhooks', function () {
         await other.close();
     });
 
-    it('to no address that a fetch may not reach, nor to a site that was blocked since', async () => {
+    it('to no forbidden address, nor to a site that was blocked since', async () => {
         const ada = await join(world);
         const inside = await add(ada, { url: 'https://inside.example/hook' });
         const blocked = await add(ada, { url: `http://hooks.blocked.example:${receiver.port}/` });
@@ -456,7 +456,7 @@ describe('an event is delivered to webhooks', function () {
         expect(receiver.told()).to.deep.equal([]);
     });
 
-    it('no more where over 100,000 wait: they can be sent again once it is enabled', async () => {
+    it('no more if over 100,000 wait: they can be redelivered once it is enabled', async () => {
         const ada = await join(world);
         const webhook = await add(ada, { url: 'https://inside.example/hook' });
         const fill = (count: number) =>
@@ -477,7 +477,7 @@ describe('an event is delivered to webhooks', function () {
         await world.app.db('webhook_deliveries').where({ webhook_id: webhook.webhook_id }).delete();
     });
 
-    it('of a site to those who maintain or fetched it, and of credits on Free to the webhooks that their owner made', async () => {
+    it('of a site to those who maintain or fetched it, and of credits on Free to the webhooks that their owner created', async () => {
         const [caller, stranger] = [await join(world), await join(world)];
         dataOf(await caller.fetch(SHOP, 'product', { id: 1 }));
         await world.app.usage.flush();
@@ -494,7 +494,7 @@ describe('an event is delivered to webhooks', function () {
         ]);
     });
 
-    it('and its deliveries are kept for 14 days', async () => {
+    it('and its deliveries are stored for 14 days', async () => {
         const ada = await join(world);
         const webhook = await add(ada);
         await tell(ada);
@@ -508,7 +508,7 @@ describe('an event is delivered to webhooks', function () {
         expect(await world.app.db('webhook_deliveries').where({ webhook_id: webhook.webhook_id })).to.deep.equal([]);
     });
 
-    it('over one connection after the other, also where the receiver closes it after each answer', async () => {
+    it('over one connection after the other, also if the receiver closes it after each response', async () => {
         const ada = await join(world);
         const site = await openSite((_request, response) => void response.writeHead(204, { connection: 'close' }).end());
         const webhook = await add(ada, { url: `http://127.0.0.1:${site.port}/` });
@@ -528,7 +528,7 @@ describe('an event is delivered to webhooks', function () {
             .update({ verified_at: world.app.db.raw('app_now()') });
     }
 
-    /** Subjects of all mails to somebody. */
+    /** Subjects of all mails to a user. */
     async function subjects({ userId }: Person): Promise<string[]> {
         await mailNews(world.app.db, world.app.secrets, world.app.publicUrl());
         const { email } = await world.app.db('users').where({ id: userId }).first('email');

@@ -8,7 +8,7 @@ export interface TokenAnswer {
     body: Record<string, string>;
 }
 
-/** What an app does to be let in by a person, request by request. */
+/** The requests of an app that signs in for a user. */
 export function oauthOf(world: World) {
     const base = () => world.app.publicUrl();
     const pathOf = (query: Record<string, string>) => `/oauth/authorize?${new URLSearchParams(query)}`;
@@ -28,7 +28,7 @@ export function oauthOf(world: World) {
         return ((await response.json()) as { client_id: string }).client_id;
     }
 
-    /** An authorization request, and the verifier that proves who sent it. */
+    /** An authorization request, and its PKCE verifier. */
     function request(clientId: string, redirectUri: string, more: Record<string, string> = {}) {
         const verifier = randomBytes(32).toString('base64url');
         const query: Record<string, string> = {
@@ -43,7 +43,7 @@ export function oauthOf(world: World) {
         return { query, verifier };
     }
 
-    /** Consents without a browser. @returns where the person is sent */
+    /** Consents without a browser. @returns the redirect target */
     async function consent(who: Visitor, query: Record<string, string>, form: Record<string, string> = {}): Promise<URL> {
         const page = await who.get(pathOf(query));
         expect(page.status, page.html).to.equal(200);
@@ -54,7 +54,7 @@ export function oauthOf(world: World) {
         return new URL(answer.to ?? '');
     }
 
-    /** From an app's request to its first tokens. */
+    /** From the authorization request to the first tokens. */
     async function signIn(
         who: Visitor,
         { clientId, redirectUri }: { clientId: string; redirectUri: string },
@@ -76,7 +76,7 @@ export function oauthOf(world: World) {
     const renew = (clientId: string, refresh: string | undefined) =>
         post('/oauth/token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: refresh ?? '' });
 
-    /** What the tools answer to this token. */
+    /** The status of the tools with this token. */
     async function statusOf(token: string | undefined, path = '/mcp', api = base()): Promise<number> {
         const headers = {
             authorization: `Bearer ${token}`,

@@ -2,7 +2,7 @@ import type { PackageDocument, PackageEndpoint, PackageParam } from '../../../sh
 
 export const BOOKMARKS = 'bookmarks.test';
 
-/** The pages and forms of a Shaarli, as a contributor would write them down. */
+/** The pages and forms of a Shaarli, as a contributor would describe them. */
 export function bookmarksPackage(port: number): PackageDocument {
     const base = `http://${BOOKMARKS}:${port}`;
     const reads: PackageEndpoint[] = [
@@ -59,7 +59,7 @@ export function bookmarksPackage(port: number): PackageDocument {
         kind: 'submit_form',
         method: 'POST',
         url: `${base}/login`,
-        // Every page has a form of this name at its head; where this one leads afterwards stands in a hidden input.
+        // Every page has a form of this name in its header. The hidden input of this one says where it leads.
         prepare: { url: `${base}/login?returnurl=%2Fadmin%2Ftools`, form: '#login-form form' },
         params: [field('login', true), field('password', true)],
         response: { select: { title: 'title', tools: ['.tools-item .pure-button'], refused: '.pure-alert-error' } },

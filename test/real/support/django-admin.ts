@@ -5,10 +5,10 @@ import { type RealServer, startServer } from './real-server.ts';
 /** What Debian's package `python3-django` installs. */
 
 export const OPERATOR = { username: 'ada', password: 'open & shut 1' };
-/** Somebody who may log in nowhere. */
+/** A user without any permission. */
 export const MEMBER = { username: 'member07', password: 'member 07' };
 
-/** Django's own administration pages over its users and groups, on SQLite in a folder of its own; nothing of it is written here. */
+/** Django's own administration pages over its users and groups, on SQLite in a folder of its own. All of it is Django's code. */
 export function startDjangoAdmin(): Promise<RealServer> {
     return startServer({
         run: { program: '/usr/bin/python3' },

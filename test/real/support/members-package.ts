@@ -2,7 +2,7 @@ import type { PackageDocument, PackageEndpoint, PackageParam } from '../../../sh
 
 export const MEMBERS = 'members.test';
 
-/** Django's administration as somebody with an account there would write it down: each call logs in and is led where it wants. */
+/** Django's administration, as a user with an account would describe it: each call logs in and continues to its page. */
 export function membersPackage(port: number): PackageDocument {
     const base = `http://${MEMBERS}:${port}`;
     const login: PackageEndpoint = {
@@ -10,7 +10,7 @@ export function membersPackage(port: number): PackageDocument {
         kind: 'submit_form',
         method: 'POST',
         url: `${base}/admin/login/`,
-        // Anyone who asks for the list is sent to the login, whose form knows the way back.
+        // The list redirects to the login, whose form has the return URL.
         prepare: { url: `${base}/admin/auth/user/?o=1`, form: '#login-form' },
         params: [field('username'), field('password')],
         response: { select: { title: 'title', note: '.errornote', rows: ['#result_list .field-username a'] } },
@@ -25,7 +25,7 @@ export function membersPackage(port: number): PackageDocument {
             name: 'search_members',
             kind: 'search',
             body_format: 'form',
-            // The way back is the caller's own: a param stands in place of the hidden input.
+            // The caller gives the return URL: a param replaces the hidden input.
             params: [...(login.params ?? []), { ...field('next'), schema: { type: 'string', pattern: '^/admin/auth/user/\\?' } }],
             response: {
                 select: { items: ['#result_list .field-username a'], said: '.paginator' },

@@ -3,10 +3,10 @@ import type { JsonObject, JsonSchema, PackageDocument, PackageEndpoint, PackageP
 
 export const PACKAGES = 'packages.test';
 
-/** Long enough that a server packs the answer that holds it. */
+/** Long enough that a server compresses the response with it. */
 export const README = 'All about it. '.repeat(300);
 
-/** The npm registry's routes as verdaccio serves them, on a subdomain of the site. */
+/** The npm registry's routes in verdaccio, on a subdomain of the site. */
 export function packagesPackage(port: number): PackageDocument {
     const base = `http://npm.${PACKAGES}:${port}`;
     const reads: PackageEndpoint[] = [
@@ -73,7 +73,7 @@ export function packagesPackage(port: number): PackageDocument {
             method: 'PUT',
             url: `${base}/-/package/{package}/dist-tags/{tag}`,
             params: [NAME, path('tag'), body('version', TEXT)],
-            // The whole body is one JSON string.
+            // The complete body is one JSON string.
             body: '{version}',
         },
         { name: 'remove_tag', method: 'DELETE', url: `${base}/-/package/{package}/dist-tags/{tag}`, params: [NAME, path('tag')] },
@@ -82,7 +82,7 @@ export function packagesPackage(port: number): PackageDocument {
             method: 'PUT',
             url: `${base}/-/user/org.couchdb.user:{user}`,
             params: [path('user'), body('name', TEXT), body('password', TEXT)],
-            // The token that it answers with stays where it is.
+            // The token in its response is not selected.
             response: { select: { said: 'ok' } },
         },
     ];
@@ -107,7 +107,7 @@ function body(name: string, schema: JsonSchema): PackageParam {
     return { name, source: 'body', required: true, schema };
 }
 
-/** What npm sends to publish a version: the params of `publish_package`. */
+/** The body that npm sends to publish a version: the params of `publish_package`. */
 export function publication(name: string, version: string, { description, tarball }: { description: string; tarball: string }): JsonObject {
     const bytes = Buffer.from(tarball);
     const file = `${name}-${version}.tgz`;
