@@ -3,6 +3,7 @@ import { generate } from 'otplib';
 import { PAGES } from '../../api/dashboard/pages.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { join } from '../../shared/store/accounts/workspaces.ts';
+import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { newTestSecretKeys } from '../support/secrets.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -264,6 +265,26 @@ describe('a second factor', function () {
             const fresh = (/<pre id="recovery-codes"[^>]*><code>([^<]+)/.exec(html)?.[1] ?? '').split('\n');
             expect((await giveCode(await givePassword(email), codes[1] ?? '')).status).to.equal(422);
             expect((await giveCode(await givePassword(email), fresh[1] ?? '')).status).to.equal(303);
+        });
+
+        it('is one of ten, even if two tabs make new ones by two processes at once', async () => {
+            const { person, userId } = await withApp();
+            const other = visitor(world, { base: (await world.openAnotherApi()).base });
+            for (const [name, value] of person.cookies) other.cookies.set(name, value);
+            const held = await world.app.db.transaction();
+            await held('recovery_codes').where({ user_id: userId }).forUpdate();
+            const made = [person, other].map((tab) => tab.send(`${FACTORS}/codes`));
+            const isWaiting = "datname = current_database() and wait_event_type = 'Lock'";
+            try {
+                await eventually(
+                    async () => (await world.app.db('pg_stat_activity').whereRaw(isWaiting)).length,
+                    (count) => count === 2,
+                );
+            } finally {
+                await held.rollback();
+            }
+            expect((await Promise.all(made)).map(({ status }) => status)).to.deep.equal([200, 200]);
+            expect(await world.app.db('recovery_codes').where({ user_id: userId })).to.have.length(10);
         });
 
         it('of another user signs nobody in', async () => {

@@ -3,6 +3,7 @@ import { BlockList } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
+import { BATCH_BODIES } from '../../shared/domain/jobs/bounds.ts';
 import { readConfig } from '../../shared/platform/config.ts';
 
 const OPS = fileURLToPath(new URL('../../ops', import.meta.url));
@@ -177,6 +178,13 @@ describe('the Kubernetes manifests', () => {
         const nginx = file('nginx/routebook.conf');
         expect(nginx).to.include(`limit_conn routebook_connections ${clientConnections};`);
         expect(nginx).to.include(`rate=${clientConnectionsPerSecond}r/s`);
+    });
+
+    it('let the largest batch through', () => {
+        const { annotations = {} } = named('Ingress', 'routebook-api').metadata;
+        const ofIngress = annotations['nginx.ingress.kubernetes.io/proxy-body-size'];
+        const [, ofNginx] = /client_max_body_size (\d+m);/.exec(file('nginx/routebook.conf')) ?? [];
+        for (const size of [ofIngress, ofNginx]) expect(Number.parseInt(size ?? '', 10) * 2 ** 20).to.be.above(BATCH_BODIES.lines.bytes);
     });
 
     it('add workers by the number of waiting jobs for each slot', () => {

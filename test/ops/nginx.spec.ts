@@ -123,6 +123,13 @@ describe('nginx in front of the API, with the shipped configuration', function (
         expect(JSON.parse(text).error.code).to.equal('PAYLOAD_TOO_LARGE');
     });
 
+    it('lets batches through that are larger than packages', async () => {
+        const headers = { authorization: `Bearer ${ada.apiKey}`, 'content-type': 'application/x-ndjson' };
+        const { status, text } = await ask('POST', '/v1/batches', { headers, body: 'x'.repeat(6 * 2 ** 20) });
+        expect(status).to.equal(400);
+        expect(JSON.parse(text).error.code).to.equal('VALIDATION_ERROR');
+    });
+
     // This test is the last one, since nginx may suspend an API for two seconds after a flood.
     it('closes new connections of one client beyond 128 a second and a burst of as many, without a response, and serves other clients', async () => {
         const from = (localAddress: string) =>

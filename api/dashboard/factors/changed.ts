@@ -33,7 +33,7 @@ export async function removedFactor(visit: PersonalVisit, what: string): Promise
 
 /** Creates ten new recovery codes. Only this answer shows them. */
 export async function showNewCodes({ app, me }: PersonalVisit): Promise<Answer> {
-    return showCodes(await whileSignedIn(app.db, me, (trx) => makeRecoveryCodes(trx, me.userId)));
+    return showCodes(await whileSignedIn(app.db, me, (trx) => makeRecoveryCodes(trx, me.userId), { alone: true }));
 }
 
 function showCodes(codes: readonly string[]): Answer {

@@ -39,7 +39,7 @@ const CODES = 10;
 const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
 const LENGTH = 16;
 
-/** Creates ten new recovery codes, which are shown once. Earlier codes become invalid. */
+/** Creates ten new recovery codes, which are shown once. Earlier codes become invalid. The caller holds the lock on the user's row. */
 export async function makeRecoveryCodes(db: Db, userId: string): Promise<string[]> {
     const codes = Array.from({ length: CODES }, newCode);
     await db.transaction(async (trx) => {
