@@ -135,6 +135,9 @@ describe('a task', () => {
             'what ~exchange-rate ~currency',
             'name ruritania',
         ]);
+        // What a thing costs now is not the last one of a list.
+        expect(partsOf('current price of lamps')[0]).to.equal('little current');
+        expect(partsOf('latest lamps')[0]).to.equal('how latest ~latest');
         expect(partsOf('weather in Hamburg')).to.deep.equal(['what weather ~weather', 'where hamburg ~place ~germany']);
     });
 
