@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { fitToBudget } from '../../shared/agents/fit-to-budget.ts';
 import { truncateJson } from '../../shared/domain/json/truncate-json.ts';
+import type { PackageAuth } from '../../shared/domain/types.ts';
 import { eventually } from '../support/eventually.ts';
 import { ownEnvironment } from '../support/own-environment.ts';
 import { join, type Person } from '../support/people.ts';
@@ -164,6 +165,29 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             expect(nothing.said.suggestion).to.deep.equal({ request: { task: 'horoscope for Leo this week' }, missing: ['site'] });
             const named = await use('find_endpoint', { task: 'horoscope for Leo this week', site: 'stars.example', effect: 'read' });
             expect((await use('request_schema', named.said.suggestion.request)).said).to.include({ status: 'open' });
+        });
+
+        it('sees before a call which endpoints need a connection', async () => {
+            const account: PackageAuth = { id: 'key', type: 'header', name: 'X-Api-Key' };
+            const url = `http://dear.test:${shop.port}/products`;
+            await ada.publish({
+                ...shopPackage(shop.port, { site: 'dear.test' }),
+                auth: [account],
+                endpoints: [
+                    { name: 'sealed_glockenspiels', method: 'GET', url, description: 'Glockenspiels that are sealed.' },
+                    { name: 'open_glockenspiels', method: 'GET', url, description: 'Glockenspiels that are open.', auth: 'none' },
+                ],
+            });
+            let found: { endpoint: string; needs_connection?: true }[] = [];
+            await eventually(
+                async () => {
+                    found = (await use('find_endpoint', { task: 'glockenspiels' })).said.endpoints;
+                    return found.length;
+                },
+                (length) => length === 2,
+            );
+            const needs = Object.fromEntries(found.map(({ endpoint, needs_connection }) => [endpoint, needs_connection]));
+            expect(needs).to.deep.equal({ sealed_glockenspiels: true, open_glockenspiels: undefined });
         });
 
         it('gets the beginning of a large response, with all metadata of the call', async () => {

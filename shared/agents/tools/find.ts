@@ -47,6 +47,7 @@ function presentSuggestion({ request: { domain, task }, missing }: Suggestion) {
 function presentRow(row: Record<string, unknown>): Record<string, unknown> {
     const shown = Object.fromEntries(SHOWN.map((name) => [name, row[name]]));
     const example = row['fetch'] as Record<string, unknown> | null;
+    if (row['needs_connection'] === true) shown['needs_connection'] = true;
     if (example === null) return { ...shown, fetch: null };
     // The API suggests a dry run for writes; agents use price_fetch for that.
     const { dry_run: _, ...call } = example;
