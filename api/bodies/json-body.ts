@@ -92,13 +92,13 @@ export async function readJsonBytes(request: Request, maxBytes: number, use: Par
 /**
  * Checks the body of a route that takes none. A body with fields is the caller's mistake. An empty body, `{}` and other media types pass,
  * since some clients always send them.
- * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT.
+ * @throws Refusal INVALID_JSON, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT.
  */
 export async function readUnwantedJson(request: Request): Promise<JsonBody> {
     const isJson = isJsonType(request.raw.req.headers['content-type'] ?? '');
     const payload = isJson ? await readBytes(request, BODY_BYTES) : Buffer.alloc(0);
     if (payload.length === 0) return { value: {}, faults: [] };
-    const value = parseAny(payload);
+    const { value } = parse(payload);
     if (isObject(value)) return { value, faults: jsonProblems(value, UNWANTED_BOUNDS) };
     return { value: {}, faults: [{ path: '', code: 'INVALID_TYPE', message: 'This route takes no body.' }] };
 }
@@ -121,15 +121,6 @@ function parse(payload: Buffer): { value: Json; text: string } {
         return { value: JSON.parse(text) as Json, text };
     } catch (cause) {
         throw new Refusal('INVALID_JSON', undefined, {}, { cause });
-    }
-}
-
-/** Undefined for invalid JSON. */
-function parseAny(payload: Buffer): unknown {
-    try {
-        return parse(payload).value;
-    } catch {
-        return undefined;
     }
 }
 

@@ -96,7 +96,9 @@ function standardRefusals(
 ) {
     const { method, path, auth, counted, idempotent, body, answer } = route;
     const codes: RefusalCode[] = [];
-    if (body !== undefined) codes.push('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
+    // A body is read and checked even if the route takes none.
+    if (method !== 'GET') codes.push('INVALID_JSON', 'PAYLOAD_TOO_LARGE');
+    if (body !== undefined) codes.push('UNSUPPORTED_MEDIA_TYPE');
     if (method === 'GET' && answer.shape === 'list') codes.push('INVALID_CURSOR');
     if (/\{(?:site|domain)\}/.test(path)) codes.push('INVALID_DOMAIN');
     if (idempotent) codes.push('INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS');

@@ -88,6 +88,15 @@ describe('a request body', () => {
         }
     });
 
+    it('is refused for what is wrong with it where a route takes none', async () => {
+        const sent = (body: string) => maker.call('POST', '/v1/batches/bat_none/pause', { body });
+        expect(codeOf(await sent('{"a":'))).to.equal('INVALID_JSON');
+        expect(detailsOf(await sent('[]'))).to.deep.equal([' INVALID_TYPE']);
+        expect(detailsOf(await sent('{"a":1}'))).to.deep.equal(['/a UNKNOWN_FIELD']);
+        expect(codeOf(await sent(`{"a":"${'x'.repeat(BODY_BYTES)}"}`))).to.equal('PAYLOAD_TOO_LARGE');
+        expect(codeOf(await sent('{}'))).to.equal('BATCH_NOT_FOUND');
+    });
+
     it('is refused with VALIDATION_ERROR if its JSON is not an object, for a package too', async () => {
         for (const path of ['/v1/fetch', '/v1/schemas']) {
             for (const body of ['null', '[]', '"text"', '7', 'true', '[{}]']) {

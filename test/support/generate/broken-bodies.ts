@@ -1,4 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { BODY_BYTES } from '../../../shared/contracts/contract.ts';
 import { CONTRACTS } from '../../../shared/contracts/index.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import type { RefusalCode } from '../../../shared/refusals.ts';
@@ -10,6 +11,24 @@ import { deep, wrongValues } from './values.ts';
 /** Mutations of the body, for any operation that has one. */
 export function brokenBodies(operation: Operation): Mutation[] {
     return [...brokenBytes(operation), ...brokenMedia(), ...wrongWholes(), ...brokenFields(operation)];
+}
+
+/** Mutations that send a body to an operation that takes none. */
+export function unwantedBodies(): Mutation[] {
+    const sends = (name: string, text: string, code: RefusalCode): Mutation => ({
+        name,
+        codes: [code],
+        apply: ({ headers, ...draft }) => ({
+            ...draft,
+            headers: { ...headers, 'content-type': 'application/json' },
+            bytes: Buffer.from(text),
+        }),
+    });
+    return [
+        sends('half a body', '{', 'INVALID_JSON'),
+        sends('a field', '{"x":1}', 'VALIDATION_ERROR'),
+        sends('a body that is too large', ' '.repeat(BODY_BYTES + 1), 'PAYLOAD_TOO_LARGE'),
+    ];
 }
 
 function sendsBytes(name: string, bytesOf: (text: string) => Uint8Array, code: RefusalCode): Mutation {

@@ -1,6 +1,6 @@
 import { CONTRACTS } from '../../../shared/contracts/index.ts';
 import type { RefusalCode } from '../../../shared/refusals.ts';
-import { brokenBodies } from './broken-bodies.ts';
+import { brokenBodies, unwantedBodies } from './broken-bodies.ts';
 import type { Operation } from './document.ts';
 import type { GeneratorWorld } from './generator-world.ts';
 import type { Random } from './random.ts';
@@ -23,9 +23,14 @@ export function mutationsOf(operation: Operation, fixture: GeneratorWorld): Muta
         ...wrongKeys(operation, fixture),
         ...wrongHeaders(operation),
         { name: 'another method', codes: ['METHOD_NOT_ALLOWED'], apply: (draft) => ({ ...draft, method: unknownMethod(operation) }) },
-        ...(operation.body === undefined ? [] : brokenBodies(operation)),
+        ...bodyMutations(operation),
         ...stories(operation, fixture),
     ];
+}
+
+function bodyMutations(operation: Operation): Mutation[] {
+    if (operation.body !== undefined) return brokenBodies(operation);
+    return operation.method === 'GET' ? [] : unwantedBodies();
 }
 
 /** A method that no operation of this path has. */
