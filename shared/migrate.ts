@@ -1,13 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { updateFrom0097 } from '../migrations/bridge/from-0097.ts';
-import { updateFrom0156 } from '../migrations/bridge/from-0156.ts';
+import { updateFrom2830 } from '../migrations/bridge/from-2830.ts';
 import { migrateQueue } from './coordination/queue/queue.ts';
 import { type Db, openDb } from './platform/db.ts';
 
 const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url));
-/** The last commit that can migrate a database from any older migration to 0156. */
-const LAST_BEFORE_BASELINE = '6699734';
+/** The baseline. Later migrations are numbered from 400. */
+const BASELINE = /^[123]\d\d_.*\.ts$/;
+/** The last migration before the baseline, and the last commit that migrates older databases to it. */
+const BEFORE_BASELINE = { migration: '2830_slice_holds.ts', commit: 'ba6299c' };
 
 /** Migrates the database at `url`: our tables, and the schema of the queue. */
 export async function migrateAll(url: string): Promise<void> {
@@ -30,19 +31,17 @@ export async function migrate(url: string): Promise<void> {
     }
 }
 
-/** Moves a database at migration 0156 or 0097 to the baseline (`migrations/1…`). Does nothing to other databases. */
+/** Moves a database at the last migration before the baseline to the baseline. Does nothing to new databases and those at the baseline. */
 async function moveToBaseline(db: Db): Promise<void> {
     if (!(await db.schema.hasTable('migrations'))) return;
-    const [newest] = await db('migrations').max('name', { as: 'name' });
-    const name: string | null = newest?.name;
-    if (name === null || name >= '1') return;
-    if (!['0097_lone_movements.ts', '0156_runs_that_go_on.ts'].includes(name)) {
-        throw new Error(`this database is at migration ${name}: run \`npm run migrate\` of commit ${LAST_BEFORE_BASELINE} first`);
+    const names: string[] = await db('migrations').orderBy('name').pluck('name');
+    if (names.length === 0 || names.some((name) => BASELINE.test(name))) return;
+    if (names.at(-1) !== BEFORE_BASELINE.migration) {
+        throw new Error(`this database is at migration ${names.at(-1)}: run \`npm run migrate\` of commit ${BEFORE_BASELINE.commit} first`);
     }
     await db.transaction(async (trx) => {
-        if (name < '0156') await updateFrom0097(trx);
-        await updateFrom0156(trx);
-        const baseline = readdirSync(FOLDER).filter((file) => /^1\d{3}_.*\.ts$/.test(file));
+        await updateFrom2830(trx);
+        const baseline = readdirSync(FOLDER).filter((file) => BASELINE.test(file));
         await trx('migrations').delete();
         await trx('migrations').insert(baseline.map((file) => ({ name: file, batch: 1, migration_time: trx.raw('app_now()') })));
     });

@@ -39,6 +39,6 @@ const PARTS = {
     triggers: `
         select pg_get_triggerdef(t.oid) as line from ours c join pg_trigger t on t.tgrelid = c.oid where not t.tgisinternal`,
     functions: `
-        select pg_get_functiondef(p.oid) as line from pg_proc p where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'`,
+        select regexp_replace(pg_get_functiondef(p.oid), '\\s+', ' ', 'g') as line from pg_proc p where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'`,
     migrations: 'select name as line from migrations',
 };

@@ -60,7 +60,7 @@ export interface GuardRow {
 export type GuardStore = ReturnType<typeof createGuardStore>;
 
 /**
- * The circuits, turns and deaths that all processes share (migrations/1210_circuits.ts). The clock is `app_now()`. Every method throws the
+ * The circuits, turns and deaths that all processes share (migrations/310_circuits.ts). The clock is `app_now()`. Every method throws the
  * error of its client.
  * @param timeoutMs timeout of a statement
  */

@@ -90,7 +90,7 @@ export interface MovedRow {
 }
 
 /**
- * Begins, ends and marks holds in one statement and one commit, all of them or none. `credits_move` (migrations/2830) contains the rules.
+ * Begins, ends and marks holds in one statement and one commit, all of them or none. `credits_move` (migrations/230_credit_moves.ts) contains the rules.
  * Answers are stored together with their charges. Operations without a hold have no row.
  */
 export function move(db: Db, { orders, settlements, marks }: Moves, timeoutMs: number): Promise<MovedRow[]> {

@@ -173,14 +173,13 @@ async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'opera
         .timeout(TIMEOUT_MS)
         .first('status', 'sealed', 'remaining');
     if (row === undefined) return undefined;
-    const text = row.sealed && (await secrets.open(row.sealed, PURPOSE));
+    const text = await secrets.open(row.sealed, PURPOSE);
     return text ? { status: row.status, ...joinParts(await textInTurns(text), row.remaining) } : 'sealed';
 }
 
 interface AnswerRow {
     status: number;
-    /** Null if the answer was stored unencrypted, before the baseline of migrations. That answer is lost. */
-    sealed: Buffer | null;
+    sealed: Buffer;
     remaining: number | null;
 }
 

@@ -82,7 +82,7 @@ const FULL = MAX_SCORED;
 const ENOUGH = 20;
 const FEW_WALKED = 1500;
 const MAX_WALKED = 6000;
-/** The share of all endpoints in each tier and the previous ones together (migration 2010). */
+/** The share of all endpoints in each tier and the previous ones together (migrations/160_endpoints.ts). */
 const UP_TO_TIER = [1 / 64, 1 / 8, 1] as const;
 /** The index does not contain filters. With a filter, the search has to read more entries for the same number of endpoints. */
 const NARROWED_WALK = 4;
