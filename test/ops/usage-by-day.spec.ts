@@ -83,7 +83,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
             return rows.map(({ part }) => part);
         };
 
-        it('gets and loses its days from a role that may create nothing', async () => {
+        it('gets and loses its days by a role that may not create tables', async () => {
             await advanceClock(db, 20 * 86_400_000);
             await write(3);
             expect((await partitions()).length).to.be.at.least(6);
