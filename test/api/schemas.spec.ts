@@ -179,7 +179,8 @@ describe('publishing a schema', () => {
             const refused = await put('Four', bad);
             expect([codeOf(refused), detailsOf(refused)], bad).to.deep.equal(['VALIDATION_ERROR', ['/If-Match INVALID_VALUE']]);
         }
-        for (const stale of ['"stale"', '"*"', `"${'G'.repeat(64)}"`]) expect(codeOf(await put('Four', stale)), stale).to.equal('VERSION_CONFLICT');
+        for (const stale of ['"stale"', '"*"', `"${'G'.repeat(64)}"`])
+            expect(codeOf(await put('Four', stale)), stale).to.equal('VERSION_CONFLICT');
         const wrongInBoth = await maker.call('POST', '/v1/schemas', {
             body: { ...aPackage(site), title: 7 },
             headers: { 'if-match': 'x' },
