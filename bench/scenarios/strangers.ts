@@ -203,12 +203,12 @@ interface Turns {
 /** Event-loop turns of API and worker since the last call. */
 async function turnsSince({ stack: { production } }: Bench): Promise<[api: Turns, worker: Turns]> {
     const sign = `turns ${++groundNow().turnsTold} `;
-    const told = async (started: Started | undefined): Promise<Turns> => {
+    const turnsOf = async (started: Started | undefined): Promise<Turns> => {
         if (started === undefined) throw new Error('there is no worker');
         process.kill(started.pid, 'SIGUSR2');
         return JSON.parse((await started.line(sign)).slice(sign.length)) as Turns;
     };
-    return Promise.all([told(production.api), told(production.workers[0])]);
+    return Promise.all([turnsOf(production.api), turnsOf(production.workers[0])]);
 }
 
 function groundNow(): Ground {

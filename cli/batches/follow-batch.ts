@@ -131,6 +131,6 @@ function bar(share: number): string {
 
 function summaryLine({ batch_id: id, status, counts, credits }: Batch): string {
     const parts = (['succeeded', 'failed', 'cancelled', 'expired'] as const).filter((name) => counts[name] > 0);
-    const said = parts.map((name) => `${counts[name].toLocaleString('en')} ${name}`).join(', ');
-    return `batch ${id} ${status}: ${said}; ${credits.used.toLocaleString('en')} credits used`;
+    const summary = parts.map((name) => `${counts[name].toLocaleString('en')} ${name}`).join(', ');
+    return `batch ${id} ${status}: ${summary}; ${credits.used.toLocaleString('en')} credits used`;
 }

@@ -177,6 +177,6 @@ function timedOut(last: RoutebookError, key: string | undefined): RoutebookError
  */
 function waitBefore(retry: number, retryAfter: number | undefined): number {
     if (retryAfter !== undefined) return retryAfter * 1000 * (1 + Math.random() / 5);
-    const whole = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** Math.max(0, retry - 1));
-    return whole * (0.5 + Math.random() / 2);
+    const longest = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** Math.max(0, retry - 1));
+    return longest * (0.5 + Math.random() / 2);
 }

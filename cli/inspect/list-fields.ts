@@ -36,12 +36,12 @@ export function fieldsOf($: CheerioAPI, items: readonly Node[]): Map<string, Jso
         }
     }
     const fields = new Map<string, JsonObject>();
-    const said = new Set<string>();
+    const used = new Set<string>();
     for (const { entry, wanted, values, isColumn, isSpare } of [...seen.values()].sort((a, b) => a.rank - b.rank)) {
         const column = values.join(' ');
         const isTelling = values.length >= items.length * MIN_SHARE && (items.length === 1 || new Set(values).size > 1);
-        if (!(isColumn || isTelling) || said.has(column) || fields.size >= MAX_FIELDS || (isSpare && fields.has(wanted))) continue;
-        said.add(column);
+        if (!(isColumn || isTelling) || used.has(column) || fields.size >= MAX_FIELDS || (isSpare && fields.has(wanted))) continue;
+        used.add(column);
         fields.set(freeName(wanted, fields), entry);
     }
     return fields;
@@ -76,9 +76,9 @@ interface Value {
 }
 
 function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Generator<Value> {
-    const whole = $(item);
-    const inside = ownElements($, whole).slice(0, MAX_INSIDE);
-    const isRow = tagOf(whole) === 'tr';
+    const root = $(item);
+    const inside = ownElements($, root).slice(0, MAX_INSIDE);
+    const isRow = tagOf(root) === 'tr';
     const links = inside.filter((node) => tagOf($(node)) === 'a' && $(node).attr('href') !== undefined && lineOf($(node).text()) !== '');
     const first = links.slice(0, MAX_LINKS).sort((a, b) => weightOfLink($, b) - weightOfLink($, a))[0];
     if (first !== undefined) {
@@ -86,18 +86,18 @@ function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Gene
         const column = headings[placeInRow($, first, item)];
         const title = column || (headings.includes('title') ? 'name' : 'title');
         const url = { wanted: 'url', value: link.attr('href') ?? '' };
-        for (const [place, selector] of (isRow ? [`${cellOf($, first, item)} a[href]`] : selectorsOfLink($, link, whole)).entries()) {
+        for (const [place, selector] of (isRow ? [`${cellOf($, first, item)} a[href]`] : selectorsOfLink($, link, root)).entries()) {
             yield { entry: { selector }, wanted: title, value: lineOf(link.text()), rank: place / 10, isSpare: place > 0 };
             yield { entry: { selector, value: 'href' }, ...url, rank: 1 + place / 10, isSpare: place > 0 };
         }
     }
     if (isRow) {
-        for (const [place, cell] of whole.children().toArray().entries()) {
+        for (const [place, cell] of root.children().toArray().entries()) {
             const tag = tagOf($(cell));
             if (tag !== 'td' && tag !== 'th') continue;
             const named = headings[place] || nameByClass($(cell));
             const isColumn = named !== undefined && named !== '' && $(cell).find('a[href]').length < 2;
-            const wanted = named || (isPair(whole) ? (tag === 'th' ? 'name' : 'value') : `column_${place + 1}`);
+            const wanted = named || (isPair(root) ? (tag === 'th' ? 'name' : 'value') : `column_${place + 1}`);
             yield { entry: { selector: `> ${tag}:nth-child(${place + 1})` }, wanted, value: lineOf($(cell).text()), rank: 2, isColumn };
         }
     }
@@ -106,23 +106,22 @@ function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Gene
         const tag = tagOf(element);
         const date = tag === 'time' ? element.attr('datetime') : undefined;
         if (date !== undefined)
-            yield { entry: { selector: selectorInside(element, 'time', whole), value: 'datetime' }, wanted: 'date', value: date, rank: 3 };
+            yield { entry: { selector: selectorInside(element, 'time', root), value: 'datetime' }, wanted: 'date', value: date, rank: 3 };
         const source = tag === 'img' ? element.attr('src') : undefined;
         if (source !== undefined && !source.startsWith('data:'))
-            yield { entry: { selector: selectorInside(element, 'img', whole), value: 'src' }, wanted: 'image', value: source, rank: 5 };
+            yield { entry: { selector: selectorInside(element, 'img', root), value: 'src' }, wanted: 'image', value: source, rank: 5 };
         const property = element.attr('itemprop');
         if (property !== undefined && isAuthorsName(property))
             yield { entry: { selector: `[itemprop="${property}"]` }, wanted: fieldName(property), value: lineOf(element.text()), rank: 3 };
         const name = nameByClass(element);
         if (isRow || name === undefined || node === first) continue;
         const isLeaf = element.find('[class]').length === 0 || element.children().length === 0;
-        if (isLeaf)
-            yield { entry: { selector: selectorInside(element, tag, whole) }, wanted: name, value: lineOf(element.text()), rank: 4 };
+        if (isLeaf) yield { entry: { selector: selectorInside(element, tag, root) }, wanted: name, value: lineOf(element.text()), rank: 4 };
     }
     const bare = /^(?:h[1-6]|p|strong|b|dt|dd|em|small|code)$/;
     for (const node of isRow ? [] : inside) {
         const tag = tagOf($(node));
-        if (bare.test(tag) && nameByClass($(node)) === undefined && whole.find(tag).length === 1)
+        if (bare.test(tag) && nameByClass($(node)) === undefined && root.find(tag).length === 1)
             yield { entry: { selector: tag }, wanted: /^h\d/.test(tag) ? 'heading' : 'text', value: lineOf($(node).text()), rank: 4 };
     }
 }
@@ -151,19 +150,19 @@ function weightOfLink($: CheerioAPI, node: Node): number {
 }
 
 /** Selectors whose first match in an item is this link: by its class, by its place, or as the first link with a text. */
-function selectorsOfLink($: CheerioAPI, link: Elements, whole: Elements): string[] {
+function selectorsOfLink($: CheerioAPI, link: Elements, item: Elements): string[] {
     const place = link.parent().children('a').index(link) + 1;
     const [around] = classesOf(link.parent());
-    const own = selectorInside(link, 'a[href]', whole);
+    const own = selectorInside(link, 'a[href]', item);
     const nearby = around === undefined ? [] : [`.${around} > a[href]`, `.${around} > a:nth-of-type(${place})`];
-    return [...new Set([own, 'a[href]', ...nearby])].filter((selector) => $(whole).find(selector).first().is(link)).slice(0, 2);
+    return [...new Set([own, 'a[href]', ...nearby])].filter((selector) => $(item).find(selector).first().is(link)).slice(0, 2);
 }
 
 /** `a.name`, or the tag alone if the element has no class that an author chose. */
-function selectorInside(element: Elements, bare: string, whole: Elements): string {
+function selectorInside(element: Elements, bare: string, item: Elements): string {
     const [name] = classesOf(element);
     const tag = tagOf(element);
-    if (name !== undefined && whole.find(`${tag}.${name}`).length <= whole.find(bare).length) return `${tag}.${name}`;
+    if (name !== undefined && item.find(`${tag}.${name}`).length <= item.find(bare).length) return `${tag}.${name}`;
     return bare;
 }
 

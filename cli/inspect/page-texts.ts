@@ -58,8 +58,8 @@ function labelsOf($: CheerioAPI): Map<string, string> {
         const around = field.closest('label');
         const own = around.length === 0 ? '' : lineOf(around.contents().not('select, textarea').text());
         const cell = lineOf(field.closest('td').prev('td, th').text());
-        const said = [byId.get(field.attr('id') ?? '') ?? '', own, ...HINTS.map((hint) => lineOf(field.attr(hint) ?? '')), cell];
-        const label = said.find((text) => /\p{L}{2}/u.test(text));
+        const candidates = [byId.get(field.attr('id') ?? '') ?? '', own, ...HINTS.map((hint) => lineOf(field.attr(hint) ?? '')), cell];
+        const label = candidates.find((text) => /\p{L}{2}/u.test(text));
         if (label !== undefined && label.length <= 100) labels.set(name, label.replace(/[\s:*]+$/, ''));
     }
     return labels;

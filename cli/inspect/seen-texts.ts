@@ -36,12 +36,12 @@ const NAMING: ReadonlySet<string> = new Set([
 
 /** Starts empty. After 200,000 texts no more are stored. */
 export function openSeenTexts(): SeenTexts {
-    const said = new Set<number>();
+    const hashes = new Set<number>();
     const names = new Set<number>();
     const remember = (value: Json, level: number, isName: boolean): void => {
         if (typeof value === 'string') {
-            if (value === '' || value.length > MAX_LENGTH || said.size >= MAX_TEXTS) return;
-            said.add(hashOf(value));
+            if (value === '' || value.length > MAX_LENGTH || hashes.size >= MAX_TEXTS) return;
+            hashes.add(hashOf(value));
             if (isName) names.add(hashOf(value));
             return;
         }
@@ -57,7 +57,7 @@ export function openSeenTexts(): SeenTexts {
     };
     return {
         remember: (value) => remember(value, 0, false),
-        wasSaid: (text) => said.has(hashOf(text)),
+        wasSaid: (text) => hashes.has(hashOf(text)),
         wasName: (text) => names.has(hashOf(text)),
     };
 }

@@ -20,9 +20,9 @@ export function typeOfBody(
     { wanted, isTakenApart }: { wanted: ResponseType | undefined; isTakenApart: boolean },
 ): ResponseType {
     if (wanted !== undefined) return wanted;
-    const said = typeOf(readContentType(contentType).essence);
-    if (said === 'text' && isTakenApart && (guessType(body) === 'json' || isGuarded(body))) return 'json';
-    return said ?? guessType(body);
+    const declared = typeOf(readContentType(contentType).essence);
+    if (declared === 'text' && isTakenApart && (guessType(body) === 'json' || isGuarded(body))) return 'json';
+    return declared ?? guessType(body);
 }
 
 /**

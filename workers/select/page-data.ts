@@ -81,8 +81,8 @@ function graphOf(node: Json): Json[] {
 
 /** `@type` may be a list or a URL, or have a prefix: `https://schema.org/Product`, `schema:Product`. */
 function isOfType(node: Json, name: string): boolean {
-    const said = isObject(node) ? (node as JsonObject)['@type'] : undefined;
-    return [said].flat().some((one) => typeof one === 'string' && (one === name || one.replace(/^.*[/#:]/, '') === name));
+    const types = isObject(node) ? (node as JsonObject)['@type'] : undefined;
+    return [types].flat().some((one) => typeof one === 'string' && (one === name || one.replace(/^.*[/#:]/, '') === name));
 }
 
 /** Removes the comments in which old pages hide scripts. */

@@ -230,8 +230,8 @@ export function extractPlain(
 /** The values of `pagination.end` in a page of JSON. A total that is not a number is ignored. */
 function endIn({ json }: Parsed, { total, hasMore }: NonNullable<WantedPart['end']> = NO_END): Pick<Part, 'total' | 'isLast'> {
     if (json === undefined) return {};
-    const said = total === undefined ? undefined : json.search(total, '/pagination/end/total');
-    const all = typeof said === 'string' && /^\d{1,15}$/.test(said) ? Number(said) : said;
+    const found = total === undefined ? undefined : json.search(total, '/pagination/end/total');
+    const all = typeof found === 'string' && /^\d{1,15}$/.test(found) ? Number(found) : found;
     return {
         total: typeof all === 'number' ? all : undefined,
         isLast: hasMore !== undefined && isNothing(json.search(hasMore, '/pagination/end/has_more')),

@@ -31,8 +31,8 @@ export interface Watched {
 
 /** @throws InvalidResponse if an expression fails, and for a value of more than 1 MiB */
 export function readWatched({ data, before, watch, identity, when }: WatchOrder): Watched {
-    const whole = parseExact(data);
-    const after = watch === null ? whole : search(whole, watch, '/watch');
+    const result = parseExact(data);
+    const after = watch === null ? result : search(result, watch, '/watch');
     if (!fitsInto(after, VALUE_BYTES)) {
         throw new InvalidResponse('The watched value has more than 1 MiB.', [], 'UPSTREAM_TOO_LARGE');
     }

@@ -74,8 +74,8 @@ export async function readBody(
 
 /** The largest possible size of a body, by its headers and its cap. */
 function longest({ headers }: IncomingMessage, cap: number, openUnpacker: OpenUnpacker | undefined): number {
-    const said = Number(headers['content-length']);
-    return openUnpacker === undefined && said > 0 ? Math.min(cap, said) : cap;
+    const declared = Number(headers['content-length']);
+    return openUnpacker === undefined && declared > 0 ? Math.min(cap, declared) : cap;
 }
 
 type Take = (source: AsyncIterable<Buffer>) => Promise<boolean>;

@@ -17,19 +17,19 @@ const WORDS: Readonly<Record<string, (details: JsonObject) => string>> = {
 
 /** Describes the changes of a policy. */
 export function policyFacts(changes: JsonObject): string {
-    const said = (name: string, words: (value: Json) => string) => {
+    const factOf = (name: string, words: (value: Json) => string) => {
         const value = changes[name];
         return value === undefined ? [] : [words(value)];
     };
     const list = (value: Json) => (Array.isArray(value) ? value.join(', ') : String(value));
     return [
-        ...said('policy_of', () => "the operator's own policy"),
-        ...said('blocked', (value) => (value === true ? 'all calls are blocked' : 'calls are no longer blocked')),
-        ...said('writes', (value) => (value === true ? 'calls may change the site' : 'no calls that may change the site')),
-        ...said('blocked_paths_added', (value) => `blocks ${list(value)}`),
-        ...said('blocked_paths_removed', (value) => `no longer blocks ${list(value)}`),
-        ...said('requests_per_minute', (value) => (value === null ? 'no pace' : `${value} requests a minute`)),
-        ...said('hours', (value) => (value === null ? 'at all hours' : `only from ${value}`)),
+        ...factOf('policy_of', () => "the operator's own policy"),
+        ...factOf('blocked', (value) => (value === true ? 'all calls are blocked' : 'calls are no longer blocked')),
+        ...factOf('writes', (value) => (value === true ? 'calls may change the site' : 'no calls that may change the site')),
+        ...factOf('blocked_paths_added', (value) => `blocks ${list(value)}`),
+        ...factOf('blocked_paths_removed', (value) => `no longer blocks ${list(value)}`),
+        ...factOf('requests_per_minute', (value) => (value === null ? 'no pace' : `${value} requests a minute`)),
+        ...factOf('hours', (value) => (value === null ? 'at all hours' : `only from ${value}`)),
     ].join('; ');
 }
 

@@ -163,8 +163,8 @@ function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipar
         const encoding = isObject(reading.encoding) ? reading.encoding[key] : undefined;
         const file = format === 'multipart' ? fileIn(schema, reading.resolver) : undefined;
         // Multipart bodies have no styles: a list repeats its name.
-        const said = isObject(encoding) && format === 'form' ? encoding : {};
-        const structure = file === undefined ? readStructure(key, schema, said, reading) : undefined;
+        const declared = isObject(encoding) && format === 'form' ? encoding : {};
+        const structure = file === undefined ? readStructure(key, schema, declared, reading) : undefined;
         const fault = formFault(key, used) ?? (structure?.ok === false ? structure.why : undefined);
         if (fault !== undefined) {
             if (required && reading.required) return { ok: false, why: `It needs the field ${printableName(key)} of its form. ${fault}` };

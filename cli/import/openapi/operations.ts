@@ -44,10 +44,11 @@ export function readOperation(found: Operation, context: OperationContext): Read
     if (!KNOWN_METHODS.has(method)) return { ok: false, why: `A package has no ${method} requests.` };
     // AWS documents append `#…` to a path to tell operations apart; the request does not need it.
     const [path = ''] = found.path.split('#', 1);
-    const said = context.schemes.accessOf(operation['security'] ?? context.security);
-    const params = readParams([item['parameters'], operation['parameters']], path, resolver, schemas, said.entries);
+    const declared = context.schemes.accessOf(operation['security'] ?? context.security);
+    const params = readParams([item['parameters'], operation['parameters']], path, resolver, schemas, declared.entries);
     if (!params.ok) return params;
-    const access = said.entries.length === 0 && said.fault === undefined ? context.schemes.accessByHeaders(params.credentials) : said;
+    const access =
+        declared.entries.length === 0 && declared.fault === undefined ? context.schemes.accessByHeaders(params.credentials) : declared;
     const written = operation['requestBody'];
     const request = resolver.resolve(written);
     if (written !== undefined && request === undefined) return { ok: false, why: 'Its body refers to nothing in this document.' };

@@ -93,9 +93,9 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
         notes,
         accessOf(security) {
             if (!Array.isArray(security) || security.length === 0) return NONE;
-            const ways = security.slice(0, 50).filter(isObject);
-            const isOptional = ways.some((way) => Object.keys(way).length === 0);
-            const read = ways.filter((way) => Object.keys(way).length > 0).map(wayOf);
+            const alternatives = security.slice(0, 50).filter(isObject);
+            const isOptional = alternatives.some((alternative) => Object.keys(alternative).length === 0);
+            const read = alternatives.filter((alternative) => Object.keys(alternative).length > 0).map(wayOf);
             const carried = read.filter((way) => typeof way !== 'string');
             const fault = read.find((way) => typeof way === 'string');
             if (carried.length === 0) return isOptional || fault === undefined ? NONE : { ...NONE, fault };
@@ -158,11 +158,11 @@ function readKey(id: string, scheme: JsonObject, description: string | undefined
 function headerEntry(id: string, name: string, description: string | undefined): PackageAuth {
     const base = { id, ...(description === undefined ? {} : { description }) };
     if (name.toLowerCase() !== 'authorization') return { ...base, type: 'header', name };
-    const said = /authorization["'`]?\s*[:=]\s*["'`]?([A-Za-z][A-Za-z-]{1,24}) +["'`<{[($A-Za-z0-9]/i.exec(description ?? '')?.[1];
-    const isBearer = said?.toLowerCase() === 'bearer' || /\bbearer\b/i.test(`${id} ${description ?? ''}`);
+    const scheme = /authorization["'`]?\s*[:=]\s*["'`]?([A-Za-z][A-Za-z-]{1,24}) +["'`<{[($A-Za-z0-9]/i.exec(description ?? '')?.[1];
+    const isBearer = scheme?.toLowerCase() === 'bearer' || /\bbearer\b/i.test(`${id} ${description ?? ''}`);
     if (isBearer) return { ...base, type: 'bearer' };
-    if (said?.toLowerCase() === 'basic') return { ...base, type: 'basic' };
-    return { ...base, type: 'header', name, ...(said === undefined ? {} : { prefix: `${said} ` }) };
+    if (scheme?.toLowerCase() === 'basic') return { ...base, type: 'basic' };
+    return { ...base, type: 'header', name, ...(scheme === undefined ? {} : { prefix: `${scheme} ` }) };
 }
 
 function readOAuth(base: { id: string; description?: string }, scheme: JsonObject, registrable: string | undefined): Read {

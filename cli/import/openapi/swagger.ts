@@ -76,8 +76,8 @@ function tidiedOperation(
     const parameters = [...shared.filter((one) => !keys.has(keyOf(one))), ...own].map(withExample);
     const fields = parameters.filter((one) => one['in'] === 'formData');
     for (const field of fields) if (field['type'] === 'array') field['collectionFormat'] ??= 'csv';
-    const said = textsOf(operation['consumes']);
-    const types = said.length > 0 ? said : consumes;
+    const declaredTypes = textsOf(operation['consumes']);
+    const types = declaredTypes.length > 0 ? declaredTypes : consumes;
     const { consumes: _consumes, produces, responses, ...rest } = operation;
     return {
         ...rest,

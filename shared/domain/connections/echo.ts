@@ -213,7 +213,7 @@ function formsOf(value: string): string[] {
 
 function base64Of(text: string): string[] {
     const bytes = Buffer.from(text);
-    const whole = bytes.toString('base64');
+    const encoded = bytes.toString('base64');
     const forUrls = bytes.toString('base64url');
-    return [whole, whole.slice(0, forUrls.length), forUrls];
+    return [encoded, encoded.slice(0, forUrls.length), forUrls];
 }

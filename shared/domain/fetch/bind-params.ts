@@ -81,8 +81,8 @@ function suggestion(name: string, known: readonly string[]): string {
 function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: ValidateValue): Detail[] {
     const faults = placeFaults(param, endpoint.bodyFormat, value);
     if (faults.length > 0) {
-        const said = `The ${param.source} parameter ${param.name}`;
-        return faults.map(({ code, says, below }) => detail(param.name, code, `${said} ${says}.`, below));
+        const subject = `The ${param.source} parameter ${param.name}`;
+        return faults.map(({ code, says, below }) => detail(param.name, code, `${subject} ${says}.`, below));
     }
     if (typeof value === 'string' && !isSegment(value) && isInStepPath(endpoint, param.name)) {
         const message = `The parameter ${param.name} is part of the path of a page that is opened first, where it may not be empty, . or ...`;

@@ -89,8 +89,8 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     const parts = read.filter(({ stem = '' }) => stem.length <= MAX_WORD);
     const author = authorIn(words, dictionary);
     if (author !== undefined) parts.push(author);
-    const said = new Set(parts.flatMap(({ ideas }) => ideas));
-    const shaped = shapes.filter((idea) => !said.has(idea)).map((idea): TaskPart => ({ stem: undefined, ideas: [idea], kind: 'what' }));
+    const stated = new Set(parts.flatMap(({ ideas }) => ideas));
+    const shaped = shapes.filter((idea) => !stated.has(idea)).map((idea): TaskPart => ({ stem: undefined, ideas: [idea], kind: 'what' }));
     const hasNumber =
         /\d/.test(task) || parts.some(({ stem, ideas }) => NUMBERS.has(stem ?? '') || ideas.some((idea) => KINDS_OF_ID.has(idea)));
     const hasValue = unquoted !== task || units.some(({ isName }) => isName);

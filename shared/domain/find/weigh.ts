@@ -134,11 +134,11 @@ export function weigh(
     words: WordCounts,
     corrected: ReadonlySet<string> = new Set(),
 ): Search {
-    const said = new Set<string>();
+    const counted = new Set<string>();
     const weighed = parts.map((part) => {
         const { term, kind } = termOf(part, words);
-        const isRepeated = part.ideas.length > 0 && part.ideas.every((idea) => said.has(idea));
-        for (const idea of part.ideas) said.add(idea);
+        const isRepeated = part.ideas.length > 0 && part.ideas.every((idea) => counted.has(idea));
+        for (const idea of part.ideas) counted.add(idea);
         const share =
             (isRepeated ? WEIGHTS.repeated : 1) *
             (part.isCapital && part.kind === 'what' ? WEIGHTS.capital : 1) *

@@ -50,21 +50,21 @@ export function writeJson(
         const { entries, isList, left } =
             one instanceof PartialValue ? one : { entries: entriesOf(one), isList: Array.isArray(one), left: 0 };
         const bound = isList ? bounds.items : bounds.fields;
-        let said = 0;
+        let written = 0;
         let unsaid = left;
         if (!add(isList ? '[' : '{')) return false;
         for (const [name, part] of entries) {
             if (part === undefined) continue;
-            if (said >= bound) {
+            if (written >= bound) {
                 unsaid++;
                 continue;
             }
-            const lead = `${said++ === 0 ? '' : ','}${lineAt(level + 1)}`;
+            const lead = `${written++ === 0 ? '' : ','}${lineAt(level + 1)}`;
             if (!add(isList ? lead : `${lead}${JSON.stringify(name)}${colon}`) || !addAll(part, level + 1)) return false;
         }
-        const before = `${said === 0 ? '' : ','}${lineAt(level + 1)}`;
+        const before = `${written === 0 ? '' : ','}${lineAt(level + 1)}`;
         const more = unsaid === 0 ? '' : `${before}${isList ? `"… ${unsaid} more"` : `"…"${colon}"${unsaid} more"`}`;
-        return add(`${more}${said === 0 && unsaid === 0 ? '' : lineAt(level)}${isList ? ']' : '}'}`);
+        return add(`${more}${written === 0 && unsaid === 0 ? '' : lineAt(level)}${isList ? ']' : '}'}`);
     };
     const isWhole = addAll(value, 0);
     return { text: isWhole ? parts.join('') : parts.join('').slice(0, most).toWellFormed(), isWhole };

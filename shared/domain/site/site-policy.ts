@@ -42,15 +42,15 @@ export interface StrictestPolicy extends Omit<SitePolicy, 'hours'> {
 
 /** Combines several policies into the strictest, for each field; null if there is none. */
 export function strictest(policies: readonly (SitePolicy | null)[]): StrictestPolicy | null {
-    const said = policies.filter((policy) => policy !== null);
-    if (said.length === 0) return null;
-    const paces = said.flatMap(({ requests_per_minute: pace }) => (pace === null ? [] : [pace]));
+    const set = policies.filter((policy) => policy !== null);
+    if (set.length === 0) return null;
+    const paces = set.flatMap(({ requests_per_minute: pace }) => (pace === null ? [] : [pace]));
     return {
-        blocked: said.some(({ blocked }) => blocked),
-        writes: said.every(({ writes }) => writes),
-        blocked_paths: said.flatMap(({ blocked_paths: paths }) => paths),
+        blocked: set.some(({ blocked }) => blocked),
+        writes: set.every(({ writes }) => writes),
+        blocked_paths: set.flatMap(({ blocked_paths: paths }) => paths),
         requests_per_minute: paces.length === 0 ? null : Math.min(...paces),
-        hours: said.flatMap(({ hours }) => (hours === null ? [] : [hours])),
+        hours: set.flatMap(({ hours }) => (hours === null ? [] : [hours])),
     };
 }
 

@@ -205,14 +205,14 @@ async function writeFinals(trx: Db, rows: readonly Final[], batchId: string | nu
 
 /** Events of ended jobs. Monitors record the events of their own runs. */
 async function eventsOf(trx: Db, finals: readonly Final[]): Promise<NewEvent[]> {
-    const told = finals.filter(({ job }) => job.monitor_id === null);
-    if (told.length === 0) return [];
-    const ids = told.map(({ job }) => job.job_id);
+    const reported = finals.filter(({ job }) => job.monitor_id === null);
+    if (reported.length === 0) return [];
+    const ids = reported.map(({ job }) => job.job_id);
     const rows: { job_id: string; code: string | null; credits_used: number }[] = await trx('jobs')
         .whereIn('job_id', ids)
         .select('job_id', 'code', 'credits_used');
     const written = new Map(rows.map((row) => [row.job_id, row]));
-    return told.map(({ status, job: { job_id: jobId, workspace_id: workspaceId, site, endpoint, version } }) => {
+    return reported.map(({ status, job: { job_id: jobId, workspace_id: workspaceId, site, endpoint, version } }) => {
         const row = written.get(jobId);
         const data = { job_id: jobId, status, site, endpoint, version, credits_used: row?.credits_used ?? 0, code: row?.code ?? null };
         return { type: `job.${status as 'succeeded' | 'failed' | 'cancelled' | 'expired'}` as const, workspaceId, data, about: jobId };

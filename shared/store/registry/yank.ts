@@ -54,9 +54,9 @@ export async function yankAsMaintainer(db: Db, { site, version, workspaceId, rea
         if (isFinal) return reason === undefined ? { ok: false, code: 'FORBIDDEN' } : { ok: true, version: before };
         const after = reason === undefined ? await unyank(trx, site, version) : await yank(trx, site, version, reason, 'maintainer');
         if (before.yankReason !== (reason ?? null)) {
-            const told = new Set([workspaceId, ...(await ownersOf(trx, registrable))]);
+            const notified = new Set([workspaceId, ...(await ownersOf(trx, registrable))]);
             await recordYank(trx, { site, version, workspaceId, reason, by });
-            await notifyOfYank(trx, { site, version, reason }, registrable, told);
+            await notifyOfYank(trx, { site, version, reason }, registrable, notified);
         }
         return { ok: true, version: after ?? before };
     });

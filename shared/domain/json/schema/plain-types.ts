@@ -24,7 +24,7 @@ export function plainTypes(schema: unknown, following: Following): ReadonlySet<s
 function check(schema: JsonObject, following: Following): ReadonlySet<string> | undefined {
     const { type, anyOf, oneOf, allOf, $ref } = schema;
     const inside = (one: unknown) => plainTypes(one, following);
-    const ways: (() => ReadonlySet<string> | undefined)[] = [
+    const sources: (() => ReadonlySet<string> | undefined)[] = [
         () => (type === undefined ? undefined : allPlain(Array.isArray(type) ? type : [type])),
         () => (Object.hasOwn(schema, 'const') ? allPlain([typeOf(schema['const'])]) : undefined),
         () => (Array.isArray(schema['enum']) ? allPlain(schema['enum'].map(typeOf)) : undefined),
@@ -33,7 +33,7 @@ function check(schema: JsonObject, following: Following): ReadonlySet<string> | 
         () => (Array.isArray(allOf) ? allOf.map(inside).find((types) => types !== undefined) : undefined),
         () => (typeof $ref === 'string' ? inside(following.follow($ref)) : undefined),
     ];
-    for (const way of ways) {
+    for (const way of sources) {
         const types = way();
         if (types !== undefined) return types;
     }

@@ -35,13 +35,13 @@ export function bodyParamsOf({ params, bodyFormat }: Endpoint, inliner: Inliner)
  * nothing is selected or joined from it and no list or plain value was wrapped.
  */
 export function responsesOf({ method, response, pagination }: Endpoint, { inline }: Inliner): JsonObject {
-    const said = { description: 'What the site answers.' };
-    if (method === 'HEAD') return { '2XX': said };
+    const documented = { description: 'What the site answers.' };
+    if (method === 'HEAD') return { '2XX': documented };
     const type = response.sse === true ? 'text/event-stream' : response.type === undefined ? '*/*' : RESPONSE_MEDIA[response.type];
     const isJson = response.type === undefined || response.type === 'json';
     const isWhole = isJson && response.select === undefined && pagination === undefined;
     const schema = isWhole && response.schema !== undefined ? inline(response.schema) : {};
-    return { '2XX': { ...said, content: { [type]: { schema: describesWrapper(schema) ? {} : schema } } } };
+    return { '2XX': { ...documented, content: { [type]: { schema: describesWrapper(schema) ? {} : schema } } } };
 }
 
 const RESPONSE_MEDIA: Readonly<Record<ResponseType, string>> = {

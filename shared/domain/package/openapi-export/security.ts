@@ -15,8 +15,8 @@ export function securityOf(endpoint: Endpoint, auth: readonly PackageAuth[]): Js
     if (need === 'none') return [];
     const host = URL.parse(endpoint.url)?.hostname ?? '';
     const sent = auth.filter(({ hosts }) => hosts === undefined || hosts.includes(host));
-    const ways = sent.map(({ id, oauth2 }): JsonObject => ({ [id]: oauth2 === undefined ? [] : [...endpoint.scopes] }));
-    return need === 'optional' ? [{}, ...ways] : ways;
+    const methods = sent.map(({ id, oauth2 }): JsonObject => ({ [id]: oauth2 === undefined ? [] : [...endpoint.scopes] }));
+    return need === 'optional' ? [{}, ...methods] : methods;
 }
 
 function schemeOf(entry: PackageAuth): JsonObject {

@@ -31,9 +31,9 @@ export function typeOf(schema: Json | undefined, side: Side, indent = 0): string
             ),
         ),
     ];
-    const said = [...new Set(parts.filter((part) => part !== side.open))];
-    if (said.length === 0) return side.open;
-    return said.length === 1 ? (said[0] ?? side.open) : said.map((part) => `(${part})`).join(' & ');
+    const closed = [...new Set(parts.filter((part) => part !== side.open))];
+    if (closed.length === 0) return side.open;
+    return closed.length === 1 ? (closed[0] ?? side.open) : closed.map((part) => `(${part})`).join(' & ');
 }
 
 /** The name of a field as its declaration spells it. */
