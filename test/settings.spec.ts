@@ -229,26 +229,26 @@ describe('a start with an unusable port, host or folder', function () {
     }
 
     it('names PORT if it is in use, and suggests a free one', async () => {
-        const told = `routebook: PORT: ${taken} is taken; for example PORT=${free}\n`;
-        expect(await endOf('api', { PORT: taken })).to.equal(told);
+        const message = `routebook: PORT: ${taken} is taken; for example PORT=${free}\n`;
+        expect(await endOf('api', { PORT: taken })).to.equal(message);
     });
 
     it('names METRICS_PORT if it is in use', async () => {
-        const told = `routebook: METRICS_PORT: ${taken} is taken; for example METRICS_PORT=${free}\n`;
-        for (const name of ['worker', 'start'] as const) expect(await endOf(name, { METRICS_PORT: taken }), name).to.equal(told);
+        const message = `routebook: METRICS_PORT: ${taken} is taken; for example METRICS_PORT=${free}\n`;
+        for (const name of ['worker', 'start'] as const) expect(await endOf(name, { METRICS_PORT: taken }), name).to.equal(message);
     });
 
     it('names a port that only root may use', async () => {
         const denied = Object.assign(new Error('listen EACCES'), { code: 'EACCES', syscall: 'listen' });
-        const told = 'METRICS_PORT: this user may not listen on 80; for example METRICS_PORT=9464';
+        const message = 'METRICS_PORT: this user may not listen on 80; for example METRICS_PORT=9464';
         expect(await listenFault(denied, { name: 'METRICS_PORT', port: 80 }))
             .to.be.instanceOf(ConfigFault)
-            .with.property('message', told);
+            .with.property('message', message);
     });
 
     it('names HOST if it is no address of this machine', async () => {
-        const told = 'routebook: HOST: must be a name or an address of this machine (EADDRNOTAVAIL); for example HOST=127.0.0.1\n';
-        expect(await endOf('api', { HOST: '203.0.113.7' })).to.equal(told);
+        const message = 'routebook: HOST: must be a name or an address of this machine (EADDRNOTAVAIL); for example HOST=127.0.0.1\n';
+        expect(await endOf('api', { HOST: '203.0.113.7' })).to.equal(message);
         // An unknown name would be looked up outside of this machine.
         const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND nosuch.invalid'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' });
         expect(await listenFault(unknown, { name: 'PORT', port: 8080 }))
@@ -272,10 +272,12 @@ describe('a start with an unusable port, host or folder', function () {
         // File modes do not restrict root, which cannot write to /proc.
         const closed = process.getuid?.() === 0 ? '/proc' : join(folder, 'closed');
         if (!existsSync(closed)) mkdirSync(closed, { mode: 0o500 });
-        const told = 'cannot be written \\([A-Z]+\\); for example DATA_DIR=.data';
-        expect(await endOf('start', { DATA_DIR: closed, DATABASE_URL: '' })).to.match(new RegExp(`^routebook: DATA_DIR: \\S+ ${told}\n$`));
+        const message = 'cannot be written \\([A-Z]+\\); for example DATA_DIR=.data';
+        expect(await endOf('start', { DATA_DIR: closed, DATABASE_URL: '' })).to.match(
+            new RegExp(`^routebook: DATA_DIR: \\S+ ${message}\n$`),
+        );
         const demo = { dataDir: closed, databaseUrl: database.url, demo: true, secretKeys: [] };
-        expect(() => makeDataDir(demo)).to.throw(ConfigFault, new RegExp(told));
+        expect(() => makeDataDir(demo)).to.throw(ConfigFault, new RegExp(message));
     });
 });
 

@@ -286,15 +286,15 @@ describe('the operator’s command line', () => {
         await done('schema', 'yank', 'told.example', 1, '--reason', 'security');
         await done('schema', 'yank', 'told.example', 1, '--reason', 'security');
         await done('schema', 'unyank', 'told.example', 1);
-        for (const told of [publisher, owner]) {
-            const { acts } = await pageOfActs(db, { workspaceId: told.workspaceId }, { limit: 2, after: undefined });
+        for (const notified of [publisher, owner]) {
+            const { acts } = await pageOfActs(db, { workspaceId: notified.workspaceId }, { limit: 2, after: undefined });
             expect(acts.map(({ actor, action, target, details }) => ({ actor, action, target, details }))).to.deep.equal([
                 { actor: 'operator', action: 'version.unyanked', target: 'told.example@1', details: {} },
                 { actor: 'operator', action: 'version.yanked', target: 'told.example@1', details: { reason: 'security' } },
             ]);
             const { rows } = await db.raw<{ rows: { line: string }[] }>(
                 'select line from workspace_news where workspace_id = ? order by id',
-                [told.workspaceId],
+                [notified.workspaceId],
             );
             expect(rows.map(({ line }) => line)).to.deep.equal([
                 'Version 1 of told.example was taken out of use (security).',

@@ -297,7 +297,7 @@ describe('an app that signs in for a user', function () {
         expect(away.status).to.equal(400);
         expect(away.to).to.equal(undefined);
         expect((await ada.get(oauth.pathOf({ ...query, client_id: 'app_0000000000000000000000' }))).status).to.equal(400);
-        const told = async (change: Record<string, string>) => {
+        const errorFor = async (change: Record<string, string>) => {
             const { to, status, html } = await ada.get(oauth.pathOf({ ...query, ...change }));
             expect(status).to.equal(400);
             expect(to).to.equal(undefined);
@@ -309,10 +309,10 @@ describe('an app that signs in for a user', function () {
             expect(searchParams.get('state')).to.equal('s');
             return searchParams.get('error');
         };
-        expect(await told({ code_challenge_method: 'plain' })).to.equal('invalid_request');
-        expect(await told({ code_challenge: '' })).to.equal('invalid_request');
-        expect(await told({ response_type: 'token' })).to.equal('unsupported_response_type');
-        expect(await told({ resource: 'https://evil.test/mcp' })).to.equal('invalid_target');
+        expect(await errorFor({ code_challenge_method: 'plain' })).to.equal('invalid_request');
+        expect(await errorFor({ code_challenge: '' })).to.equal('invalid_request');
+        expect(await errorFor({ response_type: 'token' })).to.equal('unsupported_response_type');
+        expect(await errorFor({ resource: 'https://evil.test/mcp' })).to.equal('invalid_target');
         expect((await oauth.consent(ada, query, { decision: 'deny' })).searchParams.get('error')).to.equal('access_denied');
     });
 

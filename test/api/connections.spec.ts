@@ -112,7 +112,7 @@ for (const topology of ANY_TOPOLOGY) {
         }
         const seenHeaders = (answer: Answer) => dataOf<{ headers: Record<string, string> }>(answer).headers;
 
-        const ways: [
+        const encodings: [
             entry: PackageAuth,
             secret: object,
             sent: (path: string, headers: Record<string, unknown>) => unknown,
@@ -150,7 +150,7 @@ for (const topology of ANY_TOPOLOGY) {
                 'sid=abcdefgh-1234',
             ],
         ];
-        for (const [entry, secret, sent, expected] of ways) {
+        for (const [entry, secret, sent, expected] of encodings) {
             it(`reaches the site as ${entry.type}${entry.prefix === undefined ? '' : ' with a prefix'}, and the caller sees ••• instead`, async () => {
                 await forgetAll();
                 await publish([entry]);

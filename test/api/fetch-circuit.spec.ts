@@ -194,15 +194,15 @@ for (const topology of ANY_TOPOLOGY) {
             flaky.behaviour = says(404);
             expect(codes(await things('picky.test', 30))).to.deep.equal(['UPSTREAM_STATUS']);
             flaky.behaviour = 'hangs';
-            const heard = new Set<string>();
+            const received = new Set<string>();
             // So few at once that even a busy machine keeps up.
             for (let round = 0; round < 3; round++) {
                 const hurried = Array.from({ length: 10 }, () => ada.fetch('picky.test', 'thing', {}, { timeout_ms: 2000 }));
-                for (const code of codes(await Promise.all(hurried))) heard.add(code);
+                for (const code of codes(await Promise.all(hurried))) received.add(code);
             }
-            expect([...heard]).not.to.include('SITE_UNAVAILABLE');
+            expect([...received]).not.to.include('SITE_UNAVAILABLE');
             // With PostgreSQL as the queue, the deadline of callers on a busy machine may pass first.
-            if (topology === 'redis') expect([...heard]).to.include('UPSTREAM_TIMEOUT');
+            if (topology === 'redis') expect([...received]).to.include('UPSTREAM_TIMEOUT');
             await world.app.circuits.flush();
             flaky.behaviour = 'well';
             expect(codes(await things('picky.test', 3))).to.deep.equal(['success']);

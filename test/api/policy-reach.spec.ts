@@ -222,8 +222,8 @@ describe('an owner’s policy', function () {
             for (let failure = 1; failure <= 3; failure++) await endCheck(db, other, { result: 'failed', reason: 'Gone.' });
             dataOf(await owner.call('DELETE', `/v1/sites/other.test/claims/${other}`));
             dataOf(await owner.call('DELETE', `/v1/sites/${SHOP}/claims/${claimId}`));
-            const told = (await acts()).filter(({ action }) => action.startsWith('claim.')).reverse();
-            expect(told.map(({ action, actor, target, details }) => [action, actor.slice(0, 4), target, details])).to.deep.equal([
+            const entries = (await acts()).filter(({ action }) => action.startsWith('claim.')).reverse();
+            expect(entries.map(({ action, actor, target, details }) => [action, actor.slice(0, 4), target, details])).to.deep.equal([
                 ['claim.created', 'key_', SHOP, { claim_id: claimId }],
                 ['claim.created', 'key_', 'other.test', { claim_id: other }],
                 ['claim.proved', 'syst', 'other.test', { claim_id: other, method: 'file' }],
@@ -233,7 +233,7 @@ describe('an owner’s policy', function () {
                 ['claim.deleted', 'key_', 'other.test', { claim_id: other, was_proven: false }],
                 ['claim.deleted', 'key_', SHOP, { claim_id: claimId, was_proven: true }],
             ]);
-            expect(told.map(({ ip }) => ip !== null)).to.deep.equal([true, true, false, false, false, false, true, true]);
+            expect(entries.map(({ ip }) => ip !== null)).to.deep.equal([true, true, false, false, false, false, true, true]);
         });
     });
 });

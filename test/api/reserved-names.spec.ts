@@ -73,7 +73,7 @@ describe('names that need proof', () => {
 
     it('may be used by the workspace that proved the domain, and by one that an operator permits', async () => {
         const proved = 'update maintainers set proven_at = ? where registrable = ?';
-        const ways: [string, () => Promise<void>][] = [
+        const permissions: [string, () => Promise<void>][] = [
             ['visa.com', () => grantMaintainer(world.app.db, 'visa.com', ada.workspaceId)],
             ['plaid.com', () => transferDomain(world.app.db, 'plaid.com', ada.workspaceId)],
             [
@@ -84,7 +84,7 @@ describe('names that need proof', () => {
                 },
             ],
         ];
-        for (const [site, open] of ways) {
+        for (const [site, open] of permissions) {
             await open();
             expect((await ada.publish(aPackage(site))).status, site).to.equal(201);
         }

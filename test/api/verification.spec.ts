@@ -222,9 +222,9 @@ for (const topology of ANY_TOPOLOGY) {
                 { site: SITE, latest: 1, versions: 1, verified: false, drift: true },
             ]);
             expect((await v.admin('schema', 'verify', SITE)).json).to.include({ drift: true, failures_in_a_row: 4 });
-            const told = v.world.logged.filter(({ message }) => String(message).startsWith('a schema drifted'));
-            expect(told).to.have.length(1);
-            expect(told[0]).to.deep.include({ site: SITE, version: 1, missed: ['bread UPSTREAM_INVALID_RESPONSE'] });
+            const warnings = v.world.logged.filter(({ message }) => String(message).startsWith('a schema drifted'));
+            expect(warnings).to.have.length(1);
+            expect(warnings[0]).to.deep.include({ site: SITE, version: 1, missed: ['bread UPSTREAM_INVALID_RESPONSE'] });
             const metrics = await (await fetch(`${v.world.base}/metrics`)).text();
             expect(metrics).to.include('routebook_schemas_drifted 1').and.include('routebook_verification_runs_total{outcome="failed"} 4');
 

@@ -38,8 +38,8 @@ describe('connections on the command line', function () {
         expect(missing.code).to.equal(1);
         const connectUrl = `${world.app.publicUrl()}/dashboard/connections/new?site=${SITE}`;
         expect(missing.stderr).to.include('CONNECTION_REQUIRED').and.include(connectUrl).and.include(obtainUrl);
-        const told = await shell.run(['fetch', SITE, 'mine', '--json']);
-        expect(JSON.parse(told.stdout).error).to.include({ connect_url: connectUrl, obtain_url: obtainUrl });
+        const failed = await shell.run(['fetch', SITE, 'mine', '--json']);
+        expect(JSON.parse(failed.stdout).error).to.include({ connect_url: connectUrl, obtain_url: obtainUrl });
     });
 
     it('are created from a pipe, listed, shown, tested and removed, and never printed', async () => {

@@ -157,8 +157,10 @@ describe('routebook import, of authentication methods', () => {
 
 /** One operation for each scheme, or one that needs `needed`. */
 function documentWith(schemes: JsonObject, needed?: JsonObject): Imported {
-    const ways = needed === undefined ? Object.keys(schemes).map((name) => ({ [name]: [] })) : [needed];
-    const paths = Object.fromEntries(ways.map((way, at) => [`/x${at}`, { get: { operationId: `x${at}`, security: [way], ...FINE } }]));
+    const alternatives = needed === undefined ? Object.keys(schemes).map((name) => ({ [name]: [] })) : [needed];
+    const paths = Object.fromEntries(
+        alternatives.map((need, at) => [`/x${at}`, { get: { operationId: `x${at}`, security: [need], ...FINE } }]),
+    );
     return importDocument({ ...whole(schemes), paths });
 }
 

@@ -18,7 +18,7 @@ describe('routebook inspect finds the authentication of a recording', () => {
         return { auth, needs, report: inspected.report };
     }
 
-    const ways: [what: string, call: Call, entry: object][] = [
+    const methods: [what: string, call: Call, entry: object][] = [
         ['a key in a header', call('/orders', { 'X-Api-Key': SECRET }), { id: 'x_api_key', type: 'header', name: 'x-api-key' }],
         ['a bearer token', call('/orders', { Authorization: `Bearer ${SECRET}` }), { id: 'token', type: 'bearer' }],
         ['user name and password', call('/orders', { Authorization: `Basic ${btoa(`ada:${SECRET}`)}` }), { id: 'login', type: 'basic' }],
@@ -29,7 +29,7 @@ describe('routebook inspect finds the authentication of a recording', () => {
         ],
         ['a key in the query', call(`/orders?api_key=${SECRET}`), { id: 'api_key', type: 'query', name: 'api_key' }],
     ];
-    for (const [what, carrying, entry] of ways) {
+    for (const [what, carrying, entry] of methods) {
         it(`by ${what}, and never the credential`, async () => {
             const { auth, needs } = await drafted([carrying, { ...call('/orders'), status: 401 }, call('/open')]);
             expect(auth).to.deep.equal([entry]);

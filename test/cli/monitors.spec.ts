@@ -135,8 +135,8 @@ monitors.resume(name)
 print(monitors.update(name, name="Prices")["name"], [one["monitor_id"] for one in monitors.list()] == [name])
 print(len(list(monitors.runs(name))) > 0, list(monitors.changes(name)), monitors.delete(name)["deleted"])
 `;
-            const told = await python.run(['-c', program], { env });
-            expect(told.trim().split('\n')).to.deep.equal(["{'items': [{'id': 1, 'price': 5}]}", 'Prices True', 'True [] True']);
+            const output = await python.run(['-c', program], { env });
+            expect(output.trim().split('\n')).to.deep.equal(["{'items': [{'id': 1, 'price': 5}]}", 'Prices True', 'True [] True']);
         } finally {
             rmSync(folder, { recursive: true });
         }

@@ -83,15 +83,15 @@ function holds(actual: unknown, expected: Json | undefined): boolean {
 }
 
 function check(story: Story, outcome: Outcome): void {
-    const told = JSON.stringify(outcome).slice(0, 1000);
+    const shown = JSON.stringify(outcome).slice(0, 1000);
     if (story.error !== undefined) {
-        if (!('error' in outcome)) throw new Error(`it should fail, and was ${told}`);
-        return void expect(holds(outcome.error, story.error), told).to.equal(true);
+        if (!('error' in outcome)) throw new Error(`it should fail, and was ${shown}`);
+        return void expect(holds(outcome.error, story.error), shown).to.equal(true);
     }
-    if (!('result' in outcome)) throw new Error(`it failed: ${told}`);
+    if (!('result' in outcome)) throw new Error(`it failed: ${shown}`);
     const { sort_by: by } = story;
     const result = by === undefined ? outcome.result : sorted(outcome.result, by);
-    if (story.result !== undefined) expect(holds(result, story.result), told).to.equal(true);
+    if (story.result !== undefined) expect(holds(result, story.result), shown).to.equal(true);
     if (story.result_text !== undefined) expect(outcome.text).to.include(story.result_text);
 }
 
@@ -180,12 +180,12 @@ describe('every client keeps the same promises', function () {
                     const { base, key } = addressOf(mode, index);
                     return { mode, base, api_key: key, story: signed(story) };
                 });
-                const told = JSON.parse(await python.run([RUNNER], { input: JSON.stringify(input) })) as {
+                const shown = JSON.parse(await python.run([RUNNER], { input: JSON.stringify(input) })) as {
                     where: string;
                     outcomes: Outcome[];
                 };
-                expect(told.where, 'the installed client').to.match(/site-packages\/routebook$/);
-                outcomes.set(mode, told.outcomes);
+                expect(shown.where, 'the installed client').to.match(/site-packages\/routebook$/);
+                outcomes.set(mode, shown.outcomes);
             }
         });
 

@@ -112,13 +112,13 @@ describe('the domains of a workspace on the dashboard', function () {
             .and.include('No domains');
         expect((await person.get(`/dashboard/domains/${domain}`)).status).to.equal(404);
         const audit = wordsOf((await person.get('/dashboard/audit')).html);
-        for (const told of [
+        for (const named of [
             `claimed a domain ${domain}`,
             `Routebook found the proof of a claim ${domain} in the DNS`,
             `did not find the proof of a claim again ${domain} failure 1 of 3 in a row; The record is gone.`,
             `deleted a claim ${domain} it was verified`,
         ])
-            expect(audit).to.include(told);
+            expect(audit).to.include(named);
     });
 
     it('are for owners and admins with a recent confirmation', async () => {
@@ -234,8 +234,8 @@ describe('the domains of a workspace on the dashboard', function () {
             for (const [fields, places] of wrong) {
                 const { status, html } = await owner.send(at, { writes: 'yes', timezone: 'UTC', ...fields });
                 expect(status, JSON.stringify(fields)).to.equal(422);
-                const told = [...html.matchAll(/id="field-(\w+)-problem"/g)].map(([, name]) => name);
-                expect(told, JSON.stringify(fields)).to.deep.equal(places);
+                const named = [...html.matchAll(/id="field-(\w+)-problem"/g)].map(([, name]) => name);
+                expect(named, JSON.stringify(fields)).to.deep.equal(places);
                 for (const value of Object.values(fields)) expect(html).to.include(`"${value}"`);
             }
             expect(await policyOf(owner), 'nothing was saved').to.deep.equal(NO_POLICY);

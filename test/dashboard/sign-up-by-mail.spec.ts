@@ -198,9 +198,9 @@ describe('signing up with a mail server', function () {
     it('mails one address four times an hour beyond the first, and says the same', async () => {
         const { email: taken } = await signUpByMail(world, mail);
         for (let turn = 0; turn < 6; turn++) expect((await send(visitor(world), taken)).status).to.equal(200);
-        const told = () => mail.mails.filter(({ to, subject }) => to === taken && subject === 'You already have an account').length;
+        const notices = () => mail.mails.filter(({ to, subject }) => to === taken && subject === 'You already have an account').length;
         await eventually(
-            async () => told(),
+            async () => notices(),
             (count) => count === 4,
         );
     });

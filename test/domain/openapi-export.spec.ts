@@ -295,9 +295,9 @@ describe('a package as an OpenAPI document', () => {
             },
         });
         const security = new Map(operationsOf(exported as unknown as OpenApi).map((one) => [one.operationId, one.security]));
-        const ways = (scopes: string[]) => [{ key: [] }, { in_query: [] }, { session: [] }, { login: [] }, { account: scopes }];
-        expect(security.get('mine')).to.deep.equal(ways(['orders']));
-        expect(security.get('maybe')).to.deep.equal([{}, ...ways([])]);
+        const needs = (scopes: string[]) => [{ key: [] }, { in_query: [] }, { session: [] }, { login: [] }, { account: scopes }];
+        expect(security.get('mine')).to.deep.equal(needs(['orders']));
+        expect(security.get('maybe')).to.deep.equal([{}, ...needs([])]);
         expect(security.get('open')).to.deep.equal([]);
         expect(await lintOpenApi({ document: exported })).to.deep.equal([]);
         const again = importDocument(exported).package;

@@ -168,7 +168,7 @@ describe('publishing rules', () => {
     });
 
     it('leave the first page to callers and defaults, and start cursors and links without a value', () => {
-        const told = (param: object, pagination: object) =>
+        const problemsOf = (param: object, pagination: object) =>
             faultsOf(
                 check(
                     editedPackage({
@@ -178,13 +178,13 @@ describe('publishing rules', () => {
                 ),
             );
         const text = { schema: { type: 'string' } };
-        expect(told({ ...text, default: '1' }, {}), 'a default').to.deep.equal([]);
-        expect(told({ schema: { type: 'integer', minimum: 5 } }, { start: 5 }), 'a start that fits').to.deep.equal([]);
-        expect(told({}, {}), 'no schema').to.deep.equal([]);
-        expect(told(text, { style: 'cursor', next: 'paging.next' }), 'a cursor').to.deep.equal([]);
-        expect(told(text, { style: 'link' }), 'links').to.deep.equal([]);
+        expect(problemsOf({ ...text, default: '1' }, {}), 'a default').to.deep.equal([]);
+        expect(problemsOf({ schema: { type: 'integer', minimum: 5 } }, { start: 5 }), 'a start that fits').to.deep.equal([]);
+        expect(problemsOf({}, {}), 'no schema').to.deep.equal([]);
+        expect(problemsOf(text, { style: 'cursor', next: 'paging.next' }), 'a cursor').to.deep.equal([]);
+        expect(problemsOf(text, { style: 'link' }), 'links').to.deep.equal([]);
         expect(
-            told({ ...text, required: true }, {}).filter((fault) => fault.includes('/pagination')),
+            problemsOf({ ...text, required: true }, {}).filter((fault) => fault.includes('/pagination')),
             'a caller',
         ).to.deep.equal([]);
     });

@@ -86,7 +86,7 @@ export async function openBench(make?: (rules: EgressRules, dialled: string[]) =
     };
     subscribe('net.client.socket', watch);
     let reached = 0;
-    const told = new Set<string>();
+    const reported = new Set<string>();
     const keyed = new Set<string>();
     const credited = () => {
         for (const { path, headers, rawHeaders, body } of [...good.seen, ...forbidden.seen]) {
@@ -104,7 +104,7 @@ export async function openBench(make?: (rules: EgressRules, dialled: string[]) =
         answers,
         async call(site, endpoint, params = {}) {
             const answer = await person.fetch(site, endpoint, params as Record<string, unknown>, { timeout_ms: 20_000 });
-            if (answer.text?.includes(CREDENTIAL)) told.add(`the answer of ${endpoint} told the credential`);
+            if (answer.text?.includes(CREDENTIAL)) reported.add(`the answer of ${endpoint} contained the credential`);
             return answer;
         },
         publish: (site, endpoints) => person.publish(aPackage(site, { auth: [KEY], endpoints })),
@@ -116,7 +116,7 @@ export async function openBench(make?: (rules: EgressRules, dialled: string[]) =
             reached = forbidden.connections();
             const owed = new Set([SHOP, TURNS].map((host) => `${host}:${good.port}`));
             const strays = [...credited()].filter((host) => !owed.has(host));
-            return [...found, ...told, ...strays.map((host) => `${host} got the credential`)];
+            return [...found, ...reported, ...strays.map((host) => `${host} got the credential`)];
         },
         credited,
         async close() {

@@ -120,7 +120,7 @@ describe('a call with a connection that its site redirects', function () {
 
     const away = (host: string, more: string) => `http://${host}:${port}${more}`;
     const [HERE = '', OTHER = ''] = OTHERS;
-    const ways: [what: string, cases: () => [endpoint: string, to: string, status?: number][]][] = [
+    const redirects: [what: string, cases: () => [endpoint: string, to: string, status?: number][]][] = [
         ['on any host', () => OTHERS.map((host) => ['go', away(host, '/end')])],
         ['by any status', () => STATUSES.map((status) => ['go', away(OTHER, '/end'), status])],
         ['in any spelling', () => SPELLINGS.map((form) => ['go', spelled(form, OTHER)])],
@@ -129,7 +129,7 @@ describe('a call with a connection that its site redirects', function () {
         ['to a next page', () => OTHERS.map((host, at) => ['list', away(host, ['/end', ...REPEATS][at] ?? '')])],
         ['away and back and away again', () => OTHERS.map((host) => ['go', away(host, back(away(API, back(away(host, '/end')))))])],
     ];
-    for (const [what, cases] of ways) {
+    for (const [what, cases] of redirects) {
         it(`sends the credential to no other host, ${what}`, async () => {
             const leaks: string[] = [];
             const from = got.length;

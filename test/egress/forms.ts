@@ -210,7 +210,7 @@ function dialForm(host: string): Form {
 /** A name that resolves to the site first, and to an inner address when the same call looks it up again. */
 function rebindingForms(): Form[] {
     const here = (path: string) => `http://${TURNS}:{good}${path}`;
-    const ways: [name: string, endpoint: string, params: Record<string, string>, turns: number, code: string][] = [
+    const cases: [name: string, endpoint: string, params: Record<string, string>, turns: number, code: string][] = [
         ['a redirect to itself', 'go', { to: here('/fine') }, 1, 'EGRESS_DENIED'],
         ['a relative redirect', 'go', { to: '/fine' }, 1, 'EGRESS_DENIED'],
         ['another try', 'busy', {}, 1, 'EGRESS_DENIED'],
@@ -219,7 +219,7 @@ function rebindingForms(): Form[] {
         ['the request that it prepared', 'prepared', {}, 1, 'EGRESS_DENIED'],
     ];
     const inside = ['127.0.0.2', '10.0.0.1', '169.254.169.254', '::1'];
-    return ways.flatMap(([name, endpoint, params, turns, code]) =>
+    return cases.flatMap(([name, endpoint, params, turns, code]) =>
         inside.map((address) => ({
             name: `a name that turns to ${address} before ${name}`,
             run(bench: Bench) {

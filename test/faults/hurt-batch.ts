@@ -142,8 +142,8 @@ async function expectExact(
         succeeded,
         items - succeeded,
     ]);
-    const told = await db('events').where({ about: id }).pluck('type');
-    expect(told).to.deep.equal(['batch.finished']);
+    const events = await db('events').where({ about: id }).pluck('type');
+    expect(events).to.deep.equal(['batch.finished']);
 }
 
 /** Possible errors of an item whose worker died: of a read the second time, of a write once it was marked. */

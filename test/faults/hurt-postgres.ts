@@ -74,9 +74,9 @@ export async function fillPool(bed: FaultBed, { ms }: { ms: number }): Promise<v
         }
     });
     // The calls with a connection waited as well, and succeeded.
-    const told = await Promise.all(asked);
-    expect(told.map(({ code }) => code)).to.include('SERVICE_UNAVAILABLE');
-    expectRefused(bed, told, { withinMs: 1000 });
+    const answers = await Promise.all(asked);
+    expect(answers.map(({ code }) => code)).to.include('SERVICE_UNAVAILABLE');
+    expectRefused(bed, answers, { withinMs: 1000 });
     // A hold is retried for 300 ms.
     expectRefused(bed, await Promise.all(fetched), { withinMs: 1000 + 300 });
     await untilGood(bed, 0);

@@ -37,17 +37,17 @@ export async function again(
     until: AbortSignal,
     act: (turn: number) => Promise<{ status: number }>,
 ): Promise<Heard> {
-    const heard: Heard = new Map();
+    const statuses: Heard = new Map();
     let turns = 0;
     const member = async () => {
         while (!until.aborted) {
             const { status } = await act(turns++);
             if (until.aborted) return;
-            heard.set(status, (heard.get(status) ?? 0) + 1);
+            statuses.set(status, (statuses.get(status) ?? 0) + 1);
             await sleep(BREATH_MS);
         }
     };
     begun?.();
     await Promise.all(Array.from({ length: size }, member));
-    return heard;
+    return statuses;
 }

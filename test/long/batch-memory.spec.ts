@@ -12,7 +12,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const SITE = 'stock.test';
 const ITEMS = 12_000;
-/** Bytes that may remain of each item: caches and statistics are bounded, and vary by less than this. */
+/** Bytes that may remain for each item: caches and statistics are limited, and vary by less than this. */
 const MAX_PER_ITEM = 400;
 
 describe('the memory of a worker', function () {

@@ -16,7 +16,7 @@ import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of
 
 const SITE = 'stock.test';
 const ROWS = 2000;
-/** One row in so many is unknown to the site at first. */
+/** One row in this many is unknown to the site at first. */
 const FAILING = 10;
 const CSV = `Article,custom_id\n${Array.from({ length: ROWS }, (_, at) => `${at},row-${at}\n`).join('')}`;
 
@@ -64,11 +64,11 @@ describe('a CSV file of 2,000 rows, with a tenth failing and workers that die', 
 
     const read = async (id: string, wait = 0) => dataOf<Batch>(await ada.call('GET', `/v1/batches/${id}?wait=${wait}`));
 
-    /** Kills two workers while the batch runs, and lets a third one end it. */
+    /** Kills two workers while the batch runs, and lets a third one finish it. */
     async function surviveDeaths(id: string): Promise<void> {
         let worker = await processes.startWorker();
         for (const ended of [ROWS / 5, ROWS / 2]) {
-            // Not by the API: looks as frequent as these would use up the account's window of reads.
+            // Read in the database, since so many reads through the API would exceed its rate limit.
             await eventually(
                 () => processes.world.app.db('batches').where({ batch_id: id }).first<{ queued: number }>('queued'),
                 ({ queued }) => ROWS - queued >= ended,
@@ -87,7 +87,7 @@ describe('a CSV file of 2,000 rows, with a tenth failing and workers that die', 
             300_000,
         );
 
-    /** Each row once, and every credit in one place. */
+    /** Each row once, and every credit accounted for. */
     async function expectExact(id: string, items: readonly Item[], failed: number): Promise<void> {
         const { counts, credits, status } = await read(id);
         expect([status, counts['total'], counts['succeeded'], counts['failed']]).to.deep.equal([

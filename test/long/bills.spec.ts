@@ -7,7 +7,7 @@ import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
 const FETCHES = 5000;
 const IN_FLIGHT = 48;
-/** What the shop's schema allows for one search. */
+/** The maximum of the shop's schema for one search. */
 const MAX_RESULTS = 20;
 const CREDITS = 20_000;
 
@@ -24,7 +24,7 @@ for (const topology of TOPOLOGIES) {
             const overrides = { perMinute: high, perHour: high, perDay: high, concurrency: 200, allowance: CREDITS };
             ada = await join(world, { plan: 'enterprise', overrides });
             dataOf(await ada.publish(shopPackage(shop.port)));
-            // The bonus of a first fetch would stand in the way of counting.
+            // The bonus of a first fetch would disturb the counts.
             dataOf(await ada.fetch(SHOP, 'product', { id: 1 }));
         });
         after(async () => {
@@ -52,7 +52,7 @@ for (const topology of TOPOLOGIES) {
                 expect(results).to.equal(credits_used);
                 expect(dataOf<{ items: unknown[] }>(answer).items).to.have.lengthOf(results);
                 const allowed = Math.min(n, cap, MAX_RESULTS);
-                // Near the end others hold what is left: then fewer come, and the answer says that they were cut.
+                // Near the end, other calls hold the remaining credits. Then fewer results come, and the response says that they were cut.
                 expect(results).to.be.at.most(allowed);
                 if (results < allowed) expect(billed).to.be.above(before - 2 * IN_FLIGHT * MAX_RESULTS);
                 expect(truncated).to.equal(results < n);

@@ -1,4 +1,4 @@
-// The specs that take a sample of their cases in `npm test`, or hold no times there: whole and strict.
+// Runs the specs that sample their cases in `npm test`, or check no times there: all cases, with times.
 
 import '../admin/verify.spec.ts';
 import '../api/account.spec.ts';

@@ -27,7 +27,7 @@ describe('two APIs and two workers, whose primary dies under load,', () => {
 
     it('follow PgBouncer to a promoted standby of PostgreSQL: good within 5 s, nobody hangs, nothing is charged twice', async function () {
         needs(this, 'pgbouncer');
-        // A charge is only told to its caller once the standby has it.
+        // The caller learns of a charge only once the standby has it.
         const server = await startDebianPostgres();
         const standby = await startDebianPostgres({ standbyOf: server });
         const poolerPort = await freePort();

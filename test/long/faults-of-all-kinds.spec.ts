@@ -4,7 +4,7 @@ import { killWorkers, pauseWorkers, replaceAll } from '../faults/hurt-processes.
 import { emptyRedis, fillRedis, killRedis, silenceRedis } from '../faults/hurt-redis.ts';
 import { onBed } from '../support/fault-bed.ts';
 
-/** Full counts of what test/faults/outages.spec.ts does once; each ends with an audit of what callers, ledger and site say. */
+/** Full counts of what test/faults/outages.spec.ts does once. Each ends with an audit of callers, ledger and site. */
 describe('two APIs and two workers, hurt in every way,', () => {
     it(
         'pass the audit after each of 30 faults of all kinds, and say so in their metrics (R17)',
@@ -23,7 +23,7 @@ describe('two APIs and two workers, hurt in every way,', () => {
             ];
             for (let round = 0; round < 3; round++) {
                 for (const fault of faults) await fault();
-                // Another order each time.
+                // Another order in each round.
                 faults.push(...faults.splice(0, 3).reverse());
             }
             for (const base of bed.bases) {

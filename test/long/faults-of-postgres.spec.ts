@@ -1,7 +1,7 @@
 import { fillPool, restartPostgres, slowPostgres } from '../faults/hurt-postgres.ts';
 import { onBed } from '../support/fault-bed.ts';
 
-/** Full counts of what test/faults/outages.spec.ts does once; each ends with an audit of what callers, ledger and site say. */
+/** Full counts of what test/faults/outages.spec.ts does once. Each ends with an audit of callers, ledger and site. */
 describe('two APIs and two workers, whose PostgreSQL is hurt,', () => {
     it(
         'are good within 2 s of 20 restarts of PostgreSQL, fast and immediate (R8)',

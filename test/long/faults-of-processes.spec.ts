@@ -1,7 +1,7 @@
 import { killWorkers, pauseWorkers, replaceAll } from '../faults/hurt-processes.ts';
 import { onBed } from '../support/fault-bed.ts';
 
-/** Full counts of what test/faults/outages.spec.ts does once; each ends with an audit of what callers, ledger and site say. */
+/** Full counts of what test/faults/outages.spec.ts does once. Each ends with an audit of callers, ledger and site. */
 describe('two APIs and two workers, hurt again and again,', () => {
     it(
         'neither charge nor deliver what workers report too late that hung for 10 s, six times (R3)',

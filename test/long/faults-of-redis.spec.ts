@@ -1,7 +1,7 @@
 import { emptyRedis, fillRedis, killRedis, silenceRedis } from '../faults/hurt-redis.ts';
 import { onBed } from '../support/fault-bed.ts';
 
-/** Full counts of what test/faults/outages.spec.ts does once; each ends with an audit of what callers, ledger and site say. */
+/** Full counts of what test/faults/outages.spec.ts does once. Each ends with an audit of callers, ledger and site. */
 describe('two APIs and two workers, whose Redis is hurt,', () => {
     for (const seconds of [1, 8, 30]) {
         it(

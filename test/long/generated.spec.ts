@@ -7,7 +7,7 @@ import { TOPOLOGIES } from '../support/world.ts';
 
 const CASES = Number(process.env['CASES'] ?? 100_000);
 
-/** The full count of what test/api/generated.spec.ts does with a sample, with another seed each day; SEED and CASES repeat a run. */
+/** The full count of test/api/generated.spec.ts, which uses a sample. The seed changes daily; SEED and CASES repeat a run. */
 for (const topology of TOPOLOGIES) {
     describe(`100,000 requests made from the OpenAPI document, their share over ${topology}`, () => {
         let fixture: GeneratorWorld;

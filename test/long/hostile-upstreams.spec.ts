@@ -3,7 +3,7 @@ import { runAll } from '../hostile/all.ts';
 import { BEHAVIOURS } from '../hostile/behaviours.ts';
 
 const ROUNDS = 20;
-/** What docs/billing.md promises, and the 50 ms that a timer of a busy process may be late. */
+/** The times of docs/billing.md, and 50 ms by which a timer of a busy process may be late. */
 const PATIENCE = { atOnce: 2500, afterDeadline: 250, afterCap: 250 };
 
 describe('sites that misbehave, at length', () => {

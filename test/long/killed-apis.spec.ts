@@ -18,7 +18,7 @@ describe('Idempotency-Keys over API processes of their own, at length', () => {
 
     beforeEach(async () => {
         shop = await openShop();
-        // Real processes know the product's own key prefix only, so that they get a Redis of their own.
+        // Real processes use the product's own key prefix, so they get a Redis of their own.
         redis = await startRedis();
         world = await openWorld({
             topology: 'redis',
@@ -27,7 +27,7 @@ describe('Idempotency-Keys over API processes of their own, at length', () => {
         const overrides = { perMinute: 1e6, perHour: 1e6, perDay: 1e6, allowance: 1e6, concurrency: 5000 };
         ada = await join(world, { plan: 'enterprise', overrides });
         dataOf(await ada.publish(shopPackage(shop.port)));
-        // The bonus of a first fetch would stand in the way of counting.
+        // The bonus of a first fetch would disturb the counts.
         dataOf(await ada.fetch(SHOP, 'product', { id: 1 }));
     });
     afterEach(async () => {

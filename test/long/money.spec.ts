@@ -90,7 +90,7 @@ describe('money, at length', () => {
         await Promise.all(Array.from({ length: 64 }, (_, caller) => call(caller)));
         isOver = true;
         await disturbances;
-        // Calls whose hold or release was lost with a connection: their time is over.
+        // Calls whose hold or release was lost with a connection expire here.
         await books.advance(86_400);
         while ((await books.credits.sweep()).released > 0);
 
@@ -127,7 +127,7 @@ describe('money, at length', () => {
         async function repeat(everyMs: number, work: () => Promise<unknown>): Promise<void> {
             while (!isOver) {
                 await pause(everyMs);
-                // A connection may be killed under any of these; the books are what counts.
+                // A connection may be killed during any of these. Only the ledger is checked.
                 await work().catch((error: unknown) => {
                     if (error instanceof Error && error.name === 'AssertionError') throw error;
                 });

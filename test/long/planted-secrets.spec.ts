@@ -29,7 +29,7 @@ import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of
 const SITE = 'confided.test';
 const [API, OTHER, AUTH] = [`api.${SITE}`, `other.${SITE}`, `auth.${SITE}`];
 const PLANTED = plant();
-/** Of other ways: refused by the site, put into a wrong place, replaced, deleted, typed into the dashboard. */
+/** Values that take other paths: refused by the site, put into a wrong place, replaced, deleted, typed into the dashboard. */
 const WAYWARD = ['refused', 'misplaced', 'replaced', 'deleted', 'typed'] as const;
 
 for (const topology of TOPOLOGIES) {
@@ -49,9 +49,9 @@ for (const topology of TOPOLOGIES) {
         const secrets: Record<string, string> = Object.fromEntries(PLANTED.map(({ kind, text }) => [kind, text]));
         const workers: Running[] = [];
         const answers: string[] = [];
-        /** What Redis was told, by everybody. */
+        /** All commands that Redis received. */
         const commands: string[] = [];
-        /** What was stored at moments of the story. */
+        /** The stored data at moments of the story. */
         const moments = new Map<string, Stored>();
 
         before(async () => {
@@ -99,7 +99,7 @@ for (const topology of TOPOLOGIES) {
             return person;
         }
 
-        /** The same person, whose answers are kept, and who tries again where a busy machine asks for patience. */
+        /** The same person, with recorded responses and retries on a busy machine. */
         function recorded(person: Person): Person {
             const call: Person['call'] = async (...given) => {
                 for (let tries = 1; ; tries++) {
@@ -163,7 +163,7 @@ for (const topology of TOPOLOGIES) {
             await world.app.connectionUses.flush();
         }
 
-        /** A grant whose token ends at once, so that the next call renews it. */
+        /** A grant whose token expires at once, so that the next call renews it. */
         async function granted(): Promise<string> {
             dataOf(await owner.call('PUT', `/v1/oauth-clients/${SITE}`, { body: CLIENT }));
             server.lasting(30);
@@ -174,7 +174,7 @@ for (const topology of TOPOLOGIES) {
             return all[0]?.connection_id ?? '';
         }
 
-        /** Every way to call an endpoint, and everything that a site can answer. */
+        /** Every kind of call, and every kind of response. */
         async function useEverywhere(connection: string): Promise<void> {
             const call = { site: SITE, endpoint: 'mine', params: {}, connection };
             const patient = { ...call, timeout_ms: 60_000 };
@@ -203,7 +203,7 @@ for (const topology of TOPOLOGIES) {
             dataOf(await owner.call('GET', `/v1/connections/${connection}`));
         }
 
-        /** Items name no connection: they use the only one of their person. */
+        /** The items name no connection, so they use the only one of their user. */
         async function useInBatch({ auth, secret }: Planted): Promise<void> {
             const person = recorded(await join(world, { plan: 'enterprise' }));
             dataOf(await person.call('POST', '/v1/connections', { body: { site: SITE, auth_id: auth, secret } }));
@@ -249,7 +249,7 @@ for (const topology of TOPOLOGIES) {
             dataOf(await owner.call('POST', `/v1/connections/${id}/test`));
             dataOf(await owner.fetch(SITE, 'mine', {}, { connection: id }));
             dataOf(await owner.call('DELETE', `/v1/connections/${id}`));
-            // Somebody else, since the pages have windows of their own.
+            // Another user, since pages have rate limits of their own.
             const typist = await signedIn(await join(world, { plan: 'enterprise' }));
             const page = await typist.send('/dashboard/connections', { site: SITE, auth_id: 'header', secret: typed });
             answers.push(page.html, (await typist.get('/dashboard/connections')).html);
@@ -284,7 +284,7 @@ for (const topology of TOPOLOGIES) {
             }
         }
 
-        /** What the authorization server gave and was asked with. */
+        /** The tokens of the authorization server, and the request bodies that it got. */
         function learnTokens(): void {
             const bearers = site.seen.map(({ headers }) => /^Bearer (\S{20,})$/.exec(headers.authorization ?? '')?.[1]);
             const known = new Set(Object.values(secrets));
@@ -296,7 +296,7 @@ for (const topology of TOPOLOGIES) {
             for (const name of ['access token 2', 'refresh token 2', 'verifier 2']) expect(secrets).to.have.property(name);
         }
 
-        /** Everything but what sites got. */
+        /** All data except for what sites got. */
         async function everything(): Promise<Stored> {
             const { app } = world;
             const all = new Map(await readStored(app, world.logged));
@@ -342,7 +342,7 @@ for (const topology of TOPOLOGIES) {
 
         it('would be found: one that is let through on purpose, in each place and form', async () => {
             const { app } = world;
-            // Nobody masks this form: the site sends it, and it goes all the way.
+            // Nothing masks this form, so it arrives unchanged.
             const [{ auth = '', secret = {}, text = '' } = {}] = plant();
             const through = { through: text };
             const connection = idOf(await keep(auth, secret));
@@ -377,7 +377,7 @@ for (const topology of TOPOLOGIES) {
     });
 }
 
-/** So many as one busy machine serves. */
+/** As many at once as a busy machine can serve. */
 async function fourAtOnce<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
     const left = [...all];
     const some = async () => {
@@ -386,7 +386,7 @@ async function fourAtOnce<T>(all: readonly T[], act: (one: T) => Promise<void>):
     await Promise.all([some(), some(), some(), some()]);
 }
 
-/** The files to which Redis writes everything that changes. */
+/** The files in which Redis persists all changes. */
 async function filesOf(url: string): Promise<[name: string, text: string][]> {
     const redis = new Redis(url);
     const [, folder = ''] = (await redis.config('GET', 'dir')) as string[];

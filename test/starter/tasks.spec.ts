@@ -15,8 +15,8 @@ describe('the labelled tasks of the starter registry', () => {
     it('are 200 that a package serves and 50 that none serves, without duplicates', () => {
         expect(SERVED).to.have.length(200);
         expect(UNSERVED).to.have.length(50);
-        const told = [...SERVED, ...UNSERVED].map(({ task }) => wordsOf(task).join(' '));
-        expect(told.filter((task, place) => told.indexOf(task) !== place)).to.deep.equal([]);
+        const texts = [...SERVED, ...UNSERVED].map(({ task }) => wordsOf(task).join(' '));
+        expect(texts.filter((task, place) => texts.indexOf(task) !== place)).to.deep.equal([]);
     });
 
     it('name one to five endpoints of the starter registry, without duplicates', () => {

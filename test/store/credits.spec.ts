@@ -29,9 +29,9 @@ describe('credits', () => {
             books.db.on('query', note);
             try {
                 const asked = Array.from({ length: 100 }, (_, index) => [ada, bob, 'usr_nobody'][index % 3] ?? '');
-                const told = await Promise.all(asked.map((account) => books.credits.balance(account)));
+                const balances = await Promise.all(asked.map((account) => books.credits.balance(account)));
                 const right = asked.map((account) => (account === ada ? 7 : account === bob ? 9 : undefined));
-                expect(told.map((balance) => balance?.available)).to.deep.equal(right);
+                expect(balances.map((balance) => balance?.available)).to.deep.equal(right);
                 expect(reads).to.be.within(1, 2);
             } finally {
                 books.db.off('query', note);

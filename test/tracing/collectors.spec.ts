@@ -38,7 +38,7 @@ describe('a collector of traces', function () {
     }
 
     /** The log lines about the collector, in order. */
-    const told = () => world.logged.filter(({ part }) => part === 'traces').map(({ message }) => message);
+    const messages = () => world.logged.filter(({ part }) => part === 'traces').map(({ message }) => message);
     const good = async () => expect(dataOf(await ada.fetch(SITE, 'good'))).to.deep.equal({ text: MARK.answer });
 
     it('gets no confidential data of callers and sites', async () => {
@@ -92,7 +92,7 @@ describe('a collector of traces', function () {
             await good();
             // The API and the worker are processes of their own in this.
             await eventually(
-                async () => told(),
+                async () => messages(),
                 (lines) => lines.length === 2,
                 15_000,
             );
@@ -106,7 +106,7 @@ describe('a collector of traces', function () {
             status = 200;
             await good();
             await eventually(
-                async () => told(),
+                async () => messages(),
                 (lines) => lines.length === 4,
                 15_000,
             );
@@ -116,7 +116,7 @@ describe('a collector of traces', function () {
         }
         const away = 'traces: does not work at the moment';
         const back = 'traces: works again';
-        expect(told()).to.have.members([away, away, back, back]);
+        expect(messages()).to.have.members([away, away, back, back]);
     });
 
     for (const [what, openOne] of [
@@ -134,7 +134,7 @@ describe('a collector of traces', function () {
             expect(performance.now() - closing).to.be.lessThan(10_000);
             await silent.close();
             expect(elapsedMs).to.be.lessThan(10_000);
-            expect(told()).to.deep.equal(Array(2).fill('traces: does not work at the moment'));
+            expect(messages()).to.deep.equal(Array(2).fill('traces: does not work at the moment'));
         });
     }
 });

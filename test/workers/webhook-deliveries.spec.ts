@@ -59,7 +59,7 @@ describe('an event is delivered to webhooks', function () {
     const untilTold = async (count: number, from = receiver): Promise<ToldEvent[]> => {
         await eventually(
             async () => from.told().length,
-            (told) => told >= count,
+            (received) => received >= count,
             LATEST,
         );
         return from.told();
@@ -111,8 +111,8 @@ describe('an event is delivered to webhooks', function () {
             return add(ada, { url: receiver.url('/created') });
         });
         await tell(ada, 'later');
-        const told = await untilTold(2);
-        expect(told.map(({ path, data }) => `${path} ${data['name']}`).toSorted()).to.deep.equal(['/created later', '/enabled later']);
+        const received = await untilTold(2);
+        expect(received.map(({ path, data }) => `${path} ${data['name']}`).toSorted()).to.deep.equal(['/created later', '/enabled later']);
         for (const webhook of [enabled, created]) expect(await deliveriesOf(ada, webhook)).to.have.length(1);
     });
 
@@ -486,8 +486,8 @@ describe('an event is delivered to webhooks', function () {
             await add(person, { events, url: receiver.url(`/${name}`) });
         dataOf(await maintainer.publish(shopPackage(shop.port, { title: 'Second edition' })));
         await recordEvent(world.app.db, { type: 'credits.low', accountId: stranger.userId, data: {} });
-        const told = await untilTold(3);
-        expect(told.map(({ path, type }) => `${path} ${type}`).toSorted()).to.deep.equal([
+        const received = await untilTold(3);
+        expect(received.map(({ path, type }) => `${path} ${type}`).toSorted()).to.deep.equal([
             '/caller schema.published',
             '/owner schema.published',
             '/stranger credits.low',

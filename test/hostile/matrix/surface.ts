@@ -75,29 +75,29 @@ export function describeSurface(
             const published = await mallory.publish(aPackage('bombs.test', { endpoints }));
             expect(published.status, JSON.stringify(published.body)).to.be.oneOf([200, 201]);
             const watched = watchTree(process.pid);
-            const told = new Map<string, CallResult>();
+            const results = new Map<string, CallResult>();
             const { turns } = await api.during(async () => {
                 const good = ada.call('POST', '/v1/fetch', { body: { site: 'good.test', endpoint: 'read', params: {} }, base: api.base });
-                for (const scale of scales) told.set(scale, await surface.call('bombs.test', scale));
+                for (const scale of scales) results.set(scale, await surface.call('bombs.test', scale));
                 expect((await good).status, 'the good site').to.equal(200);
             });
             expectShortTurns(turns, { mostMs });
             expect(watched().grown, 'bytes that the worker and its processes grew by').to.be.below(GROWN_BYTES);
-            return told;
+            return results;
         }
 
         for (const { name: does, at, code } of read) {
             it(`${does} uses a limited part of a worker, and others get their responses`, async () => {
-                const told = await callAll(scaled(at, scales));
-                expect(told.get('whole')?.code).to.equal(code);
-                for (const { code: each } of told.values()) expect(each).to.be.oneOf([undefined, code, 'UPSTREAM_TOO_LARGE']);
+                const results = await callAll(scaled(at, scales));
+                expect(results.get('whole')?.code).to.equal(code);
+                for (const { code: each } of results.values()) expect(each).to.be.oneOf([undefined, code, 'UPSTREAM_TOO_LARGE']);
             });
         }
 
         it('returns millions of values shows only the beginning, in short turns', async () => {
-            const told = await callAll(millionsOfValues(scales, values));
-            expect([...told.values()].map(({ code }) => code)).to.deep.equal(scales.map(codeOfMillions));
-            for (const { code, isCut, length } of told.values()) {
+            const results = await callAll(millionsOfValues(scales, values));
+            expect([...results.values()].map(({ code }) => code)).to.deep.equal(scales.map(codeOfMillions));
+            for (const { code, isCut, length } of results.values()) {
                 expect(isCut).to.equal(code === undefined);
                 expect(length).to.be.below(1_000_000);
             }
