@@ -134,17 +134,15 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
     return begun;
 }
 
-/**
- * Expires the queued items of batches that have expired, and up to `limit` other jobs. A job that had an attempt keeps the failure of that
- * attempt. Returns the number of the other jobs.
- */
+/** Expires up to `limit` jobs, and the items of at most one batch. A job that had an attempt keeps the failure of that attempt. */
 export async function expireJobs(db: Db, limit = 500): Promise<number> {
-    const batches: { batch_id: string }[] = await db('batches')
+    const batch: { batch_id: string } | undefined = await db('batches as b')
         .where({ finished_at: null })
-        .where('queued', '>', 0)
         .where('expires_at', '<=', db.raw('app_now()'))
-        .select('batch_id');
-    for (const { batch_id: batchId } of batches) await db.transaction((trx) => endQueuedItems(trx, batchId, 'expired'));
+        .whereExists(db('jobs as j').whereRaw('j.batch_id = b.batch_id').where({ 'j.finished_at': null, 'j.operation': null }))
+        .orderBy('expires_at')
+        .first('batch_id');
+    if (batch !== undefined) await db.transaction((trx) => endQueuedItems(trx, batch.batch_id, 'expired'));
     const late: { job_id: string }[] = await db('jobs')
         .where({ batch_id: null, finished_at: null, operation: null })
         .where('expires_at', '<=', db.raw('app_now()'))
