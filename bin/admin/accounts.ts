@@ -60,16 +60,15 @@ interface CreateOptions extends LimitOptions {
     credits?: number;
     invitedBy?: string;
     scopes?: Scopes;
-    anotherWorkspace?: true;
 }
 
 /** `account create` */
 export async function create(operator: Operator, options: CreateOptions): Promise<Done> {
-    const { email, plan, credits, invitedBy, scopes = EVERY_SCOPE, anotherWorkspace } = options;
+    const { email, plan, credits, invitedBy, scopes = EVERY_SCOPE } = options;
     const overrides = readLimits(options);
     const made = await audited(operator, async (trx) => {
         if (invitedBy !== undefined) await userOrFault(trx, invitedBy);
-        if (anotherWorkspace !== true) await requireNewAddress(trx, email);
+        const earlier = await earlierAccount(trx, email);
         const limited = Object.keys(overrides).length > 0 ? { overrides } : {};
         const result = await createAccount(trx, { email, plan, bonus: credits, invitedBy, scopes, ...limited });
         const { userId, workspaceId, keyId } = result;
@@ -77,25 +76,31 @@ export async function create(operator: Operator, options: CreateOptions): Promis
         await recordAct(trx, { ...act, action: 'workspace.created', target: workspaceId, details: { plan } });
         await recordAct(trx, { ...act, action: 'key.created', target: keyId, details: { name: 'default', scopes: scopeText(scopes) } });
         const order = { email, plan, credits: credits ?? 0, invited_by: invitedBy ?? null, limits: presentLimits(overrides) };
-        return { target: userId, before: null, after: { ...order, workspace_id: workspaceId, key_id: keyId }, result };
+        return {
+            target: userId,
+            before: null,
+            after: { ...order, workspace_id: workspaceId, key_id: keyId },
+            result: { ...result, earlier },
+        };
     });
     const isLate = invitedBy !== undefined && !made.isNewUser;
+    const notes = [
+        ...(made.earlier === undefined ? [] : [`admin: ${made.earlier}; it got one more workspace`]),
+        ...(isLate ? ['admin: this address is not new, so that the invitation does not count'] : []),
+    ];
     return {
         ...done({ user_id: made.userId, workspace_id: made.workspaceId, key_id: made.keyId, api_key: made.apiKey }),
-        ...(isLate && { note: 'admin: this address is not new, so that the invitation does not count' }),
+        ...(notes.length > 0 && { note: notes.join('\n') }),
     };
 }
 
-/** A second account of the same person is usually a mistake. */
-async function requireNewAddress(db: Db, address: string): Promise<void> {
+/** Names the account that an address had before, because a second workspace may be a mistake. */
+async function earlierAccount(db: Db, address: string): Promise<string | undefined> {
     const email = readEmail(address);
     const known = email.ok ? await findByAddress(db, email.normalised) : undefined;
-    if (known === undefined) return;
+    if (known === undefined) return undefined;
     const names = known.workspaces.map(({ workspaceId, plan }) => `${workspaceId} on ${plan}`).join(', ');
-    throw new AdminFault(
-        'VALIDATION_ERROR',
-        `${known.email} has an account already: ${known.userId}${names === '' ? '' : ` with ${names}`}. Add --another-workspace to make one more workspace for it.`,
-    );
+    return `${known.email} had an account: ${known.userId}${names === '' ? '' : ` with ${names}`}`;
 }
 
 /** `account suspend` */

@@ -111,13 +111,14 @@ describe('what an operator looks up', () => {
         expect((await run('usage', 'top')).out[1]).to.match(/^bob\.example +3 +66\.6 % +2 /);
     });
 
-    it('an address with an account, which gets another workspace only on explicit request', async () => {
-        const again = ['account', 'create', '--email', 'Ada+x@people.example'];
-        const refused = await run(...again);
-        expect(refused.code).to.equal(1);
-        expect(refused.err).to.include(ada.userId).and.include(`${ada.workspaceId} on free`).and.include('--another-workspace');
+    it('an address with an account, which gets one more workspace, and the operator is told', async () => {
+        const again = await run('account', 'create', '--email', 'Ada+x@people.example', '--json');
+        expect(again.code).to.equal(0);
+        expect(again.err).to.include(ada.userId).and.include(`${ada.workspaceId} on free`).and.include('one more workspace');
+        expect(JSON.parse(again.out.at(-1) ?? 'null'))
+            .to.include({ user_id: ada.userId })
+            .and.not.include({ workspace_id: ada.workspaceId });
         expect(of('email', await json('account', 'find', 'ada@'))).to.have.length(1);
-        expect((await run(...again, '--another-workspace', '--json')).code).to.equal(0);
         const [account] = await json('account', 'find', 'ada@');
         expect(account?.['workspaces']).to.have.length(2);
     });
