@@ -60,7 +60,7 @@ export async function cancelJob(call: JobCall): Promise<Reply<never>> {
 export async function deleteJobResult(call: JobCall): Promise<Reply<never>> {
     await countInWindow(call, 'reads');
     await mustFind(call);
-    await remove(call.app.db, (call.caller as Caller).workspaceId, call.params.job_id);
+    await orderInTurn(call, () => remove(call.app.db, (call.caller as Caller).workspaceId, call.params.job_id));
     return answer(call, await mustFind(call));
 }
 
