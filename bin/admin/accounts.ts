@@ -60,15 +60,22 @@ interface CreateOptions extends LimitOptions {
     credits?: number;
     invitedBy?: string;
     scopes?: Scopes;
+    anotherWorkspace?: true;
 }
 
-/** `account create` */
+/**
+ * `account create`. An address that has an account gets one more workspace. That may be a mistake, so a person has to ask for it by
+ * `--another-workspace`.
+ */
 export async function create(operator: Operator, options: CreateOptions): Promise<Done> {
-    const { email, plan, credits, invitedBy, scopes = EVERY_SCOPE } = options;
+    const { email, plan, credits, invitedBy, scopes = EVERY_SCOPE, anotherWorkspace } = options;
     const overrides = readLimits(options);
     const made = await audited(operator, async (trx) => {
         if (invitedBy !== undefined) await userOrFault(trx, invitedBy);
         const earlier = await earlierAccount(trx, email);
+        if (earlier !== undefined && !operator.isJson && anotherWorkspace !== true) {
+            throw new AdminFault('VALIDATION_ERROR', `${earlier}. Add --another-workspace to make one more workspace for it.`);
+        }
         const limited = Object.keys(overrides).length > 0 ? { overrides } : {};
         const result = await createAccount(trx, { email, plan, bonus: credits, invitedBy, scopes, ...limited });
         const { userId, workspaceId, keyId } = result;
@@ -94,13 +101,13 @@ export async function create(operator: Operator, options: CreateOptions): Promis
     };
 }
 
-/** Names the account that an address had before, because a second workspace may be a mistake. */
+/** Names the account that an address has. */
 async function earlierAccount(db: Db, address: string): Promise<string | undefined> {
     const email = readEmail(address);
     const known = email.ok ? await findByAddress(db, email.normalised) : undefined;
     if (known === undefined) return undefined;
     const names = known.workspaces.map(({ workspaceId, plan }) => `${workspaceId} on ${plan}`).join(', ');
-    return `${known.email} had an account: ${known.userId}${names === '' ? '' : ` with ${names}`}`;
+    return `${known.email} has an account already: ${known.userId}${names === '' ? '' : ` with ${names}`}`;
 }
 
 /** `account suspend` */

@@ -86,6 +86,7 @@ export const COMMANDS: readonly AdminCommand[] = [
             option('--plan <plan>').choices(PLAN_NAMES).default('free'),
             option('--credits <n>', 'bonus credits, on top of the allowance', wholeNumber(0, BILLION)),
             option('--invited-by <user>', 'who invited this new address', idOf('usr')),
+            option('--another-workspace', 'the address has an account: make one more workspace for it'),
             SCOPES,
             ...LIMITS,
         ],

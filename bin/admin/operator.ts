@@ -32,12 +32,14 @@ export interface Operator {
     /** For the audit log: the operator and the name of the command. */
     actor: string;
     command: string;
+    /** Whether a program reads the result, so that nobody can be asked. */
+    isJson: boolean;
 }
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Opens DATABASE_URL, or the embedded database that runs on DATA_DIR. The caller has to close `db`. */
-export async function openOperator(command: string, env?: Env): Promise<Operator> {
+export async function openOperator(command: string, isJson: boolean, env?: Env): Promise<Operator> {
     const { databaseUrl, dataDir, secretKeys, egressAllow, embeddings } = readConfig(env);
     const url = databaseUrl ?? findRunning(dataDir);
     if (url === undefined) {
@@ -47,7 +49,7 @@ export async function openOperator(command: string, env?: Env): Promise<Operator
     const keys = secretKeys.length > 0 ? secretKeys : readSecretKeys(dataDir);
     // The services warn at each start if the key ring is in the database. A command does not repeat this.
     const secrets = createSecrets({ db, keys, log: { warn: () => undefined } });
-    return { db, secrets, secretKeyId: keys[0]?.id, egressAllow, embeddings, actor: `operator ${loginName()}`, command };
+    return { db, secrets, secretKeyId: keys[0]?.id, egressAllow, embeddings, actor: `operator ${loginName()}`, command, isJson };
 }
 
 /** Makes a change and its entry in the audit log in one transaction. `before` and `after` never contain a key. */

@@ -30,7 +30,7 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
             writeErr: (text) => terminal.complain(text.trimEnd()),
         });
     const run = async ({ name, work }: AdminCommand, given: unknown[]) => {
-        const operator = await openOperator(name, env);
+        const operator = await openOperator(name, isJson, env);
         try {
             const { result, lines, note, isFailure } = await work(operator, ...(given as never[]));
             if (note !== undefined) terminal.complain(note);

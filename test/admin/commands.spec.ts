@@ -96,7 +96,8 @@ describe('the operator’s command line', () => {
         const invited = await newAccount('--invited-by', inviter.userId);
         const { rows } = await db.raw<{ rows: { invited_by: string }[] }>('select invited_by from users where id = ?', [invited.userId]);
         expect(rows[0]?.invited_by).to.equal(inviter.userId);
-        const again = await admin('account', 'create', '--email', 'P0+x@people.example', '--invited-by', invited.userId);
+        const create = ['account', 'create', '--email', 'P0+x@people.example', '--invited-by', invited.userId];
+        const again = await admin(...create, '--another-workspace');
         expect(again.code).to.equal(0);
         expect(again.err.join()).to.include('not new');
         const unknown = await admin('account', 'create', '--email', 'new@people.example', '--invited-by', 'usr_unknown');

@@ -111,8 +111,13 @@ describe('what an operator looks up', () => {
         expect((await run('usage', 'top')).out[1]).to.match(/^bob\.example +3 +66\.6 % +2 /);
     });
 
-    it('an address with an account, which gets one more workspace, and the operator is told', async () => {
-        const again = await run('account', 'create', '--email', 'Ada+x@people.example', '--json');
+    it('an address with an account, which gets one more workspace for a program, or for a person who asks for it', async () => {
+        const create = ['account', 'create', '--email', 'Ada+x@people.example'];
+        const refused = await run(...create);
+        expect(refused.code).to.equal(1);
+        expect(refused.err).to.include(ada.userId).and.include(`${ada.workspaceId} on free`).and.include('--another-workspace');
+        expect((await run(...create, '--another-workspace')).code).to.equal(0);
+        const again = await run(...create, '--json');
         expect(again.code).to.equal(0);
         expect(again.err).to.include(ada.userId).and.include(`${ada.workspaceId} on free`).and.include('one more workspace');
         expect(JSON.parse(again.out.at(-1) ?? 'null'))
@@ -120,6 +125,6 @@ describe('what an operator looks up', () => {
             .and.not.include({ workspace_id: ada.workspaceId });
         expect(of('email', await json('account', 'find', 'ada@'))).to.have.length(1);
         const [account] = await json('account', 'find', 'ada@');
-        expect(account?.['workspaces']).to.have.length(2);
+        expect(account?.['workspaces']).to.have.length(3);
     });
 });
