@@ -95,9 +95,9 @@ const JOBS = `
     create index jobs_due_of_batch on jobs (batch_id, due_at, number)
         where finished_at is null and operation is null and batch_id is not null;
     create index jobs_leased on jobs (number) where operation is not null;
-    -- Not for items, which expire with their batch. Claims cannot read this index. When statistics say that hardly a job is queued, it
-    -- looks as small as theirs, and the planner once read all queued jobs for each claim.
-    create index jobs_expiry on jobs (expires_at) where finished_at is null and operation is null and batch_id is null;
+    -- Not for items, which expire with their batch. Claims cannot read this index, because they have no condition on the number. When
+    -- statistics say that hardly a job is queued, it looks as small as theirs, and the planner once read all queued jobs for each claim.
+    create index jobs_expiry on jobs (expires_at) where finished_at is null and operation is null and batch_id is null and number > 0;
 
     -- What an account has open and stored, updated only by the triggers; and what it ordered that day (UTC). Jobs that end early, such
     -- as cancelled ones, stay stored and need a limit too.

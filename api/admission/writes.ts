@@ -149,8 +149,8 @@ export const writeThrottling: AppPlugin = {
                 const caller = callerOf(request);
                 const { contract } = request.route.settings.app ?? {};
                 if (caller === undefined || contract === undefined || contract.method === 'GET' || contract.counted) return h.continue;
-                // Orders of jobs have a queue of their own.
-                if (contract.tag === 'Jobs') return h.continue;
+                // Orders of jobs have a queue of their own. A run of a monitor is one.
+                if (contract.tag === 'Jobs' || contract.name === 'postMonitorRun') return h.continue;
                 const isPackage = contract.body?.maxBytes === PACKAGE_BYTES;
                 const refusal = accountRefusal(app, caller, isPackage ? (begun.get(caller.accountId) ?? 0) : 0);
                 if (refusal === undefined) {

@@ -5,7 +5,7 @@ import { checkCookies, requireExternalKeyRing } from '../../shared/fetch/choose-
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
-import { writeInTurn } from '../admission/writes.ts';
+import { inDomainTurn, writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { presentConnection } from './present-connection.ts';
@@ -53,7 +53,8 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
 async function keepTried(call: Call<object, NewConnectionQuery, ConnectionOrder>, trial: connections.Connection, test: string) {
     try {
         await passTest(call, trial, test);
-        const kept = await writeInTurn(call, undefined, () => connections.keepTrial(call.app.db, trial, byCall(call)));
+        // The line of the account has admitted the trial, so a full line does not refuse it now.
+        const kept = await inDomainTurn(call, undefined, () => connections.keepTrial(call.app.db, trial, byCall(call)));
         if (kept === undefined) throw new Error('a trial that passed is gone');
         return kept;
     } catch (error) {

@@ -37,8 +37,13 @@ export async function deleteMonitor(call: MonitorCall): Promise<Reply<{ monitor_
     await countInWindow(call, 'reads');
     const { db } = call.app;
     const { monitorId, workspaceId } = await mustFind(call);
-    const job = await runningJob(db, monitorId);
-    await store.deleteMonitor(db, monitorId);
+    const job = await db.transaction(async (trx) => {
+        // No run begins after this lock.
+        if ((await store.lockMonitor(trx, monitorId)) === undefined) throw new Refusal('MONITOR_NOT_FOUND');
+        const running = await runningJob(trx, monitorId);
+        await store.deleteMonitor(trx, monitorId);
+        return running;
+    });
     if (job !== undefined) await cancelJob(db, workspaceId, job);
     return { answer: { monitor_id: monitorId, deleted: true } };
 }

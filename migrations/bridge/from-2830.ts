@@ -8,7 +8,7 @@ export async function updateFrom2830(db: Db): Promise<void> {
         create index jobs_due_of_batch on jobs (batch_id, due_at, number)
             where finished_at is null and operation is null and batch_id is not null;
         create index jobs_leased on jobs (number) where operation is not null;
-        create index jobs_expiry on jobs (expires_at) where finished_at is null and operation is null and batch_id is null;
+        create index jobs_expiry on jobs (expires_at) where finished_at is null and operation is null and batch_id is null and number > 0;
         create index jobs_kept on jobs (finished_at) where request is not null and finished_at is not null;
         analyze jobs;
     `);

@@ -105,6 +105,8 @@ function standardRefusals(
     if (auth === 'required') codes.push('API_KEY_REQUIRED');
     if (auth !== 'ignored') codes.push('INVALID_API_KEY', 'FORBIDDEN');
     if (counted) codes.push('RATE_LIMITED');
+    // Writes of an account wait for each other, in one queue per process.
+    if (auth === 'required' && method !== 'GET') codes.push('RATE_LIMITED', 'OVERLOADED');
     return codes;
 }
 

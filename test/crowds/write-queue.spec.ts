@@ -173,6 +173,7 @@ describe('a crowd of writes', function () {
                 writer = await join(world, { plan: 'enterprise' });
                 place = await prepare();
                 const site = await newSite(writer);
+                const monitor = await addMonitor();
                 const held = await other.transaction();
                 const refused: Answer[] = [];
                 const sendOne = async () => {
@@ -193,7 +194,8 @@ describe('a crowd of writes', function () {
                     expect(new Set(refused.map(codeOf))).to.deep.equal(new Set(['RATE_LIMITED']));
                     expect(refused[0]?.body).to.have.nested.property('error.message').that.includes('window publishing');
                     const order = await writer.call('POST', '/v1/jobs', { body: { site, endpoint: 'product', params: { id: 1 } } });
-                    expect(codeOf(order)).to.equal(undefined);
+                    const run = await writer.call('POST', `/v1/monitors/${monitor}/run`);
+                    expect([codeOf(order), codeOf(run)]).to.deep.equal([undefined, undefined]);
                 } finally {
                     await held.rollback();
                 }

@@ -394,7 +394,10 @@ for (const topology of ANY_TOPOLOGY) {
             await ended(ada, batch);
             const formOf = async (accept: string) =>
                 (await ada.call('GET', `/v1/batches/${batch.batch_id}/results`, { headers: { accept } })).headers.get('content-type');
-            for (const accept of ['application/json, application/x-ndjson;q=0.5', 'application/x-ndjson;q=0', '*/*'])
+            for (const accept of [
+                ...['application/json, application/x-ndjson;q=0.5', 'application/x-ndjson;q=0', '*/*'],
+                ...['application/x-ndjson;q=0.5, */*', 'application/*, application/x-ndjson;q=0.9'],
+            ])
                 expect(await formOf(accept), accept).to.match(/^application\/json/);
             for (const accept of [
                 'application/x-ndjson, */*;q=0.1',

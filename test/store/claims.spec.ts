@@ -4,6 +4,7 @@ import { type Db, openDb } from '../../shared/platform/db.ts';
 import { cancelBatch } from '../../shared/store/jobs/batches.ts';
 import { claimJobs, renewLeases } from '../../shared/store/jobs/claims.ts';
 import { expireJobs } from '../../shared/store/jobs/ends.ts';
+import { countOpenJobs } from '../../shared/store/jobs/open-jobs.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -36,14 +37,40 @@ describe('a claim of jobs', () => {
     /** The rows of jobs, and the entries of its indexes, that were read so far. */
     async function read(): Promise<number> {
         await db.raw('select pg_stat_force_next_flush()');
-        const { rows } = await world.app.db.raw(
-            `select seq_tup_read + (select sum(idx_tup_read) from pg_stat_user_indexes where relname = 'jobs') as count
-             from pg_stat_user_tables where relname = 'jobs'`,
-        );
+        const { rows } = await world.app.db.raw("select sum(idx_tup_read) as count from pg_stat_user_indexes where relname = 'jobs'");
+        return Number(rows[0].count) + (await scanned());
+    }
+
+    /** The rows of jobs that were read without an index. */
+    async function scanned(): Promise<number> {
+        await db.raw('select pg_stat_force_next_flush()');
+        const { rows } = await world.app.db.raw("select seq_tup_read as count from pg_stat_user_tables where relname = 'jobs'");
         return Number(rows[0].count);
     }
 
-    it('reads few of the queued jobs, also while statistics say that hardly any job is queued', async () => {
+    it('reads few of the queued jobs of an account, also while statistics say that hardly any job is queued', async () => {
+        const order = (status: string) =>
+            db.raw(
+                `insert into jobs (job_id, workspace_id, key_id, account_id, site, registrable, endpoint, version_id, version, effect, needs,
+                                   metadata, unit, expires_at, status, finished_at)
+                 select 'job_' || cast(:status as text) || n, :workspace, 'key_any', :workspace, :site, :site, 'product', 1, 1, 'read', 'read', '{}', 1,
+                        app_now() + interval '1 day', :status, case when :status = 'queued' then null else app_now() end
+                 from generate_series(1, cast(:count as integer)) n`,
+                { status, workspace: ada.workspaceId, site: SITE, count: ITEMS },
+            );
+        await order('cancelled');
+        await db.raw('analyze jobs');
+        await order('queued');
+        const before = await read();
+        const claimed = await claimJobs(db, [newId('op')], { accounts: new Map(), sites: new Map() });
+        expect(claimed).to.have.lengthOf(1);
+        await expireJobs(db);
+        expect((await read()) - before).to.be.below(300);
+        await db('jobs').delete();
+        await db.raw('vacuum jobs');
+    });
+
+    it('reads few of the queued items of a batch, also while statistics say that hardly any job is queued', async () => {
         await cancelBatch(db, ada.workspaceId, await order());
         await db.raw('analyze jobs');
         await order();
@@ -57,5 +84,8 @@ describe('a claim of jobs', () => {
         await renewLeases(db, claimed);
         await expireJobs(db);
         expect((await read()) - before).to.be.below(300);
+        const scans = await scanned();
+        await countOpenJobs(db);
+        expect((await scanned()) - scans, 'to count open jobs').to.equal(0);
     });
 });

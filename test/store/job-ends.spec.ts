@@ -179,6 +179,34 @@ describe('the turn of a job', () => {
         await db('batches').where({ batch_id: batchId }).delete();
     });
 
+    it('expires with its batch, also if it was running while the batch was retried', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const { db } = world.app;
+        const body = {
+            defaults: { site: SITE, endpoint: 'product' },
+            items: [{ params: { id: 1 } }, { params: { id: 2 } }],
+            expires_in: 60,
+        };
+        const { batch_id: batchId } = dataOf<{ batch_id: string }>(await eve.call('POST', '/v1/batches', { body }));
+        const claimed = await claimJobs(db, [newId('op'), newId('op')], { accounts: new Map(), sites: new Map() });
+        await beginAttempts(db, batchId, claimed.map(start));
+        const [failing, running] = claimed;
+        if (!failing || !running) throw new Error('both items are claimed');
+        const { jobId, operation } = failing;
+        const decide = async () => ({ status: 'failed' as const, code: 'SITE_BUSY', error: Buffer.from('{}') });
+        await endAttempts(db, [{ jobId, operation, batchId, charge: null, bytes: 0, decide }]);
+        await db('batches').where({ batch_id: batchId }).update({ expires_in: 3600 });
+        const retry = { keyId: 'key_other', accountId: eve.workspaceId, codes: undefined, prices: [] };
+        expect(await db.transaction((trx) => retryBatch(trx, batchId, retry))).to.equal(1);
+        const expiries = await db('jobs').where({ batch_id: batchId }).distinct('expires_at').pluck('expires_at');
+        expect(expiries).to.deep.equal(await db('batches').where({ batch_id: batchId }).pluck('expires_at'));
+        const key = await db('jobs').where({ job_id: running.jobId }).first('status', 'account_id');
+        expect(key).to.deep.equal({ status: 'running', account_id: running.accountId });
+        expect(await cancelJob(db, eve.workspaceId, running.jobId)).to.equal('cancelled');
+        await db('jobs').where({ batch_id: batchId }).delete();
+        await db('batches').where({ batch_id: batchId }).delete();
+    });
+
     it('ends for all items of a batch without reading them into this process', async () => {
         const eve = await join(world, { plan: 'pro' });
         const { db } = world.app;

@@ -78,15 +78,16 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
     return textPage(items, pagination);
 }
 
-/** Whether `Accept` names ndjson and gives JSON no higher weight. */
+/** Whether `Accept` names ndjson and gives JSON no higher weight. Wildcards count for JSON only, because it is the default. */
 function acceptsLines({ header }: OneBatch<ResultsQuery>): boolean {
     const types = (header('accept') ?? '').toLowerCase().split(',');
-    const weightOf = (name: string) => {
-        const type = types.find((one) => one.split(';', 1)[0]?.trim() === name);
+    const weightOf = (...names: string[]) => {
+        const named = (name: string) => types.find((one) => one.split(';', 1)[0]?.trim() === name);
+        const type = names.map(named).find((one) => one !== undefined);
         return type === undefined ? 0 : Number(/;\s*q=([\d.]+)/.exec(type)?.[1] ?? 1);
     };
     const weight = weightOf('application/x-ndjson');
-    return weight > 0 && weight >= weightOf('application/json');
+    return weight > 0 && weight >= weightOf('application/json', 'application/*', '*/*');
 }
 
 /** Items of one query. */

@@ -173,13 +173,14 @@ async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'opera
         .timeout(TIMEOUT_MS)
         .first('status', 'sealed', 'remaining');
     if (row === undefined) return undefined;
-    const text = await secrets.open(row.sealed, PURPOSE);
+    const text = row.sealed && (await secrets.open(row.sealed, PURPOSE));
     return text ? { status: row.status, ...joinParts(await textInTurns(text), row.remaining) } : 'sealed';
 }
 
 interface AnswerRow {
     status: number;
-    sealed: Buffer;
+    /** Null in an upgraded database, if the answer was stored before answers were encrypted. That answer is lost. */
+    sealed: Buffer | null;
     remaining: number | null;
 }
 

@@ -197,15 +197,19 @@ export async function retryBatch(
 ): Promise<number | undefined> {
     const selected = retryableCondition(codes);
     const bound = { batchId, codes: [...(codes ?? [])] };
-    // Locks items before their batch, like all transactions. Includes the items that are queued now, so that all locks are taken in one
+    // Locks items before their batch, like all transactions. Includes the items that are open now, so that all locks are taken in one
     // order.
-    const locked = await lockItems(trx, batchId, `(status = 'queued' or (${selected}))`, bound);
+    const locked = await lockItems(trx, batchId, `(finished_at is null or (${selected}))`, bound);
     const status = await lockStatus(trx, batchId);
     if (status === 'cancelling') return undefined;
     if (locked.ended === 0) return 0;
+    // Running items may be queued again, and items expire with their batch.
     await trx('jobs')
-        .where({ batch_id: batchId, status: 'queued' })
-        .update({ account_id: accountId, expires_at: trx.raw(`(select ${EXPIRES} from batches where batch_id = ?)`, [batchId]) });
+        .where({ batch_id: batchId, finished_at: null })
+        .update({
+            account_id: trx.raw("case when status = 'queued' then ? else account_id end", [accountId]),
+            expires_at: trx.raw(`(select ${EXPIRES} from batches where batch_id = ?)`, [batchId]),
+        });
     const { rows } = await trx.raw<{ rows: [{ items: number; more: number }] }>(
         `with retried as (
              update jobs j
@@ -253,8 +257,8 @@ export async function retryBatch(
 /** Locks items of a batch in the order of their ids, and counts those that have ended. @param which raw SQL */
 async function lockItems(trx: Db, batchId: string, which: string, bound: object = {}): Promise<{ ended: number }> {
     const { rows } = await trx.raw<{ rows: [{ ended: number }] }>(
-        `select cast(count(*) filter (where status <> 'queued') as integer) as ended
-         from (select status from jobs where batch_id = :batchId and ${which} order by job_id for update) locked`,
+        `select cast(count(finished_at) as integer) as ended
+         from (select finished_at from jobs where batch_id = :batchId and ${which} order by job_id for update) locked`,
         { ...bound, batchId },
     );
     return rows[0];

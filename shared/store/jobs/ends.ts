@@ -144,7 +144,9 @@ export async function expireJobs(db: Db, limit = 500): Promise<number> {
         .first('batch_id');
     if (batch !== undefined) await db.transaction((trx) => endQueuedItems(trx, batch.batch_id, 'expired'));
     const late: { job_id: string }[] = await db('jobs')
+        // The condition on the number selects the index (migrations/330_jobs.ts).
         .where({ batch_id: null, finished_at: null, operation: null })
+        .whereRaw('number > 0')
         .where('expires_at', '<=', db.raw('app_now()'))
         .orderBy('expires_at')
         .limit(limit)

@@ -11,15 +11,20 @@ interface OpenJobs {
     oldestSeconds: number;
 }
 
-/** Raw: each half of the union uses its own index. */
+const OPEN = 'status, batch_id, waiting_for, started_at, due_at';
+
+/** Raw: each part of the union uses an index of its own: claimed jobs, other jobs, other items of batches. */
 const COUNT = `
     select state, count(*) as jobs, greatest(0, extract(epoch from app_now() - min(since)))::float8 as "oldestSeconds"
     from (
-        select 'running' as state, j.started_at as since from jobs j where j.operation is not null and j.status = 'running'
-        union all
-        select case when b.status <> 'running' then 'paused' when j.due_at > app_now() then 'later'
-                    else coalesce(b.waiting_for, j.waiting_for, 'worker') end, j.due_at
-        from jobs j left join batches b using (batch_id) where j.status = 'queued'
+        select case when j.status = 'running' then 'running' when b.status <> 'running' then 'paused' when j.due_at > app_now() then 'later'
+                    else coalesce(b.waiting_for, j.waiting_for, 'worker') end as state,
+               case when j.status = 'running' then j.started_at else j.due_at end as since
+        from (
+            select ${OPEN} from jobs where operation is not null
+            union all select ${OPEN} from jobs where finished_at is null and operation is null and batch_id is null
+            union all select ${OPEN} from jobs where finished_at is null and operation is null and batch_id is not null
+        ) j left join batches b using (batch_id)
     ) o group by state`;
 
 /** Counts open jobs of all accounts, including items of batches, by state. */

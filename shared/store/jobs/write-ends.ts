@@ -108,9 +108,9 @@ export async function writeEnds(trx: Db, ends: readonly JobEnd[]): Promise<void>
     }
     if (again.length > 0) await queueAgain(trx, again);
     if (finals.length === 0) return;
-    await writeFinals(trx, finals, batchId);
+    const mayClose = await writeFinals(trx, finals, batchId);
     if (batchId === null) await recordEvents(trx, await eventsOf(trx, finals));
-    else await closeBatch(trx, batchId);
+    else if (mayClose) await closeBatch(trx, batchId);
 }
 
 function nextState({ job, end, hold }: JobEnd, isCancelling: boolean): Final | Again {
@@ -176,11 +176,18 @@ async function queueAgain(trx: Db, rows: readonly Again[]): Promise<void> {
     );
 }
 
-/** Reserves positions in the results of the batch, which locks its row, and writes the ends. */
-async function writeFinals(trx: Db, rows: readonly Final[], batchId: string | null): Promise<void> {
-    await trx.raw(
+/**
+ * Reserves positions in the results of the batch, which locks its row, and writes the ends.
+ * @returns whether the batch may have to be closed or paused. Most ends change neither, and a statement less is a shorter lock on the account.
+ */
+async function writeFinals(trx: Db, rows: readonly Final[], batchId: string | null): Promise<boolean> {
+    const failed = rows.filter(({ status }) => status === 'failed').length;
+    const { rows: written } = await trx.raw<{ rows: { may_close: boolean | null }[] }>(
         `with reserved as (
-             update batches set ends = ends + :count where batch_id = :batchId returning ends - :count as before
+             update batches set ends = ends + :count where batch_id = :batchId
+             returning ends - :count as before,
+                       -- The trigger of jobs has not counted these ends yet.
+                       queued + running <= :count or failures + :failed >= stop_after_failures as may_close
          )
          update jobs j
          set status = n.status, waiting_for = null, finished_at = app_now(), end_number = (select before from reserved) + n.place,
@@ -189,11 +196,13 @@ async function writeFinals(trx: Db, rows: readonly Final[], batchId: string | nu
          from unnest(${COMMON_ARRAYS}, cast(:statuses as text[]), cast(:results as bytea[]), cast(:questions as text[]),
                      cast(:credits as bigint[]), cast(:remaining as bigint[]))
              with ordinality as n (${COMMON_NAMES}, status, result, question, credits, remaining, place)
-         where j.job_id = n.job_id`,
+         where j.job_id = n.job_id
+         returning (select may_close from reserved) as may_close`,
         {
             ...commonColumns(rows),
             batchId,
             count: rows.length,
+            failed,
             statuses: rows.map(({ status }) => status),
             results: rows.map(({ result }) => result),
             questions: rows.map(({ question }) => question),
@@ -201,6 +210,7 @@ async function writeFinals(trx: Db, rows: readonly Final[], batchId: string | nu
             remaining: rows.map(({ remaining }) => remaining),
         },
     );
+    return written[0]?.may_close === true;
 }
 
 /** Events of ended jobs. Monitors record the events of their own runs. */
