@@ -179,6 +179,38 @@ describe('the turn of a job', () => {
         await db('batches').where({ batch_id: batchId }).delete();
     });
 
+    it('of items begins in one statement, so that the account is not locked while a busy worker answers', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const { db } = world.app;
+        const order = async (more: object) => {
+            const items = Array.from({ length: 4 }, (_, at) => ({ params: { id: at + 1 } }));
+            const body = { defaults: { site: SITE, endpoint: 'product' }, items, ...more };
+            return dataOf<{ batch_id: string }>(await eve.call('POST', '/v1/batches', { body })).batch_id;
+        };
+        const begin = async (batchId: string) => {
+            const operations = Array.from({ length: 4 }, () => newId('op'));
+            const claimed = await claimJobs(db, operations, { accounts: new Map(), sites: new Map() });
+            let statements = 0;
+            const count = () => {
+                statements += 1;
+            };
+            db.on('query', count);
+            const begun = await beginAttempts(db, batchId, claimed.map(start)).finally(() => db.off('query', count));
+            const held = await db('batches').where({ batch_id: batchId }).first('credits_held', 'running');
+            for (const { jobId } of claimed) await cancelJob(db, eve.workspaceId, jobId);
+            return { statements, begun: begun.map((one) => typeof one), held };
+        };
+        const four = { begun: Array.from({ length: 4 }, () => 'object'), held: { credits_held: 4, running: 4 } };
+        expect(await begin(await order({}))).to.deep.equal({ statements: 1, ...four });
+        expect((await begin(await order({ max_credits: 100 }))).statements, 'with a limit of its own').to.be.above(1);
+        const paused = await order({});
+        await db('batches').where({ batch_id: paused }).update({ waiting_for: 'limits' });
+        expect((await begin(paused)).held).to.deep.equal(four.held);
+        expect(await checkLedger(db)).to.deep.equal([]);
+        await db('jobs').where({ workspace_id: eve.workspaceId }).delete();
+        await db('batches').where({ workspace_id: eve.workspaceId }).delete();
+    });
+
     it('expires with its batch, also if it was running while the batch was retried', async () => {
         const eve = await join(world, { plan: 'pro' });
         const { db } = world.app;

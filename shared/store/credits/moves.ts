@@ -112,33 +112,38 @@ export function move(db: Db, { orders, settlements, marks }: Moves, timeoutMs: n
         ];
         return runPrepared<MovedRow>(db, SETTLE_AND_KEEP, [...settling, ...answers], timeoutMs);
     }
-    const held = orders.toSorted((one, other) => compare(one.accountId, other.accountId));
-    const holding = [
-        held.map(({ operation }) => operation),
-        held.map(({ accountId }) => accountId),
-        held.map(({ userId }) => userId),
-        held.map(({ workspaceId }) => workspaceId),
-        held.map(({ keyId }) => keyId),
-        held.map(({ site }) => site),
-        held.map(({ endpoint }) => endpoint),
-        held.map(({ versionId }) => versionId),
-        held.map(({ effect }) => effect),
-        held.map(({ unit }) => unit),
-        held.map(({ maxUnits }) => maxUnits),
-        held.map(({ expiresInMs }) => Math.ceil(expiresInMs)),
-        held.map(({ isCapped }) => isCapped === true),
-        held.map(({ siteState }) => siteState?.registrable),
-        held.map(({ siteState }) => siteState?.revision),
-    ];
+    const { holding, batches } = holdArrays(orders);
     const marked = marks.toSorted(byOperation);
     const marking = [marked.map(({ operation }) => operation), marked.map(({ by }) => by)];
-    const ofBatches = [
-        ended.map(({ part }) => part?.held),
-        ended.map(({ part }) => part?.movement),
-        held.map(({ batch }) => batch?.batchId),
-        held.map(({ batch }) => batch?.items),
-    ];
+    const ofBatches = [ended.map(({ part }) => part?.held), ended.map(({ part }) => part?.movement), ...batches];
     return runPrepared<MovedRow>(db, MOVE, [...settling, ...holding, ...marking, ...ofBatches], timeoutMs);
+}
+
+type ArrayValue = readonly (string | number | boolean | null)[];
+
+/** Orders as arguments of `credits_move`: `h_operation` to `h_revision`, then `h_batch` and `h_items`. */
+export function holdArrays(orders: readonly HoldOrder[]): { holding: ArrayValue[]; batches: ArrayValue[] } {
+    const held = orders.toSorted((one, other) => compare(one.accountId, other.accountId));
+    return {
+        holding: [
+            held.map(({ operation }) => operation),
+            held.map(({ accountId }) => accountId),
+            held.map(({ userId }) => userId),
+            held.map(({ workspaceId }) => workspaceId),
+            held.map(({ keyId }) => keyId),
+            held.map(({ site }) => site),
+            held.map(({ endpoint }) => endpoint),
+            held.map(({ versionId }) => versionId),
+            held.map(({ effect }) => effect),
+            held.map(({ unit }) => unit),
+            held.map(({ maxUnits }) => maxUnits),
+            held.map(({ expiresInMs }) => Math.ceil(expiresInMs)),
+            held.map(({ isCapped }) => isCapped === true),
+            held.map(({ siteState }) => siteState?.registrable ?? null),
+            held.map(({ siteState }) => siteState?.revision ?? null),
+        ],
+        batches: [held.map(({ batch }) => batch?.batchId ?? null), held.map(({ batch }) => batch?.items ?? null)],
+    };
 }
 
 const MOVE: PreparedQuery = {

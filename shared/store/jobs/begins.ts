@@ -1,7 +1,8 @@
+import type { Knex } from 'knex';
 import type { Db } from '../../platform/db.ts';
-import type { HoldOrder } from '../credits/moves.ts';
+import { type HoldOrder, holdArrays } from '../credits/moves.ts';
 import { type ClaimedJob, lockClaimed } from './claims.ts';
-import { type Ending, endHolds, type Held, holdJobs } from './holds.ts';
+import { type Ending, endHolds, type Held, holdJobs, slicesOf } from './holds.ts';
 
 /** Why an item may not start. `limit`: the batch would exceed max_credits. `paused`: the batch is not running. */
 type OverBudget = 'paused' | { limit: { held: number } };
@@ -47,6 +48,86 @@ export interface StartOrder extends Pick<ClaimedJob, 'jobId' | 'operation' | 'ba
  * single job. One transaction, so what a worker that dies has held is known from its jobs.
  */
 export async function beginAttempts(db: Db, batchId: string | null, jobs: readonly StartOrder[]): Promise<StartResult[]> {
+    return (batchId === null ? undefined : await beginAtOnce(db, batchId, jobs)) ?? beginInSteps(db, batchId, jobs);
+}
+
+/**
+ * Begins items in one statement, if all of them still wait and the batch runs without a limit of its own. The account's row is locked until
+ * the commit, and a worker that runs many calls answers each step late, so steps would make other calls of the account wait.
+ * @returns undefined if nothing was begun: the steps find out why
+ */
+async function beginAtOnce(db: Db, batchId: string, jobs: readonly StartOrder[]): Promise<StartResult[] | undefined> {
+    const slices = slicesOf(
+        jobs.map(({ order }) => order),
+        batchId,
+    );
+    const places = new Map(
+        slices.flatMap(({ order, jobs: held }) => held.map(({ operation }, place) => [operation, { order, place: place + 1 }] as const)),
+    );
+    const given = jobs.map((job) => ({ ...job, ...(places.get(job.operation) as { order: HoldOrder; place: number }) }));
+    const { holding, batches } = holdArrays(slices.map(({ order }) => order));
+    const values: unknown[] = [
+        given.map(({ jobId }) => jobId),
+        given.map(({ operation }) => operation),
+        given.map(({ order }) => order.accountId),
+        given.map(({ order }) => order.operation),
+        given.map(({ order }) => order.unit),
+        given.map(({ place }) => place),
+        batchId,
+        ...holding,
+        ...batches,
+    ];
+    // The types of knex know no arrays with null.
+    const { rows } = await db.raw<{ rows: BegunRow[] }>(BEGIN, values as Knex.RawBinding[]);
+    if (!rows.some(({ begun, stale }) => begun || stale)) return undefined;
+    const found = new Map(rows.map((row) => [row.operation, row]));
+    return jobs.map(({ operation, order: { maxUnits } }) => {
+        const row = found.get(operation);
+        if (row?.begun !== true) return row?.stale === true ? 'stale' : 'credits';
+        return { hold: row.hold, amount: row.amount, units: maxUnits };
+    });
+}
+
+interface BegunRow {
+    operation: string;
+    hold: string;
+    amount: number;
+    begun: boolean;
+    stale: boolean;
+}
+
+/** Raw: locks the items, then the account, then by the trigger of jobs the batch, like all transactions. */
+const BEGIN = `
+    with given as (
+        select * from unnest(cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as bigint[]), cast(? as integer[]))
+            as g (job_id, operation, account_id, hold, amount, place)
+    ), waiting as materialized (
+        select j.job_id from jobs j join given g on g.job_id = j.job_id and g.operation = j.operation
+        where j.status = 'queued' and j.expires_at > app_now()
+        order by j.job_id for update of j
+    ), moved as materialized (
+        select m.operation, m.units, m.is_stale
+        from (select count(*) as jobs from waiting) w
+        join batches b on b.batch_id = ? and b.status = 'running' and b.max_credits is null and b.waiting_for is null
+        cross join lateral credits_move(
+            -- The items are counted, so they are locked first.
+            case when w.jobs > 0 then cast('{}' as text[]) end, '{}', 0, 0, 0,
+            cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as text[]),
+            cast(? as bigint[]), cast(? as text[]), cast(? as bigint[]), cast(? as integer[]), cast(? as bigint[]), cast(? as boolean[]),
+            cast(? as text[]), cast(? as text[]), h_batch => cast(? as text[]), h_items => cast(? as integer[])) m
+        where w.jobs = (select count(*) from given)
+    ), begun as (
+        update jobs j
+        set status = 'running', hold_operation = nullif(g.hold, j.operation), held = g.amount, waiting_for = null, account_id = g.account_id,
+            attempts = j.attempts + 1, started_at = coalesce(j.started_at, app_now())
+        from waiting w join given g on g.job_id = w.job_id join moved m on m.operation = g.hold
+        where j.job_id = w.job_id and g.place <= m.units and not m.is_stale
+        returning j.operation
+    )
+    select g.operation, g.hold, g.amount, b.operation is not null as begun, coalesce(m.is_stale, false) as stale
+    from given g left join moved m on m.operation = g.hold left join begun b on b.operation = g.operation`;
+
+async function beginInSteps(db: Db, batchId: string | null, jobs: readonly StartOrder[]): Promise<StartResult[]> {
     return db.transaction(async (trx) => {
         // Locks items, then what holds lock, then the batch, like all transactions.
         const rows: { operation: string; may_begin: boolean }[] = await lockClaimed(trx, jobs).select(

@@ -28,7 +28,7 @@ export async function holdJobs(trx: Db, orders: readonly HoldOrder[], batchId: s
     const held = new Map<string, Held | 'stale'>();
     const [first] = orders;
     if (first === undefined) return held;
-    const slices = [...Map.groupBy(orders, (order) => sliceKey(order, batchId)).values()].map((jobs) => toSlice(jobs, batchId));
+    const slices = slicesOf(orders, batchId);
     const moved = await moveOrders(
         trx,
         slices.map(({ order }) => order),
@@ -46,12 +46,17 @@ export async function holdJobs(trx: Db, orders: readonly HoldOrder[], batchId: s
     return held;
 }
 
+/** Divides jobs into those that share a hold. */
+export function slicesOf(orders: readonly HoldOrder[], batchId: string | null): Slice[] {
+    return [...Map.groupBy(orders, (order) => sliceKey(order, batchId)).values()].map((jobs) => toSlice(jobs, batchId));
+}
+
 /** Jobs with the same key share a hold. */
 function sliceKey({ operation, expiresInMs, ...order }: HoldOrder, batchId: string | null): string {
     return batchId === null || order.effect === 'write' ? operation : JSON.stringify(order);
 }
 
-interface Slice {
+export interface Slice {
     /** Its unit is a whole job. */
     order: HoldOrder;
     jobs: readonly HoldOrder[];
