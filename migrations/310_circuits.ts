@@ -21,7 +21,7 @@ export async function up(knex: Knex): Promise<void> {
  * Fetches that ended in the last seconds, circuits that are not closed, and turns. Unlogged: after a crash every circuit is closed. Deaths
  * of workers are logged, since a quarantine lasts an hour.
  */
-export const STATES = `
+const STATES = `
     create unlogged table circuits (
         host text primary key,
         open_until timestamptz not null,

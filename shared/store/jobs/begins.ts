@@ -96,13 +96,17 @@ interface BegunRow {
     stale: boolean;
 }
 
+/** Raw: what a started job `j` becomes; `n` has its account, its hold and the credits of it. */
+const STARTED = `status = 'running', account_id = n.account_id, hold_operation = nullif(n.hold, j.operation), held = n.held, waiting_for = null,
+    attempts = j.attempts + 1, started_at = coalesce(j.started_at, app_now())`;
+
 /** Raw: locks the items, then the account, then by the trigger of jobs the batch, like all transactions. */
 const BEGIN = `
     with given as (
         select * from unnest(cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as bigint[]), cast(? as integer[]))
-            as g (job_id, operation, account_id, hold, amount, place)
+            as n (job_id, operation, account_id, hold, held, place)
     ), waiting as materialized (
-        select j.job_id from jobs j join given g on g.job_id = j.job_id and g.operation = j.operation
+        select j.job_id from jobs j join given n on n.job_id = j.job_id and n.operation = j.operation
         where j.status = 'queued' and j.expires_at > app_now()
         order by j.job_id for update of j
     ), moved as materialized (
@@ -118,14 +122,13 @@ const BEGIN = `
         where w.jobs = (select count(*) from given)
     ), begun as (
         update jobs j
-        set status = 'running', hold_operation = nullif(g.hold, j.operation), held = g.amount, waiting_for = null, account_id = g.account_id,
-            attempts = j.attempts + 1, started_at = coalesce(j.started_at, app_now())
-        from waiting w join given g on g.job_id = w.job_id join moved m on m.operation = g.hold
-        where j.job_id = w.job_id and g.place <= m.units and not m.is_stale
+        set ${STARTED}
+        from waiting w join given n on n.job_id = w.job_id join moved m on m.operation = n.hold
+        where j.job_id = w.job_id and n.place <= m.units and not m.is_stale
         returning j.operation
     )
-    select g.operation, g.hold, g.amount, b.operation is not null as begun, coalesce(m.is_stale, false) as stale
-    from given g left join moved m on m.operation = g.hold left join begun b on b.operation = g.operation`;
+    select n.operation, n.hold, n.held as amount, b.operation is not null as begun, coalesce(m.is_stale, false) as stale
+    from given n left join moved m on m.operation = n.hold left join begun b on b.operation = n.operation`;
 
 async function beginInSteps(db: Db, batchId: string | null, jobs: readonly StartOrder[]): Promise<StartResult[]> {
     return db.transaction(async (trx) => {
@@ -178,8 +181,7 @@ async function markRunning(trx: Db, started: readonly Started[]): Promise<void> 
     if (started.length === 0) return;
     await trx.raw(
         `update jobs j
-         set status = 'running', account_id = n.account_id, hold_operation = nullif(n.hold, j.operation), held = n.held, waiting_for = null,
-             attempts = j.attempts + 1, started_at = coalesce(j.started_at, app_now())
+         set ${STARTED}
          from unnest(cast(:ids as text[]), cast(:accounts as text[]), cast(:holds as text[]), cast(:held as bigint[]))
              as n (job_id, account_id, hold, held)
          where j.job_id = n.job_id`,
