@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { type Db, openDb } from '../../shared/platform/db.ts';
 import { cancelBatch } from '../../shared/store/jobs/batches.ts';
+import { beginAttempts } from '../../shared/store/jobs/begins.ts';
 import { claimJobs, renewLeases } from '../../shared/store/jobs/claims.ts';
 import { expireJobs } from '../../shared/store/jobs/ends.ts';
 import { countOpenJobs } from '../../shared/store/jobs/open-jobs.ts';
@@ -9,6 +10,7 @@ import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { orderFor } from './books.ts';
 
 const [SITE, ITEMS] = ['claims.test', 3000];
 
@@ -73,7 +75,7 @@ describe('a claim of jobs', () => {
     it('reads few of the queued items of a batch, also while statistics say that hardly any job is queued', async () => {
         await cancelBatch(db, ada.workspaceId, await order());
         await db.raw('analyze jobs');
-        await order();
+        const batchId = await order();
         const before = await read();
         const claimed = await claimJobs(
             db,
@@ -82,10 +84,17 @@ describe('a claim of jobs', () => {
         );
         expect(claimed).to.have.lengthOf(10);
         await renewLeases(db, claimed);
+        const begun = await beginAttempts(
+            db,
+            batchId,
+            claimed.map(({ jobId, operation, accountId }) => ({ jobId, operation, batchId, order: orderFor(accountId, { operation }) })),
+        );
+        expect(begun.map((one) => typeof one)).to.deep.equal(claimed.map(() => 'object'));
         await expireJobs(db);
         expect((await read()) - before).to.be.below(300);
         const scans = await scanned();
         await countOpenJobs(db);
         expect((await scanned()) - scans, 'to count open jobs').to.equal(0);
+        await cancelBatch(db, ada.workspaceId, batchId);
     });
 });
