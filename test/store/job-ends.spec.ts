@@ -4,7 +4,7 @@ import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { cancelBatch, retryBatch } from '../../shared/store/jobs/batches.ts';
 import { beginAttempts } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, claimJobs, putBack } from '../../shared/store/jobs/claims.ts';
-import { cancelJob, endAttempts, expireJobs, reapJobs } from '../../shared/store/jobs/ends.ts';
+import { cancelJob, endAttempts, expireJobs, type HoldEnd, reapJobs } from '../../shared/store/jobs/ends.ts';
 import { listEnded } from '../../shared/store/jobs/jobs.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
@@ -206,6 +206,84 @@ describe('the turn of a job', () => {
         const paused = await order({});
         await db('batches').where({ batch_id: paused }).update({ waiting_for: 'limits' });
         expect((await begin(paused)).held).to.deep.equal(four.held);
+        expect(await checkLedger(db)).to.deep.equal([]);
+        await db('jobs').where({ workspace_id: eve.workspaceId }).delete();
+        await db('batches').where({ workspace_id: eve.workspaceId }).delete();
+    });
+
+    it('of items ends in one statement, but for those that are tried again or whose hold is over, and for the last ones', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const { db } = world.app;
+        const items = Array.from({ length: 9 }, (_, at) => ({ params: { id: at + 1 } }));
+        const { batch_id: batchId } = dataOf<{ batch_id: string }>(
+            await eve.call('POST', '/v1/batches', { body: { defaults: { site: SITE, endpoint: 'product' }, items } }),
+        );
+        const claimed = await claimJobs(
+            db,
+            items.map(() => newId('op')),
+            { accounts: new Map(), sites: new Map() },
+        );
+        await beginAttempts(db, batchId, claimed.map(start));
+        const code = 'UPSTREAM_ERROR';
+        const failed = { status: 'failed' as const, code, error: Buffer.from('{}') };
+        const again = { status: 'queued' as const, code, error: Buffer.from('{}'), afterMs: 1000 };
+        const end = async (some: readonly [at: number, outcome: 'succeeded' | 'failed' | 'again'][]) => {
+            let statements = 0;
+            const count = () => {
+                statements += 1;
+            };
+            db.on('query', count);
+            const ended = await endAttempts(
+                db,
+                some.map(([at, outcome]) => {
+                    const { jobId, operation } = claimed[at] as ClaimedJob;
+                    const decide = async ({ won }: HoldEnd) => {
+                        if (outcome === 'again') return again;
+                        if (outcome === 'failed' || !won) return failed;
+                        return { status: 'succeeded' as const, result: Buffer.from(`${at}`), question: null };
+                    };
+                    return { jobId, operation, batchId, charge: outcome === 'succeeded' ? 1 : null, bytes: 2, decide };
+                }),
+            ).finally(() => db.off('query', count));
+            return { statements, ended: ended.map((one) => one && `${one.end.status} ${one.hold.charged}`) };
+        };
+        expect(
+            await end([
+                [2, 'succeeded'],
+                [0, 'failed'],
+                [1, 'succeeded'],
+            ]),
+        ).to.deep.equal({
+            statements: 1,
+            ended: ['succeeded 1', 'failed 0', 'succeeded 1'],
+        });
+        const mixed = await end([
+            [3, 'again'],
+            [4, 'succeeded'],
+            [2, 'succeeded'],
+        ]);
+        expect(mixed.ended).to.deep.equal(['queued 0', 'succeeded 1', undefined]);
+        expect(mixed.statements).to.be.above(1);
+        await db.raw("update holds set expires_at = app_now() - interval '1 second' where batch_id = ?", [batchId]);
+        await db.raw('select credits_sweep(10)');
+        expect((await end([[5, 'succeeded']])).ended, 'after the hold has expired').to.deep.equal(['failed 0']);
+        await cancelJob(db, eve.workspaceId, (claimed[3] as ClaimedJob).jobId);
+        expect(
+            (
+                await end([
+                    [6, 'failed'],
+                    [7, 'failed'],
+                    [8, 'failed'],
+                ])
+            ).ended,
+        ).to.deep.equal(['failed 0', 'failed 0', 'failed 0']);
+        const batch = await db('batches').where({ batch_id: batchId }).first();
+        expect(batch).to.include({ status: 'finished', succeeded: 3, failed: 5, cancelled: 1, queued: 0, running: 0, credits_used: 3 });
+        const reader = { workspaceId: eve.workspaceId, userId: eve.userId, scopes: ALL_SCOPES };
+        const results = await listEnded(db, reader, { batchId, after: 0, limit: 20 });
+        const place = (at: number) => results.findIndex(({ jobId }) => jobId === claimed[at]?.jobId);
+        expect(results.map(({ endNumber }) => endNumber)).to.deep.equal(items.map((_, at) => at + 1));
+        expect([2, 0, 1, 4, 5, 3].map(place)).to.deep.equal([0, 1, 2, 3, 4, 5]);
         expect(await checkLedger(db)).to.deep.equal([]);
         await db('jobs').where({ workspace_id: eve.workspaceId }).delete();
         await db('batches').where({ workspace_id: eve.workspaceId }).delete();

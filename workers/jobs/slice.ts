@@ -1,14 +1,12 @@
 import type { App } from '../../shared/app.ts';
 import { openBatchByKey } from '../../shared/platform/batch-by-key.ts';
-import { isOutage, retryUntilKnown } from '../../shared/platform/pg-errors.ts';
+import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
 import { type BatchBudget, beginAttempts, readBudget, type StartOrder, type StartResult } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, putBack, type Returned, storedBytes } from '../../shared/store/jobs/claims.ts';
 import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared/store/jobs/ends.ts';
 
-/** How long to retry writing an end while the database is unavailable, in milliseconds. */
-const SETTLE_MS = 4000;
 /** Bytes of results in one statement. */
 const RESULT_BYTES = 1024 * 1024;
 const MAX = 50;
@@ -82,7 +80,7 @@ export function openAttempts({ db }: App): Attempts {
         failsWithBatch: () => false,
         sizeOf: ({ bytes }) => bytes,
         maxTotal: RESULT_BYTES,
-        run: (attempts) => retryUntilKnown(SETTLE_MS, () => endAttempts(db, attempts)),
+        run: (attempts) => endAttempts(db, attempts),
     });
     const returns = openBatchByKey<Returned, void>({
         ...alike,

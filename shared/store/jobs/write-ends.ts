@@ -21,6 +21,21 @@ export type HoldEnd = Pick<MovedRow, 'marked' | 'charged' | 'available'> & {
     won: boolean;
 };
 
+/** An ended attempt. `decide` returns what happens to the job, depending on how its hold ended. */
+export interface EndingAttempt {
+    jobId: string;
+    operation: string;
+    batchId: string | null;
+    /** Credits to charge; null releases the hold. */
+    charge: number | null;
+    /** Size of the result in bytes. */
+    bytes: number;
+    decide(hold: HoldEnd): Promise<AttemptEnd>;
+}
+
+/** Undefined if another call ended it before. Then nothing changed, unless an earlier attempt of this call made the change. */
+export type EndedAttempt = { end: AttemptEnd; hold: HoldEnd } | undefined;
+
 /** A job that the transaction has locked. */
 export interface LockedJob {
     job_id: string;

@@ -1,0 +1,116 @@
+import type { Knex } from 'knex';
+import { newId } from '../../domain/text/ids.ts';
+import type { Db } from '../../platform/db.ts';
+import { BONUSES } from '../credits/bonuses.ts';
+import type { AttemptEnd, EndedAttempt, EndingAttempt, HoldEnd } from './write-ends.ts';
+
+/** The SQLSTATE of `undo_if` (migrations/400_ends_at_once.ts). */
+const UNDONE_BY_ITSELF = '09000';
+
+/** The ends that one statement can write. The others depend on the state of the batch or on a mark. */
+type SimpleEnd = AttemptEnd & { status: 'succeeded' | 'failed' };
+
+/**
+ * Ends items of a batch in one statement: those that succeeded, and reads that failed for good, as long as their holds have not expired
+ * and the batch goes on. The account's row is locked until the commit, and a worker that runs many calls answers each step late, so steps
+ * would make other calls of the account wait.
+ * @returns what ended, by operation: the steps end the others
+ */
+export async function endAtOnce(
+    db: Db,
+    batchId: string,
+    attempts: readonly EndingAttempt[],
+): Promise<Map<string, NonNullable<EndedAttempt>>> {
+    const ending: { attempt: EndingAttempt; end: SimpleEnd }[] = [];
+    for (const attempt of attempts) {
+        const end = await attempt.decide({ won: true, marked: false, charged: attempt.charge ?? 0, available: 0 });
+        if (end.status === 'succeeded' || end.status === 'failed') ending.push({ attempt, end });
+    }
+    if (ending.length === 0) return new Map();
+    const ends = new Map(ending.map(({ attempt, end }) => [attempt.operation, end]));
+    const rows = await writeAtOnce(db, batchId, ending);
+    return new Map(
+        rows.flatMap(({ operation, marked, charged, available }) => {
+            const end = ends.get(operation);
+            return end === undefined ? [] : [[operation, { end, hold: { won: true, marked, charged, available } }] as const];
+        }),
+    );
+}
+
+type EndedRow = Pick<HoldEnd, 'marked' | 'charged' | 'available'> & { operation: string };
+
+/** Returns nothing if the statement would close or pause the batch, which also records an event: the steps do that. */
+async function writeAtOnce(
+    db: Db,
+    batchId: string,
+    ending: readonly { attempt: EndingAttempt; end: SimpleEnd }[],
+): Promise<readonly EndedRow[]> {
+    const values: unknown[] = [
+        ending.map(({ attempt }) => attempt.jobId),
+        ending.map(({ attempt }) => attempt.operation),
+        ending.map(({ attempt }) => attempt.charge),
+        ending.map(() => newId('op')),
+        ending.map(({ end }) => end.status),
+        ending.map(({ end }) => (end.status === 'failed' ? end.code : null)),
+        ending.map(({ end }) => (end.status === 'failed' ? end.error : null)),
+        ending.map(({ end }) => (end.status === 'succeeded' ? end.result : null)),
+        ending.map(({ end }) => (end.status === 'succeeded' ? end.question : null)),
+        ...[BONUSES.firstFetch, BONUSES.referral, BONUSES.referralsAMonth],
+        batchId,
+    ];
+    try {
+        // The types of knex know no arrays with null.
+        return (await db.raw<{ rows: EndedRow[] }>(END, values as Knex.RawBinding[])).rows;
+    } catch (error) {
+        if (error instanceof Error && 'code' in error && error.code === UNDONE_BY_ITSELF) return [];
+        throw error;
+    }
+}
+
+/** Raw: locks the items, then their holds and the account, then the batch, like all transactions. */
+const END = `
+    with given as (
+        select * from unnest(cast(? as text[]), cast(? as text[]), cast(? as bigint[]), cast(? as text[]), cast(? as text[]), cast(? as text[]),
+                             cast(? as bytea[]), cast(? as bytea[]), cast(? as text[]))
+            with ordinality as n (job_id, operation, charge, movement, status, code, error, result, question, place)
+    ), ending as materialized (
+        select n.*, j.held, coalesce(j.hold_operation, j.operation) as hold
+        from jobs j join given n on n.job_id = j.job_id and n.operation = j.operation
+        where j.status = 'running' and (n.status = 'succeeded' or j.effect = 'read')
+        order by j.job_id for update of j
+    ), settlements as (
+        -- Null, a release, if no item is charged.
+        select hold, cast(sum(least(charge, held)) filter (where charge is not null) as bigint) as charge, cast(sum(held) as bigint) as part,
+               min(movement) as movement
+        from ending group by hold
+    ), moved as materialized (
+        select m.*
+        from (select array_agg(hold order by hold) as holds, array_agg(charge order by hold) as charges, array_agg(part order by hold) as parts,
+                     array_agg(movement order by hold) as movements
+              from settlements) s
+        cross join lateral credits_move(s.holds, s.charges, ?, ?, ?, s_part => s.parts, s_movement => s.movements) m
+        where s.holds is not null
+    ), ended as materialized (
+        select e.*, row_number() over (order by e.place) as end_place, least(coalesce(e.charge, 0), e.held) as charged, m.marked, m.available
+        from ending e join moved m on m.operation = e.hold and m.won
+    ), reserved as (
+        update batches b
+        set ends = b.ends + c.items
+        from (select count(*) as items, count(*) filter (where status = 'failed') as failed from ended) c
+        where b.batch_id = ? and c.items > 0
+        returning b.ends - c.items as before,
+                  -- The trigger of jobs has not counted these ends yet.
+                  undo_if(b.queued + b.running <= c.items or b.failures + c.failed >= b.stop_after_failures) as goes_on
+    ), written as (
+        update jobs j
+        set status = e.status, waiting_for = null, finished_at = app_now(), end_number = r.before + e.end_place,
+            operation = null, lease_until = null, hold_operation = null, held = 0, was_sent = j.was_sent or j.effect = 'write' and e.marked,
+            code = e.code, error = e.error,
+            result = coalesce(e.result, j.result), question = coalesce(e.question, j.question),
+            credits_used = case when e.status = 'succeeded' then e.charged else j.credits_used end,
+            remaining = case when e.status = 'succeeded' then e.available else j.remaining end
+        from ended e cross join reserved r
+        where j.job_id = e.job_id
+        returning e.operation
+    )
+    select e.operation, e.marked, e.charged, e.available from ended e join written w on w.operation = e.operation`;
