@@ -1,13 +1,18 @@
-import { checkFile, counted, problemLines } from '../package/check-package.ts';
+import { CommandFault } from '../failures.ts';
+import { type CheckedFile, checkFile, counted, problemLines } from '../package/check-package.ts';
 import { readPackageFile } from '../package/read-package-file.ts';
 import type { Done, Session } from '../session.ts';
 
-/** `routebook lint FILE…`: checks each file by the server's rules. */
-export async function lintPackages({ terminal, settings, say }: Session, paths: readonly string[]): Promise<Done> {
+/**
+ * `routebook lint FILE…`: checks each file by the server's rules. Of several files, one that is not JSON does not keep the others from being
+ * checked.
+ */
+export async function lintPackages(session: Session, paths: readonly string[]): Promise<Done> {
+    const { terminal, say } = session;
     const { paint } = terminal;
     const files = [];
     for (const path of paths) {
-        const checked = checkFile(await readPackageFile(path, terminal), settings);
+        const checked = await lintFile(session, path, { isOnlyOne: paths.length === 1 });
         const { file } = checked;
         if (checked.ok) {
             const { document, warnings } = checked;
@@ -22,4 +27,16 @@ export async function lintPackages({ terminal, settings, say }: Session, paths: 
     }
     const isFailure = files.some(({ ok }) => !ok);
     return { result: { ok: !isFailure, files }, isFailure };
+}
+
+/** @throws CommandFault if the only file cannot be read */
+async function lintFile({ terminal, settings }: Session, path: string, { isOnlyOne }: { isOnlyOne: boolean }): Promise<CheckedFile> {
+    try {
+        return checkFile(await readPackageFile(path, terminal), settings);
+    } catch (error) {
+        if (isOnlyOne || !(error instanceof CommandFault)) throw error;
+        const { code, message, fields } = error;
+        const { file, line, column } = { file: path, line: 1, column: 1, ...fields };
+        return { ok: false, file, problems: [{ path: '', code, message, line, column }] };
+    }
 }

@@ -1,7 +1,6 @@
 import { checkPackage, type PackageWarning } from '../../shared/domain/package/rules.ts';
 import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import type { ItemDetail } from '../../shared/refusals.ts';
 import { CommandFault } from '../failures.ts';
 import type { Settings } from '../settings.ts';
 import type { Paint, Terminal } from '../terminal.ts';
@@ -9,9 +8,9 @@ import type { Place } from './positions.ts';
 import { type PackageFile, readPackageFile } from './read-package-file.ts';
 
 /** A problem with its position in the file. */
-export type Problem = ItemDetail & Place;
+export type Problem = { path: string; code: string; message: string } & Place;
 
-type CheckedFile =
+export type CheckedFile =
     | { ok: true; file: string; document: PackageDocument; warnings: (PackageWarning & Place)[] }
     | { ok: false; file: string; problems: Problem[] };
 
@@ -47,7 +46,7 @@ export function invalidPackage(file: string, problems: readonly Problem[], paint
 }
 
 /** Formats problems as `file:line:column`, which terminals turn into links, and a message. */
-export function problemLines(file: string, problems: readonly (Place & { path: string; code: string; message: string })[], paint: Paint) {
+export function problemLines(file: string, problems: readonly Problem[], paint: Paint) {
     return problems.flatMap(({ line, column, path, code, message }) => [
         `  ${paint('cyan', `${file}:${line}:${column}`)}  ${paint('bold', code)}  ${paint('dim', path)}`,
         `      ${message}`,

@@ -10,7 +10,7 @@ import { openWorld } from '../support/world.ts';
 interface Linted {
     file: string;
     ok: boolean;
-    problems: (Detail & { line: number; column: number })[];
+    problems: (Omit<Detail, 'code'> & { code: string; line: number; column: number })[];
     warnings: { code: string; line: number }[];
 }
 
@@ -45,7 +45,8 @@ describe('routebook lint', function () {
         await world.close();
         const ran = await shell.run(['lint', write('wrong.json', wrong), '--json']);
         const [file] = ran.json['files'] as Linted[];
-        const bare = (details: Detail[]) => details.map(({ path, code, message }) => ({ path, code, message }));
+        const bare = (details: readonly { path: string; code: string; message: string }[]) =>
+            details.map(({ path, code, message }) => ({ path, code, message }));
         const { details } = body['error'] as { details: Detail[] };
         expect(details.length).to.be.greaterThan(2);
         expect(bare(file?.problems ?? [])).to.have.deep.members(bare(details));
@@ -109,6 +110,21 @@ describe('routebook lint', function () {
             [good, true],
             ['stdin', false],
         ]);
+    });
+
+    it('checks the files beside one that is not JSON and one that is missing', async () => {
+        const broken = write('not-json.json', '{\n  "format"\n}');
+        const good = write('sound.json', aPackage('shop.example'));
+        const ran = await shell.run(['lint', broken, 'missing.json', good, '--json']);
+        expect(ran.code).to.equal(1);
+        const files = ran.json['files'] as Linted[];
+        expect(files.map(({ file, ok, problems }) => [file, ok, ...problems.map(({ code, line }) => `${code} ${line}`)])).to.deep.equal([
+            [broken, false, 'INVALID_JSON 3'],
+            ['missing.json', false, 'FILE_NOT_FOUND 1'],
+            [good, true],
+        ]);
+        const shown = await shell.run(['lint', broken, good]);
+        expect(shown.stdout).to.include(`${broken}:3:1`).and.to.include(`✓ ${good}`);
     });
 
     it('names a missing file', async () => {
