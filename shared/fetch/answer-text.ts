@@ -1,5 +1,6 @@
 import type { FetchMeta } from '../contracts/fetch.ts';
 import { isOneValue } from '../domain/json/tokens.ts';
+import type { StoredResult } from '../store/fetch/results.ts';
 import type { Found } from './admit.ts';
 import type { FetchOrder } from './order.ts';
 import { type FetchSuccess, partialErrorOf } from './settle.ts';
@@ -75,7 +76,7 @@ export function splitResult(result: string): { data: string; meta: string } | un
 }
 
 /** The answer for a stored result that the account has already paid for. */
-export function storedText(order: FetchOrder, found: Found, { text, results }: { text: string; results: number }): AnswerParts {
+export function storedText(order: FetchOrder, found: Found, { text, results, paginationEnd }: StoredResult): AnswerParts {
     return splitAroundBalance(text, {
         credits_used: 0,
         request_id: order.requestId,
@@ -84,6 +85,7 @@ export function storedText(order: FetchOrder, found: Found, { text, results }: {
         version: found.version,
         results,
         truncated: false,
+        ...(paginationEnd === undefined ? {} : { pagination_end: paginationEnd }),
         cached: true,
         duration_ms: Math.round(performance.now() - order.times.began),
     });

@@ -16,7 +16,7 @@ export async function findStored(
     app: App,
     { body, caller }: FetchOrder,
     { found, values, connection }: Admitted,
-): Promise<{ text: string; results: number } | undefined> {
+): Promise<results.StoredResult | undefined> {
     if (!isCacheable(body, found)) return undefined;
     const place = { accountId: caller.accountId, question: resultKeyOf(body, found, values, connection) };
     return results.findResult(app.db, app.secrets, place, body.max_age ?? 0);
@@ -33,11 +33,15 @@ export async function keepResult(
     { outcome, charged }: Settled & { ok: true },
 ): Promise<void> {
     if (!isCacheable(body, found) || !outcome.mayKeep || outcome.truncated || charged === 0) return;
-    const { text } = outcome;
+    const { text, paginationEnd } = outcome;
     if (Buffer.byteLength(text) > results.RESULT_BYTES) return;
     try {
         const place = { accountId: caller.accountId, question: resultKeyOf(body, found, values, connection) };
-        await results.keepResult(app.db, app.secrets, place, { text, results: outcome.results });
+        await results.keepResult(app.db, app.secrets, place, {
+            text,
+            results: outcome.results,
+            ...(paginationEnd === undefined ? {} : { paginationEnd }),
+        });
     } catch (error) {
         app.log.warn({ part: 'results', operation, err: error }, 'a result could not be stored');
     }
@@ -52,7 +56,7 @@ function isCacheable({ max_age: maxAge = 0 }: FetchRequest, { endpoint }: Found)
     return maxAge > 0 && endpoint.effect === 'read';
 }
 
-/** The hash of everything that decides the result. Caps and timeouts are not part of it. Releases without encryption used other hashes. */
+/** The hash of everything that decides the result. Caps and timeouts are not part of it. Releases that stored results in another form used other hashes. */
 function resultKeyOf(
     { max_results: maxResults, max_pages: maxPages, cursor, partial }: FetchRequest,
     { versionId, endpoint }: Found,
@@ -62,6 +66,6 @@ function resultKeyOf(
     const whose = connection === undefined ? [] : [connection.connectionId];
     const isWalk = maxPages !== undefined || cursor !== undefined || partial !== undefined;
     const walk = isWalk ? [{ maxPages: maxPages ?? null, cursor: cursor ?? null, partial: partial ?? false }] : [];
-    const question = canonicalize(['sealed', versionId, endpoint.name, values, maxResults ?? null, ...whose, ...walk]) ?? '';
+    const question = canonicalize(['sealed with its end', versionId, endpoint.name, values, maxResults ?? null, ...whose, ...walk]) ?? '';
     return createHash('sha256').update(question, 'utf8').digest('hex');
 }

@@ -53,6 +53,7 @@ for (const topology of ANY_TOPOLOGY) {
                         params: [...params],
                         billing: { unit: 'result', results: 'items', max_results: 9 },
                     },
+                    { name: 'pages', kind: 'paginate', method: 'GET', url, params: [...params], pagination: { param: 'page' } },
                     { name: 'write', method: 'POST', url, effect: 'write' },
                     { name: 'session', method: 'GET', url, params: [...params], prepare: { url } },
                 ],
@@ -87,6 +88,14 @@ for (const topology of ANY_TOPOLOGY) {
             expect(answers).to.equal(seen);
             expect(await standing(ada)).to.deep.equal({ balance, remaining: remaining - 1 });
             expect(second.headers.get('ratelimit')).to.be.a('string');
+        });
+
+        it('says why a stored walk over pages ended, as the first answer did', async () => {
+            const walked = await ask('pages', { max_age: 60 }, ada, 'pages');
+            const again = await ask('pages', { max_age: 60 }, ada, 'pages');
+            expect(metaOf(walked)).to.include({ pagination_end: 'repeated', cached: false });
+            expect(metaOf(again)).to.include({ pagination_end: 'repeated', cached: true });
+            expect(again.body['data']).to.deep.equal(walked.body['data']);
         });
 
         it('never returns a result older than requested', async () => {

@@ -1,3 +1,4 @@
+import type { PaginationEnd } from '../../domain/fetch/pages.ts';
 import type { Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import type { Secrets } from '../../platform/secrets.ts';
@@ -13,11 +14,13 @@ const KEEP_MS = 1000;
 const PURPOSE = 'result';
 
 /** The result of a read that an account paid for. */
-interface StoredResult {
+export interface StoredResult {
     /** `data` of the answer, as JSON text. */
     text: string;
     /** The value of `meta.results`. */
     results: number;
+    /** The value of `meta.pagination_end`. */
+    paginationEnd?: PaginationEnd;
 }
 
 /** The account of a result, and the hash (hex) of the question that it answers. */
@@ -35,8 +38,9 @@ const FIND: PreparedQuery = {
 };
 
 /** Stores an encrypted result and replaces an earlier one. Deletes the oldest results of the account if space is needed. */
-export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, { text, results }: StoredResult): Promise<void> {
-    const sealed = await toBase64InTurns(await secrets.seal(text, PURPOSE));
+export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, result: StoredResult): Promise<void> {
+    const { text, results, paginationEnd } = result;
+    const sealed = await toBase64InTurns(await secrets.seal(withEnd(text, paginationEnd), PURPOSE));
     await runPrepared(db, KEEP, [place.accountId, place.question, sealed, results, ACCOUNT_BYTES], KEEP_MS);
 }
 
@@ -44,7 +48,17 @@ export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, {
 export async function findResult(db: Db, secrets: Secrets, place: ResultPlace, maxAge: number): Promise<StoredResult | undefined> {
     const [row] = await runPrepared<{ sealed: Buffer; results: number }>(db, FIND, [place.accountId, place.question, maxAge], KEEP_MS);
     const text = row && (await secrets.open(row.sealed, PURPOSE));
-    return row && text && { text: await textInTurns(text), results: row.results };
+    return row && text && { ...withoutEnd(await textInTurns(text)), results: row.results };
+}
+
+/** Writes the end of a walk over pages on a line before the JSON object. */
+function withEnd(text: string, end: PaginationEnd | undefined): string {
+    return end === undefined ? text : `${end}\n${text}`;
+}
+
+function withoutEnd(stored: string): Omit<StoredResult, 'results'> {
+    const end = /^[a-z_]+(?=\n)/.exec(stored)?.[0];
+    return end === undefined ? { text: stored } : { text: stored.slice(end.length + 1), paginationEnd: end as PaginationEnd };
 }
 
 /** Deletes one result, within a transaction. */
