@@ -899,6 +899,11 @@ describe('a bad package', () => {
         });
     }
 
+    it('is told that prepare brings the token of a page, where a header would carry one', () => {
+        const verdict = check(editedPackage(withHeader('x-csrf-token', 'x')));
+        expect(verdict.ok ? '' : verdict.problems[0]?.message).to.match(/"prepare" and write \{prepare\.name\} as the whole value\.$/);
+    });
+
     it('is tested in more than a hundred forms', () => {
         expect(Object.values(tables).flat().length).to.be.greaterThan(100);
     });

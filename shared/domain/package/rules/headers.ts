@@ -179,7 +179,10 @@ export function headerNameFault(
     const row = FORBIDDEN.find(({ names }) => names.some((pattern) => fits(hyphened, pattern)));
     const why = row?.why ?? (!isCredential && namesCredential(name) ? 'it carries a credential' : undefined);
     if (why === undefined || (isCredential && name === 'authorization')) return undefined;
-    return { code: 'FORBIDDEN_FIELD', message: `A package may not set the header ${quoted(name)}: ${why}. Leave it out.` };
+    const way = TOKENS_OF_PAGES.has(name)
+        ? 'If a page of the site carries the value, extract it in "prepare" and write {prepare.name} as the whole value.'
+        : 'Leave it out.';
+    return { code: 'FORBIDDEN_FIELD', message: `A package may not set the header ${quoted(name)}: ${why}. ${way}` };
 }
 
 function fits(name: string, pattern: string): boolean {
