@@ -11,10 +11,27 @@ const DELIMITERS = [',', ';', '\t', '|'];
  */
 export function readCsv(text: string, { delimiter = '', header = true, columns = [] }: CsvFormat = {}): { items: JsonObject[] } {
     if (/^\s{0,100}<(?:!doctype\s+html|html)\b/i.test(text)) throw new InvalidResponse('The answer is a page of HTML, and no CSV.');
-    const { data: rows, errors } = papaparse.parse<string[]>(text, { delimiter, delimitersToGuess: DELIMITERS, skipEmptyLines: true });
+    const { data, errors } = papaparse.parse<string[]>(text, { delimiter, delimitersToGuess: DELIMITERS, skipEmptyLines: true });
     const fault = errors.find(({ type }) => type === 'Quotes');
     if (fault !== undefined) throw new InvalidResponse(`Row ${(fault.row ?? 0) + 1} of the answer has quotes that do not end.`);
+    const rows = data[0]?.length === 1 && /^""/m.test(text) ? rowsOfOneColumn(text, delimiter) : data;
     const nameOf = nameColumns(columns.length > 0 ? columns : header ? (rows[0] ?? []) : []);
     const items = (header ? rows.slice(1) : rows).map((row) => Object.fromEntries(row.map((value, place) => [nameOf(place), value])));
     return { items };
+}
+
+/** The rows of one column. The parser takes a row of an empty quoted value for an empty line, so they are told apart by their text. */
+function rowsOfOneColumn(text: string, delimiter: string): string[][] {
+    const rows: string[][] = [];
+    let start = 0;
+    papaparse.parse<string[]>(text, {
+        delimiter,
+        delimitersToGuess: DELIMITERS,
+        step({ data, meta }) {
+            const isEmptyLine = data.length === 1 && data[0] === '' && !text.slice(start, meta.cursor).includes('"');
+            if (!isEmptyLine) rows.push(data);
+            start = meta.cursor;
+        },
+    });
+    return rows;
 }

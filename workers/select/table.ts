@@ -12,21 +12,29 @@ const MAX_CELLS = 200_000;
 const MAX_SPAN = 1000;
 
 /**
- * The rows of a table as objects; the first row names the columns. A cell that spans several columns or rows appears in all of them.
+ * The rows of a table as objects; the first row names the columns. If every row begins with its own header, there is no such row, and the
+ * columns have no names. A cell that spans several columns or rows appears in all of them.
  * @throws InvalidResponse for too many cells
  */
 export function tableOf(table: Matches): JsonObject[] {
-    const [header = [], ...rows] = cellsOf(table);
-    const nameOf = nameColumns(header);
-    return rows.map((row) => Object.fromEntries([...row].map((text = '', place) => [nameOf(place), text])));
+    const elements = [...rowsOf(table)];
+    const cells = cellsOf(elements);
+    const header = elements.every(hasOwnHeader) ? [] : cells.shift();
+    const nameOf = nameColumns(header ?? []);
+    return cells.map((row) => Object.fromEntries([...row].map((text = '', place) => [nameOf(place), text])));
 }
 
-function cellsOf(table: Matches): string[][] {
+/** Whether a row is `<tr><th>Weight</th><td>3 kg</td></tr>`, as in a table of properties. */
+function hasOwnHeader(row: Matches): boolean {
+    return row.children().first().is('th') && row.children('td').length > 0 && !row.parent().is('thead');
+}
+
+function cellsOf(elements: readonly Matches[]): string[][] {
     const rows: string[][] = [];
     /** For each column, the text of a cell that spans into the next rows, and the number of these rows. */
     let above = new Map<number, { text: string; left: number }>();
     let count = 0;
-    for (const row of rowsOf(table)) {
+    for (const row of elements) {
         const texts: string[] = [];
         const below: typeof above = new Map();
         const put = (text: string, rowsLeft: number): void => {
