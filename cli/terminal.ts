@@ -44,8 +44,9 @@ interface Output {
 export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, stdout, stderr }: Streams = process): Terminal {
     const isColourful = { out: mayColour && stdout.isTTY === true, error: mayColour && stderr.isTTY === true };
     return {
-        print: (line) => void stdout.write(`${line}\n`),
-        complain: (line) => void stderr.write(`${line}\n`),
+        // Programs and files get results unchanged.
+        print: (line) => void stdout.write(`${stdout.isTTY === true ? readable(line) : line}\n`),
+        complain: (line) => void stderr.write(`${readable(line)}\n`),
         paint: painting(isColourful.out),
         paintError: painting(isColourful.error),
         isColourful,
@@ -59,6 +60,19 @@ export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, std
         },
         progress: (text) => (stderr.isTTY === true ? spin(text, (part) => stderr.write(part)) : SILENT),
     };
+}
+
+/** The colours of `painting`, or a control character other than tab and newline. */
+const COLOUR_OR_CONTROL = /\u001b\[(?:[12]|22|3[12369])m|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/**
+ * Replaces control characters by their escapes, except our colours. Texts of servers and sites may contain sequences that move the cursor,
+ * rename the window or write to the clipboard.
+ */
+function readable(text: string): string {
+    return text.replace(COLOUR_OR_CONTROL, (found) =>
+        found.length > 1 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
 }
 
 const SILENT: Progress = { update() {}, end() {} };
@@ -78,7 +92,7 @@ function spin(first: string, write: (part: string) => void): Progress {
     let isShown = false;
     const draw = () => {
         isShown = true;
-        write(`${CLEAR_LINE}${FRAMES[frame++ % FRAMES.length]} ${text}`);
+        write(`${CLEAR_LINE}${FRAMES[frame++ % FRAMES.length]} ${readable(text)}`);
     };
     let timer = setTimeout(() => {
         draw();
