@@ -9,30 +9,44 @@ export interface Arrival {
     /** Maximum milliseconds without a byte, and in total. */
     pauseMs: number;
     allMs: number;
-    /** Whether the whole body stays in memory until the answer. */
-    isKept?: boolean;
 }
 
-/**
- * The chunks of a body as they arrive. Even if the consumer is slow, only one chunk is in memory.
- * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED
- */
-export async function* readChunks(request: Request, { maxBytes, pauseMs, allMs, isKept = false }: Arrival): AsyncGenerator<Buffer> {
-    const { req: source } = request.raw;
-    const declared = Number(source.headers['content-length'] ?? 0);
-    if (declared > maxBytes) await refuseTooLarge(request, declared - maxBytes);
-    const until = performance.now() + allMs;
+/** A body that is processed while it arrives. */
+export interface Chunks {
+    /**
+     * The chunks as they arrive. Even if the consumer is slow, only one chunk is in memory.
+     * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED
+     */
+    read(): AsyncGenerator<Buffer>;
+    /** Counts bytes that stay in memory until the answer. If there is no room for them, `read` throws OVERLOADED. */
+    keep(bytes: number): void;
+}
+
+/** Bytes that a body may keep in memory without being counted. */
+const UNCOUNTED = 16 * 1024;
+
+export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arrival): Chunks {
+    const { req: source, res } = request.raw;
     const state: { full?: Refusal; wake?: () => void } = {};
-    const place = isKept ? reserveBody(request, { maxBytes }, refuse) : undefined;
-    function refuse(refusal: Refusal): void {
-        state.full = refusal;
-        state.wake?.();
+    let place: ReturnType<typeof reserveBody> | undefined;
+    let kept = 0;
+
+    function reserve(): NonNullable<typeof place> {
+        const reserved = reserveBody(request, { maxBytes }, (refusal) => {
+            state.full = refusal;
+            state.wake?.();
+        });
+        res.once('close', reserved.leave);
+        return reserved;
     }
-    // Ignores the listener's time limit for requests; this body has its own limits.
-    source.on(LATE, () => {});
-    let bytes = 0;
-    try {
-        for (;;) {
+
+    async function* read(): AsyncGenerator<Buffer> {
+        const declared = Number(source.headers['content-length'] ?? 0);
+        if (declared > maxBytes) await refuseTooLarge(request, declared - maxBytes);
+        const until = performance.now() + allMs;
+        // Ignores the listener's time limit for requests; this body has its own limits.
+        source.on(LATE, () => {});
+        for (let bytes = 0; ; ) {
             if (state.full !== undefined) throw state.full;
             const piece: Buffer | null = source.read();
             if (piece !== null) {
@@ -42,7 +56,6 @@ export async function* readChunks(request: Request, { maxBytes, pauseMs, allMs, 
                     source.resume();
                     throw new Refusal('PAYLOAD_TOO_LARGE');
                 }
-                place?.came(piece.length);
                 yield piece;
                 continue;
             }
@@ -50,12 +63,19 @@ export async function* readChunks(request: Request, { maxBytes, pauseMs, allMs, 
             if (source.destroyed) throw new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.');
             await waitForBytes(source, Math.min(pauseMs, until - performance.now()), state);
         }
-        const full = place?.whole(bytes);
-        if (full !== undefined) throw full;
-    } catch (error) {
-        place?.leave();
-        throw error;
+        place?.whole(kept);
     }
+
+    return {
+        read,
+        keep(bytes) {
+            kept += bytes;
+            if (kept <= UNCOUNTED) return;
+            if (place !== undefined) return place.came(bytes);
+            place = reserve();
+            place.came(kept);
+        },
+    };
 }
 
 /** @throws Refusal REQUEST_TIMEOUT if no bytes arrive in time */

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
 import { createKeyedQueue } from '../../api/admission/keyed-queue.ts';
-import { createBodyBudget } from '../../api/bodies/body-budget.ts';
+import { createBodyBudget, reserveBody } from '../../api/bodies/body-budget.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
+import { codeOf } from '../support/routes.ts';
 import { isWhole } from '../support/sample.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const MIB = 1024 * 1024;
@@ -100,6 +103,60 @@ describe('a write that waits for its turn with its body', () => {
         expect(await second.catch((error: Refusal) => error.code)).to.equal('OVERLOADED');
         running.resolve();
         await first;
+    });
+});
+
+describe('the ids of items of a batch that arrives as lines', function () {
+    this.timeout(240_000);
+    let world: World;
+    let shop: Shop;
+    let person: Person;
+
+    before(async () => {
+        shop = await openShop();
+        world = await openWorld({ workers: 0, config: { egressHosts: SHOP_HOSTS } });
+        person = await join(world);
+        await person.publish(shopPackage(shop.port));
+    });
+    after(async () => {
+        await world.close();
+        await shop.close();
+    });
+
+    /** Fills the memory: half of it by running calls of free accounts, and half by others. Returns a function that frees it. */
+    function fill(): () => void {
+        const leave = [{ isCall: true }, { plan: 'pro' }].map(({ isCall = false, plan = 'free' }) => {
+            const auth = { credentials: { app: { accountId: plan, plan } } };
+            const request = { app: { clientAddress: '192.0.2.1' }, auth, raw: { res: { once() {} } } };
+            const place = reserveBody(request as unknown as Request, { maxBytes: 64 * MIB, isCall }, () => undefined);
+            place.came(64 * MIB);
+            if (isCall) expect(place.whole(64 * MIB)).to.equal(undefined);
+            return place.leave;
+        });
+        return () => leave.forEach((one) => void one());
+    }
+
+    const order = (query: string, idOf: (at: number) => object) => {
+        const body = Array.from({ length: 1000 }, (_, at) => JSON.stringify({ params: { id: at + 1 }, ...idOf(at) })).join('\n');
+        const headers = { 'content-type': 'application/x-ndjson' };
+        return person.call('POST', `/v1/batches?site=${SHOP}&endpoint=product${query}`, { body, headers });
+    };
+    const named = (at: number) => ({ custom_id: `${at}`.padStart(64, 'x') });
+
+    it('share the memory for large bodies, in dry runs and in orders', async () => {
+        const free = fill();
+        try {
+            for (const query of ['&dry_run=true', '']) {
+                const refused = await order(query, named);
+                expect(codeOf(refused), query).to.equal('OVERLOADED');
+                expect(refused.headers.get('retry-after'), query).to.equal('1');
+            }
+            expect((await order('&dry_run=true', () => ({}))).status).to.equal(200);
+        } finally {
+            free();
+        }
+        expect((await order('&dry_run=true', named)).status).to.equal(200);
+        expect((await order('', named)).status).to.equal(202);
     });
 });
 

@@ -120,11 +120,14 @@ export async function checkItems(app: App, caller: Caller, body: BatchBody, keep
     return checked;
 }
 
+/** Memory that a custom_id takes besides its characters. */
+const NAME_BYTES = 64;
+
 const item = prepare(batchItem, { convert: false });
 
 function readItem(
     { text }: ItemText,
-    { isLines }: BatchBody,
+    { isLines, keep }: BatchBody,
     names: Set<string>,
 ): { ok: true; item: BatchItem } | { ok: false; problems: readonly ItemDetail[] } {
     if (typeof text !== 'string') return { ok: false, problems: [text.problem] };
@@ -143,6 +146,7 @@ function readItem(
     if (names.has(name))
         return { ok: false, problems: [{ path: '/custom_id', code: 'REPEATED', message: 'Another item has the same custom_id.' }] };
     names.add(name);
+    keep(NAME_BYTES + name.length);
     return { ok: true, item: asked };
 }
 

@@ -8,7 +8,7 @@ import { type SplitBody, splitItems } from '../../../shared/domain/json/split-it
 import { type Detail, type DetailCode, type ItemDetail, Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { emptyBody, isJsonType, isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
-import { readChunks } from '../../bodies/read-chunks.ts';
+import { type Chunks, openChunks } from '../../bodies/read-chunks.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
 import type { Call } from '../../serve.ts';
 import { batchTurn } from './batch-turns.ts';
@@ -29,6 +29,8 @@ export interface BatchBody {
     isLines: boolean;
     /** SHA-256 of query and body in hex. Call it after all items were read. */
     hash(): string;
+    /** Counts bytes of items that stay in memory until the answer. If there is no room for them, reading further items fails. */
+    keep(bytes: number): void;
 }
 
 const { json: JSON_BODY, lines: LINES } = BATCH_BODIES;
@@ -54,7 +56,7 @@ export async function openBody(call: BatchCall): Promise<BatchBody> {
 export async function hashBody(call: BatchCall): Promise<string> {
     const maxBytes = typeOf(call) === 'lines' ? LINES.bytes : JSON_BODY.bytes;
     const hash = createHash('sha256').update(`${queryOf(call)}\n`);
-    for await (const piece of readChunks(call.request, { ...BOUNDS, maxBytes })) hash.update(piece);
+    for await (const piece of openChunks(call.request, { ...BOUNDS, maxBytes }).read()) hash.update(piece);
     return hash.digest('hex');
 }
 
@@ -78,7 +80,9 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     const misplaced = Object.keys(call.query).filter((name) => !OF_QUERY.includes(name));
     refuse(misplaced.map((name) => wrong(`/${name}`, 'UNKNOWN_FIELD', 'With a JSON body, put this field into the body.')));
     const pieces: Buffer[] = [];
-    for await (const piece of readChunks(call.request, { ...BOUNDS, maxBytes: JSON_BODY.bytes, isKept: true })) {
+    const { read, keep } = openChunks(call.request, { ...BOUNDS, maxBytes: JSON_BODY.bytes });
+    for await (const piece of read()) {
+        keep(piece.length);
         hash.update(piece);
         pieces.push(piece);
     }
@@ -98,7 +102,8 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     if (items.length > 0) refuse([wrong('/items', 'REPEATED', 'Send this field only once.')]);
     const count = split?.count ?? 0;
     if (count === 0) refuse([NO_ITEMS]);
-    return { fields, items: itemsOf(split), hash: () => hash.digest('hex'), isLines: false };
+    // The body stays in memory anyway, and is larger than what is kept of its items.
+    return { fields, items: itemsOf(split), hash: () => hash.digest('hex'), keep() {}, isLines: false };
 }
 
 async function* itemsOf(split: SplitBody | undefined): AsyncGenerator<ItemText> {
@@ -118,7 +123,8 @@ function openLines(call: BatchCall, hash: Hash): BatchBody {
         metadata: text === undefined ? undefined : readMetadata(text),
     };
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-    return { fields: given, items: linesOf(call, hash), hash: () => hash.digest('hex'), isLines: true };
+    const chunks = openChunks(call.request, { ...BOUNDS, maxBytes: LINES.bytes });
+    return { fields: given, items: linesOf(chunks, hash), hash: () => hash.digest('hex'), keep: chunks.keep, isLines: true };
 }
 
 /** @throws Refusal VALIDATION_ERROR */
@@ -138,7 +144,7 @@ function readMetadata(text: string): Metadata {
  * Yields non-blank lines as they arrive. Beyond the limit it yields one problem and reads the rest only for the hash. Skipping takes almost
  * no time, so it needs to give other work no turn.
  */
-async function* linesOf({ request }: BatchCall, hash: Hash): AsyncGenerator<ItemText> {
+async function* linesOf({ read }: Chunks, hash: Hash): AsyncGenerator<ItemText> {
     const line = createLine();
     let number = 1;
     let count = 0;
@@ -147,7 +153,7 @@ async function* linesOf({ request }: BatchCall, hash: Hash): AsyncGenerator<Item
         if (count > LINES.items) return { at: '/items', text: { problem: tooMany(LINES.items) } };
         return { at: `/lines/${number}`, text: line.take() };
     };
-    for await (const piece of readChunks(request, { ...BOUNDS, maxBytes: LINES.bytes })) {
+    for await (const piece of read()) {
         hash.update(piece);
         for (let from = 0; count <= LINES.items; ) {
             if (line.isEmpty()) {
