@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import type { Page } from '../../api/dashboard/page.ts';
+import { PAGES } from '../../api/dashboard/pages.ts';
+import { newWebToken } from '../../shared/domain/accounts/web-token.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { FORMS, pathOf } from './support/places.ts';
+import { type Settled, settle } from './support/settled.ts';
+import { hiddenOf, type Visitor, visitor } from './support/visitor.ts';
+
+/** Fields that the forms read, so that every form would get as far as its work. */
+const FIELDS: Readonly<Record<string, string>> = {
+    name: 'Owned',
+    role: 'owner',
+    overlap: 'now',
+    expires: 'never',
+    email: 'a@owned.example',
+};
+
+/** What a page of another site can make a browser send. */
+const ABROAD = { origin: 'https://owned.example', referer: 'https://owned.example/' };
+
+/** Tables that forms change. */
+const TABLES = [
+    ...['users', 'workspaces', 'memberships', 'api_keys', 'workspace_invitations', 'web_sessions', 'passkeys', 'totp_secrets'],
+    ...[
+        'recovery_codes',
+        'mail_links',
+        'outgoing_mails',
+        'webhooks',
+        'connections',
+        'jobs',
+        'batches',
+        'monitors',
+        'maintainers',
+        'claims',
+    ],
+    ...['versions', 'domains', 'schema_requests', 'workspace_audit'],
+];
+
+describe('a form that another site sends in the browser of somebody signed in', function () {
+    this.timeout(120_000);
+    let world: World;
+    let person: Settled;
+    /** Somebody else, whose form tokens the other site knows. */
+    let attacker: Settled;
+    let stateBefore: string;
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+        person = await settle(world);
+        attacker = await settle(world);
+        stateBefore = await state();
+    });
+    after(() => world.close());
+
+    async function state(): Promise<string> {
+        const rows = await Promise.all(
+            TABLES.map((table) => world.app.db(table).select(world.app.db.raw("to_jsonb(??.*) - 'last_used_at' as row", [table]))),
+        );
+        return rows
+            .map(
+                (all, at) =>
+                    `${TABLES[at]}: ${all
+                        .map(({ row }) => JSON.stringify(row))
+                        .toSorted()
+                        .join('\n')}`,
+            )
+            .join('\n');
+    }
+
+    const tokenOf = async (one: Visitor, path = '/dashboard/settings') => hiddenOf((await one.get(path)).html, '_form') ?? '';
+    const send = (page: Page, token: string | undefined, headers: Record<string, string>, query = '') => {
+        const fields = { ...FIELDS, ...(token === undefined ? {} : { _form: token }) };
+        return person.post(pathOf(page, person.values) + query, new URLSearchParams(fields).toString(), headers);
+    };
+    /** Pages of operators do not exist for others. */
+    const refusalOf = ({ audience }: Page) => (audience === 'operator' ? 404 : 403);
+
+    it('is refused without a token, and with a token of somebody else, of nobody, or from the address', async () => {
+        const own = await tokenOf(person);
+        const tokens = {
+            none: undefined,
+            empty: '',
+            short: own.slice(0, 20),
+            random: newWebToken(),
+            "somebody else's": await tokenOf(attacker),
+            "a stranger's": await tokenOf(visitor(world), '/login'),
+        };
+        for (const page of FORMS) {
+            for (const [which, token] of Object.entries(tokens)) {
+                expect((await send(page, token, ABROAD)).status, `${page.path}, token: ${which}`).to.equal(refusalOf(page));
+            }
+            expect((await send(page, undefined, ABROAD, `?_form=${own}`)).status, page.path).to.equal(refusalOf(page));
+        }
+    });
+
+    it('is refused even with a token of this browser, where the browser says that it comes from another site', async () => {
+        const own = await tokenOf(person);
+        for (const page of FORMS) {
+            for (const site of ['cross-site', 'same-site']) {
+                const { status } = await send(page, own, { ...ABROAD, 'sec-fetch-site': site });
+                expect(status, `${page.path} from ${site}`).to.equal(refusalOf(page));
+            }
+        }
+    });
+
+    it('is refused in every encoding that another site can send without asking', async () => {
+        for (const page of FORMS) {
+            for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/json']) {
+                const { status } = await person.post(pathOf(page, person.values), '{"_form":""}', { ...ABROAD, 'content-type': type });
+                expect(status, `${page.path} as ${type}`).to.equal(415);
+            }
+        }
+    });
+
+    it('does nothing with another method, whatever it says that it means', async () => {
+        const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+        const own = await tokenOf(person);
+        const body = new URLSearchParams({ ...FIELDS, _form: own }).toString();
+        const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': '10.9.9.9' };
+        const isServed = (method: string, path: string) => PAGES.some((page) => page.method === method && page.path === path);
+        for (const page of FORMS) {
+            const url = new URL(pathOf(page, person.values), world.base);
+            for (const method of ['PUT', 'PATCH', 'DELETE']) {
+                const { status } = await fetch(url, { method, headers, body });
+                expect(status, `${method} ${page.path}`).to.be.oneOf([404, 405]);
+            }
+            if (isServed('GET', page.path)) continue;
+            const meant = { ...headers, 'x-http-method-override': 'POST', 'x-method-override': 'POST' };
+            const { status } = await fetch(`${url.href}?${body}&_method=POST`, { headers: meant, redirect: 'manual' });
+            expect(status, `GET ${page.path}`).to.be.oneOf([404, 405]);
+        }
+        for (const page of PAGES.filter(({ method, path }) => method === 'GET' && !isServed('POST', path))) {
+            expect((await send(page, own, {})).status, `POST ${page.path}`).to.be.oneOf([404, 405]);
+        }
+    });
+
+    it('signs nobody in or up who is not signed in', async () => {
+        const stranger = visitor(world);
+        const body = new URLSearchParams({ ...FIELDS, _form: await tokenOf(attacker), email: attacker.email, password: 'x' }).toString();
+        for (const page of FORMS) {
+            const { status, to, headers } = await stranger.post(pathOf(page, person.values), body, ABROAD);
+            expect(headers['set-cookie']?.join('') ?? '', page.path).not.to.include('session=');
+            if (page.audience === 'anyone') expect(status, page.path).to.equal(403);
+            else expect([status, to], page.path).to.deep.equal(page.audience === 'operator' ? [404, undefined] : [303, '/login']);
+        }
+    });
+
+    it('changes nothing', async () => {
+        expect(await state()).to.equal(stateBefore);
+    });
+});
