@@ -1,4 +1,4 @@
-import { BATCHES, BESIDE_BATCHES } from './batches.ts';
+import { BATCHES, BEHIND_BATCHES, BESIDE_BATCHES } from './batches.ts';
 import { CONNECTIONS } from './connections.ts';
 import { COMPARISON, STEADY, WORKERS } from './fetches.ts';
 import { FIND } from './find.ts';
@@ -22,6 +22,7 @@ export const ROUNDS: readonly Round[] = [
     PARTS,
     BATCHES,
     BESIDE_BATCHES,
+    BEHIND_BATCHES,
     WEBHOOKS,
     REGISTRY,
     FIND,

@@ -21,15 +21,24 @@ export const BATCHES: Round = {
     ],
 };
 
-/** J3: the effect of batches on other calls. It takes half an hour, since it orders millions of items. */
+/** J3: the effect of a batch on live calls of its account and of another one. */
 export const BESIDE_BATCHES: Round = {
     name: 'beside_batches',
     open: openWarm,
     scenarios: [{ name: 'batch_beside', run: besideBatch }],
 };
 
+/** J3: first jobs of other accounts behind a crowd. Ordering and cancelling the crowd takes most of the time. */
+export const BEHIND_BATCHES: Round = {
+    name: 'beside_batches',
+    open: openCrowd,
+    scenarios: [{ name: 'batch_behind', run: behindCrowd }],
+};
+
+/** Runs the code of live calls and of batches until it is compiled. */
 async function openWarm(bench: Bench): Promise<() => Promise<void>> {
     await warm(bench);
+    await untilEnded(bench, (await order(bench, bench.isQuick ? 1000 : 5000)).batch_id);
     return async () => undefined;
 }
 
@@ -92,63 +101,64 @@ async function batchLines(bench: Bench): Promise<Figures> {
     return { count: items, accepted_ms: ms, ...figures };
 }
 
-/** Waiting items of one account, in batches of the largest size, when other accounts order their first job. */
-const CROWD = { batches: 10, items: 100_000 };
-
-/**
- * Measures live calls of the same account, alone and during a batch that fills the worker; live calls of another account; then first jobs
- * of other accounts behind a million items of one account.
- */
+/** Measures live calls of the same account, alone and during a batch that fills the worker; then live calls of another account. */
 async function besideBatch(bench: Bench): Promise<Figures> {
     const alone = await liveFetches(bench, { perSecond: LIVE_PER_SECOND });
     const { batch_id: id } = await order(bench, bench.isQuick ? 10_000 : 100_000);
     try {
         const beside = await liveFetches(bench, { perSecond: LIVE_PER_SECOND });
-        const name = id.slice(4).toLowerCase();
-        const stranger = await openAccount(bench.stack, `beside-${name}`, 'pro', MANY);
+        const stranger = await openAccount(bench.stack, `beside-${id.slice(4).toLowerCase()}`, 'pro', MANY);
         const other = await liveFetches(bench, { perSecond: LIVE_PER_SECOND }, stranger);
         const { counts } = (await call<Batch>(bench, 'GET', `/v1/batches/${id}`)).data;
         if (counts.queued === 0) throw new Error('the batch ended before the live calls beside it');
-        const behind = await behindCrowd(bench, name);
         return {
             ...beside,
             alone_p50_ms: alone['p50_ms'] ?? Number.NaN,
             alone_p99_ms: alone['p99_ms'] ?? Number.NaN,
             other_p50_ms: other['p50_ms'] ?? Number.NaN,
             other_p99_ms: other['p99_ms'] ?? Number.NaN,
-            ...behind,
         };
     } finally {
         await cancel(bench, id);
     }
 }
 
-/**
- * Measures first jobs of other accounts behind the crowd.
- * @param name names the accounts of this repetition; the crowd needs a new account each time, since batches per hour are limited
- */
-async function behindCrowd(bench: Bench, name: string): Promise<Figures> {
-    const crowd = await openAccount(bench.stack, `crowd-${name}`, 'pro', MANY);
-    const ordered: string[] = [];
-    try {
-        for (let batch = 0; batch < (bench.isQuick ? 1 : CROWD.batches); batch++) {
-            ordered.push((await order(bench, bench.isQuick ? 10_000 : CROWD.items, crowd)).batch_id);
-        }
-        const first: number[] = [];
-        for (let account = 0; account < (bench.isQuick ? 1 : 5); account++) {
-            const key = await openAccount(bench.stack, `behind-${name}-${account}`, 'pro', MANY);
-            const { data } = await call<{ job_id: string }>(bench, 'POST', '/v1/jobs', {
-                key,
-                body: JSON.stringify({ site: SITE, endpoint: 'item', params: { id: 1 } }),
-            });
-            const job = await call<{ created_at: string; started_at: string }>(bench, 'GET', `/v1/jobs/${data.job_id}?wait=30`, { key });
-            first.push(Date.parse(job.data.started_at) - Date.parse(job.data.created_at));
-        }
-        const left = await Promise.all(ordered.map((id) => call<Batch>(bench, 'GET', `/v1/batches/${id}`, { key: crowd })));
-        return { first_ms: Math.max(...first), still_queued: left.reduce((sum, { data }) => sum + data.counts.queued, 0) };
-    } finally {
-        for (const id of ordered) await cancel(bench, id, crowd);
+/** Waiting items of one account, in batches of the largest size. */
+const CROWD = { batches: 10, items: 100_000 };
+
+/** `accounts`: how many have ordered behind it. */
+let crowd: { key: string; batches: string[]; accounts: number } | undefined;
+
+async function openCrowd(bench: Bench): Promise<() => Promise<void>> {
+    await openWarm(bench);
+    const key = await openAccount(bench.stack, `crowd-${process.pid}`, 'pro', MANY);
+    const batches: string[] = [];
+    crowd = { key, batches, accounts: 0 };
+    for (let batch = 0; batch < (bench.isQuick ? 1 : CROWD.batches); batch++) {
+        batches.push((await order(bench, bench.isQuick ? 10_000 : CROWD.items, key)).batch_id);
     }
+    return async () => {
+        for (const id of batches) await cancel(bench, id, key);
+        crowd = undefined;
+    };
+}
+
+/** Measures the first jobs of five new accounts. */
+async function behindCrowd(bench: Bench): Promise<Figures> {
+    const here = crowd as NonNullable<typeof crowd>;
+    const first: number[] = [];
+    for (let account = 0; account < 5; account++) {
+        here.accounts += 1;
+        const key = await openAccount(bench.stack, `behind-${process.pid}-${here.accounts}`, 'pro', MANY);
+        const { data } = await call<{ job_id: string }>(bench, 'POST', '/v1/jobs', {
+            key,
+            body: JSON.stringify({ site: SITE, endpoint: 'item', params: { id: 1 } }),
+        });
+        const job = await call<{ created_at: string; started_at: string }>(bench, 'GET', `/v1/jobs/${data.job_id}?wait=30`, { key });
+        first.push(Date.parse(job.data.started_at) - Date.parse(job.data.created_at));
+    }
+    const left = await Promise.all(here.batches.map((id) => call<Batch>(bench, 'GET', `/v1/batches/${id}`, { key: here.key })));
+    return { first_ms: Math.max(...first), still_queued: left.reduce((sum, { data }) => sum + data.counts.queued, 0) };
 }
 
 async function order(bench: Bench, items: number, key?: string): Promise<Batch> {

@@ -18,10 +18,10 @@ const GOOD_PER_SECOND = 60;
  * The good site is measured alone before and after each row. Both together take as long as the measurement during the row, so drift affects
  * both equally. The measurement after a row is also the one before the next row.
  */
-const ALONE_MS = 4000;
+const ALONE_MS = 2500;
 /** Older measurements of the good site alone are repeated. */
 const FRESH_MS = 15_000;
-const BESIDE_MS = 8000;
+const BESIDE_MS = 5000;
 /** Limits of the strangers' accounts. Each row has its own account, since limits per 24 h remain. */
 const MANY = { 'per-minute': 1e9, 'per-hour': 1e9, 'per-day': 1e9, allowance: 1e9, credits: 1e9, concurrency: 50 };
 /** Concurrent strangers. */
