@@ -3,8 +3,8 @@ import { postFetch } from '../../shared/contracts/fetch.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.ts';
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
+import { createParamValidator } from '../../shared/domain/fetch/validate-params.ts';
 import { jsonProblems } from '../../shared/domain/json/json-bounds.ts';
-import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { readConfig, requireDatabase } from '../../shared/platform/config.ts';
@@ -105,7 +105,7 @@ function validation(count: number): number {
         const body = bodies[turn % bodies.length];
         if (body === undefined || jsonProblems(body).length > 0) throw new Error('the body is out of bounds');
         const { error } = schema.validate(body, { abortEarly: false, convert: false });
-        const bound = bindParams(endpoint, body.params, (paramSchema, value) => compileJsonSchema(paramSchema)(value));
+        const bound = bindParams(endpoint, body.params, createParamValidator());
         if (error !== undefined || !bound.ok) throw new Error('the body is not valid');
     });
 }

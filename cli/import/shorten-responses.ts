@@ -1,5 +1,5 @@
 import { countNodes, MAX_PACKAGE_NODES, MAX_PARAM_NODES } from '../../shared/domain/json/schema/count-nodes.ts';
-import { MAX_NODES } from '../../shared/domain/json/schema/expand.ts';
+import { MAX_NODES } from '../../shared/domain/json/schema/measure.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { JsonSchema, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { NotCarried, ReadOperation } from './operation.ts';

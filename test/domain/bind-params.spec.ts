@@ -1,19 +1,17 @@
 import { expect } from 'chai';
-import { bindParams, type ValidateValue } from '../../shared/domain/fetch/bind-params.ts';
-import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
+import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
+import { createParamValidator } from '../../shared/domain/fetch/validate-params.ts';
 import type { Endpoint, JsonObject, PackageEndpoint, Values } from '../../shared/domain/types.ts';
 import { anEndpoint, bodyParam, pathParam, queryParam } from './an-endpoint.ts';
 
-const validate: ValidateValue = (schema, value) => compileJsonSchema(schema)(value);
-
 function bound(endpoint: Endpoint, params: JsonObject): Values {
-    const binding = bindParams(endpoint, params, validate);
+    const binding = bindParams(endpoint, params, createParamValidator());
     if (!binding.ok) throw new Error(JSON.stringify(binding.problems));
     return binding.values;
 }
 
 function problems(endpoint: Endpoint, params: JsonObject): string[] {
-    const binding = bindParams(endpoint, params, validate);
+    const binding = bindParams(endpoint, params, createParamValidator());
     return binding.ok ? [] : binding.problems.map(({ path, code }) => `${path} ${code}`);
 }
 
@@ -60,11 +58,11 @@ describe('the params of a call', () => {
     });
 
     it('get a suggestion for an unknown name', () => {
-        const binding = bindParams(anEndpoint(search), { query: 'x', pages: 1 }, validate);
+        const binding = bindParams(anEndpoint(search), { query: 'x', pages: 1 }, createParamValidator());
         expect(binding.ok ? '' : binding.problems[0]?.message).to.equal('The endpoint products has no such parameter; did you mean page?');
-        const none = bindParams(anEndpoint(), { x: 1 }, validate);
+        const none = bindParams(anEndpoint(), { x: 1 }, createParamValidator());
         expect(none.ok ? '' : none.problems[0]?.message).to.equal('The endpoint products has no such parameter; it takes none.');
-        const brief = bindParams(anEndpoint(search), { query: 'x', pages: 1 }, validate, false);
+        const brief = bindParams(anEndpoint(search), { query: 'x', pages: 1 }, createParamValidator(), false);
         expect(brief.ok ? '' : brief.problems[0]?.message).to.equal('The endpoint products has no such parameter.');
     });
 

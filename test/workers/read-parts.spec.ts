@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { createReader, type Reader } from '../../workers/select/reader.ts';
 import type { Page } from '../../workers/upstream.ts';
-import { isWhole } from '../support/sample.ts';
 
 const NOTHING: Endpoint['response'] = { type: undefined, select: undefined, schema: undefined };
 
@@ -112,47 +110,6 @@ describe('reading one page of several', () => {
         }
         const tooLong = await reader.join(texts, { response: NOTHING }, wanted, 11 * 1024 * 1024);
         expect(tooLong).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
-    });
-
-    it('compiles no schema on the event loop of other calls', async () => {
-        const properties = (seed: number) =>
-            Object.fromEntries(
-                Array.from({ length: 60 }, (_, at) => [
-                    `k${seed}_${at}`,
-                    {
-                        type: ['string', 'number'],
-                        maxLength: 9 + at,
-                        enum: Array.from({ length: 64 }, (_, choice) => `v${seed}_${choice}`),
-                    },
-                ]),
-            );
-        const endpoint = (seed: number) => ({
-            response: { ...NOTHING, schema: { properties: { one: { properties: properties(seed) } } } },
-        });
-        const wanted = { results: 'items', most: 2 };
-        // The minimum, since other load on the machine adds to it.
-        const cpuOf = async (act: (seed: number) => unknown, seeds: readonly number[]) => {
-            const costs: number[] = [];
-            for (const seed of seeds) {
-                const before = process.threadCpuUsage();
-                await act(seed);
-                const { user, system } = process.threadCpuUsage(before);
-                costs.push(user + system);
-            }
-            return Math.min(...costs);
-        };
-        const seeds = Array.from({ length: 10 }, (_, seed) => seed);
-        const read = await cpuOf(async (seed) => {
-            const fits = await reader.read(page('{"one":{},"items":[]}'), endpoint(seed), wanted);
-            expect(fits.ok).to.equal(true);
-            const joined = await reader.join([`{"one":{"k${seed}_1":7},"items":[]}`], endpoint(seed), wanted, 100);
-            expect(!joined.ok && joined.details[0]?.path).to.equal(`/one/k${seed}_1`);
-        }, seeds);
-        const compiled = await cpuOf(
-            (seed) => compileJsonSchema(endpoint(seed).response.schema)({}),
-            seeds.map((seed) => seed + 100),
-        );
-        expect(read / compiled, 'of the CPU that compiling takes').to.be.below(isWhole ? 0.25 : 0.8);
     });
 
     it('reads the form of any page, or ends', async () => {

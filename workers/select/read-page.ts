@@ -4,8 +4,7 @@ import { cutResults, isNullAt, resultsAt, withResults, wrapResult } from '../../
 import { hasRounded, mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
-import { walkedVerdict } from '../../shared/domain/json/schema/interpret.ts';
-import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
+import { validateBySchema } from '../../shared/domain/json/schema/interpret.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Endpoint, Extract, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
@@ -80,7 +79,6 @@ export interface Content {
 /**
  * Turns an answer into `data` (docs/api.md, "Hosted fetch"): decoded, parsed, selected, wrapped, validated by `response.schema`, and cut. JSON without a
  * selection keeps the site's text, unless parsers could disagree about it. Numbers keep their digits.
- * @param options.isOnLoop whether it runs on the worker's event loop
  * @param options.isMeasured whether to count the selected data first; for inline rules the page's size bounds it
  * @throws InvalidResponse for an answer that does not fit the endpoint, and for more than 10 MiB before the cut
  */
@@ -89,26 +87,26 @@ export function readPage(
     rules: ResponseRules,
     wanted: Wanted,
     parse: ParseBody = parsePlain,
-    options: { isMeasured?: boolean; isOnLoop?: boolean } = {},
+    { isMeasured = false }: { isMeasured?: boolean } = {},
 ): Content {
     const { schema, select } = rules;
-    if (isEmptyAnswer(page) && !isEmptyList(page)) return cut(validateData({}, schema, options), wanted);
+    if (isEmptyAnswer(page) && !isEmptyList(page)) return cut(validateData({}, schema), wanted);
     const parsed = isEmptyAnswer(page) ? parsedShape({ items: [] }) : parse(textOf(page, rules), page, rules);
     const { json } = parsed;
     const whole = json?.whole;
     if (whole !== undefined && select === undefined && isFaithful(whole.text, whole.rounded)) {
         const kept = wrapText(whole.text, whole.rounded);
-        const results = resultsAt(validateData(wrapResult(whole.rounded), schema, options), wanted.results);
+        const results = resultsAt(validateData(wrapResult(whole.rounded), schema), wanted.results);
         refuseLength(kept);
         const isCut = results !== undefined && results.length > wanted.most;
         if (!isCut) return { text: kept, results: results?.length ?? 1, isListed: results !== undefined, truncated: false };
         return cut(wrapResult(parsed.value(rules)), wanted);
     }
     const data = wrapResult(parsed.value(rules));
-    if (options.isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });
+    if (isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });
     // HTML may contain numbers with many digits too, since they are read from texts.
     const isRewritten = json === undefined ? select !== undefined : select === undefined || json.hasExact();
-    const content = cut(validateData(data, schema, { ...options, isRewritten, login: parsed.login }), wanted);
+    const content = cut(validateData(data, schema, { isRewritten, login: parsed.login }), wanted);
     return parsed.login === undefined ? content : { ...content, login: parsed.login };
 }
 
@@ -273,35 +271,29 @@ function refuseLongNext(found: NextFound): void {
  * @param texts texts of parts with a list of results
  * @throws InvalidResponse
  */
-export function joinParts(
-    texts: readonly string[],
-    schema: JsonSchema | undefined,
-    wanted: Wanted,
-    { isOnLoop = false }: { isOnLoop?: boolean } = {},
-): Content {
+export function joinParts(texts: readonly string[], schema: JsonSchema | undefined, wanted: Wanted): Content {
     const [first = {}, ...others] = texts.map((text) => parseExact(text) as JsonObject);
     const items = resultsAt(first, wanted.results) ?? [];
     for (const other of others) for (const item of resultsAt(other, wanted.results) ?? []) items.push(item);
-    validateData(first, schema, { isOnLoop, isRewritten: texts.some(mayRound) });
+    validateData(first, schema, { isRewritten: texts.some(mayRound) });
     const truncated = items.length > wanted.most;
     if (truncated) items.length = wanted.most;
     return { text: JSON.stringify(first), results: items.length, isListed: true, truncated };
 }
 
 /**
- * Validates `data` by `response.schema` and returns it. On the event loop the schema is interpreted, since compiling even a simple schema
- * takes up to 70 ms.
+ * Validates `data` by `response.schema` and returns it.
  * @param options.isRewritten whether to validate the serialized value, since the value may have ExactNumbers or infinite numbers
  * @throws InvalidResponse
  */
 function validateData(
     data: JsonObject,
     schema: JsonSchema | undefined,
-    { isOnLoop = false, isRewritten = false, login }: { isOnLoop?: boolean; isRewritten?: boolean; login?: LoginSign | undefined },
+    { isRewritten = false, login }: { isRewritten?: boolean; login?: LoginSign | undefined } = {},
 ): JsonObject {
     if (schema === undefined) return data;
     const value: Json = isRewritten ? JSON.parse(JSON.stringify(data)) : data;
-    const verdict = isOnLoop ? walkedVerdict(schema, value) : compileJsonSchema(schema)(value);
+    const verdict = validateBySchema(schema, value);
     if (verdict.ok) return data;
     const details = verdict.errors.map(({ path, message, keyword }) => ({ path: harmless(path), message, code: codeOf(keyword) }));
     const what = login === 'page' ? 'The answer is a page to sign in on, and' : 'The answer';

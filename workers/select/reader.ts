@@ -144,7 +144,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
         async read(answered, { response: rules }, wanted, turn = createReadingTurn()) {
             const page = rawPage(answered, rules, rules.select !== undefined);
             if (canReadInline(page, rules)) {
-                const reading = refusable(() => ({ ok: true, ...readPage(page, rules, wanted, undefined, { isOnLoop: true }) }));
+                const reading = refusable(() => ({ ok: true, ...readPage(page, rules, wanted) }));
                 return unlessBotChallenge(answered, page, reading);
             }
             return contentOf(await askOf(answered, { what: 'page', page, rules, wanted }, isHeavy(page, rules), turn));
@@ -169,8 +169,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
         },
         async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
             if (bytes > MAX_OUTPUT) return toRefused(TOO_LONG);
-            if (canCheckInline(schema, bytes))
-                return refusable(() => ({ ok: true, ...joinParts(texts, schema, wanted, { isOnLoop: true }) }));
+            if (canCheckInline(schema, bytes)) return refusable(() => ({ ok: true, ...joinParts(texts, schema, wanted) }));
             const isHeavy = !hasInlineRules({ ...NO_RULES, schema });
             return contentOf(await ask({ what: 'join', texts, schema, wanted }, { bytes, isHeavy }, turn));
         },

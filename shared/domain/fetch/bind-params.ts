@@ -1,14 +1,14 @@
 import type { Detail, DetailCode } from '../../refusals.ts';
 import { withDoubles } from '../json/exact-numbers.ts';
 import { boundedPointer, escapePointer, jsonProblems, PARAM_BOUNDS } from '../json/json-bounds.ts';
-import type { Verdict } from '../json/schema.ts';
+import type { Verdict } from '../json/schema/interpret.ts';
 import { didYouMean } from '../text/suggestions.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param, Values } from '../types.ts';
 import { findOversizedFile, MAX_FILE_BYTES, takesFiles } from './files.ts';
 import { exceedsFilledSize } from './filled-size.ts';
 import { isSegment, placeFaults } from './param-place.ts';
 
-/** Checks a value against a JSON Schema, like the functions that `compileJsonSchema` returns. */
+/** Checks a value against a JSON Schema. */
 export type ValidateValue = (schema: JsonSchema, value: Json) => Verdict;
 
 export type Binding = { ok: true; values: Values } | { ok: false; problems: Detail[] };

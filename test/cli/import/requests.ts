@@ -1,6 +1,6 @@
 import { bindParams } from '../../../shared/domain/fetch/bind-params.ts';
 import { buildRequest } from '../../../shared/domain/fetch/build-request.ts';
-import { compileJsonSchema } from '../../../shared/domain/json/schema.ts';
+import { createParamValidator } from '../../../shared/domain/fetch/validate-params.ts';
 import { readEndpoint } from '../../../shared/domain/package/endpoint.ts';
 import { checkPackage } from '../../../shared/domain/package/rules.ts';
 import type { Json, JsonObject, PackageDocument } from '../../../shared/domain/types.ts';
@@ -14,7 +14,7 @@ export function requestFor(
     const document = endpoints.find((one) => one.name === name);
     if (document === undefined) throw new Error(`no ${name} among ${endpoints.map((one) => one.name).join(', ')}`);
     const endpoint = readEndpoint(document);
-    const bound = bindParams(endpoint, params, (schema, value) => compileJsonSchema(schema)(value));
+    const bound = bindParams(endpoint, params, createParamValidator());
     if (!bound.ok) throw new Error(JSON.stringify(bound.problems));
     const { method, url, bodyShown, headers } = buildRequest(endpoint, bound.values, { userAgent: 'a test' });
     return { method, url, headers, body: bodyShown, type: headers['content-type'] };

@@ -1,6 +1,6 @@
 import type { Detail } from '../../../refusals.ts';
 import type { JsonObject, JsonSchema } from '../../types.ts';
-import { resolveReference } from './expand.ts';
+import { resolveReference } from './places.ts';
 import { plainTypes } from './plain-types.ts';
 import type { Places } from './structure.ts';
 

@@ -1,7 +1,6 @@
-import type { Endpoint, Json, JsonObject, JsonSchema } from '../../types.ts';
-import { resolveReference } from './expand.ts';
-import { KEYWORDS, PLACING } from './keywords.ts';
-import { collectPlaces } from './places.ts';
+import type { Endpoint, JsonSchema } from '../../types.ts';
+import { PLACING } from './keywords.ts';
+import { collectPlaces, partsOf, resolveReference } from './places.ts';
 import type { Places } from './structure.ts';
 
 /** Maximum number of schemas in all params of an endpoint together, with references resolved. */
@@ -16,20 +15,16 @@ export function countNodes(schema: JsonSchema, most: number): number {
     const count = (one: JsonSchema): void => {
         if (++nodes > most || typeof one === 'boolean') return;
         for (const [keyword, value] of Object.entries(one)) {
-            const form = KEYWORDS.get(keyword);
-            if (form === 'schema' && nodes <= most) count(value as JsonSchema);
-            else if ((form === 'schemas' || form === 'schema map' || form === 'pattern map') && !PLACING.has(keyword)) countAll(value);
+            if (PLACING.has(keyword)) continue;
+            for (const [, part] of partsOf(keyword, value)) {
+                if (nodes > most) return;
+                count(part);
+            }
         }
         const { $ref: ref } = one;
         if (typeof ref !== 'string' || nodes > most) return;
         places ??= collectPlaces(schema);
         count(places.schemas.get(resolveReference(ref, places) ?? '-') ?? true);
-    };
-    const countAll = (parts: Json): void => {
-        for (const part of Object.values(parts as JsonObject)) {
-            if (nodes > most) return;
-            count(part as JsonSchema);
-        }
     };
     count(schema);
     return nodes;

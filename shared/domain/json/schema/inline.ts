@@ -1,7 +1,6 @@
 import type { Json, JsonObject, JsonSchema, PackageDocument } from '../../types.ts';
-import { resolveReference } from './expand.ts';
-import { type Form, KEYWORDS } from './keywords.ts';
-import { collectPlaces } from './places.ts';
+import { KEYWORDS } from './keywords.ts';
+import { collectPlaces, mapSchemas, resolveReference } from './places.ts';
 import type { Places } from './structure.ts';
 
 /** Inlines schemas of one package into another document. */
@@ -65,10 +64,9 @@ function inline(work: Work, schema: JsonSchema, followed: readonly string[]): Js
     if (typeof schema === 'boolean') return schema ? {} : { not: {} };
     const kept: [string, Json][] = [];
     for (const [keyword, value] of Object.entries(schema)) {
-        const form = KEYWORDS.get(keyword);
-        if (form === undefined || LEFT_OUT.has(keyword)) continue;
+        if (!KEYWORDS.has(keyword) || LEFT_OUT.has(keyword)) continue;
         const isPlain = typeof value === 'boolean' && CLOSING.has(keyword);
-        kept.push([keyword, isPlain ? value : inlineValue(work, form, value, followed)]);
+        kept.push([keyword, isPlain ? value : mapSchemas(keyword, value, (part) => inline(work, part, followed))]);
     }
     const own: JsonObject = Object.fromEntries(kept);
     const { $ref: ref } = schema;
@@ -78,14 +76,4 @@ function inline(work: Work, schema: JsonSchema, followed: readonly string[]): Js
     const meant = inline(work, meantSchema, [...followed, target]);
     if (kept.length === 0) return meant;
     return { ...own, allOf: [...((own['allOf'] as Json[] | undefined) ?? []), meant] };
-}
-
-function inlineValue(work: Work, form: Form, value: Json, followed: readonly string[]): Json {
-    if (form === 'schema') return inline(work, value as JsonSchema, followed);
-    if (form === 'schemas') return (value as JsonSchema[]).map((part) => inline(work, part, followed));
-    if (form === 'schema map' || form === 'pattern map') {
-        const parts = Object.entries(value as JsonObject);
-        return Object.fromEntries(parts.map(([key, part]) => [key, inline(work, part as JsonSchema, followed)]));
-    }
-    return value;
 }

@@ -1,20 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import type { Json, JsonObject, JsonSchema } from '../../types.ts';
-import type { Verdict } from '../schema.ts';
 import { buildNode } from './interpret/build.ts';
 import type { Node } from './interpret/node.ts';
 
+/** `path` is a JSON pointer into the checked value, or its beginning. At most ten errors, usually only one. */
+export type Verdict = { ok: true } | { ok: false; errors: { path: string; message: string; keyword: string }[] };
+
 /**
  * Validates a value against a schema that passed `checkJsonSchema`, by walking both. Nothing is compiled, so the cost of a schema depends
- * on the value. Each step is charged to the current work budget (`withinWork`). The verdict equals that of `compileJsonSchema`; the tests
- * compare both.
+ * on the value (decision 18). Each step is charged to the current work budget (`withinWork`). The tests compare the results with Ajv's.
  * @throws TooMuchWork
  */
 export function checkBySchema(schema: JsonSchema, value: Json): boolean {
     return typeof schema === 'boolean' ? schema : nodeOf(schema).check(value, { path: [], faults: undefined }, undefined);
 }
 
-/** The reasons why a value is invalid, at most ten. @throws TooMuchWork */
+/** The reasons why a value is invalid. @throws TooMuchWork */
 export function explainBySchema(schema: JsonSchema, value: Json): Extract<Verdict, { ok: false }>['errors'] {
     if (schema === false) return [{ path: '', message: 'boolean schema is false', keyword: 'false schema' }];
     const state = { path: [], faults: [] };
@@ -22,8 +23,8 @@ export function explainBySchema(schema: JsonSchema, value: Json): Extract<Verdic
     return state.faults.length > 0 ? state.faults : [{ path: '', message: 'does not fit its schema', keyword: '' }];
 }
 
-/** Validates like a compiled schema. @throws TooMuchWork */
-export function walkedVerdict(schema: JsonSchema, value: Json): Verdict {
+/** Validates a value and gives the reasons if it is invalid. @throws TooMuchWork */
+export function validateBySchema(schema: JsonSchema, value: Json): Verdict {
     return checkBySchema(schema, value) ? { ok: true } : { ok: false, errors: explainBySchema(schema, value) };
 }
 

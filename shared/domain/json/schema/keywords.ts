@@ -1,7 +1,6 @@
 /**
- * The keywords of JSON Schema 2020-12 that a package may use, each with the form of its value. Any other keyword is an annotation and is
- * left out before a schema is compiled, because the validator has keywords of its own (`$async`, `nullable`, `discriminator`) that packages
- * must not use.
+ * The keywords of JSON Schema 2020-12 that a package may use, each with the form of its value. Any other keyword is an annotation, also
+ * those of other validators (`$async`, `nullable`, `discriminator`).
  */
 export type Form =
     | 'schema'

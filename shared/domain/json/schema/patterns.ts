@@ -7,8 +7,6 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
  */
 export interface LinearPattern {
     test(text: string): boolean;
-    /** Ajv compares patterns by this text. */
-    toString(): string;
 }
 
 /**
@@ -123,7 +121,7 @@ function compileFresh(source: string): Compiled {
             spend(size * text.length);
             return program.test(text);
         };
-        return { ok: true, size, pattern: { test, toString: () => `/${source}/` } };
+        return { ok: true, size, pattern: { test } };
     } catch (error) {
         return { ok: false, fault: faultOf(error), tooComplex: false, size: 0 };
     }

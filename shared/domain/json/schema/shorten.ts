@@ -1,7 +1,5 @@
-import { percentDecode } from '../../text/percent-decode.ts';
-import type { Json, JsonObject, JsonSchema } from '../../types.ts';
-import { escapePointer } from '../json-bounds.ts';
-import { KEYWORDS } from './keywords.ts';
+import type { JsonObject, JsonSchema } from '../../types.ts';
+import { collectPlaces, mapSchemas, partsOf, resolveReference } from './places.ts';
 import { isObject } from './structure.ts';
 
 interface ShortenedSchema {
@@ -56,34 +54,19 @@ function cut(schema: JsonSchema, levels: number): JsonSchema {
     return kept;
 }
 
-/** Applies `change` to each schema in the value of a keyword. */
-function mapSchemas(keyword: string, value: Json, change: (schema: JsonSchema) => JsonSchema): Json {
-    switch (KEYWORDS.get(keyword)) {
-        case 'schema':
-            return change(value as JsonSchema);
-        case 'schemas':
-            return (value as JsonSchema[]).map(change);
-        case 'schema map':
-        case 'pattern map':
-            return Object.fromEntries(Object.entries(value as JsonObject).map(([key, below]) => [key, change(below as JsonSchema)]));
-        default:
-            return value;
-    }
-}
-
 /** A reference to a removed schema becomes `{}`, and so does a reference to that reference. */
 function withoutLostReferences(schema: JsonSchema): JsonSchema {
     for (let before = schema; ; ) {
-        const known = new Set(['#']);
-        collectPlaces(before, '#', known);
+        const places = collectPlaces(before);
         let isChanged = false;
         const change = (one: JsonSchema): JsonSchema => {
             if (!isObject(one)) return one;
-            if (typeof one['$ref'] === 'string' && !known.has(percentDecode(one['$ref']))) {
+            if (typeof one['$ref'] === 'string' && resolveReference(one['$ref'], places) === undefined) {
                 isChanged = true;
                 return {};
             }
-            return Object.fromEntries(Object.entries(one).map(([keyword, value]) => [keyword, mapSchemas(keyword, value, change)]));
+            const parts = Object.entries(one).map(([keyword, value]) => [keyword, mapSchemas(keyword, value, change)]);
+            return Object.fromEntries(parts) as JsonObject;
         };
         const after = change(before);
         if (!isChanged) return after;
@@ -91,30 +74,8 @@ function withoutLostReferences(schema: JsonSchema): JsonSchema {
     }
 }
 
-function collectPlaces(schema: JsonSchema, at: string, known: Set<string>): void {
-    known.add(at);
-    if (!isObject(schema)) return;
-    if (typeof schema['$anchor'] === 'string') known.add(`#${schema['$anchor']}`);
-    for (const [keyword, value] of Object.entries(schema)) {
-        const place = `${at}/${escapePointer(keyword)}`;
-        const form = KEYWORDS.get(keyword);
-        if (form === 'schema') collectPlaces(value as JsonSchema, place, known);
-        if (form === 'schemas' || form === 'schema map' || form === 'pattern map') {
-            for (const [key, below] of Object.entries(value as JsonObject)) {
-                collectPlaces(below as JsonSchema, `${place}/${escapePointer(key)}`, known);
-            }
-        }
-    }
-}
-
 function depthOf(schema: JsonSchema): number {
-    let deepest = 0;
     if (!isObject(schema)) return 0;
-    for (const [keyword, value] of Object.entries(schema)) {
-        mapSchemas(keyword, value, (below) => {
-            deepest = Math.max(deepest, depthOf(below));
-            return below;
-        });
-    }
-    return deepest + 1;
+    const below = Object.entries(schema).flatMap(([keyword, value]) => partsOf(keyword, value));
+    return 1 + Math.max(0, ...below.map(([, part]) => depthOf(part)));
 }

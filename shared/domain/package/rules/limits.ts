@@ -1,6 +1,6 @@
 import { MAX_HEADER_TEXT } from '../../fetch/param-place.ts';
 import { MAX_PACKAGE_NODES, MAX_PARAM_NODES } from '../../json/schema/count-nodes.ts';
-import { MAX_DEPTH, MAX_NODES } from '../../json/schema/expand.ts';
+import { MAX_DEPTH, MAX_NODES } from '../../json/schema/measure.ts';
 import { MAX_PATTERN, MAX_PATTERNS } from '../../json/schema/patterns.ts';
 import { MAX_CHOICES } from '../../json/schema/structure.ts';
 import { MAX_EXPRESSIONS, MAX_LENGTH } from './expressions.ts';

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../../types.ts';
-import { resolveReference } from '../expand.ts';
 import { spend } from '../patterns.ts';
-import { collectPlaces } from '../places.ts';
+import { collectPlaces, resolveReference } from '../places.ts';
 import type { Places } from '../structure.ts';
 import { ARRAY_RULES } from './arrays.ts';
 import { COMBINING_RULES } from './combining.ts';
