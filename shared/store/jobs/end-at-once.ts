@@ -109,7 +109,7 @@ const END = `
             result = coalesce(e.result, j.result), question = coalesce(e.question, j.question),
             credits_used = case when e.status = 'succeeded' then e.charged else j.credits_used end,
             remaining = case when e.status = 'succeeded' then e.available else j.remaining end
-        from ended e cross join reserved r
+        from ended e left join reserved r on true
         where j.job_id = e.job_id
         returning e.operation
     )
