@@ -430,6 +430,23 @@ describe('a second factor', function () {
         expect(await mayEnter(browser)).to.equal(false);
     });
 
+    it('and is a passkey stores 60 challenges of a client in a quarter of an hour, however often the form is sent', async () => {
+        const email = freshAddress();
+        await confirmed(email);
+        await givePasskey(world, await userOf(world, email));
+        const { asked, browser } = await givePassword(email);
+        await world.app.db('passkey_challenges').delete();
+        const hidden = { _form: hiddenOf(asked.html, '_form') ?? '', ticket: hiddenOf(asked.html, 'ticket') ?? '' };
+        const answers: PageAnswer[] = [];
+        for (let turn = 0; turn < 70; turn++) {
+            answers.push(await browser.post('/login/factor', new URLSearchParams({ ...hidden, code: '' }).toString()));
+        }
+        expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([422]));
+        expect(answers[0]?.html).to.include('data-passkey="get"');
+        expect(answers.at(-1)?.html).not.to.include('data-passkey');
+        expect(Number((await world.app.db('passkey_challenges').count({ all: '*' }))[0]?.['all'])).to.be.within(1, 60);
+    });
+
     it('and is a passkey needs https, except on localhost', async () => {
         const bare = await openWorld({ workers: 0, config: { publicUrl: 'http://routebook.example' } });
         try {

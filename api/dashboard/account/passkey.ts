@@ -21,14 +21,24 @@ export async function signInByPasskey(visit: Visit): Promise<Answer> {
     return begin(visit, { ...proven, next: ownPath(fields.get('next'), '/dashboard') }, 'passkey');
 }
 
-async function form({ app, client, fields, query }: Visit, problems: Problems, status = 200): Promise<Answer> {
+/**
+ * Options for a visitor who is not signed in, as JSON, or the seconds until the client gets some again. Each has a challenge, which is
+ * stored until it expires.
+ * @param owner whose passkeys are allowed; any user's by default
+ */
+export async function optionsForVisitor({ app, client }: Visit, owner?: string): Promise<{ options: string } | { wait: number }> {
+    const wait = await takeAttempts(app.db, [['passkey by client', client]]);
+    if (wait > 0) return { wait };
+    return { options: JSON.stringify(await requestOptions(app, owner === undefined ? {} : { owner })) };
+}
+
+async function form(visit: Visit, problems: Problems, status = 200): Promise<Answer> {
+    const { app, fields, query } = visit;
     const next = ownPath(fields.get('next') ?? query('next'), '');
     const shown = { view: 'account/passkey', title: 'Sign in with a passkey', formsLeadTo: originsBehind(app, next) };
     if (!takesPasskeys(app)) return { ...shown, status, model: { problems, next, passkey: undefined } };
-    const wait = await takeAttempts(app.db, [['passkey by client', client]]);
-    if (wait > 0) {
-        const tooMany = { '': `Too many attempts; try again in ${waitText(wait)}.` };
-        return { ...shown, status: 429, retryAfter: wait, model: { problems: tooMany, next, passkey: undefined } };
-    }
-    return { ...shown, status, model: { problems, next, passkey: JSON.stringify(await requestOptions(app, {})) } };
+    const made = await optionsForVisitor(visit);
+    if ('options' in made) return { ...shown, status, model: { problems, next, passkey: made.options } };
+    const tooMany = { '': `Too many attempts; try again in ${waitText(made.wait)}.` };
+    return { ...shown, status: 429, retryAfter: made.wait, model: { problems: tooMany, next, passkey: undefined } };
 }

@@ -9,11 +9,12 @@ import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { recoveryMail } from '../factors/mails.ts';
 import { totpParts } from '../factors/totp.ts';
-import { requestOptions, takesPasskeys } from '../factors/webauthn.ts';
+import { takesPasskeys } from '../factors/webauthn.ts';
 import { line, type Problems, readFields } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { begin, type Entrance } from './begin.ts';
 import { waitText } from './fields.ts';
+import { optionsForVisitor } from './passkey.ts';
 
 /** Asks for the second factor after the password was right. */
 export async function askForFactor(visit: Visit, { userId, revision, next }: Entrance): Promise<Answer> {
@@ -60,13 +61,15 @@ async function recoveryProblem(visit: Visit, userId: string, code: string): Prom
 }
 
 async function form(
-    { app }: Visit,
+    visit: Visit,
     { userId, ticket, next }: { userId: string; ticket: string; next: string },
     problems: Problems,
     status = 200,
 ): Promise<Shown> {
+    const { app } = visit;
     const { hasTotp, passkeys } = await factorsOf(app.db, userId);
-    const passkey = passkeys > 0 && takesPasskeys(app) ? JSON.stringify(await requestOptions(app, { owner: userId })) : undefined;
+    const made = passkeys > 0 && takesPasskeys(app) ? await optionsForVisitor(visit, userId) : undefined;
+    const passkey = made !== undefined && 'options' in made ? made.options : undefined;
     const model = { ticket, next, hasTotp, passkey, problems };
     return { view: 'account/second-step', title: 'Second factor', status, formsLeadTo: originsBehind(app, next), model };
 }
