@@ -167,13 +167,16 @@ function problem(parameter: string, code: Detail['code'], message: string): Deta
 }
 
 /**
- * Drops a cancellation of a call of the same request: the call would get no answer, and the transport would wait for it forever.
+ * Drops a cancellation of a call of the same request: the call would get no answer, and the transport would wait for it forever. Refuses
+ * calls with the same id: both would be charged, and only one would get an answer.
  * @throws Refusal VALIDATION_ERROR
  */
 function messagesIn(body: unknown): unknown {
     if (!Array.isArray(body)) return body;
     if (body.length > MOST_MESSAGES)
         throw new Refusal('VALIDATION_ERROR', `At most ${MOST_MESSAGES} messages are accepted in one request.`);
+    const ids = body.map((message: { id?: unknown } | null) => message?.id).filter((id) => id !== undefined);
+    if (new Set(ids).size < ids.length) throw new Refusal('VALIDATION_ERROR', 'Two messages of one request have the same id.');
     return body.filter((message: { method?: unknown } | null) => message?.method !== 'notifications/cancelled');
 }
 

@@ -427,6 +427,19 @@ describe('POST /mcp', () => {
         expect(((await answer.json()) as { id: number }[]).map(({ id }) => id)).to.have.members([1, 2]);
     });
 
+    it('refuses two calls with the same id in a request, of which one would be charged without an answer', async () => {
+        for (const calls of [
+            [search(1), search(1)],
+            [search(1), { jsonrpc: '2.0', id: 1, method: 'ping' }],
+        ]) {
+            const answer = await post({}, calls);
+            expect(answer.status).to.equal(400);
+            expect(await answer.json()).to.have.nested.property('error.code', 'VALIDATION_ERROR');
+        }
+        const notes = [1, 2].map(() => ({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' }));
+        expect((await post({}, [search(1), ...notes, { ...search(2), id: '1' }])).status).to.equal(200);
+    });
+
     it('accepts several messages in a request, but not a hundred', async () => {
         const calls = Array.from({ length: 11 }, (_, id) => search(id));
         expect((await post({}, calls.slice(1))).status).to.equal(200);
