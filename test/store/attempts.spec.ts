@@ -38,6 +38,12 @@ describe('attempts', () => {
         expect(rows[0].used).to.equal(1);
     });
 
+    it('that are refused leave no rows, whatever they name', async () => {
+        for (let time = 0; time < 5; time++) await takeAttempts(db, [hourly('stranger')]);
+        for (let time = 0; time < 30; time++) expect(await takeAttempts(db, [daily(`new ${time}`), hourly('stranger')])).to.be.above(0);
+        expect(await db('attempts').where('name', 'like', '%new %').pluck('name')).to.deep.equal([]);
+    });
+
     it('of one caller do not count for another', async () => {
         for (let time = 0; time < 5; time++) await takeAttempts(db, [hourly('first')]);
         expect(await takeAttempts(db, [hourly('second')])).to.equal(0);
