@@ -6,7 +6,7 @@ import { counted } from '../package/check-package.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 import { type DraftWishes, readWishes } from './draft-wishes.ts';
-import { type DraftPlace, refuseToReplace, textOf, writeDraft } from './write-draft.ts';
+import { type DraftPlace, draftFile, refuseToReplace, textOf, writeDraft } from './write-draft.ts';
 
 export interface ImportFileOptions extends DraftPlace, DraftWishes {
     /** Tags, paths and methods of the operations to import. */
@@ -53,8 +53,8 @@ export async function importPackage(session: Session, path: string, options: Imp
 /** One file per site, named after it; with `--out` the first gets that name and the others go to the same folder. */
 function filesOf(packages: readonly PackageDocument[], out: string | undefined): { file: string; document: PackageDocument }[] {
     return packages.map((document, index) => {
-        if (out === undefined) return { file: `${document.site}.json`, document };
-        const [label = ''] = document.site.split('.', 1);
+        if (out === undefined) return { file: draftFile(document.site), document };
+        const [label = ''] = draftFile(document.site).split('.', 1);
         return { file: index === 0 ? out : out.replace(/(\.json)?$/i, (end) => `-${label}${end}`), document };
     });
 }

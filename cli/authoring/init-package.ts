@@ -5,7 +5,7 @@ import type { Done, Session } from '../session.ts';
 import { askForDraft } from './ask-for-draft.ts';
 import { type DraftOrder, draftPackage, endpointNameOf, siteOf } from './draft-package.ts';
 import type { InitOptions } from './init-options.ts';
-import { textOf, writeDraft } from './write-draft.ts';
+import { draftFile, textOf, writeDraft } from './write-draft.ts';
 
 /** `routebook init`: writes a first draft from flags or questions. The draft passes the rules. */
 export async function initPackage({ terminal, settings, note }: Session, options: InitOptions): Promise<Done> {
@@ -21,7 +21,7 @@ export async function initPackage({ terminal, settings, note }: Session, options
         const lines = detailLines(verdict.problems, terminal.paintError);
         throw new CommandFault('SCHEMA_INVALID', 'This draft would break the rules:', { lines, fields: { details: verdict.problems } });
     }
-    const file = options.out ?? `${document.site}.json`;
+    const file = options.out ?? draftFile(document.site);
     if (file === '-') return { result: { file: null, package: document }, lines: textOf(document).trimEnd().split('\n') };
     await writeDraft(file, document, options);
     const { paint } = terminal;

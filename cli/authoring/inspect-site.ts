@@ -13,7 +13,7 @@ import type { Paint } from '../terminal.ts';
 import { siteOf } from './draft-package.ts';
 import { type DraftWishes, readWishes } from './draft-wishes.ts';
 import { cannotImport, toDoLines } from './import-package.ts';
-import { type DraftPlace, textOf, writeDraft } from './write-draft.ts';
+import { type DraftPlace, draftFile, textOf, writeDraft } from './write-draft.ts';
 
 export interface InspectSiteOptions extends DraftPlace, DraftWishes {
     /** Which recorded calls become examples: those that the user accepts one by one, none, or all. */
@@ -63,7 +63,7 @@ export async function inspectSite(session: Session, source: string, options: Ins
         for (const line of reportLines(report, terminal.paintError)) session.note(line);
         return { result: { file: null, package: document, report }, lines: [textOf(document).trimEnd()] };
     }
-    const file = options.out ?? `${document.site}.json`;
+    const file = options.out ?? draftFile(document.site);
     await writeDraft(file, document, options);
     const { paint } = terminal;
     const head = `${paint('green', '✓')} ${paint('bold', file)}: ${counted(document.endpoints.length, 'endpoint')} of ${counted(report.read, 'exchange')}`;

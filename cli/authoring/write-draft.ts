@@ -8,6 +8,12 @@ export interface DraftPlace {
     force?: true;
 }
 
+/** The name of the file of a draft. A foreign document may name any text as its site, so the name is kept within the folder. */
+export function draftFile(site: string): string {
+    const name = site.replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^[.-]+/, '');
+    return `${name === '' ? 'draft' : name}.json`;
+}
+
 /** Writes a draft. Replaces an existing file only with `force`. @throws CommandFault if it cannot be written */
 export async function writeDraft(file: string, document: object, { force }: DraftPlace): Promise<void> {
     await writeText(file, textOf(document), { replaces: force === true });

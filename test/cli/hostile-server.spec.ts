@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
@@ -60,6 +60,32 @@ describe('a server that attacks the command line', () => {
         const ran = await shell.run(['whoami']);
         expect(ran.stderr).to.include(SHOWN);
         expect(ran.stderr.replaceAll('\n', '')).not.to.match(/\p{Cc}/u);
+    });
+});
+
+describe('a document that names a path as its site', () => {
+    let shell: CommandLine;
+
+    before(() => {
+        shell = openCommandLine();
+    });
+    after(() => shell.close());
+
+    it('is written into the folder in which it is imported', async () => {
+        const names = {
+            '../owned': 'owned.json',
+            '/tmp/owned/x': 'tmp-owned-x.json',
+            '.vscode/tasks': 'vscode-tasks.json',
+            '..': 'draft.json',
+        };
+        for (const [site, file] of Object.entries(names)) {
+            const endpoints = [{ name: 'get', method: 'GET', url_template: 'https://harbour.example/boats' }];
+            writeFileSync(joinPath(shell.folder, 'foreign.json'), JSON.stringify({ site, schema_format_version: '0.1', endpoints }));
+            const ran = await shell.run(['import', 'foreign.json', '--json']);
+            expect(ran.json['file'], site).to.equal(file);
+            expect(existsSync(joinPath(shell.folder, file)), site).to.equal(true);
+        }
+        expect(existsSync(joinPath(shell.folder, '..', 'owned.json'))).to.equal(false);
     });
 });
 
