@@ -65,6 +65,29 @@ describe('grants of apps', function () {
         }
     });
 
+    it('store a thousand used tokens, however often they are renewed', async () => {
+        const { body } = await signIn();
+        const { id: keyId } = await withGrant(body['access_token']);
+        const { db } = world.app;
+        const used = Array.from({ length: 1500 }, (_, at) => ({
+            hash: keyHash(`used ${keyId} ${at}`),
+            key_id: keyId,
+            used_at: db.raw("app_now() - interval '1 minute' * ?", [at + 1]),
+        }));
+        await db('app_refresh_tokens').insert(used);
+        const renewed = await oauth.renew(clientId, body['refresh_token']);
+        expect(renewed.status).to.equal(200);
+        const kept = db('app_refresh_tokens').where({ key_id: keyId });
+        expect(Number((await kept.clone().count({ all: '*' }))[0]?.['all'])).to.equal(1001);
+        const oldest = [used[998], used[999]].map((row) => row?.hash ?? Buffer.alloc(0));
+        expect(
+            (await kept.whereIn('hash', oldest)).map(({ hash }) => hash.equals(oldest[0])),
+            'the oldest go first',
+        ).to.deep.equal([true]);
+        const again = await oauth.renew(clientId, body['refresh_token']);
+        expect(again.body['error'], 'a recent one ends the grant').to.equal('invalid_grant');
+    });
+
     it('end after 30 days without use, and continue as long as they are renewed', async () => {
         const { body } = await signIn();
         await world.clock.advance({ days: 29 });
