@@ -86,7 +86,7 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
         const part = await readOne(collecting, page, { ids, skip: at.skip, left: Math.max(0, job.maxResults - items) });
         if (!part.ok) return stopAtFailure(at, part);
         if (part.items === undefined && part.isNothing === true && !isFirst) return { end: 'empty' };
-        if (part.items === undefined) return stopAtFailure(at, withoutResults(endpoint));
+        if (part.items === undefined) return stopAtFailure(at, withoutResults(endpoint, part.login));
         // If this call continues within a page, an earlier call has already compared it.
         if (at.skip === 0 && at.before !== undefined && part.fingerprint === at.before) {
             call.keep(0);

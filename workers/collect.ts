@@ -8,6 +8,7 @@ import { escapePointer } from '../shared/domain/json/json-bounds.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { planPage } from './paging/plan-page.ts';
 import type { Reader, ReadingTurn } from './select/reader.ts';
+import { SIGN_IN } from './select/sign-in-page.ts';
 import type { SiteCall } from './site-call.ts';
 
 /** The result of a call, validated by `response.schema` and cut to the wanted results. */
@@ -61,7 +62,7 @@ export async function collectOne({
     const { billing } = endpoint;
     const reading = await reader.read(answer.page, endpoint, { results: billing.results, most: job.maxResults }, turn);
     if (!reading.ok) return reading;
-    if (billing.unit === 'result' && !reading.isListed) return withoutResults(endpoint);
+    if (billing.unit === 'result' && !reading.isListed) return withoutResults(endpoint, reading.login);
     const { text, results, truncated, login } = reading;
     const whole: Collected = { ok: true, text, results, truncated, pagesWithItems: results === 0 ? 0 : 1, isMoreLeft: false };
     return login === undefined ? whole : { ...whole, login };
@@ -73,11 +74,12 @@ export function namedBy(form: PreparedForm | undefined): string | undefined {
 }
 
 /** Endpoints that are billed by result, or paginated, must have results. */
-export function withoutResults({ billing: { results } }: Endpoint): FetchFailure {
+export function withoutResults({ billing: { results } }: Endpoint, login: LoginSign | undefined): FetchFailure {
+    const message = 'The answer has no list of results where the schema says.';
     return {
         ok: false,
         code: 'UPSTREAM_INVALID_RESPONSE',
-        message: 'The answer has no list of results where the schema says.',
+        message: login === 'page' ? `${SIGN_IN} ${message}` : message,
         details: [
             { path: `/${results.split('.').map(escapePointer).join('/')}`, code: 'INVALID_TYPE', message: 'There is no array here.' },
         ],

@@ -113,7 +113,7 @@ describe('routebook test', function () {
         const ran = await shell.run(['test', write(page('wall', {}), page('members', { schema })), '--pause', '0']);
         expect(ran.code).to.equal(1);
         expect(ran.stdout).to.include('The page has none of the selected fields, and it asks to sign in.');
-        expect(ran.stdout).to.include('The answer is a page to sign in on, and does not fit the response schema of this endpoint.');
+        expect(ran.stdout).to.include('The site asks to sign in. The answer does not fit the response schema of this endpoint.');
         // Nothing is quoted from a page.
         expect(ran.stdout).to.match(/the site answered 200$/m);
     });

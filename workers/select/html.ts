@@ -1,6 +1,6 @@
 import { type CheerioAPI, load } from 'cheerio';
 import TurndownService from 'turndown';
-import { isLoginTitle, type LoginSign } from '../../shared/domain/fetch/login-words.ts';
+import { loginSign } from '../../shared/domain/fetch/login-words.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import type { NextFound, ParseBody } from './read-page.ts';
@@ -13,7 +13,7 @@ import { runSelector, selectHtml } from './select-html.ts';
 export const parseHtml: ParseBody = (text, { url }) => {
     const $ = loadHtml(text);
     return {
-        login: loginSign($, url),
+        login: loginSign($(PASSWORD).length > 0, [$('title').first().text(), $('h1').first().text(), URL.parse(url)?.pathname ?? '']),
         next: (selector) => findNext($, selector, url),
         value({ select }) {
             if (typeof select === 'string') throw cannotSelect('/select', 'The answer is HTML, and this expression is for JSON.');
@@ -22,13 +22,7 @@ export const parseHtml: ParseBody = (text, { url }) => {
     };
 };
 
-/** A page to sign in on asks for a password and says so in its title, heading or URL. One sign of the two may be on any page. */
-function loginSign($: CheerioAPI, url: string): LoginSign | undefined {
-    const asks = $('input[type="password" i]').length > 0;
-    const says = [$('title').first().text(), $('h1').first().text(), URL.parse(url)?.pathname ?? ''].some(isLoginTitle);
-    if (asks && says) return 'page';
-    return asks || says ? 'form' : undefined;
-}
+const PASSWORD = 'input[type="password" i]';
 
 /** @throws InvalidResponse for an empty page */
 export function loadHtml(text: string): CheerioAPI {

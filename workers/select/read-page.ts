@@ -106,7 +106,7 @@ export function readPage(
     if (isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });
     // HTML may contain numbers with many digits too, since they are read from texts.
     const isRewritten = json === undefined ? select !== undefined : select === undefined || json.hasExact();
-    const content = cut(validateData(data, schema, { isRewritten, login: parsed.login }), wanted);
+    const content = cut(validateData(data, schema, { isRewritten }), wanted);
     return parsed.login === undefined ? content : { ...content, login: parsed.login };
 }
 
@@ -289,15 +289,14 @@ export function joinParts(texts: readonly string[], schema: JsonSchema | undefin
 function validateData(
     data: JsonObject,
     schema: JsonSchema | undefined,
-    { isRewritten = false, login }: { isRewritten?: boolean; login?: LoginSign | undefined } = {},
+    { isRewritten = false }: { isRewritten?: boolean } = {},
 ): JsonObject {
     if (schema === undefined) return data;
     const value: Json = isRewritten ? JSON.parse(JSON.stringify(data)) : data;
     const verdict = validateBySchema(schema, value);
     if (verdict.ok) return data;
     const details = verdict.errors.map(({ path, message, keyword }) => ({ path: harmless(path), message, code: codeOf(keyword) }));
-    const what = login === 'page' ? 'The answer is a page to sign in on, and' : 'The answer';
-    throw new InvalidResponse(`${what} does not fit the response schema of this endpoint.`, details);
+    throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);
 }
 
 /** @throws InvalidResponse for JSON of more than 10 MiB */

@@ -24,7 +24,7 @@ import {
     type Wanted,
     type WantedPart,
 } from './read-page.ts';
-
+import { asksToSignIn, SIGN_IN } from './sign-in-page.ts';
 import type { Watched, WatchOrder } from './watched.ts';
 
 export type { NextFound };
@@ -133,7 +133,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
         const kept = isLarge ? { ...answered, body: new Uint8Array(body.subarray(0, MAX_CHALLENGE + 1)) } : answered;
         const answer = await ask(task, { bytes: body.length, isHeavy }, turn);
         if (isLarge) giveBack(body);
-        return unlessBotChallenge(kept, task.page, answer);
+        return withReason(kept, task.page, answer);
     }
 
     return {
@@ -145,7 +145,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             const page = rawPage(answered, rules, rules.select !== undefined);
             if (canReadInline(page, rules)) {
                 const reading = refusable(() => ({ ok: true, ...readPage(page, rules, wanted) }));
-                return unlessBotChallenge(answered, page, reading);
+                return withReason(answered, page, reading);
             }
             return contentOf(await askOf(answered, { what: 'page', page, rules, wanted }, isHeavy(page, rules), turn));
         },
@@ -158,7 +158,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             if (canReadInline(page, rules) && areInline) {
                 // The selected data may be larger than the page: an expression can select a value many times.
                 const part = refusable(() => withSize(readPart(page, rules, wanted)));
-                return unlessBotChallenge(answered, page, part);
+                return withReason(answered, page, part);
             }
             const heavy = isHeavy(page, rules) || !areInline;
             const answer = await askOf(answered, { what: 'part', page, rules, ...wanted }, heavy, turn);
@@ -209,12 +209,16 @@ const MARKUP: ReadonlySet<ResponseType> = new Set(['html', 'xml', 'feed']);
 /** The types that a bot challenge may be parsed as. */
 const PAGE_LIKE: ReadonlySet<ResponseType> = new Set(['html', 'xml', 'csv', 'text', 'binary']);
 
-/** The reading of a 2xx page, or UPSTREAM_BLOCKED if the page is a bot challenge. JSON that fits the schema is never one. */
-function unlessBotChallenge<T extends { ok: true } | Refused>({ headers, body }: Page, { type }: RawPage, reading: T): T | Refused {
+/**
+ * The reading of a 2xx page, or UPSTREAM_BLOCKED if the page is a bot challenge. JSON that fits the schema is never one. If the page could
+ * not be read because it asks to sign in, the message says so.
+ */
+function withReason<T extends { ok: true } | Refused>({ headers, body }: Page, page: RawPage, reading: T): T | Refused {
     if (!reading.ok && reading.code !== 'UPSTREAM_INVALID_RESPONSE') return reading;
-    const isLookedAt = !reading.ok || PAGE_LIKE.has(type);
+    const isLookedAt = !reading.ok || PAGE_LIKE.has(page.type);
     const challenge = botChallengeOf({ headers, body: isLookedAt ? body : undefined }, reading.ok ? 'fits' : 'unreadable');
-    return challenge === undefined ? reading : { ok: false, code: 'UPSTREAM_BLOCKED', message: challenge, details: [] };
+    if (challenge !== undefined) return { ok: false, code: 'UPSTREAM_BLOCKED', message: challenge, details: [] };
+    return reading.ok || !asksToSignIn({ ...page, body }) ? reading : { ...reading, message: `${SIGN_IN} ${reading.message}` };
 }
 
 function contentOf(answer: TaskAnswer): Reading {

@@ -9,3 +9,13 @@ export type LoginSign = 'page' | 'form';
 export function isLoginTitle(text: string): boolean {
     return LOGIN.test(text.slice(0, 500));
 }
+
+/**
+ * A page to sign in on asks for a password and says so in its title, heading or path. One sign of the two may be on any page.
+ * @param texts title, first heading and path
+ */
+export function loginSign(asksForPassword: boolean, texts: readonly string[]): LoginSign | undefined {
+    const says = texts.some(isLoginTitle);
+    if (asksForPassword && says) return 'page';
+    return asksForPassword || says ? 'form' : undefined;
+}

@@ -1,0 +1,30 @@
+import { type LoginSign, loginSign } from '../../shared/domain/fetch/login-words.ts';
+import { decode } from './decode.ts';
+import type { RawPage } from './read-page.ts';
+
+/** The beginning of the message for a page that asks to sign in instead of an answer. */
+export const SIGN_IN = 'The site asks to sign in.';
+
+/** The part of a page that says whether it is for signing in, in bytes. */
+const READ = 128 * 1024;
+
+/** What is not a part of the page that a person sees. */
+const UNSEEN = /<!--[\s\S]*?(?:-->|$)|<(script|style|svg|template)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
+
+/**
+ * Whether a page that could not be read asks to sign in. Sites answer so without a session, whatever the endpoint expects. It is told by
+ * the source, because the processes that read JSON have no parser for HTML. Where HTML is expected, one sign alone may be on any page.
+ */
+export function asksToSignIn(page: RawPage): boolean {
+    const sign = signOf(page);
+    return page.type === 'html' ? sign === 'page' : sign !== undefined;
+}
+
+function signOf(page: RawPage): LoginSign | undefined {
+    const source = decode({ ...page, body: page.body.subarray(0, READ), type: 'html' }).replaceAll(UNSEEN, ' ');
+    if (!/^\s*<(?:!doctype\s+html|html|head|body|title|form|h1)\b/i.test(source)) return undefined;
+    const title = /<title\b[^<>]{0,200}>([^<]{0,500})/i.exec(source)?.[1] ?? '';
+    const heading = /<h1\b[^<>]{0,500}>([\s\S]{0,500}?)<\/h1/i.exec(source)?.[1]?.replaceAll(/<[^<>]*>/g, ' ') ?? '';
+    const asksForPassword = /<input\b[^<>]{0,1000}\btype\s{0,9}=\s{0,9}["']?password\b/i.test(source);
+    return loginSign(asksForPassword, [title, heading, URL.parse(page.url)?.pathname ?? '']);
+}
