@@ -9,7 +9,7 @@ declare global {
 }
 
 /**
- * A number of a JSON text that JavaScript would round, such as `9007199254740993`. `JSON.stringify` and `String` write its digits.
+ * A number of a JSON text that JavaScript would round, such as `9007199254740993` or `1e400`. `JSON.stringify` and `String` write its digits.
  * Comparisons by size and arithmetic use the nearest double. Equal digits of one text are one object, so `===` compares digits.
  */
 class ExactNumber extends Number {
@@ -47,22 +47,20 @@ function hasExact(value: object): boolean {
 
 /** Every double can represent this many digits. */
 const SAFE_DIGITS = 15;
-/**
- * Maximum number of digits before the decimal point. No finite double has more, and readers with other number types fail at such a number.
- */
-export const MAX_DIGITS = 309;
+/** Doubles have exponents from -324 to 308. */
+const MIN_EXTREME = '1e309'.length;
 
 const LONG = new RegExp(`\\d[\\d.]{${SAFE_DIGITS}}`);
+const EXTREME = /\d[eE][+-]?\d{3}/;
 
 /** Whether a JSON text may contain a number that JavaScript rounds. Most texts do not. */
 export function mayRound(text: string): boolean {
-    return LONG.test(text);
+    return LONG.test(text) || EXTREME.test(text);
 }
 
-/** Whether JavaScript writes a number with different digits. Infinite numbers do not count. */
+/** Whether JavaScript writes a number with different digits. */
 function isRounded(literal: string): boolean {
-    const value = Number(literal);
-    return String(value) !== literal && Number.isFinite(value);
+    return String(Number(literal)) !== literal;
 }
 
 /** Whether a text contains a number that JavaScript rounds, including in strings. */
@@ -84,8 +82,9 @@ export function parseExact(text: string, parsed: Json = JSON.parse(text)): Json 
     if (mark === undefined) return parsed;
     const parts: string[] = [];
     let copied = 0;
+    const most = EXTREME.test(text) ? MIN_EXTREME - 1 : SAFE_DIGITS;
     scanTokens(text, (first, from, to) => {
-        const isLong = to - from > SAFE_DIGITS && to - from <= MAX_DIGITS && isOfNumber(first);
+        const isLong = to - from > most && isOfNumber(first);
         if (!isLong || !isRounded(text.slice(from, to))) return false;
         parts.push(text.slice(copied, from), `"${mark}${text.slice(from, to)}"`);
         copied = to;

@@ -135,9 +135,10 @@ function scalarFault(value: unknown, faultOfText: FaultOfText, maxText: number):
         if (fault !== undefined) return ['INVALID_VALUE', fault];
         return isLongerThan(value, maxText) ? ['TOO_COMPLEX', `is longer than ${maxText} bytes`] : undefined;
     }
-    // `1e999` is well-formed JSON but parses to Infinity, which JSON cannot express.
-    if (typeof value === 'number') return Number.isFinite(value) ? undefined : ['INVALID_VALUE', 'is a number too large to hold'];
-    return value === null || typeof value === 'boolean' || isExact(value) ? undefined : ['INVALID_TYPE', 'is no JSON value'];
+    // `1e999` is well-formed JSON but no double.
+    if (typeof value === 'number' || isExact(value))
+        return Number.isFinite(Number(value)) ? undefined : ['INVALID_VALUE', 'is a number too large to hold'];
+    return value === null || typeof value === 'boolean' ? undefined : ['INVALID_TYPE', 'is no JSON value'];
 }
 
 function keyFault(key: string, bounds: JsonBounds, faultOfText: FaultOfText): string | undefined {

@@ -13,7 +13,8 @@ const type: Rule = ({ type: given }) => {
 };
 
 function isOfType(given: string, value: Json): boolean {
-    if (given === 'integer') return Number.isInteger(value);
+    // A whole number that no double holds is Infinity, as for ajv.
+    if (given === 'integer') return Number.isInteger(value) || value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
     if (given === 'array') return Array.isArray(value);
     if (given === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
     return given === 'null' ? value === null : typeof value === given;
