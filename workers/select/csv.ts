@@ -5,12 +5,22 @@ import { InvalidResponse } from './invalid-response.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
 
+/** The line before the header with which Excel is told the delimiter. */
+const SEPARATOR = /^"?sep=(.)"?\r?\n/i;
+
 /**
  * The rows of CSV as `{items: [{column: value}]}`. All values are texts. Empty lines are skipped, and a short row lacks its last columns.
- * @throws InvalidResponse for unclosed quotes and for a page of HTML
+ * @throws InvalidResponse for unclosed quotes, for a page of HTML and for JSON
  */
-export function readCsv(text: string, { delimiter = '', header = true, columns = [] }: CsvFormat = {}): { items: JsonObject[] } {
-    if (/^\s{0,100}<(?:!doctype\s+html|html)\b/i.test(text)) throw new InvalidResponse('The answer is a page of HTML, and no CSV.');
+export function readCsv(
+    answer: string,
+    { delimiter: declared = '', header = true, columns = [] }: CsvFormat = {},
+): { items: JsonObject[] } {
+    if (/^\s{0,100}<(?:!doctype\s+html|html)\b/i.test(answer)) throw new InvalidResponse('The answer is a page of HTML, and no CSV.');
+    if (isJson(answer)) throw new InvalidResponse('The answer is JSON, and no CSV.');
+    const [hint = '', hinted] = SEPARATOR.exec(answer) ?? [];
+    const text = answer.slice(hint.length);
+    const delimiter = declared === '' ? (hinted ?? '') : declared;
     const { data, errors } = papaparse.parse<string[]>(text, { delimiter, delimitersToGuess: DELIMITERS, skipEmptyLines: true });
     const fault = errors.find(({ type }) => type === 'Quotes');
     if (fault !== undefined) throw new InvalidResponse(`Row ${(fault.row ?? 0) + 1} of the answer has quotes that do not end.`);
@@ -34,4 +44,15 @@ function rowsOfOneColumn(text: string, delimiter: string): string[][] {
         },
     });
     return rows;
+}
+
+/** Sites answer an error as JSON, whatever the endpoint expects. */
+function isJson(text: string): boolean {
+    if (!/^\s*[[{]/.test(text)) return false;
+    try {
+        JSON.parse(text);
+        return true;
+    } catch {
+        return false;
+    }
 }
