@@ -75,9 +75,9 @@ function canSend({ bodyFormat, params }: Endpoint, param: string, cursor: Json):
     return cursor.isWellFormed() && !(source === 'path' && isStep);
 }
 
-/** The cursor in a URL. Many sites return the whole URL of the next page. */
+/** The cursor in a URL. Many sites return the whole URL of the next page, or its path and query. */
 function carriedBy(text: string, param: string): string | undefined {
-    if (!/^https?:\/\//i.test(text)) return undefined;
-    const value = URL.parse(text)?.searchParams.get(param) ?? '';
+    if (!/^(?:https?:\/\/|[/?])/i.test(text)) return undefined;
+    const value = URL.parse(text, 'https://relative.invalid')?.searchParams.get(param) ?? '';
     return value === '' ? undefined : value;
 }

@@ -225,13 +225,13 @@ export function extractPlain(
     return Object.fromEntries(found);
 }
 
-/** The values of `pagination.end` in a page of JSON. A total that is not a number is ignored. */
+/** The values of `pagination.end` in a page of JSON. A total that is no number of items is ignored, such as -1 for an unknown one. */
 function endIn({ json }: Parsed, { total, hasMore }: NonNullable<WantedPart['end']> = NO_END): Pick<Part, 'total' | 'isLast'> {
     if (json === undefined) return {};
     const found = total === undefined ? undefined : json.search(total, '/pagination/end/total');
     const all = typeof found === 'string' && /^\d{1,15}$/.test(found) ? Number(found) : found;
     return {
-        total: typeof all === 'number' ? all : undefined,
+        total: typeof all === 'number' && all >= 0 ? all : undefined,
         isLast: hasMore !== undefined && isNothing(json.search(hasMore, '/pagination/end/has_more')),
     };
 }
