@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { PartialError } from '../contracts/fetch.ts';
 import type { FailedPage, FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
+import { isServerError } from '../domain/fetch/server-error.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { Span } from '../platform/tracing.ts';
 import { Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';
@@ -147,8 +148,8 @@ function toRefusal(
     { effect }: Pick<FetchJob, 'effect'>,
     isFinal: boolean,
 ): Refusal {
-    const isServerError = code === 'UPSTREAM_STATUS' && (upstream?.status ?? 0) >= 500;
-    const isRetryableRead = effect === 'read' && (isServerError || RETRYABLE_READS.includes(code));
+    const isFailedServer = code === 'UPSTREAM_STATUS' && isServerError(upstream?.status);
+    const isRetryableRead = effect === 'read' && (isFailedServer || RETRYABLE_READS.includes(code));
     return new Refusal(code, message, {
         ...(details === undefined ? {} : { details }),
         ...(retryAfter === undefined ? {} : { retryAfter }),

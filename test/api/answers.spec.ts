@@ -70,9 +70,12 @@ function checkAnswer({ data, text, shown, meta, error }: Row, { status, body, te
         if (meta !== undefined) expect(body['meta']).to.deep.include(meta);
         return;
     }
-    const refused = body['error'] as { code: string; message: string; details?: { path: string; code: string }[] } | undefined;
+    const refused = body['error'] as
+        | { code: string; message: string; retryable: boolean; details?: { path: string; code: string }[] }
+        | undefined;
     expect(refused?.code, told).to.equal(error.code);
     if (error.message !== undefined) expect(refused?.message).to.equal(error.message);
+    if (error.retryable !== undefined) expect(refused?.retryable).to.equal(error.retryable);
     if (error.details === undefined) return;
     expect(refused?.details?.map(({ path, code }) => `${path} ${code}`)).to.deep.equal(error.details);
 }

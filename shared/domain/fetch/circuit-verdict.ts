@@ -1,4 +1,5 @@
 import type { FetchOutcome } from './call.ts';
+import { isServerError } from './server-error.ts';
 
 /** A timeout counts against a site only if the call had at least this much time (docs/api.md, "Circuits"). */
 const PATIENCE_MS = 10_000;
@@ -38,7 +39,7 @@ export function circuitVerdict(
         return circuitVerdict({ ok: false, ...outcome.failedPage, startedAt: outcome.startedAt }, { admittedAt, deadlineAt });
     }
     if (outcome.isCallers === true) return 'none';
-    if (outcome.code === 'UPSTREAM_STATUS') return (outcome.upstream?.status ?? 0) >= 500 ? 'failed' : 'passed';
+    if (outcome.code === 'UPSTREAM_STATUS') return isServerError(outcome.upstream?.status) ? 'failed' : 'passed';
     if (outcome.code === 'UPSTREAM_UNREACHABLE') return 'failed';
     if (outcome.code === 'UPSTREAM_TIMEOUT') {
         const patience = deadlineAt - admittedAt;
