@@ -83,7 +83,8 @@ const MAX_LABEL = 40;
 const GUARD = /^\s*(?:\)\]\}'?,?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s*;)\s*/;
 
 /** The beginning of a JSONP call, as Express and others write it. */
-const CALLBACK = /^\s*(?:\/\*\*\/\s*)?(?:typeof\s+[\w$.]{1,100}\s*===?\s*['"]function['"]\s*&&\s*)?[A-Za-z_$][\w$.]{0,100}\s*\(/;
+const CALLBACK =
+    /^[\s;]*(?:\/\*\*\/\s*)?(?:(?:typeof\s+[\w$.]{1,100}\s*===?\s*['"]function['"]|[A-Za-z_$][\w$.]{0,100})\s*&&\s*)?[A-Za-z_$][\w$.]{0,100}\s*\(/;
 
 /** The JSON in a text, without a prefix that guards it (`)]}'`) or a function call around it (JSONP). */
 export function jsonIn(text: string): string {
@@ -117,18 +118,20 @@ function typeOf(essence: string): ResponseType | undefined {
 
 /** Guesses the type of a body by its first bytes. */
 function guessType(body: Uint8Array): ResponseType {
-    const start = Buffer.from(body.subarray(0, 256))
-        .toString('latin1')
-        .replace(/^\u00ef\u00bb\u00bf/, '')
-        .trimStart();
+    const start = startOf(body, 256).trimStart();
     if (start === '' || start.startsWith('{') || start.startsWith('[')) return 'json';
     return start.startsWith('<') ? 'html' : 'text';
 }
 
 /** Whether a body begins like JSONP, or with a prefix that guards JSON. */
 function isGuarded(body: Uint8Array): boolean {
-    const start = Buffer.from(body.subarray(0, 512)).toString('latin1');
+    const start = startOf(body, 512);
     return GUARD.test(start) || CALLBACK.test(start);
+}
+
+/** The first bytes of a body as text. Only its ASCII characters count. */
+function startOf(body: Uint8Array, bytes: number): string {
+    return new TextDecoder(bomOf(body) ?? 'latin1').decode(body.subarray(0, bytes));
 }
 
 function bomOf(body: Uint8Array): string | undefined {

@@ -31,8 +31,12 @@ export function readFeed(text: string, url: string): JsonObject {
     if (parsed.format === 'rss') return shape(parsed.feed.title, link(parsed.feed.link), parsed.feed.items, (item) => ofRss(item, link));
     if (parsed.format === 'rdf') return shape(parsed.feed.title, link(parsed.feed.link), parsed.feed.items, (item) => ofRdf(item, link));
     if (parsed.format === 'atom') {
-        const { title, links, entries, authors } = parsed.feed;
-        return shape(title?.value, link(pageOf(links)), entries, (entry) => ofAtom(entry, authors, link));
+        const { title, links, entries, authors, xml } = parsed.feed;
+        const base = linkOf(xml?.base, url) ?? url;
+        return shape(title?.value, linkOf(pageOf(links), base), entries, (entry) => {
+            const own = linkOf(entry.xml?.base, base) ?? base;
+            return ofAtom(entry, authors, (href) => linkOf(href, own));
+        });
     }
     const { title, home_page_url: page, items, authors } = parsed.feed;
     return shape(title, link(page), items, (item) => ofJson(item, authors, link));

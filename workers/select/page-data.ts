@@ -87,7 +87,9 @@ function isOfType(node: Json, name: string): boolean {
 
 /** Removes the comments in which old pages hide scripts. */
 function plainOf(text: string): string {
-    return text.replace(/^\s*(?:\/\/\s*)?(?:<!--|<!\[CDATA\[)/, '').replace(/(?:\/\/\s*)?(?:-->|\]\]>)\s*$/, '');
+    return text
+        .replace(/^\s*(?:\/\/\s*|\/\*\s*)?(?:<!--|<!\[CDATA\[)(?:\s*\*\/)?/, '')
+        .replace(/(?:\/\/\s*|\/\*\s*)?(?:-->|\]\]>)(?:\s*\*\/)?\s*$/, '');
 }
 
 function tryParse(text: string): Json | undefined {
