@@ -13,7 +13,7 @@ const type: Rule = ({ type: given }) => {
 };
 
 function isOfType(given: string, value: Json): boolean {
-    // A whole number that no double holds is Infinity, as for ajv.
+    // A whole number that no double holds is Infinity.
     if (given === 'integer') return Number.isInteger(value) || value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
     if (given === 'array') return Array.isArray(value);
     if (given === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
