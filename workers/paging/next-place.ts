@@ -2,7 +2,7 @@ import { type PagePlace, stepFrom } from '../../shared/domain/fetch/pages.ts';
 import { fitsOnLoop } from '../../shared/domain/fetch/validate-params.ts';
 import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, Pagination } from '../../shared/domain/types.ts';
-import { isNothing } from '../select/json.ts';
+import { isNothing } from '../select/is-nothing.ts';
 import type { NextFound } from '../select/reader.ts';
 import { nextLink } from './next-link.ts';
 

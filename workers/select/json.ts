@@ -1,9 +1,8 @@
-import { search } from 'jmespath';
-import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { isJsonTooDeep } from '../../shared/domain/json/tokens.ts';
 import type { Json, Select } from '../../shared/domain/types.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
+import { search } from './jmespath/search.ts';
 
 /** Allowed nesting of an answer (docs/api.md, "Hosted fetch"). */
 export const MAX_DEPTH = 100;
@@ -29,17 +28,15 @@ export function parseJson(text: string): Json {
 }
 
 /**
- * Runs `select` over parsed JSON: one expression, or a map of output name to expression. Selected numbers keep their digits; functions
- * such as `sum` compute with doubles.
- * @param pageFor the page for an expression
+ * Runs `select` over parsed JSON: one expression, or a map of output name to expression. Numbers keep their digits.
  * @throws InvalidResponse with a pointer to the expression that failed
  */
-export function selectJson(pageFor: (expression: string) => Json, select: Select): Json {
-    if (typeof select === 'string') return searchJson(pageFor(select), select, '/select');
+export function selectJson(page: Json, select: Select): Json {
+    if (typeof select === 'string') return searchJson(page, select, '/select');
     const entries = Object.entries(select).map(([name, expression]): [string, Json] => {
         const path = `/select/${escapePointer(name)}`;
         if (typeof expression !== 'string') throw cannotSelect(path, 'The answer is JSON, and this selector is for HTML.');
-        return [name, searchJson(pageFor(expression), expression, path)];
+        return [name, searchJson(page, expression, path)];
     });
     return Object.fromEntries(entries);
 }
@@ -51,19 +48,11 @@ export function selectJson(pageFor: (expression: string) => Json, select: Select
  */
 export function searchJson(page: Json, expression: string, path: string): Json {
     try {
-        const found: unknown = search(page, expression);
-        // The library also finds functions on the prototypes of plain objects, which the site did not send.
-        return found === undefined || typeof found === 'function' ? null : (found as Json);
+        return search(page, expression);
     } catch (error) {
         const reason = error instanceof Error ? error.message.slice(0, 200) : 'it failed';
         throw new InvalidResponse('An expression of this endpoint does not fit the answer.', [
             { path, code: 'INVALID_VALUE', message: reason },
         ]);
     }
-}
-
-/** Whether JMESPath considers a value empty or false. In paging this means that there is no next page. */
-export function isNothing(value: Json): boolean {
-    if (value === null || value === false || value === '') return true;
-    return typeof value === 'object' && !isExact(value) && Object.keys(value).length === 0;
 }

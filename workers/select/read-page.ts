@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LoginSign } from '../../shared/domain/fetch/login-words.ts';
 import { cutResults, isNullAt, resultsAt, withResults, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
-import { hasRounded, mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { validateBySchema } from '../../shared/domain/json/schema/interpret.ts';
@@ -14,7 +14,8 @@ import { readCsv } from './csv.ts';
 import { decode, isUtf8, jsonIn } from './decode.ts';
 import { eventsAsJson } from './event-stream.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
-import { isNothing, parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
+import { isNothing } from './is-nothing.ts';
+import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
 import { linesAsJson } from './json-lines.ts';
 import { fitsInto, MAX_OUTPUT, refuseTooMuch, TOO_LONG } from './measure.ts';
 import { withSortedKeys } from './sorted-keys.ts';
@@ -348,12 +349,10 @@ function parsePlain(text: string, { type }: RawPage, rules: Pick<ResponseRules, 
         exact ??= parseExact(text, rounded);
         return exact;
     };
-    // JMESPath reads number literals in expressions as doubles, so it must compare them with rounded numbers.
-    const pageFor = (expression: string) => (whole() !== rounded && hasRounded(expression) ? rounded : whole());
-    const search = (expression: string, path: string) => searchJson(pageFor(expression), expression, path);
+    const search = (expression: string, path: string) => searchJson(whole(), expression, path);
     return {
         next: (expression) => ({ value: search(expression, '/pagination/next') }),
-        value: ({ select }) => (select === undefined ? whole() : selectJson(pageFor, select)),
+        value: ({ select }) => (select === undefined ? whole() : selectJson(whole(), select)),
         json: { whole: { text, rounded }, hasExact: () => whole() !== rounded, search },
     };
 }
@@ -368,7 +367,7 @@ export function parsedShape(shape: JsonObject): Parsed {
     const search = (expression: string, path: string) => searchJson(shape, expression, path);
     return {
         next: (expression) => ({ value: search(expression, '/pagination/next') }),
-        value: ({ select }) => (select === undefined ? shape : selectJson(() => shape, select)),
+        value: ({ select }) => (select === undefined ? shape : selectJson(shape, select)),
         json: { hasExact: () => true, search },
     };
 }

@@ -10,7 +10,7 @@ declare global {
 
 /**
  * A number of a JSON text that JavaScript would round, such as `9007199254740993` or `1e400`. `JSON.stringify` and `String` write its digits.
- * Comparisons by size and arithmetic use the nearest double. Equal digits of one text are one object, so `===` compares digits.
+ * JavaScript compares and computes with the nearest double. Equal digits of one text are one object, so `===` compares digits.
  */
 class ExactNumber extends Number {
     readonly #digits: string;
@@ -61,11 +61,6 @@ export function mayRound(text: string): boolean {
 /** Whether JavaScript writes a number with different digits. */
 function isRounded(literal: string): boolean {
     return String(Number(literal)) !== literal;
-}
-
-/** Whether a text contains a number that JavaScript rounds, including in strings. */
-export function hasRounded(text: string): boolean {
-    return text.match(/-?\d[\d.]{15,}/g)?.some(isRounded) ?? false;
 }
 
 /** Escapes of characters that mark a string as a number. The first one that the text does not contain is used. */
