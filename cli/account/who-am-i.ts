@@ -9,7 +9,7 @@ export async function whoAmI({ client, server, terminal: { paint } }: Session): 
     const { plan, workspace_id, user_id, credits, limits, concurrency, key } = account;
     const { balance, allowance, bonus, held, resets_at } = credits;
     const missing = missingCommands(key.scopes);
-    const row = (name: string, value: string) => `${paint('dim', name.padEnd(10))}  ${value}`;
+    const row = (name: string, value: string) => `${paint('dim', name.padEnd('connections'.length))}  ${value}`;
     return {
         result: { server, ...account, lacking: missing },
         lines: [

@@ -39,9 +39,10 @@ function endpointLines(endpoint: CatalogEndpoint, paint: Paint): string[] {
     ];
 }
 
-function priceOf({ hosted, credits, credits_max: most }: CatalogEndpoint): string {
+function priceOf({ hosted, credits, credits_max: most, billing, pagination }: CatalogEndpoint): string {
     if (!hosted) return 'not hosted: call it yourself';
-    return `${credits} credit${credits === 1 ? '' : 's'}${most > credits ? ` per result or page, up to ${most}` : ''}`;
+    const unit = billing.unit === 'request' && pagination !== null ? 'page' : billing.unit;
+    return `${credits} credit${credits === 1 ? '' : 's'} a ${unit}${most > credits ? `, up to ${most}` : ''}`;
 }
 
 function aboutParam({ required, schema, default: fallback, description }: CatalogParam): string {

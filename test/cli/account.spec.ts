@@ -39,6 +39,8 @@ describe('logging in on the command line', function () {
         expect(whoami.json).to.include({ server: world.base, workspace_id: ada.workspaceId, plan: 'free' });
         const shown = await shell.run(['whoami']);
         expect(shown.stdout).to.include(ada.workspaceId).and.include('1,000 of 1,000 calls left');
+        // Every value begins in the same column.
+        for (const line of shown.stdout.trimEnd().split('\n')) expect(line).to.match(/^.{11} {2}\S/);
         for (const { stdout, stderr } of [login, whoami, shown]) expect(stdout + stderr).not.to.include(key());
     });
 

@@ -165,6 +165,8 @@ describe('calling sites from the command line', function () {
         const shown = await shell.run(['catalog', SHOP, ...intent]);
         expect(shown.stdout).to.include('write').and.include('POST http://').and.include('1 credit');
         await world.app.db.transaction((trx) => setPolicy(trx, SHOP, { ...NO_POLICY, writes: false }));
+        for (const price of ['product  1 credit a request', 'search  1 credit a result, up to 20', 'all_pages  1 credit a page, up to '])
+            expect(shown.stdout).to.include(price);
         const less = await shell.run(['catalog', SHOP, ...intent]);
         expect(less.stdout)
             .to.match(/\d more endpoints not allowed by the site's owner/)
