@@ -99,6 +99,16 @@ describe('the pages of the API', function () {
         await phone.close();
     });
 
+    it('have tables that no phone has to scroll sideways', async () => {
+        const phone = await openTab(browser, world.base, { viewport: PHONE });
+        for (const { path } of DOCUMENTS) {
+            await phone.visit(path);
+            const cut = "[...document.querySelectorAll('.wide-table')].filter((box) => box.scrollWidth > box.clientWidth).length";
+            expect(await phone.page.evaluate(cut), path).to.equal(0);
+        }
+        await phone.close();
+    });
+
     it('run a call without a key', async () => {
         await open('getSchema');
         const route = tab.page.locator('#getSchema');

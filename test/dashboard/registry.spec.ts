@@ -150,6 +150,14 @@ describe('the registry’s pages', function () {
             expect(words).to.include(`Maintainer ${name}`);
         });
 
+        it('begin with a link to each endpoint, if there are several', async () => {
+            const { html } = await show('/registry/lens-shop.example');
+            const [, links = ''] = /<nav class="row" aria-label="Endpoints on this page">(.*?)<\/nav>/s.exec(html) ?? [];
+            expect([...links.matchAll(/href="#(\w+)"/g)].map(([, name]) => name)).to.deep.equal(['find_lenses', 'order_lens']);
+            for (const id of ['find_lenses', 'order_lens']) expect(html).to.include(`<article class="card endpoint" id="${id}">`);
+            expect((await show('/registry/sea.example')).html).not.to.include('Endpoints on this page');
+        });
+
         it('describe the site to search engines, without a script', async () => {
             const { html } = await show('/registry/lens-shop.example');
             expect(html).to.include('<title>Lens Shop (lens-shop.example): endpoints · Routebook</title>');

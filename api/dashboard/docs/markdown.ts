@@ -52,9 +52,14 @@ rules.fence = (tokens, index) => {
         `<button class="copy" type="button" data-copy="${id}" hidden>Copy<span class="visually-hidden"> ${label}</span></button></div>\n`
     );
 };
-// A wide table scrolls inside its own box. The box can be focused, so the keyboard scrolls it too.
+// A wide table scrolls inside its own box. The box can be focused, so the keyboard scrolls it too. On a phone its rows stack.
 rules['table_open'] = () => '<div class="wide-table" tabindex="0" role="group" aria-label="Table"><table>\n';
 rules['table_close'] = () => '</table></div>\n';
+// Line breaks between cells would be a hundredth of the longest page.
+for (const part of ['thead', 'tbody', 'tr', 'th', 'td']) {
+    rules[`${part}_open`] = () => `<${part}>`;
+    rules[`${part}_close`] = () => `</${part}>`;
+}
 
 /** Changes links between documents to links between pages. A link to a file without a page becomes plain text. */
 markdown.core.ruler.push('links', ({ tokens }) => {
