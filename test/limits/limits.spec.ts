@@ -67,6 +67,15 @@ for (const topology of topologies) {
             expect((await limits.take({ identity, windows: [MINUTE] })).ok).to.equal(true);
         });
 
+        it('lets nobody come back before a whole window, if a limit is 0', async () => {
+            const refused = await limits.take({ identity: somebody(), windows: [HOUR, { ...MINUTE, limit: 0 }] });
+            expect(refused).to.deep.include({ ok: false, reason: 'window', window: 'minute', retryAfter: 60 });
+            expect(refused.windows.map(({ remaining, resetsIn }) => [remaining, resetsIn])).to.deep.equal([
+                [100, 0],
+                [0, 60],
+            ]);
+        });
+
         it('begins a window with the first call after the last one ended', async () => {
             const identity = somebody();
             await limits.take({ identity, windows: [MINUTE] });

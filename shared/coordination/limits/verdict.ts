@@ -15,13 +15,16 @@ export function toVerdict(windows: readonly LimitWindow[], answer: StoreAnswer):
     return { ok: false, reason: answer.verdict === 2 ? 'concurrency' : 'share', retryAfter: LEASE_RETRY_S, windows: states };
 }
 
-/** After a downgrade, an account may have used more than its limit. Then 0 calls remain. */
+/**
+ * After a downgrade, an account may have used more than its limit. Then 0 calls remain. A window without calls never begins; its wait is a
+ * whole window, so that a caller who obeys it does not come back each second.
+ */
 export function toStates(windows: readonly LimitWindow[], { used, leftMs }: StoreAnswer): WindowState[] {
     return windows.map(({ name, limit, seconds }, index) => ({
         name,
         limit,
         seconds,
         remaining: Math.max(0, limit - (used[index] ?? 0)),
-        resetsIn: Math.min(seconds, Math.ceil((leftMs[index] ?? 0) / 1000)),
+        resetsIn: limit === 0 ? seconds : Math.min(seconds, Math.ceil((leftMs[index] ?? 0) / 1000)),
     }));
 }
