@@ -92,12 +92,19 @@ const BEHIND = /^(?:search|results?|page|here|now|by|for|in|of|and|or|the|with)$
 /** Words that name no subject on their own. */
 const VAGUE =
     /^(?:more|next|previous|back|here|home|details?|untitled|welcome|site|page|words?|terms?|keywords?|query|text|phrase|something|anything|submit|save|send|ok|go|apply|preview|continue|yes|no)$/;
+/** Latin letters that are no letter of ASCII with a mark, such as é is. */
+const LATIN: ReadonlyMap<string, string> = new Map(
+    Object.entries({ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }),
+);
 const MAX_WORDS = 4;
 const MAX_LENGTH = 40;
 
-/** The subject that a text names, as an identifier; undefined if the text has non-ASCII letters, digits or too many words. */
+/** The subject that a text names, as an identifier; undefined if the text has letters of other scripts, digits or too many words. */
 function thingIn(text: string, common: ReadonlySet<string>): string | undefined {
-    const plain = text.normalize('NFKD').replaceAll(/\p{M}|['’]/gu, '');
+    const plain = text
+        .normalize('NFKD')
+        .replaceAll(/\p{M}|['’]/gu, '')
+        .replaceAll(/[ßæœøłđðþı]/gi, (letter) => LATIN.get(letter.toLowerCase()) ?? letter);
     if (/\p{N}|(?![A-Za-z])\p{L}/u.test(plain)) return undefined;
     const words = wordsOf(plain).filter((word) => !common.has(word));
     const first = words.findIndex((word) => !BEFORE.test(word));
