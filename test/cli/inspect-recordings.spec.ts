@@ -33,6 +33,8 @@ interface Recorded {
     compared?: { path: string; find: RegExp };
     /** The programs of the operating system that it needs. */
     programs?: readonly string[];
+    /** Whether the visit fetched its OpenSearch document. */
+    hasOpenSearch?: true;
 }
 
 const RECORDED: readonly Recorded[] = [
@@ -78,6 +80,7 @@ const RECORDED: readonly Recorded[] = [
         planted: [PERSON.mail, PERSON.phone, PERSON.name],
         compared: { path: '/tags/list', find: /\/tags\/list$/ },
         programs: ['php', 'shaarli'],
+        hasOpenSearch: true,
     },
     {
         name: 'django-admin',
@@ -108,7 +111,7 @@ describe('routebook inspect, on Chromium’s recordings of third-party applicati
         if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     });
 
-    for (const { name, host, start, visit, planted, compared, programs = [] } of RECORDED) {
+    for (const { name, host, start, visit, planted, compared, programs = [], hasOpenSearch } of RECORDED) {
         describe(name, () => {
             let app: { port: number; stop: () => Promise<void> };
             let har: string;
@@ -169,6 +172,13 @@ describe('routebook inspect, on Chromium’s recordings of third-party applicati
                 expect(silent.package.endpoints.flatMap(({ examples = [] }) => examples)).to.deep.equal([]);
                 expect(JSON.stringify(silent.package)).not.to.match(/"(?:example|default)":/);
             });
+
+            if (hasOpenSearch) {
+                it('recognises its OpenSearch document, which becomes no endpoint', () => {
+                    expect(inspected.report.dropped.map(({ what }) => what)).to.include('Descriptions of searches');
+                    expect(inspected.package.endpoints.map(({ url }) => url).join()).not.to.include('open-search');
+                });
+            }
 
             if (compared === undefined) return;
 

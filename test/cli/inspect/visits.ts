@@ -184,6 +184,8 @@ export async function visitShaarli(context: BrowserContext, base: string): Promi
         await page.fill('textarea[name=lf_description]', description);
         await Promise.all([page.waitForNavigation(), page.locator('input[name=save_edit]').first().click()]);
     }
+    // A browser asks for it when a person adds the search to the address bar.
+    await page.evaluate(async () => await (await fetch('/open-search')).text());
     await page.close();
 }
 
