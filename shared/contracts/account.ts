@@ -27,12 +27,8 @@ export const getAccount = contract<object, object, undefined, AccountAnswer>({
     path: '/v1/account',
     tag: 'Account',
     summary: 'Read plan, credits and limits of the account',
-    auth: 'required',
     scope: 'none',
-    counted: false,
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<AccountAnswer, true>({
             user_id: Joi.string().required(),
             workspace_id: Joi.string().required(),

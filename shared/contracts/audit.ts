@@ -28,10 +28,8 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
     summary: 'List the audit log of the workspace',
     description:
         'Entries of the last 400 days, newest first. Only for owners and admins of the workspace. Addresses are shown for 90 days.',
-    auth: 'required',
     scope: 'account',
     managersOnly: true,
-    counted: false,
     query: Joi.object<AuditQuery, true>({
         actor: Joi.string().min(1).max(64).description('Who acted: usr_…, key_…, wsp_…, operator or system'),
         action: Joi.string().valid(...ACT_NAMES),
@@ -44,7 +42,6 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
     }),
     answer: {
         shape: 'list',
-        status: 200,
         schema: Joi.array().items(
             Joi.object<AuditEntry, true>({
                 at: v.time().required(),

@@ -21,7 +21,7 @@ import {
     stopAfterFailures,
     warnings,
 } from './batch-fields.ts';
-import { BODY_BYTES, contract } from './contract.ts';
+import { contract } from './contract.ts';
 import { jobFields, type WaitQuery, waitQuery } from './jobs.ts';
 import * as v from './vocabulary.ts';
 
@@ -38,9 +38,7 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
     tag: TAG,
     summary: 'Queue many calls as a batch',
     description: `All items are validated before anything is stored. One invalid item rejects the batch; details list the first 100 problems. Send up to ${json.items.toLocaleString('en')} items as JSON, or ${lines.items.toLocaleString('en')} as application/x-ndjson, one item per line, with the other fields in the query.`,
-    auth: 'required',
     scope: 'jobs',
-    counted: false,
     idempotent: true,
     query: Joi.object<BatchQuery, true>({
         dry_run: Joi.boolean().description('Validates and prices all items and stores nothing'),
@@ -51,7 +49,6 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
     body: {
         schema: Joi.object<BatchRequest, true>({ ...fields(), items: Joi.array().items(batchItem).min(1).max(json.items).required() }),
         maxBytes: json.bytes,
-        guard: true,
         hasParams: true,
         isStreamed: true,
         lines: 'One item a line; blank lines are skipped',
@@ -61,7 +58,6 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
         'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
     },
     answer: {
-        shape: 'data',
         status: 202,
         alsoStatus: [200],
         schema: Joi.alternatives(
@@ -74,7 +70,7 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
             }).description('Of a dry run'),
         ),
     },
-    refusals: ['INSUFFICIENT_CREDITS', 'FORBIDDEN', 'EMAIL_NOT_VERIFIED', 'RATE_LIMITED', 'OVERLOADED', 'SITE_UNAVAILABLE'],
+    refusals: ['INSUFFICIENT_CREDITS', 'EMAIL_NOT_VERIFIED', 'SITE_UNAVAILABLE'],
 });
 
 /** GET /v1/batches/{batch_id}: the progress of a batch. */
@@ -84,12 +80,10 @@ export const getBatch = contract<{ batch_id: string }, WaitQuery, undefined, Bat
     path: '/v1/batches/{batch_id}',
     tag: TAG,
     summary: 'Read a batch, or wait for its end',
-    auth: 'required',
     scope: 'jobs',
-    counted: false,
     params: batchParams(),
     query: waitQuery(),
-    answer: { shape: 'data', status: 200, schema: batchSchema() },
+    answer: { schema: batchSchema() },
     refusals: ONE,
 });
 
@@ -101,15 +95,13 @@ export const getBatches = contract<object, BatchesQuery, undefined, Batch[]>({
     tag: TAG,
     summary: 'List batches',
     description: 'Newest first.',
-    auth: 'required',
     scope: 'jobs',
-    counted: false,
     query: Joi.object<BatchesQuery, true>({
         status: Joi.string().valid(...BATCH_STATUSES),
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', status: 200, schema: Joi.array().items(batchSchema()) },
+    answer: { shape: 'list', schema: Joi.array().items(batchSchema()) },
     refusals: ['RATE_LIMITED'],
 });
 
@@ -122,9 +114,7 @@ export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, unde
     summary: 'Read the ended items',
     description:
         'In the order in which they ended. Continue with the cursor of the last item to miss none. `next_cursor` is null only when the batch has ended and everything was read. A retried item leaves the list and reappears when it ends again: keep the latest entry of each job_id. With Accept: application/x-ndjson the items are streamed, one per line.',
-    auth: 'required',
     scope: 'jobs',
-    counted: false,
     params: batchParams(),
     query: Joi.object<ResultsQuery, true>({
         status: Joi.string().valid(...JOB_STATUSES.filter((status) => status !== 'queued' && status !== 'running')),
@@ -139,7 +129,6 @@ export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, unde
     }),
     answer: {
         shape: 'list',
-        status: 200,
         schema: Joi.array().items(Joi.object<EndedItem, true>({ ...jobFields({ result: true }), cursor: Joi.string().required() })),
         lines: 'One item a line, as in data',
     },
@@ -149,11 +138,9 @@ export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, unde
 const CHANGE = {
     method: 'POST',
     tag: TAG,
-    auth: 'required',
     scope: 'jobs',
-    counted: false,
     params: batchParams(),
-    answer: { shape: 'data', status: 200, schema: batchSchema() },
+    answer: { schema: batchSchema() },
     refusals: [...ONE, 'BATCH_NOT_OPEN'],
 } as const;
 
@@ -175,8 +162,6 @@ export const postBatchResume = contract<{ batch_id: string }, object, ResumeRequ
     description: 'Items then run with the rights of the calling key. The body may set new limits.',
     body: {
         schema: Joi.object<ResumeRequest, true>({ max_credits: maxCredits(), stop_after_failures: stopAfterFailures() }),
-        maxBytes: BODY_BYTES,
-        guard: true,
         mayBeEmpty: true,
     },
 });
@@ -191,11 +176,9 @@ export const postBatchRetry = contract<{ batch_id: string }, object, RetryReques
         'Retries failed, expired and cancelled items that were never sent as writes; with codes, only failed items with one of them. They run with the rights of the calling key, at current prices, and the batch gets a new expires_at.',
     body: {
         schema: Joi.object<RetryRequest, true>({ codes: Joi.array().items(Joi.string().max(64)).max(100) }),
-        maxBytes: BODY_BYTES,
-        guard: true,
         mayBeEmpty: true,
     },
-    answer: { shape: 'data', status: 200, schema: Joi.object<Batch>({ ...batchFields(), retried: v.count().required() }) },
+    answer: { schema: Joi.object<Batch>({ ...batchFields(), retried: v.count().required() }) },
 });
 
 /** DELETE /v1/batches/{batch_id}: cancels the items that have not ended. */
@@ -207,10 +190,8 @@ export const deleteBatch = contract<{ batch_id: string }, object, undefined, Bat
     summary: 'Cancel a batch',
     description:
         'Cancels queued items at once, and aborts running reads, which are not billed. The batch is cancelling until running writes have ended.',
-    auth: 'required',
     scope: 'jobs',
-    counted: false,
     params: batchParams(),
-    answer: { shape: 'data', status: 200, schema: batchSchema() },
+    answer: { schema: batchSchema() },
     refusals: [...ONE, 'BATCH_NOT_OPEN'],
 });

@@ -150,7 +150,6 @@ export const getCatalog = contract<{ domain: string }, { intent?: string }, unde
     headers: { 'X-Service-Intent': { description: 'The intent, if it is not in the query' } },
     answer: {
         shape: 'whole',
-        status: 200,
         schema: Joi.object<CatalogAnswer, true>({
             success: Joi.boolean().valid(true).required(),
             domain: v.siteName().required(),
@@ -170,13 +169,5 @@ export const getCatalog = contract<{ domain: string }, { intent?: string }, unde
             }).required(),
         }),
     },
-    refusals: [
-        'INVALID_DOMAIN',
-        'INTENT_REQUIRED',
-        'INTENT_TOO_SHORT',
-        'INTENT_TOO_FEW_WORDS',
-        'FORBIDDEN',
-        'SITE_BLOCKED',
-        'SITE_NOT_FOUND',
-    ],
+    refusals: ['INTENT_REQUIRED', 'INTENT_TOO_SHORT', 'INTENT_TOO_FEW_WORDS', 'SITE_BLOCKED', 'SITE_NOT_FOUND'],
 });

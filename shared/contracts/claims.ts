@@ -78,13 +78,10 @@ export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     summary: 'Claim a domain',
     description:
         'No body. Claims the registrable domain: `shop.example.co.uk` means `example.co.uk`. Publish the value as a TXT record or as a line of the file, then check the claim. An account can have up to 10 unproven claims; each expires after 7 days. A proved domain needs no published schema.',
-    auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
-    counted: false,
     params: domainParams(),
-    answer: { shape: 'data', status: 201, schema: entry() },
-    refusals: ['RATE_LIMITED', 'OVERLOADED'],
+    answer: { status: 201, schema: entry() },
 });
 
 /** GET /v1/sites/{domain}/claims: the workspace's claims on a domain. */
@@ -95,13 +92,11 @@ export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEnt
     tag: 'Owners',
     summary: "List your workspace's claims on a domain",
     description: 'Oldest first. Claims of other workspaces are never shown.',
-    auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
-    counted: false,
     params: domainParams(),
     query: v.pageQuery(),
-    answer: { shape: 'list', status: 200, schema: Joi.array().items(entry()) },
+    answer: { shape: 'list', schema: Joi.array().items(entry()) },
 });
 
 /** POST …/check: checks the proof now. */
@@ -113,17 +108,13 @@ export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChec
     summary: 'Check the proof of a claim',
     description:
         'No body. A worker looks up the TXT record and reads the file over https; a redirect may only lead to `www.` of the domain. Answers within 10 seconds, with `pending` if the lookup has not ended by then. One check a minute per claim, 20 an hour per account. The proof makes the workspace the owner and a maintainer. It is checked again every month and lost after three failures a day apart.',
-    auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
-    counted: false,
     params: claimParams(),
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<ClaimChecked, true>({ status: status().required(), reason: reason().required() }),
     },
-    refusals: ['CLAIM_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
+    refusals: ['CLAIM_NOT_FOUND'],
 });
 
 /** DELETE …/claims/{claim_id}: withdraws a claim. */
@@ -134,15 +125,11 @@ export const deleteClaim = contract<ClaimParams, object, undefined, ClaimDeleted
     tag: 'Owners',
     summary: 'Withdraw a claim',
     description: 'Works for proved claims too: the workspace stops being an owner and remains a maintainer.',
-    auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
-    counted: false,
     params: claimParams(),
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<ClaimDeleted, true>({ claim_id: Joi.string().required(), deleted: Joi.boolean().valid(true).required() }),
     },
-    refusals: ['CLAIM_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
+    refusals: ['CLAIM_NOT_FOUND'],
 });

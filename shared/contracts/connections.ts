@@ -2,7 +2,7 @@ import Joi from 'joi';
 import type { SecretFields } from '../domain/connections/secret.ts';
 import { CONNECTION_STATUSES, type ConnectionStatus } from '../domain/connections/status.ts';
 import { AUTH_TYPES, type AuthType } from '../domain/types.ts';
-import { BODY_BYTES, contract } from './contract.ts';
+import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
 export interface ConnectionParams {
@@ -148,15 +148,13 @@ export const postConnection = contract<object, NewConnectionQuery, ConnectionOrd
     summary: 'Connect a site',
     description:
         'The value is stored encrypted; only a worker decrypts it, for each call. It is sent over https to the hosts in the answer and nowhere else. If the schema names a test, the value is tested first: if the site answers 401 or 403, the answer is CONNECTION_REJECTED and nothing is stored. A workspace can have up to 500 connections.',
-    auth: 'required',
     scope: 'account',
-    counted: false,
     query: Joi.object<NewConnectionQuery, true>({
         test: Joi.boolean().description('false: save it without the test, as untested'),
     }),
-    body: { schema: order, maxBytes: BODY_BYTES, guard: true },
-    answer: { shape: 'data', status: 201, schema: entry() },
-    refusals: ['INVALID_JSON', 'INVALID_DOMAIN', 'FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', ...TESTED],
+    body: { schema: order },
+    answer: { status: 201, schema: entry() },
+    refusals: ['INVALID_DOMAIN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', ...TESTED],
 });
 
 /** PATCH /v1/connections/{connection_id} */
@@ -168,14 +166,12 @@ export const patchConnection = contract<ConnectionParams, NewConnectionQuery, Co
     summary: 'Change a connection',
     description:
         'Its owner changes a private connection, owners and admins of the workspace a shared one. A new secret is tested first, like a new connection; if the site rejects it, the previous secret is kept.',
-    auth: 'required',
     scope: 'account',
-    counted: false,
     params: params(),
     query: Joi.object<NewConnectionQuery, true>({ test: Joi.boolean().description('false: save a new secret without the test') }),
-    body: { schema: patch, maxBytes: BODY_BYTES, guard: true },
-    answer: { shape: 'data', status: 200, schema: entry() },
-    refusals: ['FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', 'NOT_MAINTAINER', 'CONNECTION_NOT_FOUND', ...TESTED],
+    body: { schema: patch },
+    answer: { schema: entry() },
+    refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'NOT_MAINTAINER', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
 /** POST /v1/connections/{connection_id}/test */
@@ -187,12 +183,10 @@ export const testConnection = contract<ConnectionParams, object, undefined, Conn
     summary: 'Test a connection',
     description:
         'Calls the test endpoint of the schema. The call counts like a fetch and is free. A passed test clears a rejection. An account can run 30 tests an hour; after 5 rejected tests of a site within an hour, no more of that site.',
-    auth: 'required',
     scope: 'account',
-    counted: false,
     params: params(),
-    answer: { shape: 'data', status: 200, schema: entry() },
-    refusals: ['FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
+    answer: { schema: entry() },
+    refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
 /** GET /v1/connections: the connections that the caller may use. */
@@ -203,12 +197,10 @@ export const getConnections = contract<object, ConnectionQuery, undefined, Conne
     tag: 'Connections',
     summary: 'List your connections',
     description: "Your own and the workspace's shared connections, newest first. Values are never shown.",
-    auth: 'required',
     scope: 'fetch',
-    counted: false,
     query: Joi.object<ConnectionQuery, true>({ site: v.siteInput(), limit: v.limit(), cursor: v.cursor() }),
-    answer: { shape: 'list', status: 200, schema: Joi.array().items(entry()) },
-    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN'],
+    answer: { shape: 'list', schema: Joi.array().items(entry()) },
+    refusals: ['INVALID_DOMAIN'],
 });
 
 /** GET /v1/connections/{connection_id} */
@@ -218,11 +210,9 @@ export const getConnection = contract<ConnectionParams, object, undefined, Conne
     path: '/v1/connections/{connection_id}',
     tag: 'Connections',
     summary: 'Read one connection',
-    auth: 'required',
     scope: 'fetch',
-    counted: false,
     params: params(),
-    answer: { shape: 'data', status: 200, schema: entry() },
+    answer: { schema: entry() },
     refusals: ['CONNECTION_NOT_FOUND'],
 });
 
@@ -234,17 +224,13 @@ export const deleteConnection = contract<ConnectionParams, object, undefined, Co
     tag: 'Connections',
     summary: 'Delete a connection and its value',
     description: 'Every process drops the value within a second. Owners and admins of the workspace can also delete shared connections.',
-    auth: 'required',
     scope: 'account',
-    counted: false,
     params: params(),
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<ConnectionDeleted, true>({
             connection_id: Joi.string().required(),
             deleted: Joi.boolean().valid(true).required(),
         }),
     },
-    refusals: ['CONNECTION_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
+    refusals: ['CONNECTION_NOT_FOUND'],
 });

@@ -1,6 +1,6 @@
 import type { ObjectSchema, Schema } from 'joi';
 import type { RouteScope } from '../domain/accounts/scopes.ts';
-import type { RefusalCode } from '../refusals.ts';
+import { REFUSALS, type RefusalCode } from '../refusals.ts';
 
 /**
  * The single definition of a route: `serve()` validates with it, the handler's types derive from it, and the OpenAPI document is
@@ -35,42 +35,46 @@ export interface Contract<Params, Query, Body, Answer> {
     idempotent?: true;
     params?: ObjectSchema<Params>;
     query?: ObjectSchema<Query>;
-    /**
-     * `guard`: limits and allowed characters are checked before the schema (400). With `lines`, texts may contain newlines and tabs unless
-     * their schema forbids them. Packages (`false`) check everything themselves (422). `hasParams`: `params` are data for a site, with any
-     * character but NUL and lists of any length that fits. `describedBy` is the component that replaces the schema in the document.
-     * `isStreamed`: the route reads the body itself, also as lines of JSON that `lines` describes. `mayBeEmpty`: no body counts as `{}`.
-     */
-    body?: {
-        schema: Schema<Body>;
-        maxBytes: number;
-        guard: boolean | 'lines';
-        hasParams?: true;
-        describedBy?: Component;
-        isStreamed?: true;
-        lines?: string;
-        mayBeEmpty?: true;
-    };
+    body?: BodyRules<Body>;
     /** Request headers that the route reads, for the document. */
     headers?: Readonly<Record<string, { description: string; required?: boolean }>>;
-    answer: {
-        shape: 'data' | 'list' | 'whole';
-        schema: Schema<Answer>;
-        status: 200 | 201 | 202;
-        alsoStatus?: readonly number[];
-        /** Describes one line of an ndjson answer. Absent: the route sends no ndjson. */
-        lines?: string;
-        /** For lists: fields of `meta` other than the pagination. */
-        meta?: ObjectSchema;
-    };
+    answer: AnswerRules<Answer>;
     /** Components for parts of the answer, by JSON pointers into its JSON Schema. */
     answerParts?: Readonly<Record<`/${string}`, Component>>;
     /** Browse routes: strong ETag, 304 and `Cache-Control: public, max-age`. Absent: `no-store`. */
     cacheSeconds?: number;
     /** With a key the answer depends on the caller: `no-store` and no ETag. */
     personalWithKey?: true;
-    /** Error codes of this route, in addition to COMMON_REFUSALS. */
+    /** Error codes of this route, in addition to COMMON_REFUSALS, in the order of the table of refusals. */
     refusals: readonly RefusalCode[];
+}
+
+/**
+ * `guard`: limits and allowed characters are checked before the schema (400). With `lines`, texts may contain newlines and tabs unless their
+ * schema forbids them. Packages (`false`) check everything themselves (422). `hasParams`: `params` are data for a site, with any character
+ * but NUL and lists of any length that fits. `describedBy` is the component that replaces the schema in the document. `isStreamed`: the
+ * route reads the body itself, also as lines of JSON that `lines` describes. `mayBeEmpty`: no body counts as `{}`.
+ */
+interface BodyRules<Body> {
+    schema: Schema<Body>;
+    maxBytes: number;
+    guard: boolean | 'lines';
+    hasParams?: true;
+    describedBy?: Component;
+    isStreamed?: true;
+    lines?: string;
+    mayBeEmpty?: true;
+}
+
+interface AnswerRules<Answer> {
+    shape: 'data' | 'list' | 'whole';
+    schema: Schema<Answer>;
+    status: 200 | 201 | 202;
+    alsoStatus?: readonly number[];
+    /** Describes one line of an ndjson answer. Absent: the route sends no ndjson. */
+    lines?: string;
+    /** For lists: fields of `meta` other than the pagination. */
+    meta?: ObjectSchema;
 }
 
 /** Schemas that become components of the OpenAPI document. */
@@ -79,15 +83,30 @@ export type Component = 'Package' | 'PublishedPackage';
 /** A contract with erased types, for lists and documents. */
 export type AnyContract = Contract<never, never, never, unknown>;
 
+type WithDefaults<T, Key extends keyof T> = Omit<T, Key> & Partial<Pick<T, Key>>;
+
+/** A contract as its file writes it: only what differs from the defaults. */
+type Definition<Params, Query, Body, Answer> = WithDefaults<
+    Omit<Contract<Params, Query, Body, Answer>, 'body' | 'answer'>,
+    'auth' | 'counted' | 'refusals'
+> & { body?: WithDefaults<BodyRules<Body>, 'maxBytes' | 'guard'>; answer: WithDefaults<AnswerRules<Answer>, 'shape' | 'status'> };
+
 /**
- * Types a contract by its schemas and completes its error codes.
- * @param route `refusals` lists the codes that `standardRefusals` does not derive. A derived code in the list keeps its place in the
- * document.
+ * Types a contract by its schemas and completes it. By default a route needs a key, is not counted, takes a guarded body of at most
+ * `BODY_BYTES`, and answers 200 with `data`.
+ * @param route `refusals` lists the codes that `standardRefusals` does not derive
  */
 export function contract<Params = object, Query = object, Body = undefined, Answer = unknown>(
-    route: Omit<Contract<Params, Query, Body, Answer>, 'refusals'> & { refusals?: readonly RefusalCode[] },
+    route: Definition<Params, Query, Body, Answer>,
 ): Contract<Params, Query, Body, Answer> {
-    return { ...route, refusals: [...new Set([...(route.refusals ?? []), ...standardRefusals(route)])] };
+    const { body, answer, auth = 'required', counted = false, refusals = [], ...others } = route;
+    const completed = {
+        ...others,
+        ...{ auth, counted, answer: { shape: 'data' as const, status: 200 as const, ...answer } },
+        ...(body === undefined ? {} : { body: { maxBytes: BODY_BYTES, guard: true, ...body } }),
+    };
+    const codes = new Set<RefusalCode>([...refusals, ...standardRefusals(completed)]);
+    return { ...completed, refusals: [...REFUSALS.keys()].filter((code) => codes.has(code)) };
 }
 
 /** The error codes that follow from the other fields of a contract. */

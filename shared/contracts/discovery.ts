@@ -18,10 +18,7 @@ export const getCategories = contract<object, object, undefined, Category[]>({
     summary: 'Read the intent taxonomy',
     auth: 'optional',
     scope: 'none',
-    counted: false,
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.array().items(
             Joi.object<Category, true>({
                 slug: Joi.string().required(),
@@ -52,10 +49,7 @@ export const getErrors = contract<object, object, undefined, ErrorEntry[]>({
     summary: 'List every error code',
     auth: 'ignored',
     scope: 'none',
-    counted: false,
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.array().items(
             Joi.object<ErrorEntry, true>({
                 code: Joi.string().required(),
@@ -90,10 +84,7 @@ export const getHealth = contract<object, object, undefined, HealthAnswer>({
         '`ok`: every worker serves fetches. `degraded`: some workers accept no calls, and the others serve all of them. If no fetch can be served, the answer is 503 with `unavailable`; browsing continues as long as it can.',
     auth: 'ignored',
     scope: 'none',
-    counted: false,
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<HealthAnswer, true>({
             status: Joi.string().valid('ok', 'degraded').required(),
             version: Joi.string().required(),
@@ -111,7 +102,6 @@ export const getOpenApi = contract<object, object, undefined, object>({
     summary: 'Read this OpenAPI document',
     auth: 'ignored',
     scope: 'none',
-    counted: false,
-    answer: { shape: 'whole', status: 200, schema: v.jsonObject() },
+    answer: { shape: 'whole', schema: v.jsonObject() },
     cacheSeconds: 300,
 });

@@ -108,7 +108,6 @@ export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEnd
         'Describe what you want to do. Returns matching endpoints of all sites, best first: at most 200, and at most three of one registrable domain in every ten. If nothing matches, the list is empty and `meta.suggestion.request` is a body for POST /v1/schema-requests. Without `task`: all endpoints, most used sites first. 60 searches a minute per account, or per address without a key. With a key the answer has `meta.session_id`: send it as X-Service-Session when you fetch the endpoint that you chose.',
     auth: 'optional',
     scope: 'none',
-    counted: false,
     query: Joi.object<EndpointsQuery, true>({
         task: Joi.string()
             .pattern(/^\s*\S[\s\S]{1,998}\S\s*$/u)
@@ -126,7 +125,6 @@ export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEnd
     }),
     answer: {
         shape: 'list',
-        status: 200,
         schema: Joi.array().items(found),
         meta: Joi.object<FindMeta, true>({
             session_id: Joi.string().description('Only with a key. Send it as X-Service-Session of the following fetch'),

@@ -33,11 +33,9 @@ export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>(
     summary: 'Read events',
     description:
         'Events of the last 24 hours, oldest first. `next_cursor` is never null: pass it as `after` to continue without missing an event. With `wait` the call returns as soon as there is an event. `schema.*` events concern sites that the workspace maintains or fetched successfully within 30 days.',
-    auth: 'required',
     scope: 'account',
     managersOnly: true,
     ofWholeWorkspace: true,
-    counted: false,
     query: Joi.object<EventsQuery, true>({
         types: Joi.string()
             .max(MAX_CHARACTERS)
@@ -55,7 +53,6 @@ export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>(
     }),
     answer: {
         shape: 'list',
-        status: 200,
         schema: Joi.array().items(
             Joi.object<EventEntry, true>({
                 event_id: Joi.string().required().description('evt_…, the same in each listing and delivery'),

@@ -148,18 +148,16 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     tag: 'Fetch',
     summary: 'Run an endpoint through Routebook',
     description: 'Holds the highest possible cost, makes the call, then charges the exact cost. If the call fails, the hold is released.',
-    auth: 'required',
     scope: 'fetch',
     counted: true,
     idempotent: true,
-    body: { schema: request, maxBytes: CALL_BYTES, guard: true, hasParams: true },
+    body: { schema: request, maxBytes: CALL_BYTES, hasParams: true },
     headers: {
         'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
         'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
     },
     answer: {
         shape: 'whole',
-        status: 200,
         schema: Joi.object<FetchAnswer, true>({
             success: Joi.boolean().valid(true).required(),
             data: v.jsonObject().required(),
@@ -169,7 +167,6 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     refusals: [
         ...ADMISSION_REFUSALS,
         'SPENDING_LIMIT',
-        'RATE_LIMITED',
         'CONCURRENCY_LIMITED',
         'SITE_BUSY',
         'UPSTREAM_STATUS',
@@ -181,7 +178,6 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
         'UPSTREAM_REDIRECT',
         'EGRESS_DENIED',
         'OUTCOME_UNKNOWN',
-        'OVERLOADED',
         'SITE_UNAVAILABLE',
         'UPSTREAM_RATE_LIMITED',
         'UPSTREAM_TIMEOUT',

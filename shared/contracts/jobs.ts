@@ -116,9 +116,7 @@ export const postJob = contract<object, object, JobRequest, Job>({
     summary: 'Queue a call as a job',
     description:
         'Accepts the body of POST /v1/fetch. Where a fetch would be refused for limits or credits, the job waits. Reads are retried after retryable errors. A job is billed like a fetch.',
-    auth: 'required',
     scope: 'jobs',
-    counted: false,
     idempotent: true,
     body: {
         schema: Joi.object<JobRequest, true>({
@@ -131,15 +129,14 @@ export const postJob = contract<object, object, JobRequest, Job>({
                 .description(`Seconds that the job may wait to start; ${EXPIRY.fallback} by default`),
         }),
         maxBytes: CALL_BYTES,
-        guard: true,
         hasParams: true,
     },
     headers: {
         'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
         'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
     },
-    answer: { shape: 'data', status: 202, schema: jobSchema({ result: true }) },
-    refusals: [...ADMISSION_REFUSALS, 'RATE_LIMITED', 'OVERLOADED', 'SITE_UNAVAILABLE'],
+    answer: { status: 202, schema: jobSchema({ result: true }) },
+    refusals: [...ADMISSION_REFUSALS, 'SITE_UNAVAILABLE'],
 });
 
 /** GET /v1/jobs/{job_id}: the state or the result of a job. */
@@ -149,12 +146,10 @@ export const getJob = contract<{ job_id: string }, WaitQuery, undefined, Job>({
     path: '/v1/jobs/{job_id}',
     tag: TAG,
     summary: 'Read a job, or wait for its end',
-    auth: 'required',
     scope: 'jobs',
-    counted: false,
     params: jobParams(),
     query: waitQuery(),
-    answer: { shape: 'data', status: 200, schema: jobSchema({ params: true, result: true }) },
+    answer: { schema: jobSchema({ params: true, result: true }) },
     refusals: ONE,
 });
 
@@ -166,9 +161,7 @@ export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
     tag: TAG,
     summary: 'List jobs',
     description: 'Newest first, without params and results. Items of batches are jobs too.',
-    auth: 'required',
     scope: 'jobs',
-    counted: false,
     query: Joi.object<JobsQuery, true>({
         status: jobStatus(),
         site: v.siteInput(),
@@ -176,8 +169,8 @@ export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', status: 200, schema: Joi.array().items(jobSchema()) },
-    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'RATE_LIMITED'],
+    answer: { shape: 'list', schema: Joi.array().items(jobSchema()) },
+    refusals: ['INVALID_DOMAIN', 'RATE_LIMITED'],
 });
 
 /** DELETE /v1/jobs/{job_id}: cancels a job unless it was sent as a write. */
@@ -188,11 +181,9 @@ export const deleteJob = contract<{ job_id: string }, object, undefined, Job>({
     tag: TAG,
     summary: 'Cancel a job',
     description: 'Cancels a queued job, or aborts a running read, which is not billed. Cancelling a cancelled job changes nothing.',
-    auth: 'required',
     scope: 'jobs',
-    counted: false,
     params: jobParams(),
-    answer: { shape: 'data', status: 200, schema: jobSchema({ params: true, result: true }) },
+    answer: { schema: jobSchema({ params: true, result: true }) },
     refusals: [...ONE, 'JOB_NOT_CANCELLABLE'],
 });
 
@@ -205,10 +196,8 @@ export const deleteJobResult = contract<{ job_id: string }, object, undefined, J
     summary: 'Delete the result and params of an ended job',
     description:
         'Deletes them at once, and the copy that max_age would serve. The job itself remains. A job that has not ended is unchanged.',
-    auth: 'required',
     scope: 'jobs',
-    counted: false,
     params: jobParams(),
-    answer: { shape: 'data', status: 200, schema: jobSchema({ params: true, result: true }) },
+    answer: { schema: jobSchema({ params: true, result: true }) },
     refusals: ONE,
 });

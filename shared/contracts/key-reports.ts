@@ -30,7 +30,6 @@ export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[
     description: `For secret scanners: GitHub's partner format, or \`{"keys": […]}\`, with up to ${MAX_KEYS} keys. The complete key is the proof: a known key is revoked within a second, and its owner gets an email. Needs no API key. An address can send 60 reports a minute.`,
     auth: 'ignored',
     scope: 'none',
-    counted: false,
     body: {
         schema: Joi.alternatives(
             Joi.array()
@@ -47,11 +46,9 @@ export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[
             Joi.object({ keys: Joi.array().items(token()).min(1).max(MAX_KEYS).required() }),
         ).required(),
         maxBytes: 256 * 1024,
-        guard: true,
     },
     answer: {
         shape: 'whole',
-        status: 200,
         schema: Joi.array().items(
             Joi.object<KeyReportEntry, true>({
                 token_hash: Joi.string().required().description('SHA-256 of the key, in base64'),

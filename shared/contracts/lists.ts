@@ -21,7 +21,6 @@ export const getSchemas = contract<object, SchemasQuery, undefined, Card[]>({
         'Cards of the latest versions. The words of `q` match the beginnings of words in site names and titles; a word without a match is corrected to similar words. Without `sort`, the best matches of `q` come first; without `q`, the most used sites. The total of a search with more than 5,000 matches may be some seconds old.',
     auth: 'optional',
     scope: 'none',
-    counted: false,
     query: Joi.object<SchemasQuery, true>({
         q: Joi.string().allow('').max(256).description('Words of a name or title, or beginnings of words'),
         category: v.category(),
@@ -32,6 +31,6 @@ export const getSchemas = contract<object, SchemasQuery, undefined, Card[]>({
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', status: 200, schema: Joi.array().items(card()) },
+    answer: { shape: 'list', schema: Joi.array().items(card()) },
     cacheSeconds: 15,
 });

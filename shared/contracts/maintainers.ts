@@ -17,7 +17,6 @@ export interface MaintainerParams {
 
 const list = () => ({
     shape: 'list' as const,
-    status: 200 as const,
     schema: Joi.array().items(
         Joi.object<MaintainerEntry, true>({
             workspace_id: Joi.string().required(),
@@ -40,7 +39,6 @@ export const getMaintainers = contract<SiteParams, v.PageQuery, undefined, Maint
     description: 'They maintain every site of the registrable domain. The longest-standing one is first.',
     auth: 'optional',
     scope: 'none',
-    counted: false,
     params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
     query: v.pageQuery(),
     answer: list(),
@@ -57,13 +55,11 @@ export const putMaintainer = contract<MaintainerParams, object, undefined, Maint
     summary: 'Let a workspace maintain a site',
     description:
         'No body. A workspace that already maintains the domain is unchanged, and so is its pending removal. A workspace whose removal is pending cannot add or remove others: FORBIDDEN. Returns the first page of the updated list, like GET.',
-    auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
-    counted: false,
     params: maintainerParams(),
     answer: list(),
-    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
+    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'NOT_FOUND'],
 });
 
 /** DELETE /v1/schemas/{site}/maintainers/{workspace_id}: removes a maintainer; another workspace after 24 hours. */
@@ -75,11 +71,9 @@ export const deleteMaintainer = contract<MaintainerParams, object, undefined, Ma
     summary: 'Remove a workspace from the maintainers of a site',
     description:
         'A workspace can remove itself at once, unless it is the last one: LAST_MAINTAINER. A proved owner removes others at once. Any other removal takes effect after 24 hours, at `removal_at`, unless the owners of that workspace stop it; then only an operator or a proved owner can remove it within the next 30 days. Only an operator can remove a proved owner. Removing a workspace that does not maintain the domain changes nothing. Returns the first page of the updated list, like GET.',
-    auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
-    counted: false,
     params: maintainerParams(),
     answer: list(),
-    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'NOT_FOUND', 'LAST_MAINTAINER', 'RATE_LIMITED', 'OVERLOADED'],
+    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'NOT_FOUND', 'LAST_MAINTAINER'],
 });

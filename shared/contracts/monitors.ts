@@ -24,8 +24,8 @@ const TAG = 'Monitors';
 const ONE = ['RATE_LIMITED', 'MONITOR_NOT_FOUND'] as const;
 const ADMISSION = ADMISSION_REFUSALS.filter((code) => code !== 'INSUFFICIENT_CREDITS' && code !== 'INVALID_CURSOR');
 
-const shared = { tag: TAG, auth: 'required', scope: 'jobs', counted: false } as const;
-const body = { maxBytes: CALL_BYTES, guard: true, hasParams: true } as const;
+const shared = { tag: TAG, scope: 'jobs' } as const;
+const body = { maxBytes: CALL_BYTES, hasParams: true } as const;
 const WITH_BODY = [...ADMISSION, 'RATE_LIMITED', 'PLAN_LIMIT', 'SITE_UNAVAILABLE'] as const;
 
 /** POST /v1/monitors: schedules a call. */
@@ -38,7 +38,7 @@ export const postMonitor = contract<object, object, MonitorOrder, Monitor>({
     description:
         'Calls a read endpoint on a schedule and sends monitor.changed when its result changes. Set exactly one of every and cron. The first run stores the base value and reports no change. Each run is a job and billed as one.',
     body: { ...body, schema: order() },
-    answer: { shape: 'data', status: 201, schema: monitor() },
+    answer: { status: 201, schema: monitor() },
     refusals: WITH_BODY,
 });
 
@@ -51,7 +51,7 @@ export const getMonitors = contract<object, MonitorsQuery, undefined, Monitor[]>
     summary: 'List monitors',
     description: 'Newest first.',
     query: Joi.object<MonitorsQuery, true>({ status: Joi.string().valid(...MONITOR_STATUSES), limit: v.limit(), cursor: v.cursor() }),
-    answer: { shape: 'list', status: 200, schema: Joi.array().items(monitor()) },
+    answer: { shape: 'list', schema: Joi.array().items(monitor()) },
     refusals: ['RATE_LIMITED'],
 });
 
@@ -63,7 +63,7 @@ export const getMonitor = contract<MonitorParams, object, undefined, Monitor>({
     path: '/v1/monitors/{monitor_id}',
     summary: 'Read one monitor',
     params: params(),
-    answer: { shape: 'data', status: 200, schema: monitor() },
+    answer: { schema: monitor() },
     refusals: ONE,
 });
 
@@ -78,7 +78,7 @@ export const patchMonitor = contract<MonitorParams, object, MonitorChanges, Moni
         'Later runs have the rights of the calling key. Changing params, watch or identity starts with a new base value. null removes a value.',
     params: params(),
     body: { ...body, schema: changes() },
-    answer: { shape: 'data', status: 200, schema: monitor() },
+    answer: { schema: monitor() },
     // The site was validated when the monitor was created.
     refusals: [...WITH_BODY.filter((code) => code !== 'INVALID_DOMAIN'), 'MONITOR_NOT_FOUND'],
 });
@@ -92,8 +92,6 @@ export const deleteMonitor = contract<MonitorParams, object, undefined, { monito
     summary: 'Delete a monitor with its runs and changes',
     params: params(),
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<{ monitor_id: string; deleted: true }, true>({
             monitor_id: Joi.string().required(),
             deleted: Joi.boolean().valid(true).required(),
@@ -112,13 +110,8 @@ export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
     description:
         'Up to ten times an hour for each monitor. Returns the job of the run; if a run has not ended yet, returns its job. A run that could exceed max_credits_per_day is skipped, and its job is cancelled at once.',
     params: params(),
-    answer: { shape: 'data', status: 202, schema: jobSchema({ result: true }) },
-    refusals: [
-        ...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)),
-        'RATE_LIMITED',
-        'SITE_UNAVAILABLE',
-        'MONITOR_NOT_FOUND',
-    ],
+    answer: { status: 202, schema: jobSchema({ result: true }) },
+    refusals: [...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)), 'SITE_UNAVAILABLE', 'MONITOR_NOT_FOUND'],
 });
 
 /** GET /v1/monitors/{monitor_id}/changes */
@@ -131,7 +124,7 @@ export const getMonitorChanges = contract<MonitorParams, v.PageQuery, undefined,
     description: 'Newest first; the latest 100 are kept.',
     params: params(),
     query: v.pageQuery(),
-    answer: { shape: 'list', status: 200, schema: Joi.array().items(change()) },
+    answer: { shape: 'list', schema: Joi.array().items(change()) },
     refusals: ONE,
 });
 
@@ -145,6 +138,6 @@ export const getMonitorRuns = contract<MonitorParams, v.PageQuery, undefined, Mo
     description: 'Newest first; the latest 100 are kept.',
     params: params(),
     query: v.pageQuery(),
-    answer: { shape: 'list', status: 200, schema: Joi.array().items(run()) },
+    answer: { shape: 'list', schema: Joi.array().items(run()) },
     refusals: ONE,
 });

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { BODY_BYTES, contract } from './contract.ts';
+import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
 export interface AuthorizeOrder {
@@ -43,9 +43,7 @@ export const authorizeConnection = contract<object, object, AuthorizeOrder, Auth
     summary: 'Begin to connect a site by OAuth',
     description:
         "Send the key's user to authorize_url within ten minutes. They consent at the site, then confirm here while signed in, which creates the connection. The site needs an OAuth client, of the workspace or of the operator.",
-    auth: 'required',
     scope: 'account',
-    counted: false,
     body: {
         schema: Joi.object<AuthorizeOrder, true>({
             site: v.siteInput().required(),
@@ -55,15 +53,11 @@ export const authorizeConnection = contract<object, object, AuthorizeOrder, Auth
                 .max(2048)
                 .description("Where people end, exactly as it is written in the workspace's list; by default a page of ours"),
         }),
-        maxBytes: BODY_BYTES,
-        guard: true,
     },
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<AuthorizeAnswer, true>({ authorize_url: Joi.string().required(), expires_at: v.time().required() }),
     },
-    refusals: ['INVALID_JSON', 'INVALID_DOMAIN', 'FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
+    refusals: ['INVALID_DOMAIN', 'SITE_BLOCKED', 'SITE_NOT_FOUND'],
 });
 
 const params = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
@@ -77,29 +71,22 @@ export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAu
     summary: "Set the workspace's OAuth client for a site",
     description:
         'Register callback_url at the site. A public client has no secret. The client is sent only to the token endpoint of the latest version: set it again if a later version names another.',
-    auth: 'required',
     scope: 'account',
     managersOnly: true,
-    counted: false,
     params: params(),
     body: {
         schema: Joi.object<OAuthClientOrder, true>({
             client_id: Joi.string().min(1).max(1024).required(),
             client_secret: Joi.string().min(1).max(8192),
         }),
-        maxBytes: BODY_BYTES,
-        guard: true,
     },
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<OAuthClientEntry, true>({
             site: v.siteName().required(),
             client_id: Joi.string().required(),
             callback_url: Joi.string().required().description('The redirect URI to register at the site'),
         }),
     },
-    refusals: ['RATE_LIMITED', 'OVERLOADED'],
 });
 
 /** DELETE /v1/oauth-clients/{site} */
@@ -110,15 +97,11 @@ export const deleteOAuthClient = contract<SiteParams, object, undefined, OAuthCl
     tag: 'Connections',
     summary: "Delete the workspace's OAuth client for a site",
     description: 'Connections made with it can no longer be renewed.',
-    auth: 'required',
     scope: 'account',
     managersOnly: true,
-    counted: false,
     params: params(),
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<OAuthClientDeleted, true>({ site: v.siteName().required(), deleted: Joi.boolean().valid(true).required() }),
     },
-    refusals: ['NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
+    refusals: ['NOT_FOUND'],
 });

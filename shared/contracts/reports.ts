@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { BODY_BYTES, contract } from './contract.ts';
+import { contract } from './contract.ts';
 import type { SiteParams } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
@@ -45,9 +45,7 @@ export const postReport = contract<SiteParams, object, ReportOrder, ReportCreate
     summary: 'Report a problem to the maintainers',
     description:
         'Emails the maintainers, who can read the report in the dashboard for 90 days. They do not see who wrote it. 30 reports an hour per account.',
-    auth: 'required',
     scope: 'none',
-    counted: false,
     params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
     body: {
         schema: Joi.object<ReportOrder, true>({
@@ -58,15 +56,13 @@ export const postReport = contract<SiteParams, object, ReportOrder, ReportCreate
                 .required()
                 .description('What you did, what you expected and what happened; no secrets'),
         }),
-        maxBytes: BODY_BYTES,
         guard: 'lines',
     },
     answer: {
-        shape: 'data',
         status: 201,
         schema: Joi.object<ReportCreated, true>(shown()),
     },
-    refusals: ['SITE_NOT_FOUND', 'ENDPOINT_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
+    refusals: ['SITE_NOT_FOUND', 'ENDPOINT_NOT_FOUND'],
 });
 
 /** GET /v1/schemas/{site}/reports: the reports of the last 90 days, for maintainers of the site. */
@@ -77,14 +73,11 @@ export const getReports = contract<SiteParams, v.PageQuery, undefined, Report[]>
     tag: 'Registry',
     summary: 'List reported problems',
     description: 'Only for maintainers. Newest first, of the last 90 days. Authors are not shown.',
-    auth: 'required',
     scope: 'maintain',
-    counted: false,
     params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
     query: v.pageQuery(),
     answer: {
         shape: 'list',
-        status: 200,
         schema: Joi.array().items(Joi.object<Report, true>({ ...shown(), text: Joi.string().required() })),
     },
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND'],

@@ -7,7 +7,7 @@ import {
     REQUEST_STATUSES,
     type RequestStatus,
 } from '../domain/site/schema-request.ts';
-import { BODY_BYTES, contract } from './contract.ts';
+import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
 export interface RequestOrder {
@@ -64,7 +64,6 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
         'Describe the workflow that is brittle today. Publishing a schema for the domain fulfils the request. Accepts 5 requests an hour per address without an API key, and 30 an hour per account with one. Never include cookies, keys or tokens: everybody who has the id can read the request, except the contact.',
     auth: 'optional',
     scope: 'none',
-    counted: false,
     idempotent: true,
     body: {
         schema: Joi.object<RequestOrder, true>({
@@ -81,7 +80,6 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
             frequency: Joi.string().valid(...FREQUENCIES),
             requester_contact: v.publicText(1, 320).description('How to contact you; only the operator sees it'),
         }),
-        maxBytes: BODY_BYTES,
         guard: 'lines',
     },
     headers: {
@@ -90,7 +88,6 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
         },
     },
     answer: {
-        shape: 'data',
         status: 201,
         schema: Joi.object<RequestCreated, true>({
             request_id: requestId().required(),
@@ -100,7 +97,7 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
             created_at: v.time().required(),
         }),
     },
-    refusals: ['INVALID_JSON', 'INVALID_DOMAIN', 'RATE_LIMITED', 'OVERLOADED'],
+    refusals: ['INVALID_DOMAIN', 'RATE_LIMITED', 'OVERLOADED'],
 });
 
 /** GET /v1/schema-requests/{request_id}: the state of a request, for anyone who has its id. */
@@ -112,11 +109,8 @@ export const getSchemaRequest = contract<{ request_id: string }, object, undefin
     summary: 'Read the state of a schema request',
     auth: 'optional',
     scope: 'none',
-    counted: false,
     params: Joi.object<{ request_id: string }, true>({ request_id: requestId().required() }),
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<RequestAnswer, true>({
             request_id: requestId().required(),
             domain: v.siteName().required(),

@@ -73,14 +73,11 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
     tag: 'Registry',
     summary: 'Publish a schema package',
     description: `The body is a package of the format routebook/1: \`/docs/packages\` explains it, \`/schemas/routebook-1.json\` is its JSON Schema. ${LIMITS_IN_WORDS} If the content equals the latest version, the answer is 200 with created false. An account can publish 60 new versions an hour and 20 new sites a day, and send 3,600 packages an hour, including dry runs and rejected ones (enterprise accounts have no such limits). One write of an account runs at a time and four can wait; a further one gets 429, window publishing, Retry-After 1.`,
-    auth: 'required',
     scope: 'publish',
-    counted: false,
     query: Joi.object<{ dry_run?: boolean }, true>({ dry_run: Joi.boolean().description('Report everything, store nothing') }),
     body: { schema: Joi.object<JsonObject>().unknown(true).required(), maxBytes: PACKAGE_BYTES, guard: false, describedBy: 'Package' },
     headers: { 'If-Match': { description: 'Hash of the version that this one replaces; prevents lost updates' } },
     answer: {
-        shape: 'data',
         status: 201,
         alsoStatus: [200],
         schema: Joi.object<PublishAnswer, true>({
@@ -98,17 +95,7 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
             credits_earned: v.count().required(),
         }),
     },
-    refusals: [
-        'EMAIL_NOT_VERIFIED',
-        'NOT_MAINTAINER',
-        'CLAIM_REQUIRED',
-        'FORBIDDEN',
-        'SITE_BLOCKED',
-        'VERSION_CONFLICT',
-        'SCHEMA_INVALID',
-        'RATE_LIMITED',
-        'OVERLOADED',
-    ],
+    refusals: ['EMAIL_NOT_VERIFIED', 'NOT_MAINTAINER', 'CLAIM_REQUIRED', 'SITE_BLOCKED', 'VERSION_CONFLICT', 'SCHEMA_INVALID'],
 });
 
 export const card = () =>
@@ -151,11 +138,8 @@ export const getSchema = contract<SiteParams, object, undefined, Card>({
     summary: "Read the card of a site's latest schema",
     auth: 'optional',
     scope: 'none',
-    counted: false,
     params: siteParams(),
     answer: {
-        shape: 'data',
-        status: 200,
         schema: card(),
     },
     cacheSeconds: 30,
@@ -195,7 +179,6 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
         'The formats: `routebook`, the package as published; `openapi`, an OpenAPI 3.1 document of the site itself, without an envelope; `tools`, tool definitions whose name and input are the `endpoint` and `params` of a hosted fetch; `postman` and `bruno`, collections of hosted fetches, without an envelope; `typescript` and `python`, a file of typed functions that use `routebook/client` or the Python package `routebook`.',
     auth: 'optional',
     scope: 'none',
-    counted: false,
     params: siteParams(),
     query: Joi.object<PackageQuery, true>({
         version: Joi.string()
@@ -205,7 +188,6 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
     }),
     answer: {
         shape: 'whole',
-        status: 200,
         schema: Joi.alternatives(
             Joi.object({
                 success: success(),

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { MAX_BLOCKED_PATHS, MAX_REQUESTS_PER_MINUTE, PATH_PREFIX, type SitePolicy, timezoneOf } from '../domain/site/site-policy.ts';
 import type { DomainParams } from './claims.ts';
-import { BODY_BYTES, contract } from './contract.ts';
+import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
 const domainParams = () => Joi.object<DomainParams, true>({ domain: v.siteInput().required() });
@@ -52,12 +52,10 @@ export const getPolicy = contract<DomainParams, object, undefined, SitePolicy>({
     tag: 'Owners',
     summary: 'Show what you allow on your domain',
     description: 'Only for the proved owner of the domain.',
-    auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
-    counted: false,
     params: domainParams(),
-    answer: { shape: 'data', status: 200, schema: Joi.object<SitePolicy>(policy()) },
+    answer: { schema: Joi.object<SitePolicy>(policy()) },
     refusals: ['CLAIM_REQUIRED'],
 });
 
@@ -70,12 +68,10 @@ export const putPolicy = contract<DomainParams, object, SitePolicy, SitePolicy>(
     summary: 'Set what you allow on your domain',
     description:
         'Only for the proved owner of the domain. Takes effect within a second. Replaces the previous policy: omitted rules are lifted. The strictest rule of owner, operator and package applies. Blocked calls get SITE_BLOCKED. If the proof is lost, the policy remains until a new owner or an operator changes it.',
-    auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
-    counted: false,
     params: domainParams(),
-    body: { schema: Joi.object<SitePolicy>(policy()), maxBytes: BODY_BYTES, guard: true },
-    answer: { shape: 'data', status: 200, schema: Joi.object<SitePolicy>(policy()) },
-    refusals: ['INVALID_DOMAIN', 'CLAIM_REQUIRED', 'INVALID_JSON', 'RATE_LIMITED', 'OVERLOADED'],
+    body: { schema: Joi.object<SitePolicy>(policy()) },
+    answer: { schema: Joi.object<SitePolicy>(policy()) },
+    refusals: ['CLAIM_REQUIRED'],
 });

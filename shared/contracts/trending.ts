@@ -32,11 +32,8 @@ export const getTrending = contract<object, { window?: Window }, undefined, Tren
         'Updated once an hour. Each further call of one caller on one day counts less. A fetch counts four times as much as a look-up. Calls of a maintainer of the domain do not count.',
     auth: 'optional',
     scope: 'none',
-    counted: false,
     query: Joi.object<{ window?: Window }, true>({ window: windows().default('7d') }),
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<TrendingAnswer, true>({
             window: windows().required(),
             sites: Joi.array()

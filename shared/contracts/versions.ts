@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { BODY_BYTES, contract } from './contract.ts';
+import { contract } from './contract.ts';
 import { type Changes, changes, type SiteParams } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
@@ -55,10 +55,9 @@ export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionE
     description: 'Newest first, including yanked versions.',
     auth: 'optional',
     scope: 'none',
-    counted: false,
     params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
     query: v.pageQuery(),
-    answer: { shape: 'list', status: 200, schema: Joi.array().items(entry()) },
+    answer: { shape: 'list', schema: Joi.array().items(entry()) },
     cacheSeconds: 30,
     refusals: ['SITE_NOT_FOUND'],
 });
@@ -72,17 +71,13 @@ export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>
     summary: 'Yank a version',
     description:
         'The highest remaining version becomes the latest at once. A version yanked as `broken` still runs if a call names it; one yanked for `security` or `legal` reasons never runs, and the package of a `legal` one is removed. Yanking it again only changes the reason.',
-    auth: 'required',
     scope: 'maintain',
-    counted: false,
     params: versionParams(),
     body: {
         schema: Joi.object<YankOrder, true>({ reason: Joi.string().valid('broken', 'security', 'legal').required() }),
-        maxBytes: BODY_BYTES,
-        guard: true,
     },
-    answer: { shape: 'data', status: 200, schema: entry() },
-    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
+    answer: { schema: entry() },
+    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });
 
 /** DELETE …/yank: restores a yanked version. */
@@ -94,10 +89,8 @@ export const deleteYank = contract<VersionParams, object, undefined, VersionEntr
     summary: 'Restore a yanked version',
     description:
         'Does nothing to a version that is in use. What an operator took out of use for `security` or `legal` reasons only an operator puts back: FORBIDDEN.',
-    auth: 'required',
     scope: 'maintain',
-    counted: false,
     params: versionParams(),
-    answer: { shape: 'data', status: 200, schema: entry() },
-    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND', 'RATE_LIMITED', 'OVERLOADED'],
+    answer: { schema: entry() },
+    refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });

@@ -3,7 +3,7 @@ import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/events/deliver
 import { EVENT_PREFIXES, EVENT_TYPES, TEST_EVENT } from '../domain/events/event-types.ts';
 import { MAX_EVENTS } from '../domain/events/webhook-bounds.ts';
 import { MAX_URL_CHARACTERS } from '../domain/events/webhook-url.ts';
-import { BODY_BYTES, contract } from './contract.ts';
+import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
 export interface WebhookParams {
@@ -122,7 +122,7 @@ const delivery = () =>
 const TAG = 'Webhooks';
 const ONE = ['RATE_LIMITED', 'WEBHOOK_NOT_FOUND'] as const;
 /** Shared by all webhook routes. Events concern the whole workspace. */
-const COMMON = { tag: TAG, auth: 'required', scope: 'account', ofWholeWorkspace: true, counted: false } as const;
+const COMMON = { tag: TAG, scope: 'account', ofWholeWorkspace: true } as const;
 
 /** POST /v1/webhooks: sends events of the workspace to a URL. */
 export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>({
@@ -139,11 +139,9 @@ export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>(
             description: description(),
             enabled: enabled(),
         }),
-        maxBytes: BODY_BYTES,
-        guard: true,
     },
-    answer: { shape: 'data', status: 201, schema: entry({ secret: true }) },
-    refusals: ['RATE_LIMITED', 'FORBIDDEN', 'SITE_BLOCKED', 'PLAN_LIMIT'],
+    answer: { status: 201, schema: entry({ secret: true }) },
+    refusals: ['SITE_BLOCKED', 'PLAN_LIMIT'],
 });
 
 /** GET /v1/webhooks */
@@ -155,7 +153,7 @@ export const getWebhooks = contract<object, v.PageQuery, undefined, WebhookEntry
     summary: 'List webhooks',
     description: 'The webhooks of the workspace, newest first.',
     query: v.pageQuery(),
-    answer: { shape: 'list', status: 200, schema: Joi.array().items(entry()) },
+    answer: { shape: 'list', schema: Joi.array().items(entry()) },
     refusals: ['RATE_LIMITED'],
 });
 
@@ -167,7 +165,7 @@ export const getWebhook = contract<WebhookParams, object, undefined, WebhookEntr
     path: '/v1/webhooks/{webhook_id}',
     summary: 'Read one webhook',
     params: params(),
-    answer: { shape: 'data', status: 200, schema: entry() },
+    answer: { schema: entry() },
     refusals: ONE,
 });
 
@@ -188,11 +186,9 @@ export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder
             description: description(),
             enabled: enabled(),
         }),
-        maxBytes: BODY_BYTES,
-        guard: true,
     },
-    answer: { shape: 'data', status: 200, schema: entry() },
-    refusals: [...ONE, 'FORBIDDEN', 'SITE_BLOCKED'],
+    answer: { schema: entry() },
+    refusals: [...ONE, 'SITE_BLOCKED'],
 });
 
 /** DELETE /v1/webhooks/{webhook_id} */
@@ -204,8 +200,6 @@ export const deleteWebhook = contract<WebhookParams, object, undefined, WebhookD
     summary: 'Delete a webhook',
     params: params(),
     answer: {
-        shape: 'data',
-        status: 200,
         schema: Joi.object<WebhookDeleted, true>({
             webhook_id: Joi.string().required(),
             deleted: Joi.boolean().valid(true).required(),
@@ -223,7 +217,7 @@ export const postWebhookRotate = contract<WebhookParams, object, undefined, Webh
     summary: 'Rotate the secret of a webhook',
     description: 'The previous secret also signs for 24 hours. Any older secret stops signing at once.',
     params: params(),
-    answer: { shape: 'data', status: 200, schema: entry({ secret: true }) },
+    answer: { schema: entry({ secret: true }) },
     refusals: ONE,
 });
 
@@ -236,7 +230,7 @@ export const postWebhookTest = contract<WebhookParams, object, undefined, Delive
     summary: 'Send a test event',
     description: 'Sends an event of type webhook.test, even to a disabled webhook. Up to 10 a minute, together with POST …/redeliver.',
     params: params(),
-    answer: { shape: 'data', status: 202, schema: delivery() },
+    answer: { status: 202, schema: delivery() },
     refusals: ONE,
 });
 
@@ -254,7 +248,7 @@ export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined,
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', status: 200, schema: Joi.array().items(delivery()) },
+    answer: { shape: 'list', schema: Joi.array().items(delivery()) },
     refusals: ONE,
 });
 
@@ -271,6 +265,6 @@ export const postRedeliver = contract<DeliveryParams, object, undefined, Deliver
         webhook_id: Joi.string().required().description('whk_…'),
         delivery_id: Joi.string().required().description('dlv_…'),
     }),
-    answer: { shape: 'data', status: 202, schema: delivery() },
+    answer: { status: 202, schema: delivery() },
     refusals: [...ONE, 'NOT_FOUND'],
 });
