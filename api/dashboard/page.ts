@@ -156,14 +156,14 @@ export function workspacePage(page: {
         ...page,
         respond: (visit) => {
             const { me } = personal(visit);
-            if (me.current === undefined) throw new Error('let-in sends people without a workspace elsewhere');
+            if (me.current === undefined) throw new Error('authorize() redirects visitors without a workspace');
             return page.respond({ ...visit, me, workspace: me.current });
         },
     };
 }
 
 function personal(visit: Visit): PersonalVisit {
-    if (visit.me === undefined) throw new Error('let-in sends people who are not signed in elsewhere');
+    if (visit.me === undefined) throw new Error('authorize() redirects visitors who are not signed in');
     return { ...visit, me: visit.me };
 }
 

@@ -1,0 +1,103 @@
+import { AGENT_SCOPES, FIRST_SCOPES } from '../../../shared/domain/accounts/scopes.ts';
+import { describeScopes } from '../../../shared/domain/accounts/scopes-text.ts';
+import { type ListedKey, listedKeys, MAX_KEYS } from '../../../shared/store/accounts/api-keys.ts';
+import { keyCap } from '../../../shared/store/credits/spending.ts';
+import { AGENT_CAP } from '../billing/caps.ts';
+import { keepTyped, type Problems } from '../fields.ts';
+import { pageNotFound, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
+import { seesAll } from '../usage/scope.ts';
+import { shownScopes } from './scope-fields.ts';
+
+const DAY = 86_400;
+
+/** When a new key expires, in seconds. */
+export const EXPIRIES = {
+    never: { label: 'never', seconds: undefined },
+    month: { label: 'in 30 days', seconds: 30 * DAY },
+    quarter: { label: 'in 90 days', seconds: 90 * DAY },
+    year: { label: 'in a year', seconds: 365 * DAY },
+} as const;
+
+/** How long the old key works after a rotation, in seconds. */
+export const OVERLAPS = {
+    now: { label: 'at once', works: 'no longer', seconds: 0 },
+    hour: { label: 'in an hour', works: 'for another hour', seconds: 3600 },
+    day: { label: 'in a day', works: 'for another day', seconds: DAY },
+    week: { label: 'in a week', works: 'for another week', seconds: 7 * DAY },
+} as const;
+
+function choices(of: Readonly<Record<string, { label: string }>>): { value: string; label: string }[] {
+    return Object.entries(of).map(([value, { label }]) => ({ value, label }));
+}
+
+export const TOO_MANY = `A workspace can have at most ${MAX_KEYS} active keys. Revoke one first`;
+
+/** Default values of the form for a new key. */
+export const PRESETS = {
+    program: { scopes: FIRST_SCOPES, cap: '', placeholder: 'laptop' },
+    agent: { scopes: AGENT_SCOPES, cap: String(AGENT_CAP), placeholder: 'my agent' },
+} as const;
+
+export function presetOf(name: string | undefined): keyof typeof PRESETS {
+    return name === 'agent' ? 'agent' : 'program';
+}
+
+export async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
+    const keys = await visibleKeys(visit);
+    const preset = presetOf(visit.fields.get('preset') ?? visit.query('for'));
+    return {
+        view: 'keys/list',
+        title: 'Keys',
+        status: statusOf(problems),
+        model: {
+            problems,
+            typed: keepTyped(visit.fields),
+            seesAll: seesAll(visit),
+            active: keys.filter(({ state, isGrant }) => state === 'active' && !isGrant),
+            apps: keys.filter(({ state, isGrant }) => state === 'active' && isGrant),
+            over: keys.filter(({ state }) => state !== 'active').slice(0, 50),
+            expiries: choices(EXPIRIES),
+            preset,
+            ...PRESETS[preset],
+            scopes: shownScopes(visit.fields, PRESETS[preset].scopes),
+        },
+    };
+}
+
+export async function showKey(visit: WorkspaceVisit, key: ListedKey, problems: Problems = {}): Promise<Shown> {
+    return {
+        view: 'keys/one',
+        title: key.name,
+        status: statusOf(problems),
+        model: {
+            key,
+            cap: await keyCap(visit.app.db, key.keyId),
+            scopes: shownScopes(visit.fields, key.scopes),
+            summary: describeScopes(key.scopes),
+            problems,
+            typed: keepTyped(visit.fields),
+            overlaps: choices(OVERLAPS),
+            isMine: key.userId === visit.me.userId && !key.isGrant,
+        },
+    };
+}
+
+function statusOf(problems: Problems): 200 | 422 {
+    return Object.keys(problems).length === 0 ? 200 : 422;
+}
+
+/** The key of the path, if this member may see it. @throws Refusal NOT_FOUND */
+export async function ownKey(visit: WorkspaceVisit): Promise<ListedKey> {
+    const key = (await visibleKeys(visit)).find(({ keyId }) => keyId === visit.params['key_id']);
+    if (key === undefined) throw pageNotFound();
+    return key;
+}
+
+function visibleKeys(visit: WorkspaceVisit): Promise<ListedKey[]> {
+    return listedKeys(visit.app.db, visit.workspace.workspaceId, seesAll(visit) ? undefined : visit.me.userId);
+}
+
+/** Redirects to the page where a signed-in person enters the password again. */
+export function confirmFirst(path: string): Sent {
+    return { to: `/dashboard/confirm?next=${encodeURIComponent(path)}` };
+}
