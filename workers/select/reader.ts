@@ -84,7 +84,7 @@ const PLAIN_GROWTH = 128 * MIB;
 
 /** Memory growth limit for a contributor's rules: less than 64 MiB above reading the same page without rules. */
 function heavyGrowth({ kind, bytes }: { kind: string; bytes: number }): number {
-    const growth = kind === 'html' ? 48 * MIB + 16 * bytes : 32 * MIB + 10 * bytes;
+    const growth = kind === 'html' ? 48 * MIB + 16 * bytes : 40 * MIB + 10 * bytes;
     return Math.min(PLAIN_GROWTH, growth);
 }
 
