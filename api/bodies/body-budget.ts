@@ -61,7 +61,13 @@ interface Entry extends Sender {
  * and so can the bodies of running calls.
  * @param most bytes
  */
-export function createBodyBudget({ most = MAX, now = () => performance.now() }: { most?: number; now?: () => number } = {}): BodyBudget {
+export function createBodyBudget({
+    maxBytes = MAX,
+    now = () => performance.now(),
+}: {
+    maxBytes?: number;
+    now?: () => number;
+} = {}): BodyBudget {
     const entries = new Set<Entry>();
     let total = 0;
     let free = 0;
@@ -81,7 +87,7 @@ export function createBodyBudget({ most = MAX, now = () => performance.now() }: 
     }
 
     function makeRoom(): void {
-        while (total > most) {
+        while (total > maxBytes) {
             const entry = pick();
             if (entry === undefined || !remove(entry)) return;
             entry.giveUp();
@@ -90,7 +96,7 @@ export function createBodyBudget({ most = MAX, now = () => performance.now() }: 
 
     function pick(): Entry | undefined {
         const all = [...entries].filter(({ isRunning }) => !isRunning);
-        const candidates = free > most / 2 ? all.filter(({ isFree }) => isFree) : all;
+        const candidates = free > maxBytes / 2 ? all.filter(({ isFree }) => isFree) : all;
         const before = now() - STALLED_MS;
         const stalled = candidates.filter(({ isWhole, progressAt }) => !isWhole && progressAt <= before);
         if (stalled.length > 0) return stalled.reduce((first, one) => (one.progressAt < first.progressAt ? one : first));
@@ -115,7 +121,7 @@ export function createBodyBudget({ most = MAX, now = () => performance.now() }: 
                     entry.isWhole = true;
                 },
                 runs() {
-                    if (!entries.has(entry) || running + entry.bytes > most / 2) return false;
+                    if (!entries.has(entry) || running + entry.bytes > maxBytes / 2) return false;
                     running += entry.bytes;
                     entry.isRunning = true;
                     return true;
@@ -129,13 +135,13 @@ export function createBodyBudget({ most = MAX, now = () => performance.now() }: 
 
 /** The entries of the network or owner with the most bytes. */
 function findLargestGroup(entries: readonly Entry[], by: 'network' | 'owner'): readonly Entry[] {
-    let most: readonly Entry[] = [];
+    let largest: readonly Entry[] = [];
     let bytes = -1;
     for (const group of Map.groupBy(entries, (entry) => entry[by]).values()) {
         const sum = group.reduce((all, one) => all + one.bytes, 0);
-        if (sum > bytes) [most, bytes] = [group, sum];
+        if (sum > bytes) [largest, bytes] = [group, sum];
     }
-    return most;
+    return largest;
 }
 
 /** The budget of this process. */

@@ -48,15 +48,18 @@ export function keepTyped(fields: Fields, secret: readonly string[] = []): Reado
     return Object.fromEntries(kept.map(([name, value]) => [name, showable(value)]));
 }
 
-/** Reads one line of text. With `least` 0 it may be empty. */
-export function line({ least = 1, most }: { least?: number; most: number }): Reader<string> {
+/** Reads one line of text. With `minLength` 0 it may be empty. */
+export function line({ minLength = 1, maxLength }: { minLength?: number; maxLength: number }): Reader<string> {
     return (text) => {
         const value = text.trim();
         const problem = textProblem(value);
         if (problem !== undefined) return { ok: false, problem: `This ${problem}.` };
-        if (value.length < least)
-            return { ok: false, problem: value === '' ? 'Fill this in.' : `Use at least ${least} character${least === 1 ? '' : 's'}.` };
-        if (value.length > most) return { ok: false, problem: `Use at most ${most} characters.` };
+        if (value.length < minLength)
+            return {
+                ok: false,
+                problem: value === '' ? 'Fill this in.' : `Use at least ${minLength} character${minLength === 1 ? '' : 's'}.`,
+            };
+        if (value.length > maxLength) return { ok: false, problem: `Use at most ${maxLength} characters.` };
         return { ok: true, value };
     };
 }

@@ -45,7 +45,7 @@ export function createPackageFiles(db: Db, base: () => string): PackageFiles {
     }
 
     async function make(version: schemas.VersionRef, format: PackageFormat): Promise<Made> {
-        const light = await schemas.readPackageText(db, version.versionId, { most: LIGHT });
+        const light = await schemas.readPackageText(db, version.versionId, { maxCharacters: LIGHT });
         if (light === undefined) return makeHeavy(version, format);
         const plain = await makeText(version, format, light, base());
         return { plain, tag: tagOf(version, format, plain) };

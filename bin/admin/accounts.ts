@@ -20,7 +20,7 @@ interface ListOptions {
 
 /** `account list` */
 export async function list({ db }: Operator, { plan, limit }: ListOptions): Promise<Done> {
-    return present(await listAccounts(db, { plan, most: limit }));
+    return present(await listAccounts(db, { plan, limit }));
 }
 
 /** `account find` */

@@ -40,20 +40,20 @@ export function option(flags: string, about?: string, read?: Reader): Option {
 }
 
 /** Returns a parser for a whole number within bounds. */
-export function wholeNumber(least: number, most: number): (text: string) => number {
+export function wholeNumber(min: number, max: number): (text: string) => number {
     return (text) => {
         const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-        if (value >= least && value <= most) return value;
-        throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+        if (value >= min && value <= max) return value;
+        throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
     };
 }
 
-/** Returns a parser for a number above 0, such as 0.5, and at most `most`. */
-export function positiveNumber(most: number): (text: string) => number {
+/** Returns a parser for a number above 0, such as 0.5, and at most `max`. */
+export function positiveNumber(max: number): (text: string) => number {
     return (text) => {
         const value = /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
-        if (value > 0 && value <= most) return value;
-        throw new InvalidArgumentError(`It is a number above 0, such as 0.5, and at most ${most}.`);
+        if (value > 0 && value <= max) return value;
+        throw new InvalidArgumentError(`It is a number above 0, such as 0.5, and at most ${max}.`);
     };
 }
 
@@ -70,14 +70,14 @@ export function idOf(...prefixes: ('usr' | 'wsp' | 'key' | 'srq')[]): (text: str
     };
 }
 
-/** Returns a parser for one line of text. @param most the most characters */
-export function line(most: number): (text: string) => string {
+/** Returns a parser for one line of text. @param max number of characters */
+export function line(max: number): (text: string) => string {
     return (text) => {
         const trimmed = text.trim();
         const problem = textProblem(trimmed);
         if (problem !== undefined) throw new InvalidArgumentError(`It ${problem}.`);
-        if (trimmed.length >= 1 && trimmed.length <= most) return trimmed;
-        throw new InvalidArgumentError(`It has 1 to ${most} characters.`);
+        if (trimmed.length >= 1 && trimmed.length <= max) return trimmed;
+        throw new InvalidArgumentError(`It has 1 to ${max} characters.`);
     };
 }
 

@@ -119,7 +119,7 @@ export async function status({ db }: Operator): Promise<Done> {
 
 /** `request list` */
 export async function listRequests({ db }: Operator, { status: wanted, limit }: { status?: RequestStatus; limit: number }): Promise<Done> {
-    const requests = await schemaRequests.list(db, { status: wanted, most: limit });
+    const requests = await schemaRequests.list(db, { status: wanted, limit });
     return {
         result: requests.map(({ id, domain, task, status: state, demand, createdAt, workspaceId }) => ({
             ...{ request_id: id, domain, status: state, demand, task, workspace_id: workspaceId, created_at: createdAt.toISOString() },

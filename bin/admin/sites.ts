@@ -84,7 +84,7 @@ export async function show({ db }: Operator, { registrable }: SiteName): Promise
 
 /** `site list` */
 export async function list({ db }: Operator, { only, limit }: { only?: sites.SiteFilter; limit: number }): Promise<Done> {
-    const listed = await sites.listSites(db, { only, most: limit });
+    const listed = await sites.listSites(db, { only, limit });
     const state = ({ isBlocked, latest, drift, verified }: sites.ListedSite) =>
         isBlocked ? 'blocked' : latest === null ? 'yanked' : drift ? 'drift' : verified ? 'verified' : 'unverified';
     return {

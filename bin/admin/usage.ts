@@ -10,7 +10,7 @@ interface TopOptions {
 
 /** `usage top` */
 export async function top({ db }: Operator, { by, days, limit }: TopOptions): Promise<Done> {
-    const rows = await topUsage(db, { by, days, most: limit });
+    const rows = await topUsage(db, { by, days, limit });
     const named = ({ name }: (typeof rows)[number]) => (by === 'endpoint' ? { site: name[0], endpoint: name[1] } : { [by]: name[0] });
     const rate = (calls: number, successes: number) => `${(Math.floor((successes / calls) * 1000) / 10).toFixed(1)} %`;
     return {

@@ -12,7 +12,7 @@ const MAX_SITES = 100;
 
 /** `workspace list` */
 export async function list({ db }: Operator, { plan, limit }: { plan?: Plan; limit: number }): Promise<Done> {
-    const workspaces = await listWorkspaces(db, { plan, most: limit });
+    const workspaces = await listWorkspaces(db, { plan, limit });
     return {
         result: workspaces.map(({ workspaceId, createdAt, ...rest }) => ({
             workspace_id: workspaceId,

@@ -7,11 +7,11 @@ export const CONNECTION = 'the connection that sends your credential, or "defaul
 export const MAX_AGE = 'a stored result of the same call that is not older may be returned for 0 credits';
 
 /** Returns a parser for a whole number within bounds. */
-export function wholeNumber(least: number, most: number): (text: string) => number {
+export function wholeNumber(min: number, max: number): (text: string) => number {
     return (text) => {
         const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
-        if (value >= least && value <= most) return value;
-        throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+        if (value >= min && value <= max) return value;
+        throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
     };
 }
 

@@ -109,8 +109,8 @@ export const ownFields = () => ({
     stop_after_failures: stopAfterFailures().description('The batch pauses when this many items have failed for good'),
     expires_in: Joi.number()
         .integer()
-        .min(BATCH_EXPIRY.least)
-        .max(BATCH_EXPIRY.most)
+        .min(BATCH_EXPIRY.min)
+        .max(BATCH_EXPIRY.max)
         .description(`Seconds until the batch expires; ${BATCH_EXPIRY.fallback} by default`),
 });
 export const fields = () => ({

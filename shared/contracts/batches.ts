@@ -122,7 +122,7 @@ export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, unde
         limit: Joi.number()
             .integer()
             .min(1)
-            .max(RESULTS_PAGE.most)
+            .max(RESULTS_PAGE.max)
             .description(
                 `Most items of a page, ${RESULTS_PAGE.fallback} by default; fewer if they are large. With ndjson all items by default`,
             ),

@@ -124,8 +124,8 @@ export const postJob = contract<object, object, JobRequest, Job>({
             metadata: metadata(),
             expires_in: Joi.number()
                 .integer()
-                .min(EXPIRY.least)
-                .max(EXPIRY.most)
+                .min(EXPIRY.min)
+                .max(EXPIRY.max)
                 .description(`Seconds that the job may wait to start; ${EXPIRY.fallback} by default`),
         }),
         maxBytes: CALL_BYTES,

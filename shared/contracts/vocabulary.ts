@@ -130,15 +130,15 @@ export const characters = (most: number) =>
  * A text that others may read. The length counts Unicode code points without surrounding white space. One line unless `lines`. A text that
  * looks like a secret is rejected and never repeated.
  */
-export function publicText(least: number, most: number, { lines = false }: { lines?: boolean } = {}) {
+export function publicText(minLength: number, maxLength: number, { lines = false }: { lines?: boolean } = {}) {
     const any = lines ? '[\\s\\S]' : '[^\\t\\n]';
-    const pattern = least === 1 ? `\\S(${any}{0,${most - 2}}\\S)?` : `\\S${any}{${least - 2},${most - 2}}\\S`;
+    const pattern = minLength === 1 ? `\\S(${any}{0,${maxLength - 2}}\\S)?` : `\\S${any}{${minLength - 2},${maxLength - 2}}\\S`;
     return Joi.string()
         .pattern(new RegExp(`^\\s*${pattern}\\s*$`, 'u'))
         .custom(refuseSecrets)
         .messages({
             'string.empty': '{{#label}} is empty',
-            'string.pattern.base': `{{#label}} must have ${least} to ${most} characters${lines ? '' : ', in one line'}`,
+            'string.pattern.base': `{{#label}} must have ${minLength} to ${maxLength} characters${lines ? '' : ', in one line'}`,
             'text.secret': SECRET_WORDS,
         });
 }

@@ -88,28 +88,28 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export function readConfig(env: Env = process.env): Config {
     const read = new SettingsReader(env);
     const databaseUrl = read.database('DATABASE_URL', 'db.example');
-    const trustProxy = read.integer('TRUST_PROXY', { least: 0, most: 16, fallback: 0 });
-    const fetchTimeoutMs = read.integer('FETCH_TIMEOUT_MS', { least: 1000, most: 120_000, fallback: 30_000 });
+    const trustProxy = read.integer('TRUST_PROXY', { min: 0, max: 16, fallback: 0 });
+    const fetchTimeoutMs = read.integer('FETCH_TIMEOUT_MS', { min: 1000, max: 120_000, fallback: 30_000 });
     const config: Config = {
-        port: read.integer('PORT', { least: 0, most: 65_535, fallback: 8080 }),
+        port: read.integer('PORT', { min: 0, max: 65_535, fallback: 8080 }),
         host: read.host('HOST', '127.0.0.1'),
         publicUrl: read.publicUrl('PUBLIC_URL', 'https://routebook.example')?.replace(/(?<!\/)\/+$/, ''),
         databaseUrl,
         databaseReplicaUrl: read.replica('DATABASE_REPLICA_URL', 'DATABASE_URL'),
         ...read.redis(),
-        workerConcurrency: read.integer('WORKER_CONCURRENCY', { least: 1, most: 10_000, fallback: 128 }),
+        workerConcurrency: read.integer('WORKER_CONCURRENCY', { min: 1, max: 10_000, fallback: 128 }),
         workerJobShare: read.share('WORKER_JOB_SHARE', 0.8),
-        resultsKeepDays: read.integer('RESULTS_KEEP_DAYS', { least: 1, most: 90, fallback: 7 }),
-        metricsPort: read.optionalInteger('METRICS_PORT', { least: 0, most: 65_535, fallback: 9464 }),
+        resultsKeepDays: read.integer('RESULTS_KEEP_DAYS', { min: 1, max: 90, fallback: 7 }),
+        metricsPort: read.optionalInteger('METRICS_PORT', { min: 0, max: 65_535, fallback: 9464 }),
         fetchTimeoutMs,
-        shutdownGraceMs: read.integer('SHUTDOWN_GRACE_MS', { least: 0, most: 600_000, fallback: fetchTimeoutMs + 2000 }),
+        shutdownGraceMs: read.integer('SHUTDOWN_GRACE_MS', { min: 0, max: 600_000, fallback: fetchTimeoutMs + 2000 }),
         ...egressSettings(read),
         trustProxy,
         // Behind a proxy, every connection comes from the proxy.
-        clientConnections: read.integer('CLIENT_CONNECTIONS', { least: 0, most: 10_000, fallback: trustProxy > 0 ? 0 : 512 }),
+        clientConnections: read.integer('CLIENT_CONNECTIONS', { min: 0, max: 10_000, fallback: trustProxy > 0 ? 0 : 512 }),
         clientConnectionsPerSecond: read.integer('CLIENT_CONNECTIONS_PER_SECOND', {
-            least: 0,
-            most: 10_000,
+            min: 0,
+            max: 10_000,
             fallback: trustProxy > 0 ? 0 : 128,
         }),
         claimResolvers: read.addresses('CLAIM_RESOLVERS'),
@@ -126,7 +126,7 @@ export function readConfig(env: Env = process.env): Config {
             perSecond: read.amount('COST_PER_SECOND'),
             perGb: read.amount('COST_PER_GB'),
         },
-        metricsMaxSites: read.integer('METRICS_MAX_SITES', { least: 0, most: 100_000, fallback: 1000 }),
+        metricsMaxSites: read.integer('METRICS_MAX_SITES', { min: 0, max: 100_000, fallback: 1000 }),
         operatorEmails: read.emails('OPERATOR_EMAILS'),
         legal: { terms: read.markdown('TERMS_FILE'), privacy: read.markdown('PRIVACY_FILE') },
         mail: {

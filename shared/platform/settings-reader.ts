@@ -57,16 +57,16 @@ export class SettingsReader {
         return undefined;
     }
 
-    integer(name: string, bounds: { least: number; most: number; fallback: number }): number {
+    integer(name: string, bounds: { min: number; max: number; fallback: number }): number {
         return this.optionalInteger(name, bounds) ?? bounds.fallback;
     }
 
-    optionalInteger(name: string, { least, most, fallback }: { least: number; most: number; fallback: number }): number | undefined {
+    optionalInteger(name: string, { min, max, fallback }: { min: number; max: number; fallback: number }): number | undefined {
         const value = this.#value(name);
         if (value === undefined) return undefined;
         const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-        if (number >= least && number <= most) return number;
-        return this.#fault(name, `must be a whole number from ${least} to ${most}`, String(fallback));
+        if (number >= min && number <= max) return number;
+        return this.#fault(name, `must be a whole number from ${min} to ${max}`, String(fallback));
     }
 
     amount(name: string): number {
@@ -108,7 +108,7 @@ export class SettingsReader {
         const url = this.url('EMBEDDINGS_URL', ['http:', 'https:'], 'https://models.example/v1');
         const model = this.text('EMBEDDINGS_MODEL', /^[!-~]{1,200}$/, 'a name without spaces', DEFAULT_MODEL) ?? DEFAULT_MODEL;
         const key = this.text('EMBEDDINGS_KEY', /^[!-~]{1,1000}$/, 'visible ASCII without spaces', 'sk-local');
-        const perMinute = this.integer('EMBEDDINGS_PER_MINUTE', { least: 0, most: 1_000_000, fallback: 600 });
+        const perMinute = this.integer('EMBEDDINGS_PER_MINUTE', { min: 0, max: 1_000_000, fallback: 600 });
         if (url === undefined) return undefined;
         const route = new URL(url);
         if (!route.pathname.endsWith('/embeddings')) route.pathname = `${route.pathname.replace(/\/+$/, '')}/embeddings`;

@@ -17,7 +17,7 @@ const MIB = 1024 * 1024;
 
 describe('the memory budget for large bodies', () => {
     let now = 0;
-    const open = (most: number) => createBodyBudget({ most, now: () => now });
+    const open = (maxBytes: number) => createBodyBudget({ maxBytes, now: () => now });
     const free = (owner: string, network = '192.0.2') => ({ owner, network, isFree: true });
     const paying = (owner: string, network = '198.51.100') => ({ owner, network, isFree: false });
 

@@ -171,8 +171,8 @@ describe('the billing pages', function () {
 
         it('a limited number of times an hour, and says when again', async () => {
             const person = await owner();
-            const { most } = ATTEMPTS['checkout by workspace'];
-            for (let count = 0; count < most; count++) expect((await upgrade(person, 'starter')).status).to.equal(303);
+            const { max } = ATTEMPTS['checkout by workspace'];
+            for (let count = 0; count < max; count++) expect((await upgrade(person, 'starter')).status).to.equal(303);
             const { status, headers, html } = await upgrade(person, 'starter');
             expect([status, Number(headers['retry-after']) > 0]).to.deep.equal([429, true]);
             expect(wordsOf(html)).to.include('Too many attempts');

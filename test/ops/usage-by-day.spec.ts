@@ -130,9 +130,9 @@ for (const [name, start] of Object.entries(SERVERS)) {
                 await advanceClock(db, 86_400_000);
                 await write(20);
             }
-            const first = await listCalls(db, filter, { most: 30, before: undefined });
+            const first = await listCalls(db, filter, { limit: 30, before: undefined });
             expect(first.calls).to.have.length(30);
-            const rest = await listCalls(db, filter, { most: 100, before: first.next });
+            const rest = await listCalls(db, filter, { limit: 100, before: first.next });
             expect(rest.calls).to.have.length(31);
             const all = [...first.calls, ...rest.calls];
             expect(all.map(({ at }) => at.getTime())).to.deep.equal(all.map(({ at }) => at.getTime()).toSorted((a, b) => b - a));

@@ -16,7 +16,7 @@ describe('the memory budget for large responses', () => {
     let budget: MemoryBudget;
 
     beforeEach(() => {
-        budget = createMemoryBudget({ most: 100, small: 5 });
+        budget = createMemoryBudget({ maxBytes: 100, small: 5 });
     });
 
     /** A reservation of this many bytes. */
@@ -59,7 +59,7 @@ describe('the memory budget for large responses', () => {
     });
 
     it('is not freed by ending pages of other sites if a site waits for itself, unless all of it is reserved', async () => {
-        const looked = createMemoryBudget({ most: 100, small: 5, checkMs: 1 });
+        const looked = createMemoryBudget({ maxBytes: 100, small: 5, checkMs: 1 });
         const ended: string[] = [];
         const begin = (site: string, bytes: number) => looked.createReservation(site).reserve(bytes, () => ended.push(site));
         begin('slow.example', 20);
@@ -257,7 +257,7 @@ describe('large responses of concurrent calls', function () {
     it('are read one after the other if they do not fit at once', async () => {
         answer = (response) => response.end(body);
         let waiting = 0;
-        const budget = createMemoryBudget({ most: 8 * MIB, onFull: () => waiting++ });
+        const budget = createMemoryBudget({ maxBytes: 8 * MIB, onFull: () => waiting++ });
         const other = budget.createReservation('other.test');
         other.reserve(8 * MIB);
         let most = 0;
@@ -300,7 +300,7 @@ describe('large responses of concurrent calls', function () {
 
     it('reserve nothing if they are small', async () => {
         answer = (response) => response.end(body.subarray(0, 256 * 1024));
-        const budget = createMemoryBudget({ most: 1 });
+        const budget = createMemoryBudget({ maxBytes: 1 });
         budget.createReservation('other.test').reserve(1);
         expect((await send(budget.createReservation('shop.test'))).ok).to.equal(true);
         expect(budget.held()).to.equal(1);
@@ -322,7 +322,7 @@ describe('large responses of concurrent calls', function () {
     ] as const) {
         it(`end with ${code} if the site of a ${effect} would not wait until memory is free`, async () => {
             let waiting = 0;
-            const budget = createMemoryBudget({ most: MIB, onFull: () => waiting++ });
+            const budget = createMemoryBudget({ maxBytes: MIB, onFull: () => waiting++ });
             const other = budget.createReservation('other.test');
             other.reserve(MIB);
             answer = (response) => {
@@ -353,7 +353,7 @@ describe('large responses of concurrent calls', function () {
     ] as const) {
         it(`end with ${code} if there is no memory for a ${effect} by its deadline`, async () => {
             answer = (response) => response.end(body);
-            const budget = createMemoryBudget({ most: MIB });
+            const budget = createMemoryBudget({ maxBytes: MIB });
             budget.createReservation('other.test').reserve(MIB);
             const result = await send(budget.createReservation('shop.test'), { ms: 300, effect });
             expect(result).to.deep.include({ ok: false, code });
@@ -367,7 +367,7 @@ describe('large responses of concurrent calls', function () {
             response.writeHead(200, { 'content-length': 2 * MIB }).write(body.subarray(0, MIB));
             stalled.push(response);
         };
-        const budget = createMemoryBudget({ most: 4 * MIB, checkMs: 5 });
+        const budget = createMemoryBudget({ maxBytes: 4 * MIB, checkMs: 5 });
         const slow = send(budget.createReservation('shop.test'));
         await eventually(
             async () => budget.held(),
@@ -381,7 +381,7 @@ describe('large responses of concurrent calls', function () {
     });
 
     it('are not given up while nobody waits, or while they make progress', async () => {
-        const budget = createMemoryBudget({ most: 100, checkMs: 1 });
+        const budget = createMemoryBudget({ maxBytes: 100, checkMs: 1 });
         const cut: string[] = [];
         const [lively, last] = ['lively.test', 'last.test'].map((site) => budget.createReservation(site));
         const stalled = budget.createReservation('stalled.test');
@@ -400,7 +400,7 @@ describe('large responses of concurrent calls', function () {
 
     it('are given up if others wait for the memory of earlier pages, and the next page does not come', async () => {
         answer = () => {};
-        const budget = createMemoryBudget({ most: 4 * MIB, checkMs: 5 });
+        const budget = createMemoryBudget({ maxBytes: 4 * MIB, checkMs: 5 });
         const walking = budget.createReservation('shop.test');
         walking.keep(3 * MIB);
         const result = send(walking);
@@ -422,7 +422,7 @@ describe('large responses of concurrent calls', function () {
     ] satisfies [string, string, (response: ServerResponse) => unknown][]) {
         it(`are given up as well if the next page ${what}`, async () => {
             answer = next;
-            const budget = createMemoryBudget({ most: 4 * MIB, checkMs: 5 });
+            const budget = createMemoryBudget({ maxBytes: 4 * MIB, checkMs: 5 });
             const walking = budget.createReservation('shop.test');
             walking.keep(3 * MIB);
             const result = send(walking);
@@ -474,7 +474,7 @@ describe('paginated calls that select a large part of each small page', function
                     pagination: { param: 'page' },
                 },
             ],
-            { memoryBudget: createMemoryBudget({ most: 32 * MIB, checkMs: 10 }), taskMs: PATIENCE_MS },
+            { memoryBudget: createMemoryBudget({ maxBytes: 32 * MIB, checkMs: 10 }), taskMs: PATIENCE_MS },
         );
         try {
             const call = { maxPages: 3, maxResults: 1e9, deadlineAt: Date.now() + PATIENCE_MS };

@@ -86,12 +86,12 @@ interface Waiting {
  * Creates the memory budget of a worker: a semaphore with weights. A reservation is granted completely or not at all: if every answer had
  * half of its memory, none could finish. Walks that keep a large result, or hold a page and need more, come first, in the order in which
  * this began. The first walk may exceed the limit, so all of them finish one after the other.
- * @param most bytes; one site may use half
+ * @param maxBytes one site may use half
  * @param small bytes that need no reservation
  * @param checkMs time between two checks of arriving pages
  * @param onFull called each time a call has to wait
  */
-export function createMemoryBudget({ most = MAX, small = SMALL, checkMs = CHECK_MS, onFull = () => {} } = {}): MemoryBudget {
+export function createMemoryBudget({ maxBytes = MAX, small = SMALL, checkMs = CHECK_MS, onFull = () => {} } = {}): MemoryBudget {
     const holders = new Set<Call>();
     const walks = new Set<Call>();
     const waiting = new Map<Call, Waiting>();
@@ -110,8 +110,8 @@ export function createMemoryBudget({ most = MAX, small = SMALL, checkMs = CHECK_
         const firstOfSite = [...walks].find(({ site }) => site === call.site);
         const more = bytes - call.page;
         if (holders.size === 0 || call === first) return 'none';
-        if (held(call.site) + more > most / 2 && call !== firstOfSite) return 'site';
-        return held() + more > most ? 'total' : 'none';
+        if (held(call.site) + more > maxBytes / 2 && call !== firstOfSite) return 'site';
+        return held() + more > maxBytes ? 'total' : 'none';
     }
 
     function change(call: Call, to: Partial<Pick<Call, 'page' | 'kept' | 'wantsMore'>>): void {

@@ -54,7 +54,7 @@ async function passkeyProblems({ app, me, fields }: PersonalVisit): Promise<Prob
 }
 
 async function codeProblems({ app, me, fields }: PersonalVisit): Promise<Problems | undefined> {
-    const read = readFields(fields, { code: line({ most: 20 }) });
+    const read = readFields(fields, { code: line({ maxLength: 20 }) });
     if (!read.ok) return read.problems;
     const wait = await takeAttempts(app.db, [['code by session', me.sessionId]]);
     if (wait > 0) return tooOften(wait);

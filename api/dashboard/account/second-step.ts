@@ -29,7 +29,7 @@ export async function giveFactor(visit: Visit): Promise<Answer> {
     if (ticket === undefined || holder === undefined) return { to: '/login', notice: 'sign-in-again' };
     const { userId } = holder;
     const step = { ...holder, ticket, next: ownPath(fields.get('next'), '/dashboard') };
-    const read = readFields(fields, { code: line({ most: 40 }) });
+    const read = readFields(fields, { code: line({ maxLength: 40 }) });
     if (!read.ok) return form(visit, step, read.problems, 422);
     const wait = await takeAttempts(app.db, [['factor by account', userId]]);
     if (wait > 0)

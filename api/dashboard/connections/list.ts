@@ -22,7 +22,7 @@ export async function listConnections(visit: WorkspaceVisit, problems: Problems 
         connections,
         mayManage,
         redirects,
-        most: MAX_REDIRECTS,
+        max: MAX_REDIRECTS,
         ended: connections.filter(({ status }) => hasEnded(status)).map((one) => one.connection_id),
         problems,
     };
@@ -32,7 +32,7 @@ export async function listConnections(visit: WorkspaceVisit, problems: Problems 
 /** POST /dashboard/connections: stores a secret, after the test call that the schema defines. */
 export async function connect(visit: WorkspaceVisit): Promise<Answer> {
     const { fields } = visit;
-    const read = readFields(fields, { site: line({ most: 253 }) });
+    const read = readFields(fields, { site: line({ maxLength: 253 }) });
     if (!read.ok) return showNew(visit, read.problems);
     const authId = fields.get('auth_id') ?? '';
     const body = {
@@ -54,7 +54,7 @@ export function secretIn(fields: Fields): object {
 
 /** POST /dashboard/connections/consent: shows a link to the site, since our forms may not redirect to another origin. */
 export async function beginConsent(visit: WorkspaceVisit): Promise<Answer> {
-    const read = readFields(visit.fields, { site: line({ most: 253 }) });
+    const read = readFields(visit.fields, { site: line({ maxLength: 253 }) });
     if (!read.ok) return showNew(visit, read.problems);
     const { site } = read.values;
     const authId = visit.fields.get('auth_id') ?? '';

@@ -14,7 +14,7 @@ const AFTER_CHECK: Readonly<Record<ClaimChecked['status'], Notice>> = {
 
 /** POST /dashboard/domains: claims a domain for the workspace and shows how to prove it. */
 export async function startClaim(visit: WorkspaceVisit): Promise<Answer> {
-    const read = readFields(visit.fields, { domain: line({ most: 253 }) });
+    const read = readFields(visit.fields, { domain: line({ maxLength: 253 }) });
     if (!read.ok) return listDomains(visit, read.problems['domain']);
     const path = `/v1/sites/${encodeURIComponent(nameIn(read.values.domain))}/claims`;
     const answer = await visit.ask({ method: 'POST', path, as: memberCaller(visit) });

@@ -23,7 +23,7 @@ export async function listDomains(visit: WorkspaceVisit, problem?: string, retry
             domains: shown,
             next: domains.length > DOMAINS ? shown.at(-1)?.registrable : undefined,
             isFirst: query('after') === undefined,
-            most: OPEN_CLAIMS,
+            max: OPEN_CLAIMS,
             problems: problem === undefined ? {} : { domain: problem },
             typed: keepTyped(fields),
             wanted: nameOf(query('domain')),

@@ -13,7 +13,7 @@ export async function showNewPasskey(visit: PersonalVisit): Promise<Answer> {
 /** Stores the passkey that the browser created. */
 export async function addPasskeyByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
-    const read = readFields(fields, { name: line({ most: 60 }) });
+    const read = readFields(fields, { name: line({ maxLength: 60 }) });
     if (!read.ok) return form(visit, read.problems, 422);
     const made = takesPasskeys(app) ? await readNewPasskey(app, me.userId, fields.get('credential') ?? '') : undefined;
     const { name } = read.values;

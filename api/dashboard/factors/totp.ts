@@ -15,7 +15,7 @@ export async function showTotp(visit: PersonalVisit): Promise<Answer> {
 /** Adds the authenticator app after checking its first code. */
 export async function addTotp(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
-    const read = readFields(fields, { code: line({ most: 20 }) });
+    const read = readFields(fields, { code: line({ maxLength: 20 }) });
     if (!read.ok) return form(visit, read.problems, 422);
     const wait = await takeAttempts(app.db, [['factor by account', me.userId]]);
     if (wait > 0) return { ...(await form(visit, { '': `Too many attempts; try again in ${waitText(wait)}.` }, 429)), retryAfter: wait };

@@ -22,10 +22,10 @@ const SHOWN_PROBLEMS = 20;
 const CELL = 80;
 
 const FIELDS = {
-    site: line({ most: 253 }),
-    endpoint: line({ most: 64 }),
-    name: line({ least: 0, most: 200 }),
-    max_credits: line({ least: 0, most: 13 }),
+    site: line({ maxLength: 253 }),
+    endpoint: line({ maxLength: 64 }),
+    name: line({ minLength: 0, maxLength: 200 }),
+    max_credits: line({ minLength: 0, maxLength: 13 }),
 };
 
 /** The batch that a valid form orders. */

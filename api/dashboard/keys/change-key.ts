@@ -11,7 +11,7 @@ import { recordVisit } from '../record-act.ts';
 import { readScopeFields, scopeDetails } from './scope-fields.ts';
 import { confirmFirst, ownKey, showKey } from './show.ts';
 
-export const keyName = line({ most: 60 });
+export const keyName = line({ maxLength: 60 });
 
 export async function nameKey(visit: WorkspaceVisit): Promise<Answer> {
     const key = await ownKey(visit);

@@ -23,7 +23,7 @@ const NAMES: Readonly<Record<string, string>> = {
     name: 'name',
 };
 
-const optional = (most: number) => line({ least: 0, most });
+const optional = (maxLength: number) => line({ minLength: 0, maxLength });
 const FIELDS = {
     name: optional(200),
     every: oneOf([...EVERY, CRON]),

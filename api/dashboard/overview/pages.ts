@@ -61,7 +61,7 @@ async function readAccount({ app, workspace }: WorkspaceVisit) {
 
 function readCalls({ app, me, workspace }: WorkspaceVisit) {
     const byUser = MANAGERS.includes(workspace.role) ? undefined : me.userId;
-    return recentCalls(app.db, { accountId: workspace.accountId, workspaceId: workspace.workspaceId, byUser, most: SHOWN_CALLS });
+    return recentCalls(app.db, { accountId: workspace.accountId, workspaceId: workspace.workspaceId, byUser, limit: SHOWN_CALLS });
 }
 
 interface Step {

@@ -15,7 +15,7 @@ export async function listWanted({ app, me }: Visit): Promise<Shown> {
         view: 'requests/list',
         title: 'Wanted schemas',
         description: 'Sites that people need a schema for, most requested first. Publish the first one and earn credits.',
-        model: { wanted, own, most: wanted[0]?.requests ?? 1 },
+        model: { wanted, own, max: wanted[0]?.requests ?? 1 },
     };
 }
 

@@ -40,7 +40,7 @@ interface Asked {
 
 async function read(visit: WorkspaceVisit): Promise<Asked | { problem: string }> {
     const { site, registrable } = await findOwn(visit);
-    const fields = readFields(visit.fields, { maintainer: line({ most: 100 }) });
+    const fields = readFields(visit.fields, { maintainer: line({ maxLength: 100 }) });
     if (!fields.ok) return { problem: fields.problems['maintainer'] ?? 'Fill this in.' };
     const { maintainer: workspaceId } = fields.values;
     if (!/^wsp_[0-9A-Za-z]{1,64}$/.test(workspaceId))

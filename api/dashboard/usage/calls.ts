@@ -23,7 +23,7 @@ export async function showCalls(visit: WorkspaceVisit): Promise<Shown> {
     const filter = await filterCalls(visit);
     const before = placeOf(query('before'));
     const [{ calls, next }, keys] = await Promise.all([
-        filter === undefined ? NOTHING : listCalls(app.browse, filter, { most: SHOWN_CALLS, before }),
+        filter === undefined ? NOTHING : listCalls(app.browse, filter, { limit: SHOWN_CALLS, before }),
         keyNames(visit),
     ]);
     const typed = typedOf(visit);
@@ -80,7 +80,7 @@ async function* linesOf(
     let before: CallPlace | undefined;
     let left = FILE_ROWS;
     for (let step = 0; step < FILE_STEPS && filter !== undefined && left > 0; step++) {
-        const page = await listCalls(app.browse, filter, { most: Math.min(FILE_STEP, left), before });
+        const page = await listCalls(app.browse, filter, { limit: Math.min(FILE_STEP, left), before });
         yield page.calls.map((call) => csvLine(cellsOf(call, keys))).join('');
         left -= page.calls.length;
         before = page.next;

@@ -29,7 +29,7 @@ export async function showUsage(visit: WorkspaceVisit): Promise<Shown> {
     const { slots, total } = await usageOverTime(app.browse, scope, RANGES[range]);
     const since = slots[0]?.from ?? new Date(0);
     const [shares, sites, keys] = await Promise.all([
-        usageShares(app.browse, scope, { by, since, most: MAX_SHARES }),
+        usageShares(app.browse, scope, { by, since, limit: MAX_SHARES }),
         sitesCalled(app.browse, scope, since),
         keyNames(visit),
     ]);

@@ -21,7 +21,7 @@ export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
     const cursor = query('cursor');
     const before = cursor === undefined ? undefined : placeOf(await app.cursors.open(cursorScope(visit), cursor));
     const { movements, next } = mayRead(visit)
-        ? await listMovements(app.browse, await accountsOf(visit), { most: SHOWN_MOVEMENTS, before })
+        ? await listMovements(app.browse, await accountsOf(visit), { limit: SHOWN_MOVEMENTS, before })
         : { movements: [], next: undefined };
     return {
         view: 'usage/statement',
@@ -48,7 +48,7 @@ async function* linesOf(visit: WorkspaceVisit): AsyncGenerator<string> {
     const accounts = await accountsOf(visit);
     let before: StatementPlace | undefined;
     for (let left = FILE_ROWS; left > 0; left -= FILE_STEP) {
-        const { movements, next } = await listMovements(visit.app.browse, accounts, { most: Math.min(FILE_STEP, left), before });
+        const { movements, next } = await listMovements(visit.app.browse, accounts, { limit: Math.min(FILE_STEP, left), before });
         yield movements
             .map((movement) => {
                 const { id, at, kind, site, endpoint, operation, batchId, items, availableDelta, heldDelta, balance } = movement;

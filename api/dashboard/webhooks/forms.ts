@@ -7,7 +7,11 @@ import type { Notice } from '../notices.ts';
 import { type Answer, pageNotFound, type Shown, type WorkspaceVisit } from '../page.ts';
 import { findWebhook, listWebhooks, showWebhook } from './show.ts';
 
-const FIELDS = { url: line({ most: MAX_URL_CHARACTERS }), events: line({ most: 1000 }), description: line({ least: 0, most: 200 }) };
+const FIELDS = {
+    url: line({ maxLength: MAX_URL_CHARACTERS }),
+    events: line({ maxLength: 1000 }),
+    description: line({ minLength: 0, maxLength: 200 }),
+};
 
 /** POST /dashboard/webhooks. The next page shows the secret once. */
 export async function createByForm(visit: WorkspaceVisit): Promise<Answer> {

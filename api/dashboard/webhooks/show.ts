@@ -18,7 +18,7 @@ export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {
         status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             webhooks,
-            most: MAX_WEBHOOKS,
+            max: MAX_WEBHOOKS,
             names: [...EVENT_PREFIXES, ...EVENT_TYPES],
             events: visit.query('events') ?? 'job.*',
             problems,
@@ -44,7 +44,7 @@ export async function showWebhook(visit: WorkspaceVisit, refused?: ApiError): Pr
                 createdAt: new Date(one.created_at),
                 nextAttemptAt: dateOf(one.next_attempt_at),
             })),
-            most: DELIVERIES,
+            max: DELIVERIES,
             problem: refused?.message,
         },
     };

@@ -11,7 +11,7 @@ import { faultText, showWorkspace } from './show.ts';
 
 /** Reads a workspace name. Sites' cards show it, so it must not look like Routebook's own workspace. */
 const workspaceName: Reader<string> = (text) => {
-    const read = line({ least: 2, most: 60 })(text);
+    const read = line({ minLength: 2, maxLength: 60 })(text);
     return read.ok && resembles(read.value, 'Routebook')
         ? { ok: false, problem: 'Choose another name. This one could be mistaken for Routebook.' }
         : read;

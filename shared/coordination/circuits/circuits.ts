@@ -62,8 +62,8 @@ export interface Turns {
 export interface Quarantine {
     /** @returns whether this death quarantined the endpoint @throws when the store is unreachable */
     recordDeath(death: Death): Promise<boolean>;
-    /** Quarantined endpoints in the order in which their quarantine ends, at most `most`. @throws when the store is unreachable */
-    list(most: number): Promise<Quarantined[]>;
+    /** Quarantined endpoints in the order in which their quarantine ends, at most `limit`. @throws when the store is unreachable */
+    list(limit: number): Promise<Quarantined[]>;
 }
 
 export interface SiteGuards {
@@ -104,7 +104,7 @@ export function openSiteGuards(options: CircuitOptions): SiteGuards {
             },
             pause: (host, pauseMs, ageMs) => store.pause(host, pauseMs, ageMs),
         },
-        quarantine: { recordDeath: (death) => store.recordDeath(death), list: (most) => store.quarantined(most) },
+        quarantine: { recordDeath: (death) => store.recordDeath(death), list: (limit) => store.quarantined(limit) },
         async close() {
             clearInterval(sweep);
             await circuits.flush();

@@ -116,11 +116,11 @@ export function createGuardStore(db: Db, timeoutMs: number) {
             const values = [versionId, endpoint, ageMs, lastSuccessAt ?? null, REMEMBER_DEATH_MS, QUARANTINE_MS];
             return (await one<{ quarantined: boolean }>('worker-death', text, values)).quarantined;
         },
-        /** Quarantined endpoints in the order in which their quarantine ends, at most `most`. */
-        async quarantined(most: number): Promise<Quarantined[]> {
+        /** Quarantined endpoints in the order in which their quarantine ends, at most `limit`. */
+        async quarantined(limit: number): Promise<Quarantined[]> {
             const text = `select version_id as "versionId", endpoint, quarantined_until as until from worker_deaths
                 where quarantined_until > app_now() order by quarantined_until, version_id, endpoint limit $1`;
-            return ask<Quarantined>('quarantined', text, [most]);
+            return ask<Quarantined>('quarantined', text, [limit]);
         },
         /** Deletes expired circuits, turns, quarantines and deaths. */
         async sweep(): Promise<void> {

@@ -1,5 +1,5 @@
 /** The allowed length of a password. Longer passwords are no safer and take longer to hash. */
-const PASSWORD_LENGTH = { least: 10, most: 200 } as const;
+const PASSWORD_LENGTH = { min: 10, max: 200 } as const;
 
 /** Common beginnings of passwords. Additional digits and punctuation do not make them safer. */
 const COMMON = ['password', 'passwort', 'qwertyuiop', 'qwerty', 'letmein', 'iloveyou', 'administrator', 'welcome', 'routebook', 'changeme'];
@@ -11,8 +11,8 @@ const COMMON = ['password', 'passwort', 'qwertyuiop', 'qwerty', 'letmein', 'ilov
  */
 export function passwordProblem(password: string, address: string, isCommon: (text: string) => boolean): string | undefined {
     const length = [...password].length;
-    if (length < PASSWORD_LENGTH.least) return `Use at least ${PASSWORD_LENGTH.least} characters. A few words are easy to remember.`;
-    if (length > PASSWORD_LENGTH.most) return `Use at most ${PASSWORD_LENGTH.most} characters.`;
+    if (length < PASSWORD_LENGTH.min) return `Use at least ${PASSWORD_LENGTH.min} characters. A few words are easy to remember.`;
+    if (length > PASSWORD_LENGTH.max) return `Use at most ${PASSWORD_LENGTH.max} characters.`;
     const plain = password.toLowerCase();
     const local = address.toLowerCase().split('@')[0] ?? '';
     if (/^\d+$/.test(plain) && length < 16) return 'Digits alone are easy to guess. Add a few words.';

@@ -57,8 +57,8 @@ export const RESULT_MOST_BYTES = 5 * MIB;
 export const OPEN_BATCHES = 20;
 
 /** `expires_in`: how long a job or a batch may wait. */
-export const EXPIRY = { least: 60, most: 86_400, fallback: 3600 } as const;
-export const BATCH_EXPIRY = { least: 60, most: 2_592_000, fallback: 604_800 } as const;
+export const EXPIRY = { min: 60, max: 86_400, fallback: 3600 } as const;
+export const BATCH_EXPIRY = { min: 60, max: 2_592_000, fallback: 604_800 } as const;
 
 /** Limits of batch bodies: items and bytes as JSON and as ndjson, and bytes of one line. */
 export const BATCH_BODIES = {
@@ -69,7 +69,7 @@ export const BATCH_BODIES = {
 export const BATCH_ARRIVAL_MS = { pause: 15_000, all: 600_000 } as const;
 
 /** Number of results on one page. */
-export const RESULTS_PAGE = { most: 1000, fallback: 20 } as const;
+export const RESULTS_PAGE = { max: 1000, fallback: 20 } as const;
 
 /** This fraction (1/n) of each rate limit is reserved for live calls. */
 const LIVE_SHARE = 5;

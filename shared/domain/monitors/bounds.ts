@@ -14,7 +14,7 @@ export const MIN_INTERVAL: Readonly<Record<Plan, number>> = {
     enterprise: 5 * MINUTE,
 };
 /** The limits of `every` on any plan. */
-export const EVERY = { least: 5 * MINUTE, most: 30 * DAY } as const;
+export const EVERY = { min: 5 * MINUTE, max: 30 * DAY } as const;
 
 /** Rate limit for manual runs of one monitor. */
 export const RUNS_BY_HAND: RateWindow = { name: 'hour', limit: 10, seconds: HOUR };

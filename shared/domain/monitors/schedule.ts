@@ -17,7 +17,7 @@ const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: DAY };
 export function readEvery(text: string): number | undefined {
     const [, count = '', unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
     const seconds = Number(count) * (SECONDS[unit] ?? 0);
-    return seconds >= EVERY.least && seconds <= EVERY.most ? seconds : undefined;
+    return seconds >= EVERY.min && seconds <= EVERY.max ? seconds : undefined;
 }
 
 const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'];
@@ -140,7 +140,7 @@ function clockChanges(timezone: string, from: Date): number[] {
 }
 
 /** Maximum delay of a run in seconds, so that not all runs start on the hour. A tenth of the shortest interval. */
-const MAX_JITTER = EVERY.least / 10;
+const MAX_JITTER = EVERY.min / 10;
 
 /** The delay of a monitor's runs, in milliseconds. Constant for each monitor. */
 export function jitterOf(monitorId: string): number {
@@ -191,5 +191,5 @@ function regularRun({ monitorId, schedule, since }: Rhythm, after: number): numb
     const from = new Date(Math.max(0, after - late));
     // Croner returns full seconds; without rounding it would find the same time again.
     const next = timesOf(schedule.cron, schedule.timezone).nextRun(from);
-    return (next?.getTime() ?? after + EVERY.most * 1000) + late;
+    return (next?.getTime() ?? after + EVERY.max * 1000) + late;
 }

@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db.ts';
 
 /** The maximum number of attempts, and the period in seconds, which begins with the first attempt. */
 interface Bound {
-    most: number;
+    max: number;
     seconds: number;
 }
 
@@ -15,32 +15,32 @@ const DAY = 86_400;
  * user.
  */
 export const ATTEMPTS = {
-    'password by client': { most: 10, seconds: MINUTE },
-    'password by user': { most: 10, seconds: MINUTE },
-    'sign-in by known browser': { most: 10, seconds: 15 * MINUTE },
-    'sign-in by client': { most: 40, seconds: 15 * MINUTE },
-    'sign-in by account and client': { most: 10, seconds: 15 * MINUTE },
-    'sign-in by account': { most: 60, seconds: HOUR },
-    'sign-up by client, hour': { most: 5, seconds: HOUR },
-    'sign-up by client, day': { most: 20, seconds: DAY },
-    'link by client': { most: 10, seconds: HOUR },
-    'link by address': { most: 4, seconds: HOUR },
-    'factor by account': { most: 5, seconds: 15 * MINUTE },
-    'passkey by client': { most: 60, seconds: 15 * MINUTE },
-    'code by session': { most: 5, seconds: 15 * MINUTE },
-    'code mailed to user': { most: 4, seconds: HOUR },
+    'password by client': { max: 10, seconds: MINUTE },
+    'password by user': { max: 10, seconds: MINUTE },
+    'sign-in by known browser': { max: 10, seconds: 15 * MINUTE },
+    'sign-in by client': { max: 40, seconds: 15 * MINUTE },
+    'sign-in by account and client': { max: 10, seconds: 15 * MINUTE },
+    'sign-in by account': { max: 60, seconds: HOUR },
+    'sign-up by client, hour': { max: 5, seconds: HOUR },
+    'sign-up by client, day': { max: 20, seconds: DAY },
+    'link by client': { max: 10, seconds: HOUR },
+    'link by address': { max: 4, seconds: HOUR },
+    'factor by account': { max: 5, seconds: 15 * MINUTE },
+    'passkey by client': { max: 60, seconds: 15 * MINUTE },
+    'code by session': { max: 5, seconds: 15 * MINUTE },
+    'code mailed to user': { max: 4, seconds: HOUR },
     // Mails to an address that does not belong to the user, or not yet.
-    'foreign mail by user': { most: 5, seconds: HOUR },
-    'foreign mail by client': { most: 20, seconds: HOUR },
-    'invitation by user': { most: 20, seconds: DAY },
-    'invitation by address': { most: 3, seconds: DAY },
-    'claim check by claim': { most: 1, seconds: MINUTE },
-    'claim check by account': { most: 20, seconds: HOUR },
-    'app registration by client': { most: 20, seconds: HOUR },
-    'app document by user': { most: 20, seconds: HOUR },
+    'foreign mail by user': { max: 5, seconds: HOUR },
+    'foreign mail by client': { max: 20, seconds: HOUR },
+    'invitation by user': { max: 20, seconds: DAY },
+    'invitation by address': { max: 3, seconds: DAY },
+    'claim check by claim': { max: 1, seconds: MINUTE },
+    'claim check by account': { max: 20, seconds: HOUR },
+    'app registration by client': { max: 20, seconds: HOUR },
+    'app document by user': { max: 20, seconds: HOUR },
     // Of what its forms change: it bounds the rows of audit logs.
-    'change by user': { most: 1200, seconds: HOUR },
-    'checkout by workspace': { most: 30, seconds: HOUR },
+    'change by user': { max: 1200, seconds: HOUR },
+    'checkout by workspace': { max: 30, seconds: HOUR },
 } as const satisfies Record<string, Bound>;
 
 type AttemptKind = keyof typeof ATTEMPTS;
@@ -53,7 +53,7 @@ export type Attempt = readonly [kind: AttemptKind, of: string];
 export async function takeAttempts(db: Db, attempts: readonly Attempt[]): Promise<number> {
     const { rows } = await db.raw<{ rows: [{ wait: number }] }>('select attempts_take(?, ?, ?) as wait', [
         attempts.map(nameOf),
-        attempts.map(([kind]) => ATTEMPTS[kind].most),
+        attempts.map(([kind]) => ATTEMPTS[kind].max),
         attempts.map(([kind]) => ATTEMPTS[kind].seconds),
     ]);
     return Math.ceil(rows[0].wait);

@@ -25,14 +25,14 @@ interface ListedWorkspace {
 }
 
 /** Accounts, newest first. With `plan`, only accounts that have a workspace on that plan. */
-export async function listAccounts(db: Db, { plan, most }: { plan: Plan | undefined; most: number }): Promise<ListedAccount[]> {
+export async function listAccounts(db: Db, { plan, limit }: { plan: Plan | undefined; limit: number }): Promise<ListedAccount[]> {
     const accounts = allAccounts(db);
     if (plan !== undefined) accounts.whereIn('u.id', membersOf(db, { 'w.plan': plan }));
-    return withWorkspaces(db, await accounts.limit(most));
+    return withWorkspaces(db, await accounts.limit(limit));
 }
 
 /** Finds accounts, newest first, by the id of a user, workspace or key, by a key or its beginning, or by a part of the mail address. */
-export async function findAccounts(db: Db, words: string, most: number): Promise<ListedAccount[]> {
+export async function findAccounts(db: Db, words: string, limit: number): Promise<ListedAccount[]> {
     const accounts = allAccounts(db);
     if (words.startsWith('usr_')) accounts.where({ 'u.id': words });
     else if (words.startsWith('wsp_')) accounts.whereIn('u.id', membersOf(db, { 'w.id': words }));
@@ -45,7 +45,7 @@ export async function findAccounts(db: Db, words: string, most: number): Promise
                 .select('user_id'),
         );
     else accounts.whereRaw('strpos(lower(u.email), lower(?)) > 0', [words]);
-    return withWorkspaces(db, await accounts.limit(most));
+    return withWorkspaces(db, await accounts.limit(limit));
 }
 
 /** The user with an address, and the data of that user; undefined for a new address. @param normalised see domain/accounts/email.ts */
@@ -55,7 +55,7 @@ export async function findByAddress(db: Db, normalised: string): Promise<ListedA
 }
 
 /** Workspaces, newest first, except the operator's own. */
-export async function listWorkspaces(db: Db, { plan, most }: { plan: Plan | undefined; most: number }): Promise<ListedWorkspace[]> {
+export async function listWorkspaces(db: Db, { plan, limit }: { plan: Plan | undefined; limit: number }): Promise<ListedWorkspace[]> {
     const owner = db('memberships as m')
         .join('users as u', 'u.id', 'm.user_id')
         .whereRaw('m.workspace_id = w.id')
@@ -75,7 +75,7 @@ export async function listWorkspaces(db: Db, { plan, most }: { plan: Plan | unde
         .where(definedConditions({ 'w.plan': plan }))
         .whereExists(db('memberships as m').whereRaw('m.workspace_id = w.id'))
         .orderBy([{ column: 'w.created_at', order: 'desc' }, 'w.id'])
-        .limit(most)
+        .limit(limit)
         .select(columns);
 }
 

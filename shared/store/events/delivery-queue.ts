@@ -16,13 +16,13 @@ const TAKE_HOSTS = `
     from (
         select host from webhook_hosts
         where due_at <= app_now() and (holder is null or held_until < app_now())
-        order by due_at limit :most for update skip locked
+        order by due_at limit :limit for update skip locked
     ) free where h.host = free.host
     returning h.host`;
 
 /** Leases hosts that have due deliveries and no holder. */
-export async function takeHosts(db: Db, holder: string, most: number): Promise<string[]> {
-    const { rows } = await db.raw<{ rows: { host: string }[] }>(TAKE_HOSTS, { holder, most });
+export async function takeHosts(db: Db, holder: string, limit: number): Promise<string[]> {
+    const { rows } = await db.raw<{ rows: { host: string }[] }>(TAKE_HOSTS, { holder, limit });
     return rows.map(({ host }) => host);
 }
 

@@ -41,8 +41,8 @@ const AUDIENCES = [
 ];
 const READ = `
     select id as "eventId", type, at, data, position
-    from (${AUDIENCES.map((audience) => `(${OWN} and ${audience} order by e.position limit :most)`).join(' union all ')}) own
-    order by position limit :most`;
+    from (${AUDIENCES.map((audience) => `(${OWN} and ${audience} order by e.position limit :limit)`).join(' union all ')}) own
+    order by position limit :limit`;
 const COUNT = `select count(*) as count from (${AUDIENCES.map((audience) => `${OWN} and ${audience}`).join(' union all ')}) own`;
 
 /** The position of the latest event; 0 if there is none. */
@@ -65,7 +65,7 @@ export async function readEvents(
         types: [...types],
         after,
         head,
-        most: limit,
+        limit,
     });
     const last = rows.length === limit ? rows.at(-1) : undefined;
     return { events: rows, readTo: last?.position ?? head };

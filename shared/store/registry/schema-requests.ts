@@ -65,12 +65,12 @@ type ListedRequest = Pick<SchemaRequest, 'id' | 'domain' | 'task' | 'status' | '
 };
 
 /** Requests of all workspaces, newest first, optionally with one status. */
-export async function list(db: Db, { status, most }: { status: RequestStatus | undefined; most: number }): Promise<ListedRequest[]> {
+export async function list(db: Db, { status, limit }: { status: RequestStatus | undefined; limit: number }): Promise<ListedRequest[]> {
     const demand = db('schema_requests as o').whereRaw("o.domain = r.domain and o.status = 'open'").count();
     return db('schema_requests as r')
         .where(definedConditions({ 'r.status': status }))
         .orderBy([{ column: 'r.created_at', order: 'desc' }, 'r.id'])
-        .limit(most)
+        .limit(limit)
         .select({ ...columns('r', 'id', 'domain', 'task', 'status', 'created_at', 'workspace_id'), demand });
 }
 

@@ -147,7 +147,7 @@ export interface ListedSite extends SiteOfDomain {
 export type SiteFilter = 'verified' | 'unverified' | 'drift' | 'blocked';
 
 /** Sites of all domains, last published first. */
-export async function listSites(db: Db, { only, most }: { only: SiteFilter | undefined; most: number }): Promise<ListedSite[]> {
+export async function listSites(db: Db, { only, limit }: { only: SiteFilter | undefined; limit: number }): Promise<ListedSite[]> {
     const maintainers = db('maintainers as m')
         .join('workspaces as w', 'w.id', 'm.workspace_id')
         .whereRaw('m.registrable = s.registrable')
@@ -163,7 +163,7 @@ export async function listSites(db: Db, { only, most }: { only: SiteFilter | und
         .join('domains as d', 'd.registrable', 's.registrable')
         .leftJoin('versions as v', 'v.id', 's.latest_version_id')
         .orderBy([{ column: 's.published_at', order: 'desc', nulls: 'last' }, 's.site'])
-        .limit(most)
+        .limit(limit)
         .select(columns);
     if (only === 'verified') sites.whereNotNull('v.verified_at');
     if (only === 'unverified') sites.whereNull('v.verified_at');

@@ -250,11 +250,11 @@ interface DriftedSchema {
     driftedAt: Date;
 }
 
-/** Sites whose latest version no longer matches them, latest first, at most `most`. */
-export async function driftedSchemas(db: Db, most: number): Promise<DriftedSchema[]> {
+/** Sites whose latest version no longer matches them, latest first, at most `limit`. */
+export async function driftedSchemas(db: Db, limit: number): Promise<DriftedSchema[]> {
     return queryDrifted(db)
         .orderBy([{ column: 'v.drifted_at', order: 'desc' }, 's.site'])
-        .limit(most)
+        .limit(limit)
         .select({ site: 's.site', version: 'v.version', driftedAt: 'v.drifted_at' });
 }
 

@@ -117,10 +117,14 @@ export async function readPackage(db: Db, versionId: number): Promise<PackageDoc
     return (await db('versions').where({ id: versionId }).first('document'))?.document;
 }
 
-/** The stored JSON text of a package; undefined if there is no such version or the text has more than `most` characters. */
-export async function readPackageText(db: Db, versionId: number, { most }: { most?: number } = {}): Promise<string | undefined> {
+/** The stored JSON text of a package; undefined if there is no such version or the text has more than `maxCharacters`. */
+export async function readPackageText(
+    db: Db,
+    versionId: number,
+    { maxCharacters }: { maxCharacters?: number } = {},
+): Promise<string | undefined> {
     const version = db('versions').where({ id: versionId });
-    if (most !== undefined) version.whereRaw('length(document::text) <= ?', [most]);
+    if (maxCharacters !== undefined) version.whereRaw('length(document::text) <= ?', [maxCharacters]);
     return (await version.first({ text: db.raw('document::text') }))?.text;
 }
 

@@ -81,8 +81,8 @@ const LOOKED_AT = 20_000;
  */
 const RECENT_MS = 8 * 86_400_000;
 
-/** Calls of a workspace, newest first. A page may have fewer calls than `most`, or none, although older ones follow. */
-export async function listCalls(db: Db, filter: CallFilter, page: { most: number; before: CallPlace | undefined }): Promise<CallPage> {
+/** Calls of a workspace, newest first. A page may have fewer calls than `limit`, or none, although older ones follow. */
+export async function listCalls(db: Db, filter: CallFilter, page: { limit: number; before: CallPlace | undefined }): Promise<CallPage> {
     const newest = Math.min(Date.now(), filter.until?.getTime() ?? Infinity, (page.before?.[0] ?? Infinity) / 1000);
     const recent = new Date(newest - RECENT_MS);
     if (filter.from !== undefined && filter.from >= recent) return readCalls(db, filter, page);
@@ -90,18 +90,18 @@ export async function listCalls(db: Db, filter: CallFilter, page: { most: number
     return found.next === undefined ? readCalls(db, filter, page) : found;
 }
 
-async function readCalls(db: Db, filter: CallFilter, page: { most: number; before: CallPlace | undefined }): Promise<CallPage> {
-    const { most } = page;
+async function readCalls(db: Db, filter: CallFilter, page: { limit: number; before: CallPlace | undefined }): Promise<CallPage> {
+    const { limit } = page;
     const place = { micros: db.raw('(extract(epoch from at) * 1000000)::bigint'), id: 'id' };
     const looked = alongIndex(db, filter, page.before);
     const rows: (LoggedCall & { micros: number; id: number })[] = await filterCalls(db, looked.clone().limit(LOOKED_AT), filter)
         .orderBy(NEWEST_FIRST)
-        .limit(most + 1)
+        .limit(limit + 1)
         .select({ ...CALL, ...place });
-    const calls = rows.slice(0, most).map(({ micros: _micros, id: _id, ...call }) => call);
-    const last = rows[most - 1];
+    const calls = rows.slice(0, limit).map(({ micros: _micros, id: _id, ...call }) => call);
+    const last = rows[limit - 1];
     const end =
-        rows.length > most
+        rows.length > limit
             ? last
             : await db
                   .from(
@@ -145,15 +145,15 @@ export async function heldAt(db: Db, workspaceId: string, operation: string): Pr
 /** The latest calls of a workspace that one account paid for, newest first. `byUser` limits them to one user. */
 export async function recentCalls(
     db: Db,
-    { accountId, workspaceId, byUser, most }: { accountId: string; workspaceId: string; byUser?: string | undefined; most: number },
+    { accountId, workspaceId, byUser, limit }: { accountId: string; workspaceId: string; byUser?: string | undefined; limit: number },
 ): Promise<RecentCall[]> {
     const calls = db('usage')
         .where(definedConditions({ account_id: accountId, workspace_id: workspaceId, user_id: byUser }))
         .orderBy(NEWEST_FIRST)
-        .limit(most)
+        .limit(limit)
         .select(columns('', 'at', 'site', 'endpoint', 'outcome', 'credits', 'duration_ms'));
     const recent: RecentCall[] = await calls.clone().where('at', '>=', new Date(Date.now() - RECENT_MS));
-    return recent.length < most ? calls : recent;
+    return recent.length < limit ? calls : recent;
 }
 
 type RecentCall = Pick<LoggedCall, 'at' | 'site' | 'endpoint' | 'outcome' | 'credits' | 'durationMs'>;

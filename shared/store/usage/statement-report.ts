@@ -46,7 +46,7 @@ export async function statementAccounts(
 export async function listMovements(
     db: Db,
     accountIds: readonly string[],
-    { most, before }: { most: number; before: StatementPlace | undefined },
+    { limit, before }: { limit: number; before: StatementPlace | undefined },
 ): Promise<{ movements: Movement[]; next: StatementPlace | undefined }> {
     const spendable = db('credit_accounts as c')
         .where('c.id', db.ref('e.account_id'))
@@ -56,22 +56,22 @@ export async function listMovements(
         .where('e.account_id', db.ref('a.account_id'))
         .where('e.id', '<', before?.[0] ?? Number.MAX_SAFE_INTEGER)
         .orderBy('e.id', 'desc')
-        .limit(most + 1)
+        .limit(limit + 1)
         .select({ ...MOVEMENT, accountId: 'e.account_id', available: spendable });
     // One statement and therefore one snapshot, so the balance is that after the newest movement of the page.
     const rows: (Omit<Movement, 'balance'> & { accountId: string; available: number })[] = await db
         .from(db.raw('unnest(?::text[]) as a (account_id)', [[...accountIds]]))
         .crossJoin(db.raw('lateral ? as e', [newest]))
         .orderBy('e.id', 'desc')
-        .limit(most + 1)
+        .limit(limit + 1)
         .select('e.*');
     const balances: Record<string, number> = { ...before?.[1] };
     const movements: Movement[] = [];
-    for (const { available, accountId, ...row } of rows.slice(0, most)) {
+    for (const { available, accountId, ...row } of rows.slice(0, limit)) {
         const balance = balances[accountId] ?? available;
         movements.push({ ...row, balance });
         balances[accountId] = balance - row.availableDelta;
     }
     const last = movements.at(-1);
-    return { movements, next: rows.length > most && last !== undefined ? [last.id, balances] : undefined };
+    return { movements, next: rows.length > limit && last !== undefined ? [last.id, balances] : undefined };
 }

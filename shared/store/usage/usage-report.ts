@@ -74,11 +74,11 @@ export async function usageOverTime(
 export async function usageShares(
     db: Db,
     scope: UsageScope,
-    { by, since, most }: { by: Dimension; since: Date; most: number },
+    { by, since, limit }: { by: Dimension; since: Date; limit: number },
 ): Promise<Share[]> {
     const ofOne = COLUMNS[by].map((name) => `h.${name}`);
     const calls = queryHours(db, scope).where('h.hour', '>=', since).groupBy(ofOne);
-    const rows: (Counted & { site?: string; endpoint?: string; key_id?: string })[] = await mostCalled(db, calls, ofOne, most);
+    const rows: (Counted & { site?: string; endpoint?: string; key_id?: string })[] = await mostCalled(db, calls, ofOne, limit);
     const shares = Map.groupBy(rows, ({ site, endpoint, key_id }) => JSON.stringify([site, endpoint, key_id]));
     return [...shares.values()].map((share) => ({
         site: share[0]?.site ?? '',
@@ -101,13 +101,13 @@ const TOP_COLUMNS: Record<TopDimension, readonly string[]> = {
 /** The sites, endpoints, workspaces or users of the whole installation with the most calls since a time, in descending order. */
 export async function topUsage(
     db: Db,
-    { by, days, most }: { by: TopDimension; days: number; most: number },
+    { by, days, limit }: { by: TopDimension; days: number; limit: number },
 ): Promise<(Figures & { name: string[] })[]> {
     const ofOne = TOP_COLUMNS[by].map((name) => `h.${name}`);
     const calls = db('usage_hours as h')
         .where('h.hour', '>=', ago(db, `${days} days`))
         .groupBy(ofOne);
-    const rows: (Counted & Record<string, string>)[] = await mostCalled(db, calls, ofOne, most);
+    const rows: (Counted & Record<string, string>)[] = await mostCalled(db, calls, ofOne, limit);
     const groups = Map.groupBy(rows, (row) => JSON.stringify(TOP_COLUMNS[by].map((name) => row[name])));
     return [...groups].map(([name, group]) => ({ name: JSON.parse(name) as string[], ...figuresOf(group) }));
 }
@@ -117,18 +117,18 @@ export async function sitesCalled(
     db: Db,
     { workspaceId, userId }: Pick<UsageScope, 'workspaceId' | 'userId'>,
     since: Date,
-    most = 200,
+    limit = 200,
 ): Promise<string[]> {
     const scope = { workspaceId, userId, site: undefined, endpoint: undefined, keyId: undefined };
-    return queryHours(db, scope).where('h.hour', '>=', since).distinct('h.site').orderBy('h.site').limit(most).pluck('h.site');
+    return queryHours(db, scope).where('h.hour', '>=', since).distinct('h.site').orderBy('h.site').limit(limit).pluck('h.site');
 }
 
-/** The counts by bucket of the `most` groups with the most calls. @param calls columns of `h`, grouped by `ofOne` */
-function mostCalled(db: Db, calls: Knex.QueryBuilder, ofOne: readonly string[], most: number): Knex.QueryBuilder {
+/** The counts by bucket of the `limit` groups with the most calls. @param calls columns of `h`, grouped by `ofOne` */
+function mostCalled(db: Db, calls: Knex.QueryBuilder, ofOne: readonly string[], limit: number): Knex.QueryBuilder {
     const best = calls
         .clone()
         .orderBy([{ column: db.raw('sum(h.calls)'), order: 'desc' }, ...ofOne])
-        .limit(most)
+        .limit(limit)
         .select(...ofOne, { all: db.raw('sum(h.calls)') });
     return calls
         .clone()
