@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { checkBySchema, explainBySchema, validateBySchema } from '../../shared/domain/json/schema/interpret.ts';
@@ -101,6 +103,17 @@ describe('schemas of values', () => {
             { path: '/c~1d', keyword: 'additionalProperties', message: 'is not a property of this object' },
         ]);
         expect(errors({ items: { anyOf: Array.from({ length: 50 }, (_, i) => ({ const: i })) } }, ['x', 'y', 'z'])).to.have.length(10);
+    });
+
+    it('of answers are not stored: each call brings its own copy', () => {
+        setFlagsFromString('--expose-gc');
+        const collect = runInNewContext('gc') as () => void;
+        const copies = Array.from({ length: 20 }, (_, at) => new WeakRef({ type: 'object', description: `copy ${at}` }));
+        for (const copy of copies) expect(validateBySchema(copy.deref() as JsonObject, {})).to.deep.equal({ ok: true });
+        return new Promise((resolve) => setImmediate(resolve)).then(() => {
+            collect();
+            expect(copies.filter((copy) => copy.deref() !== undefined)).to.deep.equal([]);
+        });
     });
 
     it('ignore keywords that only other validators know', () => {

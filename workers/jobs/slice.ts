@@ -1,12 +1,16 @@
 import type { App } from '../../shared/app.ts';
 import { openBatchByKey } from '../../shared/platform/batch-by-key.ts';
-import { isOutage } from '../../shared/platform/pg-errors.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { isOutage, retryUntilKnown } from '../../shared/platform/pg-errors.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
 import { type BatchBudget, beginAttempts, readBudget, type StartOrder, type StartResult } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, putBack, type Returned, storedBytes } from '../../shared/store/jobs/claims.ts';
+import { endAtOnce } from '../../shared/store/jobs/end-at-once.ts';
 import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared/store/jobs/ends.ts';
 
+/** How long to retry writing an end while the database is unavailable, in milliseconds. */
+const SETTLE_MS = 4000;
 /** Bytes of results in one statement. */
 const RESULT_BYTES = 1024 * 1024;
 const MAX = 50;
@@ -74,14 +78,19 @@ export function openAttempts({ db }: App): Attempts {
         keyOfBatch,
         run: (jobs) => beginAttempts(db, jobs[0]?.batchId ?? null, jobs),
     });
-    const ends = openBatchByKey<EndingAttempt, EndedAttempt>({
-        ...alike,
-        keyOfBatch,
-        failsWithBatch: () => false,
-        sizeOf: ({ bytes }) => bytes,
-        maxTotal: RESULT_BYTES,
-        run: (attempts) => endAttempts(db, attempts),
-    });
+    const openEnds = (write: (db: Db, attempts: readonly EndingAttempt[]) => Promise<EndedAttempt[]>) =>
+        openBatchByKey<EndingAttempt, EndedAttempt>({
+            ...alike,
+            keyOfBatch,
+            failsWithBatch: () => false,
+            sizeOf: ({ bytes }) => bytes,
+            maxTotal: RESULT_BYTES,
+            run: (attempts) => retryUntilKnown(SETTLE_MS, () => write(db, attempts)),
+        });
+    const endsAtOnce = openEnds(endAtOnce);
+    const endsInSteps = openEnds(endAttempts);
+    const end = async (attempt: EndingAttempt) =>
+        (attempt.batchId === null ? undefined : await endsAtOnce.add(attempt)) ?? (await endsInSteps.add(attempt));
     const returns = openBatchByKey<Returned, void>({
         ...alike,
         keyOfBatch: (job) => `${keyOfBatch(job)} ${job.waitingFor}`,
@@ -90,5 +99,5 @@ export function openAttempts({ db }: App): Attempts {
             return jobs.map(() => undefined);
         },
     });
-    return { begin: begins.add, end: ends.add, putBack: returns.add };
+    return { begin: begins.add, end, putBack: returns.add };
 }

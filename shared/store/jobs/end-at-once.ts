@@ -11,40 +11,35 @@ const UNDONE_BY_ITSELF = '09000';
 type SimpleEnd = AttemptEnd & { status: 'succeeded' | 'failed' };
 
 /**
- * Ends items of a batch in one statement: those that succeeded, and reads that failed for good, as long as their holds have not expired
+ * Ends items of one batch in one statement: those that succeeded, and reads that failed for good, as long as their holds have not expired
  * and the batch goes on. The account's row is locked until the commit, and a worker that runs many calls answers each step late, so steps
  * would make other calls of the account wait.
- * @returns what ended, by operation: the steps end the others
+ * @returns undefined for an attempt that did not end: `endAttempts` finds out why, and ends it in steps
  */
-export async function endAtOnce(
-    db: Db,
-    batchId: string,
-    attempts: readonly EndingAttempt[],
-): Promise<Map<string, NonNullable<EndedAttempt>>> {
-    const ending: { attempt: EndingAttempt; end: SimpleEnd }[] = [];
+export async function endAtOnce(db: Db, attempts: readonly EndingAttempt[]): Promise<EndedAttempt[]> {
+    const ends = new Map<string, Ending>();
     for (const attempt of attempts) {
         const end = await attempt.decide({ won: true, marked: false, charged: attempt.charge ?? 0, available: 0 });
-        if (end.status === 'succeeded' || end.status === 'failed') ending.push({ attempt, end });
+        if (end.status === 'succeeded' || end.status === 'failed') ends.set(attempt.operation, { attempt, end });
     }
-    if (ending.length === 0) return new Map();
-    const ends = new Map(ending.map(({ attempt, end }) => [attempt.operation, end]));
-    const rows = await writeAtOnce(db, batchId, ending);
-    return new Map(
-        rows.flatMap(({ operation, marked, charged, available }) => {
-            const end = ends.get(operation);
-            return end === undefined ? [] : [[operation, { end, hold: { won: true, marked, charged, available } }] as const];
-        }),
-    );
+    const rows = await writeAtOnce(db, [...ends.values()]);
+    const holds = new Map(rows.map(({ operation, ...hold }) => [operation, { won: true, ...hold }]));
+    return attempts.map(({ operation }) => {
+        const [ending, hold] = [ends.get(operation), holds.get(operation)];
+        return ending && hold && { end: ending.end, hold };
+    });
+}
+
+interface Ending {
+    attempt: EndingAttempt;
+    end: SimpleEnd;
 }
 
 type EndedRow = Pick<HoldEnd, 'marked' | 'charged' | 'available'> & { operation: string };
 
 /** Returns nothing if the statement would close or pause the batch, which also records an event: the steps do that. */
-async function writeAtOnce(
-    db: Db,
-    batchId: string,
-    ending: readonly { attempt: EndingAttempt; end: SimpleEnd }[],
-): Promise<readonly EndedRow[]> {
+async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly EndedRow[]> {
+    if (ending.length === 0) return [];
     const values: unknown[] = [
         ending.map(({ attempt }) => attempt.jobId),
         ending.map(({ attempt }) => attempt.operation),
@@ -56,7 +51,7 @@ async function writeAtOnce(
         ending.map(({ end }) => (end.status === 'succeeded' ? end.result : null)),
         ending.map(({ end }) => (end.status === 'succeeded' ? end.question : null)),
         ...[BONUSES.firstFetch, BONUSES.referral, BONUSES.referralsAMonth],
-        batchId,
+        ending[0]?.attempt.batchId ?? null,
     ];
     try {
         // The types of knex know no arrays with null.
@@ -100,7 +95,8 @@ const END = `
         where b.batch_id = ? and c.items > 0
         returning b.ends - c.items as before,
                   -- The trigger of jobs has not counted these ends yet.
-                  undo_if(b.queued + b.running <= c.items or b.failures + c.failed >= b.stop_after_failures) as goes_on
+                  undo_if(b.queued + b.running <= c.items
+                          or b.status = 'running' and c.failed > 0 and b.failures + c.failed >= b.stop_after_failures) as goes_on
     ), written as (
         update jobs j
         set status = e.status, waiting_for = null, finished_at = app_now(), end_number = r.before + e.end_place,

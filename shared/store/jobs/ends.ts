@@ -1,9 +1,7 @@
 import type { Effect } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
-import { retryUntilKnown } from '../../platform/pg-errors.ts';
 import { endQueuedItems } from './batch-ends.ts';
 import { lockClaimed } from './claims.ts';
-import { endAtOnce } from './end-at-once.ts';
 import { endHolds, NO_HOLD } from './holds.ts';
 import { lockJobAccounts } from './job-accounts.ts';
 import {
@@ -19,22 +17,8 @@ import {
 
 export type { AttemptEnd, EndedAttempt, EndingAttempt, HoldEnd } from './write-ends.ts';
 
-/** How long to retry writing an end while the database is unavailable, in milliseconds. */
-const SETTLE_MS = 4000;
-
-/** Ends attempts with their holds and jobs: items of one batch, or one single job. */
+/** Ends attempts with their holds and jobs in one transaction. All must be items of one batch, or there must be one single job. */
 export async function endAttempts(db: Db, attempts: readonly EndingAttempt[]): Promise<EndedAttempt[]> {
-    const batchId = attempts[0]?.batchId ?? null;
-    const ended =
-        batchId === null ? new Map<string, EndedAttempt>() : await retryUntilKnown(SETTLE_MS, () => endAtOnce(db, batchId, attempts));
-    const left = attempts.filter(({ operation }) => !ended.has(operation));
-    const others = left.length === 0 ? [] : await retryUntilKnown(SETTLE_MS, () => endInSteps(db, left));
-    for (const [at, { operation }] of left.entries()) ended.set(operation, others[at]);
-    return attempts.map(({ operation }) => ended.get(operation));
-}
-
-/** Ends attempts in one transaction. */
-async function endInSteps(db: Db, attempts: readonly EndingAttempt[]): Promise<EndedAttempt[]> {
     return db.transaction(async (trx) => {
         const rows: LockedJob[] = await lockClaimed(trx, attempts).select(lockedColumns(trx));
         const jobs = new Map(rows.filter(({ status }) => status === 'running').map((job) => [job.operation, job]));

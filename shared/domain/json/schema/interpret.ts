@@ -4,7 +4,8 @@ import { buildNode } from './interpret/build.ts';
 import type { Node } from './interpret/node.ts';
 
 /** `path` is a JSON pointer into the checked value, or its beginning. At most ten errors, usually only one. */
-export type Verdict = { ok: true } | { ok: false; errors: { path: string; message: string; keyword: string }[] };
+export type Verdict = { ok: true } | { ok: false; errors: Faults };
+type Faults = { path: string; message: string; keyword: string }[];
 
 /**
  * Validates a value against a schema that passed `checkJsonSchema`, by walking both. Nothing is compiled, so the cost of a schema depends
@@ -16,16 +17,31 @@ export function checkBySchema(schema: JsonSchema, value: Json): boolean {
 }
 
 /** The reasons why a value is invalid. @throws TooMuchWork */
-export function explainBySchema(schema: JsonSchema, value: Json): Extract<Verdict, { ok: false }>['errors'] {
-    if (schema === false) return [{ path: '', message: 'boolean schema is false', keyword: 'false schema' }];
-    const state = { path: [], faults: [] };
-    if (schema !== true) nodeOf(schema).check(value, state, undefined);
-    return state.faults.length > 0 ? state.faults : [{ path: '', message: 'does not fit its schema', keyword: '' }];
+export function explainBySchema(schema: JsonSchema, value: Json): Faults {
+    return typeof schema === 'boolean' ? explainBoolean(schema) : explain(nodeOf(schema), value);
 }
 
-/** Validates a value and gives the reasons if it is invalid. @throws TooMuchWork */
+/**
+ * Validates a value and gives the reasons if it is invalid. The schema is not cached: a worker gets a new copy of it with each call, and
+ * a cache would only keep the copies.
+ * @throws TooMuchWork
+ */
 export function validateBySchema(schema: JsonSchema, value: Json): Verdict {
-    return checkBySchema(schema, value) ? { ok: true } : { ok: false, errors: explainBySchema(schema, value) };
+    if (typeof schema === 'boolean') return schema ? { ok: true } : { ok: false, errors: explainBoolean(schema) };
+    const { node } = buildNode(schema);
+    if (node.check(value, { path: [], faults: undefined }, undefined)) return { ok: true };
+    return { ok: false, errors: explain(node, value) };
+}
+
+function explain(node: Node, value: Json): Faults {
+    const state = { path: [], faults: [] };
+    node.check(value, state, undefined);
+    return state.faults.length > 0 ? state.faults : explainBoolean(true);
+}
+
+function explainBoolean(schema: boolean): Faults {
+    if (schema) return [{ path: '', message: 'does not fit its schema', keyword: '' }];
+    return [{ path: '', message: 'boolean schema is false', keyword: 'false schema' }];
 }
 
 /** Maximum size of cached schema nodes in bytes. The size is estimated when a node is built. */

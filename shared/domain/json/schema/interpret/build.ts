@@ -9,7 +9,7 @@ import { OBJECT_RULES } from './objects.ts';
 import { PLAIN_RULES } from './plain.ts';
 import type { Building, Rule } from './rule.ts';
 
-/** In the order of the compiled validator, so that both find the same first fault. The rules about unevaluated parts come last. */
+/** In the order of Ajv, so that both find the same first fault. The rules about unevaluated parts come last. */
 const RULES: readonly Rule[] = [...PLAIN_RULES, ...COMBINING_RULES, ...ARRAY_RULES, ...OBJECT_RULES];
 
 /** Measured size of a node in bytes, including closures. */
