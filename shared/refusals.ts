@@ -112,7 +112,7 @@ const TABLE = {
     UPSTREAM_STATUS: refusal(502, 'upstream', 'reads', 'The site answered with a status that is not 2xx.'),
     UPSTREAM_UNAUTHORIZED: refusal(502, 'caller', false, 'The site answered 401: it rejects the credential of this connection.'),
     UPSTREAM_UNREACHABLE: refusal(502, 'upstream', 'reads', 'The site could not be reached, or the connection broke off.'),
-    UPSTREAM_BLOCKED: refusal(502, 'upstream', false, 'The site showed a bot wall or a captcha instead of its answer.'),
+    UPSTREAM_BLOCKED: refusal(502, 'upstream', false, 'The site showed a bot challenge or a captcha instead of its answer.'),
     UPSTREAM_INVALID_RESPONSE: refusal(502, 'schema', false, 'The answer arrived, but does not match the schema.'),
     UPSTREAM_TOO_LARGE: refusal(502, 'upstream', false, 'The answer is larger than a hosted fetch accepts.'),
     UPSTREAM_REDIRECT: refusal(502, 'upstream', false, 'The site redirected where a hosted fetch does not follow.'),

@@ -57,7 +57,7 @@ interface DueWork<Item> {
     /** How often to look for it, in milliseconds. */
     lookMs: number;
     /** Items that run at once. */
-    most: number;
+    concurrency: number;
     /** Claims the next due item for this process. */
     take(): Promise<Item | undefined>;
     /** A failure is logged; the item's row makes it due again. */
@@ -67,7 +67,7 @@ interface DueWork<Item> {
 }
 
 /** Takes due items and runs them in parallel. Several processes may do this. */
-export function repeatDue<Item>(log: ConnectionLog, { part, lookMs, most, take, run, about }: DueWork<Item>): Repeated {
+export function repeatDue<Item>(log: ConnectionLog, { part, lookMs, concurrency, take, run, about }: DueWork<Item>): Repeated {
     const running = new Set<Promise<unknown>>();
     const begin = (item: Item) => {
         const done = run(item)
@@ -77,7 +77,7 @@ export function repeatDue<Item>(log: ConnectionLog, { part, lookMs, most, take, 
     };
     const looks = repeatOnDatabase(log, { part, everyMs: lookMs }, async (isStopped) => {
         while (!isStopped()) {
-            if (running.size >= most) await Promise.race(running);
+            if (running.size >= concurrency) await Promise.race(running);
             else {
                 const item = await take();
                 if (item === undefined) break;

@@ -22,7 +22,7 @@ export function startVerifier(app: App, { paceMs = 1000, lookMs = 1000 }: Verifi
     const runs = repeatDue(app.log, {
         part: 'verification',
         lookMs,
-        most: MAX_RUNS,
+        concurrency: MAX_RUNS,
         take: () => claimRun(app.db),
         run: (run) => verifySite(app, run, { paceMs, signal: stopping.signal }),
         about: ({ registrable }) => ({ site: registrable }),

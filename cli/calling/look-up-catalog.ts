@@ -12,12 +12,12 @@ export async function lookUpCatalog({ client, terminal }: Session, domain: strin
 }
 
 function catalogLines({ domain, session_id, schema, endpoints }: CatalogAnswer, paint: Paint): string[] {
-    const standing = schema.verified ? paint('green', 'verified') : paint('yellow', 'not verified');
+    const state = schema.verified ? paint('green', 'verified') : paint('yellow', 'not verified');
     const claim =
         schema.claim === 'unproven' ? paint('yellow', 'maintained by a contributor, not by the site') : `maintained by its ${schema.claim}`;
     const { refused_by_owner: refused = 0 } = schema;
     return [
-        `${paint('bold', domain)} version ${schema.version}, ${standing}  ${paint('dim', session_id)}`,
+        `${paint('bold', domain)} version ${schema.version}, ${state}  ${paint('dim', session_id)}`,
         `${claim}; calls ${schema.hosts.join(', ')}`,
         ...(refused === 0 ? [] : [paint('yellow', `${refused} more endpoint${refused === 1 ? '' : 's'} not allowed by the site's owner`)]),
         ...endpoints.flatMap((endpoint) => ['', ...endpointLines(endpoint, paint)]),

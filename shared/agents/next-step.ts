@@ -32,7 +32,7 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
     ['ENDPOINT_NOT_HOSTED', 'This endpoint is for calling it yourself: build the request from what look_up_site says.'],
     ['INVALID_PARAMS', 'Correct the params that details name, and call again.'],
     ['SITE_BLOCKED', 'The owner of this site does not want it called. Do not try again.'],
-    ['UPSTREAM_BLOCKED', 'The site shows a bot wall. Do not try to get round it.'],
+    ['UPSTREAM_BLOCKED', 'The site shows a bot challenge. Do not try to get round it.'],
     ['UPSTREAM_INVALID_RESPONSE', 'The site has changed and its schema no longer fits. Report it, or use another endpoint.'],
     ['UPSTREAM_STATUS', 'The site itself refused; upstream has its status and what it said. Check the params before you call again.'],
     ['OUTCOME_UNKNOWN', 'It may have happened or not. Do not repeat it; look at the site whether it happened.'],

@@ -27,15 +27,15 @@ for (const topology of ANY_TOPOLOGY) {
         let owner: Person;
         /** If responses are held, the site waits for this many requests and then answers all. */
         const waiting: (() => void)[] = [];
-        let most = 1;
+        let openTogether = 1;
 
         before(async () => {
             site = await openSite(async (request, response) => {
                 const scopes = await server.scopesOf(String(request.headers.authorization).replace('Bearer ', ''));
                 const answer = () => response.writeHead(scopes === undefined ? 401 : 200, { 'content-type': 'application/json' }).end('{}');
                 waiting.push(answer);
-                if (waiting.length < most) return;
-                most = 1;
+                if (waiting.length < openTogether) return;
+                openTogether = 1;
                 for (const one of waiting.splice(0)) one();
             });
             const hosts = new Map([SITE, AUTH].map((name): [string, string[]] => [name, ['127.0.0.1']]));
@@ -82,7 +82,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(refreshTokens()).to.have.length(1);
             server.lasting(3600);
             // More calls than one process has slots for run at once.
-            most = SLOTS + 1;
+            openTogether = SLOTS + 1;
             const call = async () => codeOf(await owner.fetch(SITE, 'mine', {}, { timeout_ms: 100_000 })) ?? 'success';
             const codes = await Promise.all(Array.from({ length: CALLS }, call));
             // On a busy machine, some calls may get no PostgreSQL connection within a second. They are repeated.

@@ -280,7 +280,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codes([await bob.fetch('calm.test', 'thing')])).to.deep.equal(['success']);
         });
 
-        it('report a bot wall as such, whatever status it has', async () => {
+        it('report a bot challenge as such, whatever status it has', async () => {
             const html = { 'content-type': 'text/html' };
             const wall = '<html><head><title>Just a moment...</title></head><body><form id="challenge-form"></form></body></html>';
             for (const status of [403, 503, 200]) {

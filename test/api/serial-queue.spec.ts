@@ -12,15 +12,15 @@ const STALL_MS = 100;
 describe('a client that pipelines requests on one connection', () => {
     let server: Server;
     let inside = 0;
-    let most = 0;
+    let peak = 0;
     let begun = 0;
 
     beforeEach(async () => {
-        [inside, most, begun] = [0, 0, 0];
+        [inside, peak, begun] = [0, 0, 0];
         server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
         server.ext('onRequest', (_request, h) => {
             begun += 1;
-            most = Math.max(most, ++inside);
+            peak = Math.max(peak, ++inside);
             return h.continue;
         });
         server.route({
@@ -57,7 +57,7 @@ describe('a client that pipelines requests on one connection', () => {
         for await (const chunk of caller) text += chunk;
         const answers = [...text.matchAll(/answer (\w+);/g)].map(([, number]) => number);
         expect(answers).to.deep.equal([...Array.from({ length: 50 }, (_, at) => String(at)), 'last']);
-        expect(most).to.equal(1);
+        expect(peak).to.equal(1);
     });
 
     it('is disconnected if it pipelines too many, and no more of them start', async () => {

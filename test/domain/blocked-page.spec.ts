@@ -4,7 +4,7 @@ import { roomFor } from '../support/eventually.ts';
 import { cpuMsOf } from '../support/stopwatch.ts';
 import { NO_WALLS, WALLS } from './walls.ts';
 
-describe('bot walls and captchas', () => {
+describe('bot challenges and captchas', () => {
     it('are tested with at least 30 blocked pages and 30 normal responses', () => {
         expect(WALLS.length).to.be.at.least(30);
         expect(NO_WALLS.length).to.be.at.least(30);

@@ -191,7 +191,7 @@ describe('publishing rules', () => {
 
     it('accept a package up to the documented limits, and nothing beyond them', () => {
         const header = (length: number) => ({ [`x${'a'.repeat(length - 1)}`]: 'b' });
-        const rows: [words: string, pointer: string, of: (count: number) => unknown, most: number][] = [
+        const rows: [words: string, pointer: string, of: (count: number) => unknown, max: number][] = [
             ['title has at most 200', '/title', (count) => 'a'.repeat(count), 200],
             ['a description 10,000', '/description', (count) => 'a'.repeat(count), 10_000],
             ['at most 20 examples', '/endpoints/3/examples', (count) => Array.from({ length: count }, () => ({ params: {} })), 20],
@@ -210,10 +210,10 @@ describe('publishing rules', () => {
             ],
             ['1,000 characters in a pattern', '/endpoints/0/params/1/schema', (count) => ({ pattern: `r${'|'.repeat(count - 1)}` }), 1000],
         ];
-        for (const [words, pointer, of, most] of rows) {
+        for (const [words, pointer, of, max] of rows) {
             expect(LIMITS_IN_WORDS).to.include(words);
-            expect(faultsOf(check(editedPackage({ [pointer]: of(most) }))), words).to.deep.equal([]);
-            expect(faultsOf(check(editedPackage({ [pointer]: of(most + 1) }))), words).to.have.length(1);
+            expect(faultsOf(check(editedPackage({ [pointer]: of(max) }))), words).to.deep.equal([]);
+            expect(faultsOf(check(editedPackage({ [pointer]: of(max + 1) }))), words).to.have.length(1);
         }
     });
 

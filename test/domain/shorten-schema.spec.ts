@@ -62,8 +62,8 @@ describe('a schema that is shortened', () => {
     for (const [what, schema, value] of cases) {
         it(`accepts what the complete one accepts: ${what}`, () => {
             expect(checkBySchema(schema, value)).to.equal(true);
-            for (let most = bytes(schema) - 1; most > 2; most -= 5) {
-                const { schema: shortened } = shortenSchema(schema, most);
+            for (let maxBytes = bytes(schema) - 1; maxBytes > 2; maxBytes -= 5) {
+                const { schema: shortened } = shortenSchema(schema, maxBytes);
                 expect(checkJsonSchema(shortened), JSON.stringify(shortened)).to.deep.equal([]);
                 expect(checkBySchema(shortened, value), JSON.stringify(shortened)).to.equal(true);
             }

@@ -13,8 +13,8 @@ const run = (calls: number, ...verdicts: FindingVerdict[]) =>
 
 describe('the calls of a verification run', () => {
     const endpoints = Array.from({ length: 10 }, (_, at) => anEndpoint({ name: `e${at}`, examples: [{ params: {} }] }));
-    const names = (run: number, missed: string[], most?: number) =>
-        callsOf({ inOrder: endpoints, auth: [] }, { run, missed }, most).map(({ endpoint }) => endpoint.name);
+    const names = (run: number, missed: string[], maxCalls?: number) =>
+        callsOf({ inOrder: endpoints, auth: [] }, { run, missed }, maxCalls).map(({ endpoint }) => endpoint.name);
 
     it('are as many as it has time for, so that later runs reach the others', () => {
         expect(names(1, [])).to.have.length(10);

@@ -32,7 +32,7 @@ const SORRY = page(
     '<form id="captcha-form" action="index" method="post"><script src="https://www.google.com/recaptcha/enterprise.js"></script><div id="recaptcha" class="g-recaptcha" data-sitekey="x"></div></form><div>Our systems have detected unusual traffic from your computer network.</div>',
 );
 
-/** Each is a bot wall or a captcha instead of the content. */
+/** Each is a bot challenge or a captcha instead of the content. */
 export const WALLS: readonly (Sample & { wall: string })[] = [
     { what: 'Cloudflare by its header alone', fate: 'refused', wall: 'Cloudflare', headers: { 'cf-mitigated': 'challenge' } },
     { what: 'Cloudflare by its header under a 200', fate: 'fits', wall: 'Cloudflare', headers: { 'cf-mitigated': 'challenge' } },

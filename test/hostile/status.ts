@@ -6,7 +6,7 @@ const CODE = 'UPSTREAM_STATUS';
 const LIMITED = 'UPSTREAM_RATE_LIMITED';
 const WALL = '<html><title>Just a moment...</title><script src="/cdn-cgi/challenge-platform/h/b"></script></html>';
 
-/** A final status that is not 2xx, rate limits, and bot walls. */
+/** A final status that is not 2xx, rate limits, and bot challenges. */
 export const STATUS: readonly Behaviour[] = [
     row('answers 404', says('404 Not Found'), CODE),
     row('answers 401', says('401 Who', 'WWW-Authenticate: Basic\r\n'), CODE),
@@ -32,12 +32,12 @@ export const STATUS: readonly Behaviour[] = [
         write: { code: LIMITED, time: 'at once' },
     }),
     row(
-        'shows a bot wall, with 403',
+        'shows a bot challenge, with 403',
         send(whole('HTTP/1.1 403 Forbidden\r\nContent-Type: text/html\r\nServer: cloudflare\r\nCf-Mitigated: challenge\r\n', WALL)),
         'UPSTREAM_BLOCKED',
     ),
     row(
-        'shows a bot wall, with 200',
+        'shows a bot challenge, with 200',
         send(whole('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nServer: cloudflare\r\nCf-Mitigated: challenge\r\n', WALL)),
         'UPSTREAM_BLOCKED',
     ),

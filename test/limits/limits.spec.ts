@@ -223,7 +223,7 @@ for (const topology of topologies) {
             const sites = [1, 2, 3].map((number) => `cross-${serial}-${number}.example`);
             const flying = new Map<string, number>();
             const add = (name: string, by: number) => flying.set(name, (flying.get(name) ?? 0) + by);
-            let most = 0;
+            let peak = 0;
             let refused = 0;
             const callers = Array.from({ length: 48 }, async (_, caller) => {
                 for (let call = 0; call < 25; call++) {
@@ -237,8 +237,8 @@ for (const topology of topologies) {
                     }
                     add(account, 1);
                     add(site, 1);
-                    most = Math.max(
-                        most,
+                    peak = Math.max(
+                        peak,
                         ...accounts.map((name) => (flying.get(name) ?? 0) / 4),
                         ...sites.map((name) => (flying.get(name) ?? 0) / 5),
                     );
@@ -249,7 +249,7 @@ for (const topology of topologies) {
                 }
             });
             await Promise.all(callers);
-            expect(most).to.be.within(0.1, 1);
+            expect(peak).to.be.within(0.1, 1);
             expect(refused).to.be.above(0);
             for (const account of accounts) expect((await limits.peek(account, [HOUR], account)).inFlight).to.equal(0);
         });

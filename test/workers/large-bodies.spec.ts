@@ -62,18 +62,18 @@ describe('large bodies', () => {
         let turn = 0;
         answer = (response) => answers[turn++ % answers.length]?.(response);
         const before = memoryUsage().arrayBuffers;
-        let most = 0;
+        let peak = 0;
         try {
             for (let calls = 0; calls < 30; calls++) {
                 const result = await call();
                 const { code } = result.ok ? await refusalOf(result.page, reader) : result;
                 expect(code).to.equal('UPSTREAM_TOO_LARGE');
-                most = Math.max(most, memoryUsage().arrayBuffers - before);
+                peak = Math.max(peak, memoryUsage().arrayBuffers - before);
             }
         } finally {
             await reader.close();
         }
-        expect(most / MIB).to.be.below(24);
+        expect(peak / MIB).to.be.below(24);
     });
 });
 

@@ -211,19 +211,19 @@ describe('the memory budget for large responses', () => {
     });
 
     it('lets every call end, and is empty afterwards', async () => {
-        let most = 0;
+        let peak = 0;
         const callers = Array.from({ length: 200 }, async (_, caller) => {
             const reservation = budget.createReservation(`site-${caller % 3}.example`);
             for (let page = 0; page < 1 + (caller % 3); page++) {
                 reservation.settle(0);
                 await reservation.reserve(1 + ((caller * 37) % 50));
-                most = Math.max(most, budget.held());
+                peak = Math.max(peak, budget.held());
                 await new Promise((resolve) => setImmediate(resolve));
             }
             reservation.release();
         });
         await Promise.all(callers);
-        expect(most).to.be.within(50, 100);
+        expect(peak).to.be.within(50, 100);
         expect(budget.held()).to.equal(0);
     });
 });
@@ -260,11 +260,11 @@ describe('large responses of concurrent calls', function () {
         const budget = createMemoryBudget({ maxBytes: 8 * MIB, onFull: () => waiting++ });
         const other = budget.createReservation('other.test');
         other.reserve(8 * MIB);
-        let most = 0;
+        let peak = 0;
         const calls = Array.from({ length: 16 }, async () => {
             const reservation = budget.createReservation('shop.test');
             const result = await send(reservation);
-            most = Math.max(most, budget.held());
+            peak = Math.max(peak, budget.held());
             expect(result.ok && body.equals(result.page.body)).to.equal(true);
             reservation.release();
         });
@@ -276,7 +276,7 @@ describe('large responses of concurrent calls', function () {
         other.release();
         await Promise.all(calls);
         // Half of the budget, in parts of 2 MiB.
-        expect(most).to.be.within(2 * MIB, 4 * MIB);
+        expect(peak).to.be.within(2 * MIB, 4 * MIB);
         expect(budget.held()).to.equal(0);
     });
 
@@ -451,13 +451,13 @@ describe('paginated calls that select a large part of each small page', function
     it('read no page before there is memory for the selection, and block nobody if the next page does not come', async () => {
         const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(60) }));
         const stalled = new Set<ServerResponse>();
-        let most = 0;
+        let peak = 0;
         let asked = 0;
         const site = await openSite(({ url }, response) => {
             if (url === '/?page=1') return response.setHeader('content-type', 'application/json').end(JSON.stringify({ rows }));
             if (++asked === 6) return response.end('{"rows":[]}');
             stalled.add(response.once('close', () => stalled.delete(response)));
-            most = Math.max(most, stalled.size);
+            peak = Math.max(peak, stalled.size);
             return undefined;
         });
         const many = `[${Array.from({ length: 16 }, () => '@').join(',')}][]`;
@@ -482,7 +482,7 @@ describe('paginated calls that select a large part of each small page', function
             const ends = outcomes.map((outcome) => (outcome.ok ? 'success' : outcome.code)).toSorted();
             expect(ends).to.deep.equal([...Array(5).fill('OVERLOADED'), 'success'].toSorted());
             // The site may use half of the budget, and each part takes nearly 7 MiB, so that a second one does not fit.
-            expect(most).to.equal(1);
+            expect(peak).to.equal(1);
             expect(runner.held()).to.equal(0);
         } finally {
             await runner.close();

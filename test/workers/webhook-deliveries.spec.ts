@@ -276,10 +276,10 @@ describe('an event is delivered to webhooks', function () {
         const people = await Promise.all(Array.from({ length: 10 }, () => join(world)));
         const webhooks = await Promise.all(people.map((person) => add(person)));
         let open = 0;
-        let most = 0;
+        let peak = 0;
         const waiting: (() => void)[] = [];
         receiver.answer((response) => {
-            most = Math.max(most, ++open);
+            peak = Math.max(peak, ++open);
             waiting.push(() => {
                 open -= 1;
                 response.writeHead(204).end();
@@ -291,7 +291,7 @@ describe('an event is delivered to webhooks', function () {
         await untilTold(60);
         clearInterval(release);
         for (const end of waiting.splice(0)) end();
-        expect(most).to.equal(32);
+        expect(peak).to.equal(32);
         for (const webhook of webhooks) expect(webhook.secret).to.match(/^whsec_/);
     });
 

@@ -18,7 +18,7 @@ export function startReadingDocuments(app: App, { connector }: { connector?: Egr
     const reads = repeatDue(app.log, {
         part: 'app documents',
         lookMs: LOOK_MS,
-        most: MAX,
+        concurrency: MAX,
         take: () => takeDocument(db),
         run: async ({ appId }) => keepDocument(db, appId, await read(ask, appId)),
         about: ({ appId }) => ({ app: appId }),

@@ -26,7 +26,7 @@ export function startClaimChecks(app: App, { connector, lookMs = 500 }: ClaimChe
     const checks = repeatDue(log, {
         part: 'claims',
         lookMs,
-        most: MAX_LOOKUPS,
+        concurrency: MAX_LOOKUPS,
         take: () => takeDueCheck(db),
         run: async (due) => endCheck(db, due.claimId, await lookUp(app, files, due)),
         about: ({ registrable }) => ({ site: registrable }),

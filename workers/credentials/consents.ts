@@ -15,7 +15,7 @@ export function startConsents(app: App, fetch: CustomFetch): Repeated {
     const exchanges = repeatDue(app.log, {
         part: 'consents',
         lookMs: LOOK_MS,
-        most: MAX,
+        concurrency: MAX,
         take: () => store.takeDueFlow(app.db),
         run: (flow) => exchange(app, fetch, flow),
         about: ({ site }) => ({ site }),
@@ -23,7 +23,7 @@ export function startConsents(app: App, fetch: CustomFetch): Repeated {
     const revocations = repeatDue(app.log, {
         part: 'revocations',
         lookMs: LOOK_MS,
-        most: MAX,
+        concurrency: MAX,
         take: () => store.takeRevocation(app.db),
         run: (revocation) => revoke(app, fetch, revocation),
         about: ({ site }) => ({ site }),

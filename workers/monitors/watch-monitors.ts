@@ -25,7 +25,7 @@ export function startMonitors(app: App, reader: Reader): Repeated {
     const ends = repeatDue(log, {
         part: 'monitor-ends',
         lookMs: LOOK_MS,
-        most: MAX,
+        concurrency: MAX,
         take: () => takeEndedRun(db),
         run: (run) => endRun(app, reader, run),
         about,
@@ -33,7 +33,7 @@ export function startMonitors(app: App, reader: Reader): Repeated {
     const begins = repeatDue(log, {
         part: 'monitors',
         lookMs: LOOK_MS,
-        most: MAX,
+        concurrency: MAX,
         take: () => takeDueMonitor(db),
         run: (monitor) => beginDueRun(app, monitor),
         about,

@@ -8,5 +8,5 @@ export function botChallengeOf(
 ): string | undefined {
     const text = body === undefined ? '' : Buffer.from(body.subarray(0, MAX_CHALLENGE + 1)).toString('latin1');
     const challenge = recogniseChallenge({ headers, body: text }, fate);
-    return challenge === undefined ? undefined : `The site showed a bot wall (${challenge}) instead of its answer.`;
+    return challenge === undefined ? undefined : `The site showed a bot challenge (${challenge}) instead of its answer.`;
 }

@@ -82,8 +82,8 @@ function callsInTime(
 ): ExampleToCall[] {
     const calls = callsOf(version, run);
     const slowestMs = Math.max(paceMs, ...calls.map(({ endpoint }) => pacedMs(endpoint, paces)));
-    const most = Math.max(1, Math.floor((RUN_MS - lastMs) / slowestMs));
-    return most >= calls.length ? calls : callsOf(version, run, most);
+    const maxCalls = Math.max(1, Math.floor((RUN_MS - lastMs) / slowestMs));
+    return maxCalls >= calls.length ? calls : callsOf(version, run, maxCalls);
 }
 
 function report(

@@ -38,7 +38,7 @@ function sendsBytes(name: string, bytesOf: (text: string) => Uint8Array, code: R
 function brokenBytes({ id }: Operation): Mutation[] {
     const text = (name: string, change: (text: string) => string) =>
         sendsBytes(name, (whole) => Buffer.from(change(whole)), 'INVALID_JSON');
-    const { maxBytes: most = 0, mayBeEmpty = false } = CONTRACTS.find(({ name }) => name === id)?.body ?? {};
+    const { maxBytes = 0, mayBeEmpty = false } = CONTRACTS.find(({ name }) => name === id)?.body ?? {};
     return [
         ...(mayBeEmpty ? [] : [text('no body', () => '')]),
         text('half a body', (whole) => whole.slice(0, -1)),
@@ -49,7 +49,7 @@ function brokenBytes({ id }: Operation): Mutation[] {
         text('NaN in the body', (whole) => `${whole.slice(0, -1)},"x":NaN}`),
         sendsBytes('a body that is no UTF-8', (whole) => Buffer.from(`${whole.slice(0, -1)},"x":"\u00ff"}`, 'latin1'), 'INVALID_JSON'),
         sendsBytes('UTF-16', (whole) => Buffer.from(whole, 'utf16le'), 'INVALID_JSON'),
-        sendsBytes('a body that is too large', (whole) => Buffer.from(whole + ' '.repeat(most)), 'PAYLOAD_TOO_LARGE'),
+        sendsBytes('a body that is too large', (whole) => Buffer.from(whole + ' '.repeat(maxBytes)), 'PAYLOAD_TOO_LARGE'),
     ];
 }
 
