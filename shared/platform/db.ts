@@ -125,7 +125,7 @@ export async function countRows(query: Knex.QueryBuilder): Promise<number> {
 }
 
 /** Maximum total of a list. Lists may have millions of rows. */
-const MAX_COUNTED = 100_000;
+export const MAX_COUNTED = 100_000;
 
 /** Number of rows that a query finds, at most 100,000. @param query selects one column */
 export async function countSome(db: Db, query: Knex.QueryBuilder): Promise<number> {

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, type EventType, prefixOf } from '../../domain/events/event-types.ts';
 import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
-import { ago, type Db } from '../../platform/db.ts';
+import { ago, type Db, MAX_COUNTED } from '../../platform/db.ts';
 
 /** Number of hours for which events are listed. They are stored for as long as their deliveries. */
 const LISTED_HOURS = 24;
@@ -43,7 +43,7 @@ const READ = `
     select id as "eventId", type, at, data, position
     from (${AUDIENCES.map((audience) => `(${OWN} and ${audience} order by e.position limit :limit)`).join(' union all ')}) own
     order by position limit :limit`;
-const COUNT = `select count(*) as count from (${AUDIENCES.map((audience) => `${OWN} and ${audience}`).join(' union all ')}) own`;
+const COUNT = `select count(*) as count from (${AUDIENCES.map((audience) => `${OWN} and ${audience}`).join(' union all ')} limit ${MAX_COUNTED}) own`;
 
 /** The position of the latest event; 0 if there is none. */
 async function endOfFeed(db: Db): Promise<number> {
@@ -71,7 +71,7 @@ export async function readEvents(
     return { events: rows, readTo: last?.position ?? head };
 }
 
-/** Counts the events of the last day that a workspace receives. */
+/** Counts the events of the last day that a workspace receives, at most 100,000. */
 export async function countEvents(db: Db, { workspaceId, accountId }: Reader, types: readonly EventType[]): Promise<number> {
     const head = await endOfFeed(db);
     const { rows } = await db.raw<{ rows: [{ count: number }] }>(COUNT, { workspaceId, accountId, types: [...types], after: 0, head });
