@@ -43,6 +43,14 @@ describe('JSON that is parsed with all digits', () => {
         );
     });
 
+    it('is the same number whatever else the text contains', () => {
+        const others = ['9007199254740993', '1e400', '"9e107d9d372bb6826bd81d3542a419d6"', '"90071992547409931234"'];
+        for (const number of ['19.90', '100.0', '-0.50', '1.5e3', '-123456789012.50', '1.2345678901E-05', '1E400', '1.50000000000000000']) {
+            const alone = rewritten(`[${number}]`);
+            for (const other of others) expect(rewritten(`[${number},${other}]`)).to.equal(`${alone.slice(0, -1)},${other}]`);
+        }
+    });
+
     it('leaves numbers that JavaScript represents exactly as plain numbers', () => {
         for (const text of ['9007199254740992', '0.30000000000000004', '1e+300', '[1e+100,1e-7]', '-0']) {
             expect(parseExact(text), text).to.deep.equal(JSON.parse(text));

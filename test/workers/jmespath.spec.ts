@@ -93,6 +93,22 @@ describe('JMESPath over a site’s answer', () => {
         }
     });
 
+    it('compares decimals with all their zeros by size', () => {
+        const page = parseExact('{"rate":1.50000000000000000,"text":"1.5","id":9007199254740993}') as Json;
+        for (const [expression, expected] of [
+            ['rate == `1.5`', true],
+            ['`1.5` == rate', true],
+            ['rate != `1.5`', false],
+            ['rate == `1.25`', false],
+            ['rate == text', false],
+            ['text == rate', false],
+            ['id == `1.5`', false],
+            ['contains(`[1.5]`, rate)', true],
+        ] as const) {
+            expect(search(page, expression), expression).to.equal(expected);
+        }
+    });
+
     it('reads lists with more items than a call may have arguments', () => {
         const many = Array.from({ length: 300_000 }, (_, place) => place);
         expect(search(many, 'max(@)')).to.equal(299_999);

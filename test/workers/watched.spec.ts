@@ -32,6 +32,12 @@ describe('reading the watched part of a result', () => {
         expect((await seen({ data, watch: 'none' })).text).to.equal('null');
     });
 
+    it('sees no change in a price when only a hash beside it changes', async () => {
+        const data = '{"etag":"9e107d9d372bb682","items":[{"price":19.90}]}';
+        const { text } = await seen({ data: '{"etag":"e4d909c290d0fb1c","items":[{"price":19.90}]}', watch: 'items[].price' });
+        expect(await seen({ data, before: text, watch: 'items[].price' })).to.include({ isTold: false, diff: undefined });
+    });
+
     it('reports nothing for the first run', async () => {
         expect(await seen({ data: '{"a":1}', when: 'always' })).to.include({ isTold: false, diff: undefined });
     });

@@ -58,9 +58,9 @@ export function mayRound(text: string): boolean {
     return LONG.test(text) || EXTREME.test(text);
 }
 
-/** Whether JavaScript writes a number with different digits. */
+/** Whether JavaScript writes a long or extreme number with different digits. Only the number itself decides: `1.50` is never kept. */
 function isRounded(literal: string): boolean {
-    return String(Number(literal)) !== literal;
+    return mayRound(literal) && String(Number(literal)) !== literal;
 }
 
 /** Escapes of characters that mark a string as a number. The first one that the text does not contain is used. */
@@ -77,6 +77,7 @@ export function parseExact(text: string, parsed: Json = JSON.parse(text)): Json 
     if (mark === undefined) return parsed;
     const parts: string[] = [];
     let copied = 0;
+    // Most texts have no extreme number, and all their short numbers are skipped.
     const most = EXTREME.test(text) ? MIN_EXTREME - 1 : SAFE_DIGITS;
     scanTokens(text, (first, from, to) => {
         const isLong = to - from > most && isOfNumber(first);

@@ -19,13 +19,21 @@ export function comparable(first: Json, second: Json): [bigint | Json, bigint | 
     return one === undefined || other === undefined ? [first, second] : [one, other];
 }
 
-/** Whether two values are equal. Numbers are compared by their digits. The nesting of answers bounds the recursion. */
+function isNumber(value: Json): boolean {
+    return typeof value === 'number' || isExact(value);
+}
+
+/** Whether two numbers are equal, of which at least one has more digits than a double. */
+function areEqualNumbers(first: Json, second: Json): boolean {
+    const [one, other] = comparable(first, second);
+    if (typeof one === 'bigint') return one === other;
+    return isExact(first) && isExact(second) ? String(first) === String(second) : Number(first) === Number(second);
+}
+
+/** Whether two values are equal. Long numbers are compared by their digits. The nesting of answers bounds the recursion. */
 export function areEqual(first: Json, second: Json): boolean {
     if (first === second) return true;
-    if (isExact(first) || isExact(second)) {
-        const [one, other] = [wholeOf(first), wholeOf(second)];
-        return one === undefined ? isExact(first) && isExact(second) && String(first) === String(second) : one === other;
-    }
+    if (isExact(first) || isExact(second)) return isNumber(first) && isNumber(second) && areEqualNumbers(first, second);
     if (Array.isArray(first)) {
         return Array.isArray(second) && first.length === second.length && first.every((one, place) => areEqual(one, second[place] ?? null));
     }
