@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LoginSign } from '../../shared/domain/fetch/login-words.ts';
 import { cutResults, isNullAt, resultsAt, withResults, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
-import { mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { parseExact, withDoubles } from '../../shared/domain/json/exact-numbers.ts';
 import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { validateBySchema } from '../../shared/domain/json/schema/interpret.ts';
@@ -50,8 +50,6 @@ export interface Parsed {
     json?: {
         /** The whole body as JSON, and its value with rounded numbers; absent if the body is not JSON. */
         whole?: { text: string; rounded: Json };
-        /** Whether `value` may have ExactNumbers. */
-        hasExact(): boolean;
         /** The result of an expression over the body. @param path pointer to the expression @throws InvalidResponse when it fails */
         search(expression: string, path: string): Json;
     };
@@ -105,9 +103,7 @@ export function readPage(
     }
     const data = wrapResult(parsed.value(rules));
     if (isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });
-    // HTML may contain numbers with many digits too, since they are read from texts.
-    const isRewritten = json === undefined ? select !== undefined : select === undefined || json.hasExact();
-    const content = cut(validateData(data, schema, { isRewritten }), wanted);
+    const content = cut(validateData(data, schema), wanted);
     return parsed.login === undefined ? content : { ...content, login: parsed.login };
 }
 
@@ -276,25 +272,19 @@ export function joinParts(texts: readonly string[], schema: JsonSchema | undefin
     const [first = {}, ...others] = texts.map((text) => parseExact(text) as JsonObject);
     const items = resultsAt(first, wanted.results) ?? [];
     for (const other of others) for (const item of resultsAt(other, wanted.results) ?? []) items.push(item);
-    validateData(first, schema, { isRewritten: texts.some(mayRound) });
+    validateData(first, schema);
     const truncated = items.length > wanted.most;
     if (truncated) items.length = wanted.most;
     return { text: JSON.stringify(first), results: items.length, isListed: true, truncated };
 }
 
 /**
- * Validates `data` by `response.schema` and returns it.
- * @param options.isRewritten whether to validate the serialized value, since the value may have ExactNumbers or infinite numbers
+ * Validates `data` by `response.schema` and returns it. Any data may have ExactNumbers, since expressions and texts of HTML have them, too.
  * @throws InvalidResponse
  */
-function validateData(
-    data: JsonObject,
-    schema: JsonSchema | undefined,
-    { isRewritten = false }: { isRewritten?: boolean } = {},
-): JsonObject {
+function validateData(data: JsonObject, schema: JsonSchema | undefined): JsonObject {
     if (schema === undefined) return data;
-    const value: Json = isRewritten ? JSON.parse(JSON.stringify(data)) : data;
-    const verdict = validateBySchema(schema, value);
+    const verdict = validateBySchema(schema, withDoubles(data));
     if (verdict.ok) return data;
     const details = verdict.errors.map(({ path, message, keyword }) => ({ path: harmless(path), message, code: codeOf(keyword) }));
     throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);
@@ -353,7 +343,7 @@ function parsePlain(text: string, { type }: RawPage, rules: Pick<ResponseRules, 
     return {
         next: (expression) => ({ value: search(expression, '/pagination/next') }),
         value: ({ select }) => (select === undefined ? whole() : selectJson(whole(), select)),
-        json: { whole: { text, rounded }, hasExact: () => whole() !== rounded, search },
+        json: { whole: { text, rounded }, search },
     };
 }
 
@@ -368,7 +358,7 @@ export function parsedShape(shape: JsonObject): Parsed {
     return {
         next: (expression) => ({ value: search(expression, '/pagination/next') }),
         value: ({ select }) => (select === undefined ? shape : selectJson(shape, select)),
-        json: { hasExact: () => true, search },
+        json: { search },
     };
 }
 
