@@ -93,6 +93,35 @@ describe('JMESPath over a site’s answer', () => {
         }
     });
 
+    it('keeps the exponent of a number whose sign it removes', () => {
+        for (const [expression, expected] of [
+            ['abs(`1.2345678901234567e-05`)', '1.2345678901234567e-05'],
+            ['abs(`-1.2345678901234567e-05`)', '1.2345678901234567e-05'],
+            ['abs(`-9007199254740993`)', '9007199254740993'],
+        ] as const) {
+            expect(JSON.stringify(search(null, expression)), expression).to.equal(expected);
+        }
+    });
+
+    it('fails where a function finds no number that JSON can hold', () => {
+        const page = parseExact('{"most":1e400,"all":[1e400,-1e400]}') as Json;
+        for (const name of ['sum(all)', 'avg(all)', 'sum([most])', 'avg([most])', 'floor(most)', 'ceil(most)', 'map(&floor(@), all)']) {
+            expect(() => search(page, name), name).to.throw('no number that JSON can hold');
+        }
+        expect(search(page, "to_number('Infinity')")).to.equal(null);
+        expect(JSON.stringify(search(page, "[to_number('1e400'), max(all), to_number(' 7 ')]"))).to.equal('[1e400,1e400,7]');
+    });
+
+    it('takes a text of a literal as it is, whatever its characters', () => {
+        for (const literal of ['\\u0001x', '\\u00015']) {
+            for (const more of ['', ', 9007199254740993', ', 1e400']) {
+                const expression = `\`["${literal}"${more}]\`[0]`;
+                expect(search(null, expression), expression).to.equal(JSON.parse(`"${literal}"`));
+            }
+        }
+        expect(search(null, "'\u00015'")).to.equal('\u00015');
+    });
+
     it('compares decimals with all their zeros by size', () => {
         const page = parseExact('{"rate":1.50000000000000000,"text":"1.5","id":9007199254740993}') as Json;
         for (const [expression, expected] of [

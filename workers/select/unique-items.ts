@@ -17,8 +17,7 @@ export function withoutRepeats(
 ): { items: Json[]; ids: string[]; cutAt: number | undefined } {
     const seen = new Set(known);
     const ids: string[] = [];
-    // One expression for all items: the library parses an expression each time it runs. `map` keeps nulls, so the indexes of ids and items
-    // agree.
+    // One expression for all items. `map` keeps nulls, so the indexes of ids and items agree.
     const found = searchJson([...items], `map(&(${id}), @)`, '/pagination/unique') as Json[];
     const isNew = (index: number): boolean => {
         const value = found[index] ?? null;

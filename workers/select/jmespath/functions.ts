@@ -44,7 +44,7 @@ const ITEMS: ReadonlyMap<Type, Type> = new Map([
     ['array of strings', 'string'],
 ]);
 
-/** Calls a function of JMESPath. @throws Error for arguments that it does not take */
+/** Calls a function of JMESPath. @throws Error for arguments that it does not take, and for a result such as Infinity */
 export function callFunction(name: string, args: readonly Argument[]): Json {
     const called = FUNCTIONS.get(name);
     if (called === undefined) throw new Error(`Unknown function: ${name}()`);
@@ -56,7 +56,9 @@ export function callFunction(name: string, args: readonly Argument[]): Json {
         if (!types.some((type) => isOf(type, value)))
             throw new Error(`Argument ${place + 1} of ${name}() is of the type ${typeOf(value)}; it takes ${types.join(' or ')}.`);
     }
-    return called.run(...args);
+    const found = called.run(...args);
+    if (typeof found === 'number' && !Number.isFinite(found)) throw new Error(`${name}() finds no number that JSON can hold.`);
+    return found;
 }
 
 type Key = (item: Json) => Json;
@@ -108,9 +110,10 @@ function rounded(value: Json, round: (double: number) => number): Json {
 
 function toNumber(value: Json): Json {
     if (typeOf(value) === 'number') return value;
-    const number = typeof value === 'string' ? Number(value) : Number.NaN;
-    if (Number.isNaN(number)) return null;
-    return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(String(value)) ? parseExact(String(value)) : number;
+    if (typeof value !== 'string') return null;
+    if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(value)) return parseExact(value);
+    const number = Number(value);
+    return Number.isFinite(number) ? number : null;
 }
 
 const NUMBERS_OR_STRINGS: readonly Type[] = ['array of numbers', 'array of strings'];
@@ -118,7 +121,7 @@ const NUMBERS_OR_STRINGS: readonly Type[] = ['array of numbers', 'array of strin
 const FUNCTIONS: ReadonlyMap<string, JmespathFunction> = new Map<string, JmespathFunction>(
     Object.entries({
         abs: define([['number']], (value: Json) =>
-            isExact(value) ? parseExact(String(value).replace('-', '')) : Math.abs(value as number),
+            isExact(value) ? parseExact(String(value).replace(/^-/, '')) : Math.abs(value as number),
         ),
         avg: define([['array of numbers']], (list: Json[]) => (list.length === 0 ? null : Number(sumOf(list)) / list.length)),
         ceil: define([['number']], (value: Json) => rounded(value, Math.ceil)),

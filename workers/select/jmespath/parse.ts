@@ -13,21 +13,25 @@ export interface Node {
 
 /** Parses an expression. Its number literals keep their digits. @throws Error for an expression that is invalid */
 export function parseExpression(expression: string): Node {
-    return restoreNumbers(jmespath.compile(markNumbers(expression))) as Node;
+    const marked = markNumbers(expression);
+    const node = jmespath.compile(marked);
+    return (marked === expression ? node : restoreNumbers(node)) as Node;
 }
 
-/** Begins a text that stands for a number whose digits the parser would round. Expressions of packages have no such character. */
+/** Begins a text that stands for a number whose digits the parser would round. */
 const MARK = '\u0001';
+/** How an expression writes the mark itself. Numbers of such an expression may be rounded. */
+const MARK_SPELLINGS = [MARK, '\\u0001'];
 
 /** Quoted names, raw texts and literals. */
 const QUOTED = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`((?:[^`\\]|\\.)*)`/gs;
 
 function markNumbers(expression: string): string {
-    if (!mayRound(expression)) return expression;
+    if (!mayRound(expression) || MARK_SPELLINGS.some((spelling) => expression.includes(spelling))) return expression;
     return expression.replaceAll(QUOTED, (whole, literal: string | undefined) => {
         if (literal === undefined || !mayRound(literal) || literal.includes('\\`')) return whole;
         try {
-            return `\`${JSON.stringify(parseExact(literal), marked)}\``;
+            return `\`${JSON.stringify(parseExact(literal), withMark)}\``;
         } catch {
             // The parser takes what is not JSON as text.
             return whole;
@@ -35,7 +39,7 @@ function markNumbers(expression: string): string {
     });
 }
 
-function marked(this: unknown, key: string, value: unknown): unknown {
+function withMark(this: unknown, key: string, value: unknown): unknown {
     const original = (this as Readonly<Record<string, unknown>>)[key];
     return isExact(original) ? `${MARK}${String(original)}` : value;
 }
