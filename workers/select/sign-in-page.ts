@@ -24,7 +24,8 @@ function signOf(page: RawPage): LoginSign | undefined {
     const source = decode({ ...page, body: page.body.subarray(0, READ), type: 'html' }).replaceAll(UNSEEN, ' ');
     if (!/^\s*(?:<\?xml[^<>]{0,200}>\s*)?<(?:!doctype\s+html|html|head|body|title|form|h1)\b/i.test(source)) return undefined;
     const title = /<title\b[^<>]{0,200}>([^<]{0,500})/i.exec(source)?.[1] ?? '';
-    const heading = /<h1\b[^<>]{0,500}>([\s\S]{0,500}?)<\/h1/i.exec(source)?.[1]?.replaceAll(/<[^<>]*>/g, ' ') ?? '';
+    // The end is looked for only after the first heading: looking for it from every heading takes a second where none ends.
+    const [heading = ''] = (/<h1\b[^<>]{0,500}>([\s\S]{0,500})/i.exec(source)?.[1] ?? '').split(/<\/h1/i);
     const asksForPassword = /<input\b[^<>]{0,1000}\btype\s{0,9}=\s{0,9}["']?password\b/i.test(source);
-    return loginSign(asksForPassword, [title, heading, URL.parse(page.url)?.pathname ?? '']);
+    return loginSign(asksForPassword, [title, heading.replaceAll(/<[^<>]*(?:>|$)/g, ' '), URL.parse(page.url)?.pathname ?? '']);
 }
