@@ -2,6 +2,7 @@ import OAuth2Server, { type AuthorizationCode, type Client, type RefreshToken, t
 import type { App } from '../../shared/app.ts';
 import { newSecret, secretKind } from '../../shared/domain/accounts/api-key.ts';
 import { readResource } from '../../shared/domain/apps/resource.ts';
+import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
 import {
     ACCESS_SECONDS,
     endGrant,
@@ -11,6 +12,7 @@ import {
     markUsedOnce,
     type Redeemable,
 } from '../../shared/store/apps/grants.ts';
+import { OAuthFailure } from './oauth-failure.ts';
 
 /** Apps have no client secret; PKCE and refresh-token rotation authenticate them. */
 export const GRANTS = ['authorization_code', 'refresh_token'];
@@ -57,7 +59,13 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
             const found = secretKind(refreshToken) === 'refresh' ? await redeem(await findRefreshToken(db, refreshToken)) : undefined;
             return found && { ...parts(found), refreshToken };
         },
-        revokeToken: ({ refreshToken, user }: RefreshToken) => takeFirst('refresh', refreshToken, user['keyId']),
+        async revokeToken({ refreshToken, user }: RefreshToken) {
+            const retryAfter = await takeAttempts(db, [['renewal by grant', user['keyId']]]);
+            if (retryAfter > 0) {
+                throw new OAuthFailure('temporarily_unavailable', 'An app can renew its tokens at most 30 times an hour.', 429, retryAfter);
+            }
+            return takeFirst('refresh', refreshToken, user['keyId']);
+        },
         generateAccessToken: async () => newSecret('access'),
         generateRefreshToken: async () => newSecret('refresh'),
         /** The consent fixed the scopes: requesting fewer changes nothing, and requesting more is refused. */

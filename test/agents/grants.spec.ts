@@ -65,27 +65,32 @@ describe('grants of apps', function () {
         }
     });
 
-    it('store a thousand used tokens, however often they are renewed', async () => {
+    it('end if any earlier token is used again, however often they were renewed since', async () => {
         const { body } = await signIn();
         const { id: keyId } = await withGrant(body['access_token']);
         const { db } = world.app;
-        const used = Array.from({ length: 1500 }, (_, at) => ({
-            hash: keyHash(`used ${keyId} ${at}`),
-            key_id: keyId,
-            used_at: db.raw("app_now() - interval '1 minute' * ?", [at + 1]),
-        }));
-        await db('app_refresh_tokens').insert(used);
-        const renewed = await oauth.renew(clientId, body['refresh_token']);
-        expect(renewed.status).to.equal(200);
-        const kept = db('app_refresh_tokens').where({ key_id: keyId });
-        expect(Number((await kept.clone().count({ all: '*' }))[0]?.['all'])).to.equal(1001);
-        const oldest = [used[998], used[999]].map((row) => row?.hash ?? Buffer.alloc(0));
-        expect(
-            (await kept.whereIn('hash', oldest)).map(({ hash }) => hash.equals(oldest[0])),
-            'the oldest go first',
-        ).to.deep.equal([true]);
-        const again = await oauth.renew(clientId, body['refresh_token']);
-        expect(again.body['error'], 'a recent one ends the grant').to.equal('invalid_grant');
+        const stolen = body['refresh_token'];
+        let last = (await oauth.renew(clientId, stolen)).body;
+        const later = Array.from({ length: 1500 }, (_, at) => ({ hash: keyHash(`used ${keyId} ${at}`), key_id: keyId }));
+        await db('app_refresh_tokens').insert(later.map((row) => ({ ...row, used_at: db.raw("app_now() + interval '1 second'") })));
+        last = (await oauth.renew(clientId, last['refresh_token'])).body;
+        expect((await oauth.renew(clientId, stolen)).body['error']).to.equal('invalid_grant');
+        expect((await oauth.renew(clientId, last['refresh_token'])).body['error'], 'of the thief').to.equal('invalid_grant');
+    });
+
+    it('are renewed 30 times an hour at most; the token that was refused works later', async () => {
+        let { body } = await signIn();
+        for (let turn = 0; turn < 30; turn++) {
+            const renewed = await oauth.renew(clientId, body['refresh_token']);
+            expect(renewed.status, `renewal ${turn + 1}`).to.equal(200);
+            body = renewed.body;
+        }
+        const refused = await oauth.renew(clientId, body['refresh_token']);
+        expect([refused.status, refused.body['error']]).to.deep.equal([429, 'temporarily_unavailable']);
+        expect(refused.retryAfter).to.be.within(1, 3600);
+        expect((await oauth.renew(clientId, (await signIn()).body['refresh_token'])).status, 'of another grant').to.equal(200);
+        await world.clock.advance({ seconds: refused.retryAfter });
+        expect((await oauth.renew(clientId, body['refresh_token'])).status).to.equal(200);
     });
 
     it('end after 30 days without use, and continue as long as they are renewed', async () => {

@@ -12,8 +12,6 @@ export const MAX_GRANTS = 50;
 export const ACCESS_SECONDS = 3600;
 /** A grant expires if its refresh token is unused for this long. */
 const IDLE = '30 days';
-/** Used refresh tokens of a grant that are stored, so that their second use ends it: those of six weeks with a renewal each hour. */
-const KEPT_TOKENS = 1000;
 /** Lifetime of an authorization code. Apps exchange it immediately. */
 const CODE_LASTS = '60 seconds';
 
@@ -132,8 +130,6 @@ export async function keepTokens(db: Db, keyId: string, tokens: { access: string
                 expires_at: fromNow(trx, IDLE),
             });
         if (changed === 0) return false;
-        const used = trx('app_refresh_tokens').where({ key_id: keyId }).whereNotNull('used_at').orderBy('used_at', 'desc');
-        await trx('app_refresh_tokens').whereIn('hash', used.offset(KEPT_TOKENS).select('hash')).delete();
         await trx('app_refresh_tokens').insert({ hash: keyHash(tokens.refresh), key_id: keyId });
         return true;
     });

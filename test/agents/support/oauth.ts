@@ -6,6 +6,8 @@ import type { World } from '../../support/world.ts';
 export interface TokenAnswer {
     status: number;
     body: Record<string, string>;
+    /** Seconds, from its header. */
+    retryAfter: number;
 }
 
 /** The requests of an app that signs in for a user. */
@@ -15,7 +17,8 @@ export function oauthOf(world: World) {
 
     async function post(path: string, fields: Record<string, string>): Promise<TokenAnswer> {
         const response = await fetch(`${base()}${path}`, { method: 'POST', body: new URLSearchParams(fields) });
-        return { status: response.status, body: (await response.json()) as Record<string, string> };
+        const retryAfter = Number(response.headers.get('retry-after'));
+        return { status: response.status, body: (await response.json()) as Record<string, string>, retryAfter };
     }
 
     async function register(redirectUri: string): Promise<string> {
