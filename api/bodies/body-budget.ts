@@ -173,8 +173,15 @@ export function reserveBody(request: Request, { maxBytes, isCall = false }: Body
         if (isWhole) waiting.abort(new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1 }));
         else giveUp(new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1, headers: { connection: 'close' } }));
     });
+    /** A response that is already closed emits `close` no more. */
+    const leaveAfterAnswer = () => {
+        const { res } = request.raw;
+        if (res.closed) leave();
+        else res.once('close', leave);
+    };
     return {
         came,
+        leaveAfterAnswer,
         /** @returns the refusal of a complete body that does not fit into memory @param bytes its size */
         whole(bytes: number): Refusal | undefined {
             if (bytes <= BODY_BYTES && (isCall || maxBytes <= BODY_BYTES)) {
@@ -182,7 +189,7 @@ export function reserveBody(request: Request, { maxBytes, isCall = false }: Body
                 return undefined;
             }
             if (isCall && !runs()) return new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1 });
-            request.raw.res.once('close', leave);
+            leaveAfterAnswer();
             if (isCall) return undefined;
             isWhole = true;
             whole();

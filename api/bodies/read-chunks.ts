@@ -26,7 +26,7 @@ export interface Chunks {
 const UNCOUNTED = 16 * 1024;
 
 export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arrival): Chunks {
-    const { req: source, res } = request.raw;
+    const { req: source } = request.raw;
     const state: { full?: Refusal; wake?: () => void } = {};
     let place: ReturnType<typeof reserveBody> | undefined;
     let kept = 0;
@@ -36,7 +36,7 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
             state.full = refusal;
             state.wake?.();
         });
-        res.once('close', reserved.leave);
+        reserved.leaveAfterAnswer();
         return reserved;
     }
 

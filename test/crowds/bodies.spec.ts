@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
 import { createKeyedQueue } from '../../api/admission/keyed-queue.ts';
 import { createBodyBudget, reserveBody } from '../../api/bodies/body-budget.ts';
+import { openChunks } from '../../api/bodies/read-chunks.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
@@ -90,6 +92,47 @@ describe('the memory budget for large bodies', () => {
         payer.leave();
         expect(room.held()).to.equal(9 * MIB);
     });
+});
+
+describe('the memory of a body whose caller has left', () => {
+    const requestOf = (owner: string, res: object) =>
+        ({
+            app: { clientAddress: '192.0.2.1' },
+            auth: { credentials: { app: { accountId: owner, plan: 'pro' } } },
+            raw: { req: {}, res },
+        }) as unknown as Request;
+
+    /** The response to a caller that left before anything was written. */
+    async function closedResponse(): Promise<ServerResponse> {
+        const server = createServer().listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        const caller = connect((server.address() as AddressInfo).port, '127.0.0.1');
+        caller.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n');
+        const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
+        caller.destroy();
+        await once(response, 'close');
+        server.close();
+        return response;
+    }
+
+    const keepers: Record<string, (request: Request) => void> = {
+        'arrived in chunks': (request) => openChunks(request, { maxBytes: 64 * MIB, pauseMs: 1000, allMs: 1000 }).keep(60 * MIB),
+        'was complete': (request) => {
+            const place = reserveBody(request, { maxBytes: 64 * MIB, isCall: true }, () => undefined);
+            place.came(60 * MIB);
+            expect(place.whole(60 * MIB)).to.equal(undefined);
+        },
+    };
+    for (const [which, keep] of Object.entries(keepers)) {
+        it(`is free at once, where the body ${which}`, async () => {
+            keep(requestOf('gone', await closedResponse()));
+            const dropped: Refusal[] = [];
+            const place = reserveBody(requestOf('here', { once() {} }), { maxBytes: 64 * MIB }, (refusal) => dropped.push(refusal));
+            place.came(100 * MIB);
+            place.leave();
+            expect(dropped).to.deep.equal([]);
+        });
+    }
 });
 
 describe('a write that waits for its turn with its body', () => {
