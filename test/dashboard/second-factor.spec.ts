@@ -444,6 +444,11 @@ describe('a second factor', function () {
         expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([422]));
         expect(answers[0]?.html).to.include('data-passkey="get"');
         expect(answers.at(-1)?.html).not.to.include('data-passkey');
+        expect(wordsOf(answers.at(-1)?.html ?? '')).to.match(/Too many attempts with passkeys; try again in \d+ minutes\./);
+        const again = await browser.send('/login', { email, password: PASSWORD });
+        expect(again.status).to.equal(429);
+        expect(Number(again.headers['retry-after'])).to.be.within(1, 900);
+        expect(wordsOf(again.html)).to.include('Too many attempts with passkeys');
         expect(Number((await world.app.db('passkey_challenges').count({ all: '*' }))[0]?.['all'])).to.be.within(1, 60);
     });
 

@@ -69,7 +69,14 @@ async function form(
     const { app } = visit;
     const { hasTotp, passkeys } = await factorsOf(app.db, userId);
     const made = passkeys > 0 && takesPasskeys(app) ? await optionsForVisitor(visit, userId) : undefined;
-    const passkey = made !== undefined && 'options' in made ? made.options : undefined;
-    const model = { ticket, next, hasTotp, passkey, problems };
-    return { view: 'account/second-step', title: 'Second factor', status, formsLeadTo: originsBehind(app, next), model };
+    const shown = { view: 'account/second-step', title: 'Second factor', formsLeadTo: originsBehind(app, next) };
+    const model = { ticket, next, hasTotp, problems };
+    if (made === undefined || 'options' in made) return { ...shown, status, model: { ...model, passkey: made?.options } };
+    const tooMany = { '': `Too many attempts with passkeys; try again in ${waitText(made.wait)}.`, ...problems };
+    return {
+        ...shown,
+        status: status === 200 ? 429 : status,
+        retryAfter: made.wait,
+        model: { ...model, problems: tooMany, passkey: undefined },
+    };
 }
