@@ -68,7 +68,10 @@ describe('a form that another site sends in the browser of somebody signed in', 
             .join('\n');
     }
 
-    const tokenOf = async (one: Visitor, path = '/dashboard/settings') => hiddenOf((await one.get(path)).html, '_form') ?? '';
+    const tokenOf = async (one: Visitor, path = '/dashboard/settings') => {
+        const token = hiddenOf((await one.get(path)).html, '_form');
+        return token || expect.fail(`no form of ${path} has a token`);
+    };
     const send = (page: Page, token: string | undefined, headers: Record<string, string>, query = '') => {
         const fields = { ...FIELDS, ...(token === undefined ? {} : { _form: token }) };
         return person.post(pathOf(page, person.values) + query, new URLSearchParams(fields).toString(), headers);
@@ -92,6 +95,13 @@ describe('a form that another site sends in the browser of somebody signed in', 
             }
             expect((await send(page, undefined, ABROAD, `?_form=${own}`)).status, page.path).to.equal(refusalOf(page));
         }
+    });
+
+    it('is read with a token of this browser, where the browser says that it comes from this site', async () => {
+        const page = FORMS.find(({ path }) => path === '/dashboard/settings/password') ?? expect.fail('no form changes the password');
+        const here = { origin: world.base, 'sec-fetch-site': 'same-origin' };
+        // It lacks the passwords.
+        expect((await send(page, await tokenOf(person), here)).status).to.equal(422);
     });
 
     it('is refused even with a token of this browser, where the browser says that it comes from another site', async () => {
