@@ -44,7 +44,7 @@ export async function collectPages(collecting: Collecting): Promise<Collected | 
         if (stop.failure !== undefined && !mayAnswer(collecting, pages)) return stop.failure;
         if (pages.length === 0) return emptyResult(endpoint, stop);
         const bytes = pages.reduce((sum, { part }) => sum + part.bytes, 0);
-        const wanted = { results: endpoint.billing.results, most: job.maxResults };
+        const wanted = { results: endpoint.billing.results, maxResults: job.maxResults };
         const joined = await reader.join(
             pages.map(({ part }) => part.text),
             endpoint,
@@ -126,7 +126,7 @@ async function readOne(
         next: nextExpression(endpoint),
         results: endpoint.billing.results,
         skip,
-        unique: id === undefined ? undefined : { id, known: ids, most: job.maxResults, left },
+        unique: id === undefined ? undefined : { id, known: ids, maxIds: job.maxResults, left },
         end: endpoint.pagination?.end,
     };
     return reader.readPart(page, endpoint, wanted, turn);

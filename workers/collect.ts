@@ -60,7 +60,7 @@ export async function collectOne({
     const answer = await call.send(request, { effect: job.effect, namedBy: namedBy(form) });
     if (!answer.ok) return answer;
     const { billing } = endpoint;
-    const reading = await reader.read(answer.page, endpoint, { results: billing.results, most: job.maxResults }, turn);
+    const reading = await reader.read(answer.page, endpoint, { results: billing.results, maxResults: job.maxResults }, turn);
     if (!reading.ok) return reading;
     if (billing.unit === 'result' && !reading.isListed) return withoutResults(endpoint, reading.login);
     const { text, results, truncated, login } = reading;

@@ -79,7 +79,7 @@ describe('large bodies', () => {
 
 async function refusalOf(page: Parameters<ReturnType<typeof createReader>['read']>[0], reader: ReturnType<typeof createReader>) {
     const rules = { type: undefined, select: undefined, schema: undefined };
-    const reading = await reader.read(page, { response: rules }, { results: 'items', most: 1 });
+    const reading = await reader.read(page, { response: rules }, { results: 'items', maxResults: 1 });
     if (reading.ok) throw new Error('it was read');
     return reading;
 }

@@ -95,7 +95,7 @@ describe('reading one page of several', () => {
 
     it('joins pages into the shape of the first one, validated before it is cut, inline and in a thread alike, up to 10 MiB', async () => {
         const response = { ...NOTHING, schema: { properties: { items: { minItems: 3 } } } };
-        const wanted = { results: 'items', most: 2 };
+        const wanted = { results: 'items', maxResults: 2 };
         const texts = ['{"page":1,"items":[1,2]}', '{"page":2,"items":[]}', '{"page":3,"items":[3]}'];
         for (const bytes of [100, 100_000]) {
             expect(await reader.join(texts, { response }, wanted, bytes)).to.deep.equal({

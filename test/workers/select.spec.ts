@@ -14,7 +14,7 @@ function page(body: string | Uint8Array, contentType: string | null = 'applicati
 }
 
 /** More results than any answer has. */
-const ALL = { results: 'items', most: Number.MAX_SAFE_INTEGER };
+const ALL = { results: 'items', maxResults: Number.MAX_SAFE_INTEGER };
 
 describe('reading a site’s response', () => {
     let reader: Reader;
@@ -66,7 +66,7 @@ describe('reading a site’s response', () => {
             });
 
             it(`keeps the first results of ${size} responses`, async () => {
-                const cut = await textOf(`{"rows":[1,2,3]${more}}`, { results: 'rows', most: 2 });
+                const cut = await textOf(`{"rows":[1,2,3]${more}}`, { results: 'rows', maxResults: 2 });
                 expect(JSON.parse(cut.text)).to.deep.include({ rows: [1, 2] });
                 expect(cut).to.deep.include({ results: 2, isListed: true, truncated: true });
             });
@@ -367,7 +367,7 @@ describe('reading a site’s response', () => {
                 select: { items: '[items,items,items,items,items,items][]' },
             };
             for (const { body, select } of [list, joined]) {
-                const reading = await read(page(body), { select }, { results: 'items', most: 1 });
+                const reading = await read(page(body), { select }, { results: 'items', maxResults: 1 });
                 expect(reading).to.deep.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
             }
         });

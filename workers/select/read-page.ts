@@ -57,10 +57,10 @@ export interface Parsed {
 
 export type ParseBody = (text: string, page: RawPage, rules: ResponseRules) => Parsed;
 
-/** The wanted part of an answer: at most `most` of the results at a dotted path. */
+/** The wanted part of an answer: at most `maxResults` of the results at a dotted path. */
 export interface Wanted {
     results: string;
-    most: number;
+    maxResults: number;
 }
 
 /** The content of an answer, as the caller gets it. */
@@ -97,7 +97,7 @@ export function readPage(
         const kept = wrapText(whole.text, whole.rounded);
         const results = resultsAt(validateData(wrapResult(whole.rounded), schema), wanted.results);
         refuseLength(kept);
-        const isCut = results !== undefined && results.length > wanted.most;
+        const isCut = results !== undefined && results.length > wanted.maxResults;
         if (!isCut) return { text: kept, results: results?.length ?? 1, isListed: results !== undefined, truncated: false };
         return cut(wrapResult(parsed.value(rules)), wanted);
     }
@@ -110,7 +110,7 @@ export function readPage(
 /** Cuts `data` to the wanted results and serializes it. @throws InvalidResponse for more than 10 MiB */
 function cut(whole: JsonObject, wanted: Wanted): Content {
     const isListed = resultsAt(whole, wanted.results) !== undefined;
-    const { data, results, truncated } = cutResults(whole, wanted.results, wanted.most);
+    const { data, results, truncated } = cutResults(whole, wanted.results, wanted.maxResults);
     const text = JSON.stringify(data);
     refuseLength(text);
     return { text, results, isListed, truncated };
@@ -156,7 +156,7 @@ export interface WantedPart {
     /**
      * `pagination.unique`, the ids of the earlier results, the most ids to return, and the number of results that the call may still have.
      */
-    unique?: { id: string; known: readonly string[]; most: number; left: number } | undefined;
+    unique?: { id: string; known: readonly string[]; maxIds: number; left: number } | undefined;
     /** How many results at the beginning of the page an earlier call delivered. */
     skip?: number;
     /** `pagination.end`, for pages of JSON. */
@@ -273,8 +273,8 @@ export function joinParts(texts: readonly string[], schema: JsonSchema | undefin
     const items = resultsAt(first, wanted.results) ?? [];
     for (const other of others) for (const item of resultsAt(other, wanted.results) ?? []) items.push(item);
     validateData(first, schema);
-    const truncated = items.length > wanted.most;
-    if (truncated) items.length = wanted.most;
+    const truncated = items.length > wanted.maxResults;
+    if (truncated) items.length = wanted.maxResults;
     return { text: JSON.stringify(first), results: items.length, isListed: true, truncated };
 }
 

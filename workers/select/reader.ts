@@ -138,7 +138,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
 
     return {
         async start() {
-            const task = { what: 'join', texts: ['{"items":[]}'], schema: undefined, wanted: { results: 'items', most: 1 } } as const;
+            const task = { what: 'join', texts: ['{"items":[]}'], schema: undefined, wanted: { results: 'items', maxResults: 1 } } as const;
             await ask(task, { bytes: 12, isHeavy: false }, createReadingTurn('', Date.now() + START_MS));
         },
         async read(answered, { response: rules }, wanted, turn = createReadingTurn()) {

@@ -6,14 +6,14 @@ import { withSortedKeys } from './sorted-keys.ts';
 /**
  * Removes items whose ids are among `known` or occur earlier in the list. An item without an id stays.
  * @param unique.id `pagination.unique`
- * @param unique.most the most ids to return, since a walk ends with this number of results
+ * @param unique.maxIds the largest number of ids to return, since a walk ends with this number of results
  * @param unique.left the number of items that the call may still have
  * @returns the items, and `cutAt`, the index of the first item beyond `left`
  * @throws InvalidResponse when the expression fails
  */
 export function withoutRepeats(
     items: readonly Json[],
-    { id, known, most, left }: { id: string; known: readonly string[]; most: number; left: number },
+    { id, known, maxIds, left }: { id: string; known: readonly string[]; maxIds: number; left: number },
 ): { items: Json[]; ids: string[]; cutAt: number | undefined } {
     const seen = new Set(known);
     const ids: string[] = [];
@@ -25,7 +25,7 @@ export function withoutRepeats(
         const key = keyOf(value);
         if (seen.has(key)) return false;
         seen.add(key);
-        if (ids.length < most) ids.push(key);
+        if (ids.length < maxIds) ids.push(key);
         return true;
     };
     const kept: Json[] = [];
