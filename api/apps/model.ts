@@ -60,9 +60,17 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
             return found && { ...parts(found), refreshToken };
         },
         async revokeToken({ refreshToken, user }: RefreshToken) {
-            const retryAfter = await takeAttempts(db, [['renewal by grant', user['keyId']]]);
+            const retryAfter = await takeAttempts(db, [
+                ['renewal by grant', user['keyId']],
+                ['renewal by grant, day', user['keyId']],
+            ]);
             if (retryAfter > 0) {
-                throw new OAuthFailure('temporarily_unavailable', 'An app can renew its tokens at most 30 times an hour.', 429, retryAfter);
+                throw new OAuthFailure(
+                    'temporarily_unavailable',
+                    'An app can renew its tokens 60 times in 10 minutes and 1,000 times a day.',
+                    429,
+                    retryAfter,
+                );
             }
             return takeFirst('refresh', refreshToken, user['keyId']);
         },

@@ -87,10 +87,20 @@ describe('JMESPath over a site’s answer', () => {
             ['[`0.1000000000000000055`, `1e400`]', '[0.1000000000000000055,1e400]'],
             ['sum([id, `-9007199254740993`])', '0'],
             ['sum(`[9007199254740991, 2]`)', '9007199254740993'],
+            ['sum(`[9007199254740992, 1, -9007199254740992]`)', '1'],
             ['sum(`[0.5, 9007199254740993]`)', '9007199254740992'],
         ] as const) {
             expect(JSON.stringify(search(page, expression)), expression).to.equal(expected);
         }
+    });
+
+    it('reads numbers in texts, and none in an empty text', () => {
+        const texts = ['7', ' 7 ', '+7', '.5', '007', '1e3', '', ' ', '0x10', '1,5', '7 EUR'];
+        expect(search(texts, 'map(&to_number(@), @)')).to.deep.equal([7, 7, 7, 0.5, 7, 1000, null, null, null, null, null]);
+    });
+
+    it('gives fields any name', () => {
+        expect(JSON.stringify(search(1, '{"__proto__": @}'))).to.equal('{"__proto__":1}');
     });
 
     it('keeps the exponent of a number whose sign it removes', () => {

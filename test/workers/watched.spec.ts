@@ -46,13 +46,15 @@ describe('reading the watched part of a result', () => {
     const two = '{"items":[{"id":2,"price":9},{"id":1,"price":6}]}';
 
     it('compares items by their ids', async () => {
-        const { diff, isTold } = await seen({ data: two, before: one, identity: 'id' });
-        expect(isTold).to.equal(true);
-        expect(diff).to.deep.equal({
-            added: [{ id: 2, price: 9 }],
-            removed: [],
-            changed: [{ path: '/items/1/price', before: 5, after: 6 }],
-        });
+        for (const identity of ['id', '@.id', 'missing || id']) {
+            const { diff, isTold } = await seen({ data: two, before: one, identity });
+            expect(isTold).to.equal(true);
+            expect(diff, identity).to.deep.equal({
+                added: [{ id: 2, price: 9 }],
+                removed: [],
+                changed: [{ path: '/items/1/price', before: 5, after: 6 }],
+            });
+        }
     });
 
     it('compares complete items without ids', async () => {

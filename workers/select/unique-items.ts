@@ -18,7 +18,7 @@ export function withoutRepeats(
     const seen = new Set(known);
     const ids: string[] = [];
     // One expression for all items. `map` keeps nulls, so the indexes of ids and items agree.
-    const found = searchJson([...items], `map(&(${id}), @)`, '/pagination/unique') as Json[];
+    const found = searchJson([...items], `map(&${id}, @)`, '/pagination/unique') as Json[];
     const isNew = (index: number): boolean => {
         const value = found[index] ?? null;
         if (value === null) return true;

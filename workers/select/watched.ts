@@ -60,7 +60,7 @@ function isWanted(when: When, isOther: boolean, seen: JsonObject): boolean {
 function idsBy(identity: string | null): IdsOf | undefined {
     if (identity === null) return undefined;
     // One expression for all items, as in unique-items.ts.
-    return (items) => (search([...items], `map(&(${identity}), @)`, '/identity') as Json[]).map((id) => (id === null ? null : keyOf(id)));
+    return (items) => (search([...items], `map(&${identity}, @)`, '/identity') as Json[]).map((id) => (id === null ? null : keyOf(id)));
 }
 
 function search(value: Json, expression: string, path: string): Json {

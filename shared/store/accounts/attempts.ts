@@ -38,8 +38,9 @@ export const ATTEMPTS = {
     'claim check by account': { max: 20, seconds: HOUR },
     'app registration by client': { max: 20, seconds: HOUR },
     'app document by user': { max: 20, seconds: HOUR },
-    // It bounds the used refresh tokens of a grant, which are kept as long as it lasts: the second use of any of them ends it.
-    'renewal by grant': { max: 30, seconds: HOUR },
+    // They bound the used refresh tokens of a grant, which are kept as long as it lasts: the second use of any of them ends it.
+    'renewal by grant': { max: 60, seconds: 10 * MINUTE },
+    'renewal by grant, day': { max: 1000, seconds: DAY },
     // Of what its forms change: it bounds the rows of audit logs.
     'change by user': { max: 1200, seconds: HOUR },
     'checkout by workspace': { max: 30, seconds: HOUR },

@@ -111,8 +111,10 @@ function rounded(value: Json, round: (double: number) => number): Json {
 function toNumber(value: Json): Json {
     if (typeOf(value) === 'number') return value;
     if (typeof value !== 'string') return null;
-    if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(value)) return parseExact(value);
-    const number = Number(value);
+    const text = value.trim();
+    if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) return parseExact(text);
+    // Not JSON, but usual: `+5`, `.5` and `007`. An empty text is no number.
+    const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
     return Number.isFinite(number) ? number : null;
 }
 

@@ -45,8 +45,13 @@ export function areEqual(first: Json, second: Json): boolean {
 
 /** The sum of numbers: exact if all are whole. */
 export function sumOf(numbers: readonly Json[]): Json {
-    const sum = numbers.reduce<number>((before, one) => before + Number(one), 0);
-    if (Number.isSafeInteger(sum) && !numbers.some(isExact)) return sum;
+    let sum = 0;
+    let isSafe = true;
+    for (const one of numbers) {
+        sum += Number(one);
+        isSafe &&= Number.isSafeInteger(sum) && !isExact(one);
+    }
+    if (isSafe) return sum;
     const whole = numbers.map(wholeOf);
     if (!whole.every((one) => one !== undefined)) return sum;
     return parseExact(String(whole.reduce((before, one) => before + one, 0n)));

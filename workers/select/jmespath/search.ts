@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
-import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+import type { Json } from '../../../shared/domain/types.ts';
 import { isNothing } from '../is-nothing.ts';
 import { type Argument, callFunction, Reference } from './functions.ts';
 import { areEqual, comparable } from './numbers.ts';
@@ -122,12 +122,7 @@ const BUILDERS: ReadonlyMap<string, (node: Node) => Evaluate> = new Map<string, 
         },
         MultiSelectHash({ children }) {
             const fields = children.map(({ name, value }): [string, Evaluate] => [name, compile(value as Node)]);
-            return (value) => {
-                if (value === null) return null;
-                const found: JsonObject = {};
-                for (const [name, evaluate] of fields) found[name] = evaluate(value);
-                return found;
-            };
+            return (value) => (value === null ? null : Object.fromEntries(fields.map(([name, evaluate]) => [name, evaluate(value)])));
         },
         OrExpression(node) {
             const [first, second] = pairOf(node);

@@ -21,14 +21,10 @@ export function explainBySchema(schema: JsonSchema, value: Json): Faults {
     return typeof schema === 'boolean' ? explainBoolean(schema) : explain(nodeOf(schema), value);
 }
 
-/**
- * Validates a value and gives the reasons if it is invalid. The schema is not cached: a worker gets a new copy of it with each call, and
- * a cache would only keep the copies.
- * @throws TooMuchWork
- */
+/** Validates an answer and gives the reasons if it is invalid. @throws TooMuchWork */
 export function validateBySchema(schema: JsonSchema, value: Json): Verdict {
     if (typeof schema === 'boolean') return schema ? { ok: true } : { ok: false, errors: explainBoolean(schema) };
-    const { node } = buildNode(schema);
+    const node = nodeOfAnswer(schema);
     if (node.check(value, { path: [], faults: undefined }, undefined)) return { ok: true };
     return { ok: false, errors: explain(node, value) };
 }
@@ -55,4 +51,13 @@ function nodeOf(schema: JsonObject): Node {
     const made = buildNode(schema);
     ready.set(schema, made);
     return made.node;
+}
+
+/** Nodes live as long as their schemas: a process that reads pages gets a new copy of a schema with each page. */
+const ofAnswers = new WeakMap<JsonObject, Node>();
+
+function nodeOfAnswer(schema: JsonObject): Node {
+    const node = ofAnswers.get(schema) ?? buildNode(schema).node;
+    ofAnswers.set(schema, node);
+    return node;
 }
