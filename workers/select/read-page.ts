@@ -95,7 +95,7 @@ export function readPage(
     const whole = json?.whole;
     if (whole !== undefined && select === undefined && isFaithful(whole.text, whole.rounded)) {
         const kept = wrapText(whole.text, whole.rounded);
-        const results = resultsAt(validateData(wrapResult(whole.rounded), schema), wanted.results);
+        const results = resultsAt(checkData(wrapResult(whole.rounded), schema), wanted.results);
         refuseLength(kept);
         const isCut = results !== undefined && results.length > wanted.maxResults;
         if (!isCut) return { text: kept, results: results?.length ?? 1, isListed: results !== undefined, truncated: false };
@@ -283,8 +283,14 @@ export function joinParts(texts: readonly string[], schema: JsonSchema | undefin
  * @throws InvalidResponse
  */
 function validateData(data: JsonObject, schema: JsonSchema | undefined): JsonObject {
+    if (schema !== undefined) checkData(withDoubles(data) as JsonObject, schema);
+    return data;
+}
+
+/** The same for data without ExactNumbers. */
+function checkData(data: JsonObject, schema: JsonSchema | undefined): JsonObject {
     if (schema === undefined) return data;
-    const verdict = validateBySchema(schema, withDoubles(data));
+    const verdict = validateBySchema(schema, data);
     if (verdict.ok) return data;
     const details = verdict.errors.map(({ path, message, keyword }) => ({ path: harmless(path), message, code: codeOf(keyword) }));
     throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);

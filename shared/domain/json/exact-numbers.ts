@@ -78,9 +78,9 @@ export function parseExact(text: string, parsed: Json = JSON.parse(text)): Json 
     const parts: string[] = [];
     let copied = 0;
     // Most texts have no extreme number, and all their short numbers are skipped.
-    const most = EXTREME.test(text) ? MIN_EXTREME - 1 : SAFE_DIGITS;
+    const longestSkipped = EXTREME.test(text) ? MIN_EXTREME - 1 : SAFE_DIGITS;
     scanTokens(text, (first, from, to) => {
-        const isLong = to - from > most && isOfNumber(first);
+        const isLong = to - from > longestSkipped && isOfNumber(first);
         if (!isLong || !isRounded(text.slice(from, to))) return false;
         parts.push(text.slice(copied, from), `"${mark}${text.slice(from, to)}"`);
         copied = to;
