@@ -9,6 +9,7 @@ import {
     randomBytes,
     timingSafeEqual,
 } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 /** A key of the installation, 256 bits. It is a KeyObject, so that logs and errors never contain its bytes. */
 export interface SecretKey {
@@ -24,8 +25,6 @@ export interface KeyRing {
     seal(plain: Buffer | string, purpose: string): Buffer;
     /** Undefined if no key of the ring decrypts it: the key is missing, the purpose differs, or the text was changed. */
     open(sealed: Buffer, purpose: string): Buffer | undefined;
-    /** Decrypts one text repeatedly. The key of the text is derived only once. */
-    opener(sealed: Buffer, purpose: string): () => Buffer | undefined;
     /** Like `seal`, in steps, for long texts. */
     sealing(plain: Buffer, purpose: string): Steps<Buffer>;
     opening(sealed: Buffer, purpose: string): Steps<Buffer | undefined>;
@@ -76,10 +75,15 @@ const TAG_BYTES = 16;
 /** Number of bytes of a step. */
 const STEP = 512 * 1024;
 
+/** Number of texts that are encrypted with the same salt, and so with the same derived key. */
+const TEXTS_PER_SALT = 1000;
+/** Number of derived keys that a ring caches for decryption. */
+const MAX_CACHED = 64;
+
 /**
- * AES-256-GCM. A sealed text consists of: version, length of the key id, key id, salt, nonce, tag, ciphertext. Each text has a key of its
- * own, derived from the key of the purpose and the salt, because random nonces under one key are safe for only 2^32 texts (NIST SP 800-38D,
- * section 8.3).
+ * AES-256-GCM. A sealed text consists of: version, length of the key id, key id, salt, nonce, tag, ciphertext. The salt and the key of the
+ * purpose give the key of the text. A salt serves 1,000 texts, because random nonces under one key are safe for only 2^32 texts (NIST SP
+ * 800-38D, section 8.3), and because a derivation takes longer than the encryption of a short text.
  */
 export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRing {
     const byId = new Map(keys.map((key) => [key.id, key]));
@@ -98,6 +102,27 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
         createHmac('sha256', keyFor(key, `seal:${purpose}`))
             .update(salt)
             .digest();
+    const sealKeys = new Map<string, SealKey>();
+    const sealKeyFor = (purpose: string): SealKey => {
+        let current = sealKeys.get(purpose);
+        if (current === undefined || current.textsLeft === 0) {
+            const salt = randomBytes(SALT_BYTES);
+            current = { salt, key: messageKey(first, purpose, salt), textsLeft: TEXTS_PER_SALT };
+            sealKeys.set(purpose, current);
+        }
+        current.textsLeft -= 1;
+        return current;
+    };
+    const openKeys = new LRUCache<string, Buffer>({ max: MAX_CACHED });
+    const openKeyFor = (key: SecretKey, purpose: string, salt: Buffer): Buffer => {
+        const name = `${key.id}:${salt.toString('latin1')}:${purpose}`;
+        let known = openKeys.get(name);
+        if (known === undefined) {
+            known = messageKey(key, purpose, salt);
+            openKeys.set(name, known);
+        }
+        return known;
+    };
     const macBy = (key: SecretKey, text: string, purpose: string) =>
         createHmac('sha256', keyFor(key, `hmac:${purpose}`))
             .update(text, 'utf8')
@@ -110,20 +135,20 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
         const [salt, nonce, tag, body] = cut(sealed.subarray(start), SALT_BYTES, NONCE_BYTES, TAG_BYTES);
         if (tag.length !== TAG_BYTES) return undefined;
         const associated = Buffer.concat([sealed.subarray(0, start), Buffer.from(purpose)]);
-        return { key: messageKey(key, purpose, salt), nonce, tag, associated, body };
+        return { key: openKeyFor(key, purpose, salt), nonce, tag, associated, body };
     };
+    const header = Buffer.from([VERSION, first.id.length, ...Buffer.from(first.id, 'latin1')]);
     const ring: Pick<KeyRing, 'sealing' | 'opening'> = {
         *sealing(plain, purpose) {
-            const random = randomBytes(SALT_BYTES + NONCE_BYTES);
-            const [salt, nonce] = [random.subarray(0, SALT_BYTES), random.subarray(SALT_BYTES)];
-            const header = Buffer.from([VERSION, first.id.length, ...Buffer.from(first.id, 'latin1')]);
-            const cipher = createCipheriv('aes-256-gcm', messageKey(first, purpose, salt), nonce);
+            const { salt, key } = sealKeyFor(purpose);
+            const nonce = randomBytes(NONCE_BYTES);
+            const cipher = createCipheriv('aes-256-gcm', key, nonce);
             cipher.setAAD(Buffer.concat([header, Buffer.from(purpose)]));
-            const start = header.length + random.length + TAG_BYTES;
+            const start = header.length + SALT_BYTES + NONCE_BYTES + TAG_BYTES;
             const sealed = Buffer.allocUnsafe(start + plain.length);
             yield* inSteps(plain, cipher, sealed.subarray(start));
             cipher.final();
-            Buffer.concat([header, random, cipher.getAuthTag()]).copy(sealed);
+            Buffer.concat([header, salt, nonce, cipher.getAuthTag()]).copy(sealed);
             return sealed;
         },
         *opening(sealed, purpose) {
@@ -134,10 +159,6 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
         ...ring,
         seal: (plain, purpose) => toEnd(ring.sealing(typeof plain === 'string' ? Buffer.from(plain) : plain, purpose)),
         open: (sealed, purpose) => toEnd(ring.opening(sealed, purpose)),
-        opener(sealed, purpose) {
-            const part = encryptedPart(sealed, purpose);
-            return () => toEnd(decrypted(part));
-        },
         hmac: (text, purpose) => macBy(first, text, purpose),
         isHmac: (mac, text, purpose) =>
             keys.some((key) => {
@@ -161,6 +182,12 @@ function toEnd<Result>(steps: Steps<Result>): Result {
     let step = steps.next();
     while (!step.done) step = steps.next();
     return step.value;
+}
+
+interface SealKey {
+    salt: Buffer;
+    key: Buffer;
+    textsLeft: number;
 }
 
 interface EncryptedPart {

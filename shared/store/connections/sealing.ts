@@ -38,12 +38,11 @@ export async function openDataKey(secrets: Secrets, sealedKey: Buffer): Promise<
  * these calls.
  */
 export function secretOpener(dataKey: KeyRing, sealed: Buffer, place: SealedPlace): () => StoredSecret | undefined {
-    const open = dataKey.opener(sealed, purposeOf(place));
     let shared: WeakRef<StoredSecret> | undefined;
     return () => {
         const known = shared?.deref();
         if (known !== undefined) return known;
-        const plain = open();
+        const plain = dataKey.open(sealed, purposeOf(place));
         if (plain === undefined) return undefined;
         const secret = JSON.parse(plain.toString('utf8')) as StoredSecret;
         shared = new WeakRef(secret);
