@@ -9,8 +9,9 @@ interface ClientTurns {
 /**
  * Resumes one caller per turn of the event loop; clients take turns. If 100 connections of one client each need 5 ms of work, each turn
  * takes 5 ms instead of one turn of 500 ms, which would delay all fetches.
+ * @param mustShare whether other work waits. The next caller then waits as long as the last turn took, because a fetch needs several turns.
  */
-export function createClientTurns(): ClientTurns {
+export function createClientTurns(mustShare: () => boolean): ClientTurns {
     /** The waiting callers of each client. The next client comes first. */
     const waiting = new Map<string, (() => void)[]>();
     let isRunning = false;
@@ -24,9 +25,13 @@ export function createClientTurns(): ClientTurns {
         const [client, callers] = first;
         // A client with more waiting callers moves to the end.
         waiting.delete(client);
+        const began = performance.now();
         callers.shift()?.();
         if (callers.length > 0) waiting.set(client, callers);
-        setImmediate(goOn);
+        setImmediate(() => {
+            if (mustShare()) setTimeout(goOn, performance.now() - began);
+            else goOn();
+        });
     }
 
     return {

@@ -79,4 +79,13 @@ describe('concurrent requests of many connections', () => {
         expect(turns.flat().indexOf('fetch')).to.be.below(8);
         expect(turns.flat()).to.have.length(MANY);
     });
+
+    it('leave turns to the fetches between them', async () => {
+        const emptyTurns = () => turns.filter((begun) => begun.length === 0).length;
+        turns.splice(0, turns.length - 1);
+        await sendAll((place) =>
+            place === 0 ? 'POST /v1/fetch HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n' : 'GET /page HTTP/1.1\r\nHost: x\r\n\r\n',
+        );
+        expect(emptyTurns()).to.be.above(2 * MANY);
+    });
 });

@@ -2,8 +2,9 @@ import type { App } from '../../../shared/app.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { createClientTurns } from '../../admission/client-turns.ts';
 import { perApp } from '../../admission/per-app.ts';
+import { hasRecentFetch } from '../../admission/recent-fetches.ts';
 
-const turnsOf = perApp(() => createClientTurns());
+const turnsOf = perApp((app) => createClientTurns(() => hasRecentFetch(app)));
 
 /**
  * Waits for a turn of the event loop for work on batches; accounts take turns. Otherwise slices of fifty bodies could run in one long turn.
