@@ -8,17 +8,29 @@ import {
     endGrant,
     findCode,
     findRefreshToken,
-    keepTokens,
     markUsedOnce,
+    type NextTokens,
     type Redeemable,
+    renewTokens,
+    storeTokens,
 } from '../../shared/store/apps/grants.ts';
 import { OAuthFailure } from './oauth-failure.ts';
 
 /** Apps have no client secret; PKCE and refresh-token rotation authenticate them. */
 export const GRANTS = ['authorization_code', 'refresh_token'];
 
-/** The storage model of the OAuth library, for one request. @param resource the `resource` parameter of the request (RFC 8707) */
-export function createModel({ db, publicUrl }: App, resource: string | undefined) {
+interface ExchangeRequest {
+    /** Its `resource` parameter (RFC 8707). */
+    resource: string | undefined;
+    /** Whether the app has closed the connection. */
+    isGone: () => boolean;
+}
+
+/** The storage model of the OAuth library, for one request. */
+export function createModel({ db, publicUrl }: App, { resource, isGone }: ExchangeRequest) {
+    /** The refresh token of this request. It is used in the transaction that stores its successor. */
+    let renewed: string | undefined;
+
     /** A second use means that the secret leaked, so the grant ends (RFC 9700, section 4.14). */
     async function redeem<Kind extends Redeemable>(found: Kind | undefined): Promise<Kind | undefined> {
         if (found === undefined || found.isOver) return undefined;
@@ -54,7 +66,12 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
             const expiresAt = new Date(Date.now() + 60_000);
             return { ...parts(found), authorizationCode, redirectUri, codeChallenge, codeChallengeMethod: 'S256', expiresAt };
         },
-        revokeAuthorizationCode: ({ authorizationCode, user }: AuthorizationCode) => takeFirst('code', authorizationCode, user['keyId']),
+        /** Two concurrent requests with the same code mean that one of them stole it, so the grant ends. */
+        async revokeAuthorizationCode({ authorizationCode, user }: AuthorizationCode) {
+            const isFirst = await markUsedOnce(db, authorizationCode);
+            if (!isFirst) await endGrant(db, user['keyId']);
+            return isFirst;
+        },
         async getRefreshToken(refreshToken: string): Promise<RefreshToken | undefined> {
             const found = secretKind(refreshToken) === 'refresh' ? await redeem(await findRefreshToken(db, refreshToken)) : undefined;
             return found && { ...parts(found), refreshToken };
@@ -72,7 +89,8 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
                     retryAfter,
                 );
             }
-            return takeFirst('refresh', refreshToken, user['keyId']);
+            renewed = refreshToken;
+            return true;
         },
         generateAccessToken: async () => newSecret('access'),
         generateRefreshToken: async () => newSecret('refresh'),
@@ -81,10 +99,8 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
             return scope ?? [];
         },
         async saveToken(token: Token, of: Client, user: { keyId: string }): Promise<Token> {
-            const { accessToken: access, refreshToken: refresh = '' } = token;
-            if (!(await keepTokens(db, user.keyId, { access, refresh }))) {
-                throw new OAuth2Server.InvalidGrantError('The grant has ended: sign in again.');
-            }
+            const tokens = { access: token.accessToken, refresh: token.refreshToken ?? '' };
+            if (!(await store(user.keyId, tokens))) throw new OAuth2Server.InvalidGrantError('The grant has ended: sign in again.');
             // The library computes `expires_in` by this process's clock, so the date must come from the same clock.
             return { ...token, accessTokenExpiresAt: new Date(Date.now() + ACCESS_SECONDS * 1000), client: of, user };
         },
@@ -93,10 +109,11 @@ export function createModel({ db, publicUrl }: App, resource: string | undefined
         },
     };
 
-    /** Two concurrent requests with the same secret mean that one of them stole it, so the grant ends. */
-    async function takeFirst(kind: 'code' | 'refresh', secret: string, keyId: string): Promise<boolean> {
-        const isFirst = await markUsedOnce(db, kind, secret);
-        if (!isFirst) await endGrant(db, keyId);
-        return isFirst;
+    /** False if the grant has ended. */
+    async function store(keyId: string, tokens: NextTokens): Promise<boolean> {
+        if (renewed === undefined) return storeTokens(db, keyId, tokens);
+        const end = await renewTokens(db, { keyId, used: renewed }, tokens, isGone);
+        if (end === 'gone') throw new OAuthFailure('temporarily_unavailable', 'The app closed the connection.', 503);
+        return end === 'renewed';
     }
 }

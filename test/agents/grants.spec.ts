@@ -1,12 +1,16 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { keyHash } from '../../shared/domain/accounts/api-key.ts';
+import { keyHash, newSecret } from '../../shared/domain/accounts/api-key.ts';
 import { AGENT_SCOPES } from '../../shared/domain/accounts/scopes.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
+import { openDb } from '../../shared/platform/db.ts';
 import { forgetApps } from '../../shared/store/apps/apps.ts';
-import { addGrant, MAX_GRANTS } from '../../shared/store/apps/grants.ts';
+import { addGrant, MAX_GRANTS, renewTokens } from '../../shared/store/apps/grants.ts';
 import { signUp, type Visitor, wordsOf } from '../dashboard/support/visitor.ts';
 import { eventually } from '../support/eventually.ts';
 import { type OwnerSites, openOwnerSites } from '../support/owner-sites.ts';
+import { rawRequest } from '../support/raw.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { oauthOf } from './support/oauth.ts';
 
@@ -63,6 +67,67 @@ describe('grants of apps', function () {
             const later = await oauth.renew(clientId, got['refresh_token'] ?? body['refresh_token']);
             expect(later.body['error']).to.equal('invalid_grant');
         }
+    });
+
+    it('keep a refresh token whose successor could not be stored', async () => {
+        const { body } = await signIn();
+        const { db } = world.app;
+        await db.raw(`
+            create function refuse_token() returns trigger language plpgsql as
+                $$ begin raise exception 'no room' using errcode = '53100'; end $$;
+            create trigger refuse_token before insert on app_refresh_tokens for each row execute function refuse_token();
+        `);
+        try {
+            expect((await oauth.renew(clientId, body['refresh_token'])).status).to.be.at.least(500);
+        } finally {
+            await db.raw('drop trigger refuse_token on app_refresh_tokens; drop function refuse_token()');
+        }
+        expect(await oauth.statusOf(body['access_token'])).to.equal(200);
+        expect((await oauth.renew(clientId, body['refresh_token'])).status).to.equal(200);
+    });
+
+    it('are renewed once if the answer to the commit is lost, with the tokens that the app gets', async () => {
+        const { body } = await signIn();
+        const { id: keyId } = await withGrant(body['access_token']);
+        const cut = await startCommitCutter(world.databaseUrl);
+        const db = openDb({ url: cut.url, acquireTimeoutMs: 10_000 });
+        const tokens = { access: newSecret('access'), refresh: newSecret('refresh') };
+        try {
+            const used = body['refresh_token'] ?? '';
+            expect(await renewTokens(db, { keyId, used }, tokens, () => false)).to.equal('renewed');
+            expect(cut.commits(), 'one whose answer was cut, and one that found it').to.equal(2);
+        } finally {
+            await db.destroy();
+            await cut.close();
+        }
+        expect(await oauth.statusOf(tokens.access)).to.equal(200);
+        expect((await oauth.renew(clientId, tokens.refresh)).status).to.equal(200);
+    });
+
+    it('keep the refresh token of an app that closed the connection before the answer', async () => {
+        const { body } = await signIn();
+        const { id: keyId } = await withGrant(body['access_token']);
+        const { db } = world.app;
+        const lock = await db.transaction();
+        await lock('api_keys').where({ id: keyId }).forUpdate();
+        const form = `grant_type=refresh_token&client_id=${clientId}&refresh_token=${body['refresh_token']}`;
+        const headers = ['Content-Type: application/x-www-form-urlencoded', `Content-Length: ${form.length}`];
+        const { hostname, port } = new URL(world.base);
+        const socket = connect(Number(port), hostname, () => void socket.write(rawRequest('POST /oauth/token HTTP/1.1', headers, form)));
+        await eventually(
+            async () =>
+                (await db.raw("select from pg_stat_activity where wait_event_type = 'Lock' and query like 'update \"api_keys\"%'")).rows,
+            (waiting) => waiting.length === 1,
+        );
+        socket.resetAndDestroy();
+        // The API has seen the end of the connection once it answers another one.
+        await oauth.statusOf('none');
+        await lock.commit();
+        await eventually(
+            async () => world.logged.filter(({ route, status }) => route === '/oauth/token' && Number(status) > 428),
+            (closed) => closed.length > 0,
+        );
+        expect((await oauth.renew(clientId, body['refresh_token'])).status).to.equal(200);
     });
 
     it('end if any earlier token is used again, however often they were renewed since', async () => {
@@ -269,3 +334,44 @@ describe('grants of apps', function () {
             .first('id');
     }
 });
+
+/** A database whose answer to the first commit is lost with its connection, after the commit. */
+async function startCommitCutter(url: string): Promise<{ url: string; commits(): number; close(): Promise<void> }> {
+    const target = new URL(url);
+    const folder = target.searchParams.get('host');
+    const sockets = new Set<Socket>();
+    let commits = 0;
+    const server = createServer((near) => {
+        const far = folder === null ? connect(Number(target.port), target.hostname) : connect(`${folder}/.s.PGSQL.${target.port}`);
+        let isCut = false;
+        for (const socket of [near, far]) {
+            sockets.add(socket);
+            socket.on('error', () => undefined);
+            socket.on('close', () => {
+                near.destroy();
+                far.destroy();
+            });
+        }
+        near.on('data', (bytes) => {
+            isCut = bytes.includes('COMMIT') && commits++ === 0;
+            far.write(bytes);
+        });
+        far.on('data', (bytes) => void (isCut ? near.destroy() : near.write(bytes)));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const cut = new URL(url);
+    cut.searchParams.delete('host');
+    cut.hostname = '127.0.0.1';
+    cut.port = String(typeof address === 'object' && address !== null ? address.port : 0);
+    return {
+        url: cut.href,
+        commits: () => commits,
+        async close() {
+            for (const socket of sockets) socket.destroy();
+            server.close();
+            await once(server, 'close');
+        },
+    };
+}

@@ -2,6 +2,7 @@ import { keyHash, keyPrefix, newSecret } from '../../domain/accounts/api-key.ts'
 import type { Scopes } from '../../domain/accounts/scopes.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { ago, type Columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
+import { retryUntilKnown } from '../../platform/pg-errors.ts';
 import { revokeKeys } from '../accounts/revoke-keys.ts';
 import { lockForAdding } from '../accounts/workspaces.ts';
 import { setKeyCap } from '../credits/spending.ts';
@@ -108,36 +109,94 @@ export async function findRefreshToken(db: Db, token: string): Promise<Redeemabl
         .first(columns);
 }
 
-/** Marks a code or a refresh token as used. False if it was already used. */
-export async function markUsedOnce(db: Db, kind: 'code' | 'refresh', secret: string): Promise<boolean> {
-    const table = kind === 'code' ? 'app_codes' : 'app_refresh_tokens';
-    const taken = await db(table)
-        .where({ hash: keyHash(secret), used_at: null })
-        .update({ used_at: now(db) });
-    return taken === 1;
+/** Marks a code as used. False if it was already used. */
+export async function markUsedOnce(db: Db, code: string): Promise<boolean> {
+    return (await markUsed(db, 'app_codes', code)) === 1;
 }
 
-/** Stores the next tokens of a grant and invalidates its previous access token. False if the grant has ended. */
-export async function keepTokens(db: Db, keyId: string, tokens: { access: string; refresh: string }): Promise<boolean> {
-    return db.transaction(async (trx) => {
-        const changed = await trx('api_keys')
-            .where({ id: keyId, revoked_at: null })
-            .where('expires_at', '>', now(trx))
-            .update({
-                hash: keyHash(tokens.access),
-                prefix: keyPrefix(tokens.access),
-                token_expires_at: fromNow(trx, `${ACCESS_SECONDS} seconds`),
-                expires_at: fromNow(trx, IDLE),
-            });
-        if (changed === 0) return false;
-        await trx('app_refresh_tokens').insert({ hash: keyHash(tokens.refresh), key_id: keyId });
-        return true;
-    });
+/** The tokens of a grant that come next. */
+export interface NextTokens {
+    access: string;
+    refresh: string;
+}
+
+/** Stores the first tokens of a grant. False if the grant has ended. */
+export async function storeTokens(db: Db, keyId: string, tokens: NextTokens): Promise<boolean> {
+    return db.transaction((trx) => replaceTokens(trx, keyId, tokens));
+}
+
+/** How long a renewal is tried again while the database does not answer, in milliseconds. */
+const PATIENCE_MS = 2000;
+
+/**
+ * Exchanges a refresh token for the next tokens of its grant, in one transaction: it is used if and only if its successor is stored. If
+ * the answer to the commit was lost, it is tried again with the same tokens. A second use means that the token leaked, so the grant ends.
+ * @param isGone whether the app no longer waits for the answer. Then its token stays as it is, because nobody would receive the successor
+ */
+export async function renewTokens(
+    db: Db,
+    { keyId, used }: { keyId: string; used: string },
+    tokens: NextTokens,
+    isGone: () => boolean,
+): Promise<'renewed' | 'ended' | 'gone'> {
+    const renew = async (trx: Db, mayBeDone: boolean) => {
+        if ((await markUsed(trx, 'app_refresh_tokens', used)) === 0) {
+            if (mayBeDone && (await isStored(trx, tokens.refresh))) return 'renewed';
+            await revokeGrant(trx, keyId);
+            return 'ended';
+        }
+        if (!(await replaceTokens(trx, keyId, tokens))) return 'ended';
+        if (isGone()) throw new AppGone();
+        return 'renewed';
+    };
+    try {
+        return await retryUntilKnown(PATIENCE_MS, (mayBeDone) => db.transaction((trx) => renew(trx, mayBeDone)));
+    } catch (error) {
+        if (error instanceof AppGone) return 'gone';
+        throw error;
+    }
+}
+
+/** Rolls a renewal back. */
+class AppGone extends Error {}
+
+function markUsed(db: Db, table: 'app_codes' | 'app_refresh_tokens', secret: string): Promise<number> {
+    return db(table)
+        .where({ hash: keyHash(secret), used_at: null })
+        .update({ used_at: now(db) });
+}
+
+async function isStored(db: Db, refresh: string): Promise<boolean> {
+    return (
+        (await db('app_refresh_tokens')
+            .where({ hash: keyHash(refresh) })
+            .first('hash')) !== undefined
+    );
+}
+
+/** Invalidates the previous access token too. False if the grant has ended. */
+async function replaceTokens(trx: Db, keyId: string, { access, refresh }: NextTokens): Promise<boolean> {
+    const changed = await trx('api_keys')
+        .where({ id: keyId, revoked_at: null })
+        .where('expires_at', '>', now(trx))
+        .update({
+            hash: keyHash(access),
+            prefix: keyPrefix(access),
+            token_expires_at: fromNow(trx, `${ACCESS_SECONDS} seconds`),
+            expires_at: fromNow(trx, IDLE),
+        });
+    if (changed === 0) return false;
+    await trx('app_refresh_tokens').insert({ hash: keyHash(refresh), key_id: keyId });
+    return true;
 }
 
 /** Ends a grant. Takes effect within a second in every process. */
 export async function endGrant(db: Db, keyId: string): Promise<void> {
-    await db.transaction((trx) => revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'revoked'));
+    await db.transaction((trx) => revokeGrant(trx, keyId));
+}
+
+async function revokeGrant(trx: Db, keyId: string): Promise<void> {
+    await revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'revoked');
 }
 
 /** Ends the grant of an access or refresh token of this app. */
