@@ -2,7 +2,7 @@ import type { Fault, ItemDetail, RefusalCode } from './types.ts';
 
 /**
  * Codes of this client in addition to those of the server: no answer (`NETWORK_ERROR`), no answer in time (`TIMEOUT`), an answer that is
- * not from Routebook (`INVALID_ANSWER`), a job that ended without a result (`NO_RESULT`), a paused batch (`BATCH_PAUSED`).
+ * too long or not from Routebook (`INVALID_ANSWER`), a job that ended without a result (`NO_RESULT`), a paused batch (`BATCH_PAUSED`).
  */
 export type ClientCode = 'NETWORK_ERROR' | 'TIMEOUT' | 'INVALID_ANSWER' | 'NO_RESULT' | 'BATCH_PAUSED';
 

@@ -1,6 +1,7 @@
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { openDeadline } from './deadline.ts';
 import { type Failure, failureOf, RoutebookError } from './errors.ts';
+import { readBody } from './read-body.ts';
 
 export interface RoutebookOptions {
     /** URL of the Routebook server, such as `http://localhost:8080`. */
@@ -11,6 +12,8 @@ export interface RoutebookOptions {
     timeoutMs?: number;
     /** The most retries of a call; 4 by default. Retries while the server still processes an earlier attempt do not count. */
     maxRetries?: number;
+    /** The most bytes of one answer, after decompression; 64 MiB by default. A longer one is INVALID_ANSWER. */
+    maxAnswerBytes?: number;
     /** Called before each wait. */
     onRetry?: (error: RoutebookError, waitMs: number) => void;
     /** Replaces the global `fetch`, in tests and behind proxies. */
@@ -42,6 +45,8 @@ export interface ApiRequest {
 
 const DEFAULT_TIMEOUT = 90_000;
 const DEFAULT_RETRIES = 4;
+/** Several times the largest answer of Routebook: the data of a call has at most 10 MiB, a page of a list somewhat more. */
+const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 /** Waits before retries, in milliseconds, if the server names none: 250, 500, 1000 and so on, each times a random factor from 0.5 to 1. */
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 8000;
@@ -90,9 +95,9 @@ export class Transport {
     }
 
     async #try(request: ApiRequest, key: string | undefined, signal: AbortSignal): Promise<Tried> {
-        const { fetch = globalThis.fetch, apiKey } = this.#options;
+        const { fetch = globalThis.fetch, apiKey, maxAnswerBytes = DEFAULT_MAX_BYTES } = this.#options;
         let response: Response;
-        let text: string;
+        let text: string | undefined;
         try {
             response = await fetch(this.#urlOf(request), {
                 method: request.method,
@@ -109,10 +114,11 @@ export class Transport {
                 redirect: 'manual',
                 signal,
             });
-            text = await response.text();
+            text = await readBody(response, maxAnswerBytes);
         } catch (cause) {
             return { ok: false, failure: unreachable(cause, this.#base, request.isRepeatable), cause, wasHeard: false };
         }
+        if (text === undefined) return { ok: false, failure: tooLong(response.status, maxAnswerBytes), wasHeard: false };
         const body = tryParse(text);
         const isAccepted = response.status === request.accepts && typeof body === 'object' && body !== null && 'data' in body;
         if (isAccepted || (response.ok && body !== undefined)) return { ok: true, body };
@@ -161,6 +167,11 @@ function unreachable(cause: unknown, base: string, retryable: boolean): Failure 
     const reason = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
     const known = reason instanceof Error && 'code' in reason && typeof reason.code === 'string' ? ` (${reason.code})` : '';
     return { code: 'NETWORK_ERROR', message: `${base} cannot be reached, or the connection broke off${known}.`, retryable };
+}
+
+function tooLong(status: number, maxBytes: number): Failure {
+    const message = `The answer has more than ${maxBytes} bytes and was not read to its end; maxAnswerBytes changes the limit.`;
+    return { code: 'INVALID_ANSWER', message, status };
 }
 
 function timedOut(last: RoutebookError, key: string | undefined): RoutebookError {

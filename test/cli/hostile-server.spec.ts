@@ -12,18 +12,24 @@ import { openSite, type Site } from '../support/sites.ts';
 const SEQUENCES = '\u001b]0;owned\u0007 \u009b2J \u001b]52;c;b3duZWQ=\u0007 \u001b[8mhidden \r\u007f';
 const SHOWN = '\\u001b]0;owned\\u0007 \\u009b2J \\u001b]52;c;b3duZWQ=\\u0007 \\u001b[8mhidden \\u000d\\u007f';
 const KEY = newApiKey();
+const PART = Buffer.alloc(64 * 1024, 'x');
 
 describe('a server that attacks the command line', () => {
     let server: Site;
     let elsewhere: Site;
     let shell: CommandLine;
-    let answer: { status: number; headers?: Record<string, string>; body: object };
+    let answer: { status: number; headers?: Record<string, string>; body: object | 'endless' };
 
     before(async () => {
         elsewhere = await openSite((_request, response) => response.end('{"success":true,"data":{}}'));
         server = await openSite((_request, response) => {
             response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
-            response.end(JSON.stringify(answer.body));
+            if (answer.body !== 'endless') return void response.end(JSON.stringify(answer.body));
+            const send = () => {
+                while (!response.destroyed && response.write(PART));
+            };
+            response.on('drain', send);
+            send();
         });
         shell = openCommandLine({ ROUTEBOOK_URL: `http://127.0.0.1:${server.port}`, ROUTEBOOK_API_KEY: KEY });
     });
@@ -41,6 +47,17 @@ describe('a server that attacks the command line', () => {
         }
         expect(server.seen.every(({ headers }) => headers.authorization === `Bearer ${KEY}`)).to.equal(true);
         expect(elsewhere.seen).to.deep.equal([]);
+    });
+
+    it('does not fill the memory by answers that do not end', async () => {
+        for (const status of [200, 503]) {
+            answer = { status, body: 'endless' };
+            const before = server.seen.length;
+            const ran = await shell.run(['whoami', '--json']);
+            expect(ran.error, String(status)).to.include({ code: 'INVALID_ANSWER', status });
+            expect(ran.error?.['message']).to.include(`more than ${64 * 1024 * 1024} bytes`);
+            expect(server.seen.length - before, 'no second attempt').to.equal(1);
+        }
     });
 
     it('writes no file outside the chosen folder', async () => {

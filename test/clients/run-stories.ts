@@ -28,11 +28,12 @@ const CALLS: Record<string, (client: Routebook, given: Given) => unknown> = {
 
 /** @param base URL of the story's server */
 export async function runStory({ call, with: given, options = {} }: Story, base: string, apiKey: string): Promise<Outcome> {
-    const { api_key: key = apiKey, max_retries: maxRetries, timeout } = options;
+    const { api_key: key = apiKey, max_retries: maxRetries, max_answer_bytes: maxAnswerBytes, timeout } = options;
     const client = new Routebook({
         baseUrl: base,
         ...(key === null ? {} : { apiKey: key }),
         ...(maxRetries === undefined ? {} : { maxRetries }),
+        ...(maxAnswerBytes === undefined ? {} : { maxAnswerBytes }),
         ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
     });
     try {

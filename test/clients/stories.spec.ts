@@ -43,10 +43,23 @@ async function openStoryServer(): Promise<
 
 function play(answer: NonNullable<Story['answers']>[number], response: ServerResponse): void {
     if (answer === 'lost') response.destroy();
+    else if (answer === 'endless') sendEndless(response, 200);
+    else if (answer === 'endless_error') sendEndless(response, 503);
     else if (answer !== 'never') {
         const { status, headers = {}, body, text = JSON.stringify(body) } = answer;
         response.writeHead(status, { 'content-type': body === undefined ? 'text/html' : 'application/json', ...headers }).end(text);
     }
+}
+
+/** Sends the beginning of a JSON text until the client closes the connection. */
+function sendEndless(response: ServerResponse, status: number): void {
+    const part = Buffer.alloc(64 * 1024, 'x');
+    const send = () => {
+        while (!response.destroyed && response.write(part));
+    };
+    response.writeHead(status, { 'content-type': 'application/json' }).write('{"data":"');
+    response.on('drain', send);
+    send();
 }
 
 /** A story with the headers that its sender would sign now. */

@@ -11,7 +11,7 @@ export interface Story {
     call: string;
     with: JsonObject;
     /** Options of the client; `api_key: null` is a client without a key. Seconds, not milliseconds. */
-    options?: { api_key?: null; max_retries?: number; timeout?: number };
+    options?: { api_key?: null; max_retries?: number; max_answer_bytes?: number; timeout?: number };
     /** Runs against Routebook itself instead of scripted responses. */
     live?: true;
     /** The server's responses, one after the other. The last one is repeated. */
@@ -29,8 +29,13 @@ export interface Story {
     error?: JsonObject;
 }
 
-/** `lost` closes the connection; `never` leaves it open. */
-export type Answer = 'lost' | 'never' | { status: number; headers?: Record<string, string>; body?: JsonObject; text?: string };
+/** `lost` closes the connection; `never` leaves it open; `endless` and `endless_error` send a body that does not end. */
+export type Answer =
+    | 'lost'
+    | 'never'
+    | 'endless'
+    | 'endless_error'
+    | { status: number; headers?: Record<string, string>; body?: JsonObject; text?: string };
 
 export interface Asked {
     method?: string;

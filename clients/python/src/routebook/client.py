@@ -9,7 +9,7 @@ from .batches import Batches
 from .jobs import Jobs
 from .lists import Json, pages_of
 from .monitors import Monitors
-from .transport import DEFAULT_RETRIES, DEFAULT_TIMEOUT, OnRetry, Transport, segment
+from .transport import DEFAULT_MAX_BYTES, DEFAULT_RETRIES, DEFAULT_TIMEOUT, OnRetry, Transport, segment
 
 #: Seconds that a fetch may take beyond its ``timeout_ms``, for the way of the answer.
 FETCH_GRACE = 10.0
@@ -21,6 +21,7 @@ class Routebook:
     :param base_url: URL of the server; ``ROUTEBOOK_URL`` by default
     :param api_key: not needed for browsing; ``ROUTEBOOK_API_KEY`` by default
     :param timeout: timeout of a call with all its retries, in seconds
+    :param max_answer_bytes: the most bytes of one answer; a longer one is ``INVALID_ANSWER``
     :param on_retry: called with the error and the seconds before each wait
     """
 
@@ -31,6 +32,7 @@ class Routebook:
         *,
         timeout: float = DEFAULT_TIMEOUT,
         max_retries: int = DEFAULT_RETRIES,
+        max_answer_bytes: int = DEFAULT_MAX_BYTES,
         on_retry: Optional[OnRetry] = None,
     ) -> None:
         self.transport = Transport(
@@ -38,6 +40,7 @@ class Routebook:
             api_key or os.environ.get("ROUTEBOOK_API_KEY") or None,
             timeout=timeout,
             max_retries=max_retries,
+            max_answer_bytes=max_answer_bytes,
             on_retry=on_retry,
         )
         self.jobs = Jobs(self.transport)

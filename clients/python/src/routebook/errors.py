@@ -9,7 +9,7 @@ class RoutebookError(Exception):
     """A failed call, with the server's message if it answered.
 
     Codes of this client: ``NETWORK_ERROR`` (no answer), ``TIMEOUT`` (no answer in time), ``INVALID_ANSWER`` (an answer
-    that is not from Routebook), ``NO_RESULT`` (a job ended without a result) and ``BATCH_PAUSED`` (a batch is paused).
+    that is too long or not from Routebook), ``NO_RESULT`` (a job ended without a result) and ``BATCH_PAUSED`` (a batch is paused).
     """
 
     def __init__(

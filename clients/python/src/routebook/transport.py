@@ -18,6 +18,8 @@ DEFAULT_RETRIES = 4
 FIRST_WAIT = 0.25
 LONGEST_WAIT = 8.0
 CHUNK = 64 * 1024
+# Several times the largest answer of Routebook: the data of a call has at most 10 MiB, a page of a list somewhat more.
+DEFAULT_MAX_BYTES = 64 * 1024 * 1024
 
 OnRetry = Callable[[RoutebookError, float], None]
 
@@ -32,6 +34,7 @@ class Transport:
         *,
         timeout: float = DEFAULT_TIMEOUT,
         max_retries: int = DEFAULT_RETRIES,
+        max_answer_bytes: int = DEFAULT_MAX_BYTES,
         on_retry: Optional[OnRetry] = None,
     ) -> None:
         url = urlsplit(base_url)
@@ -43,6 +46,7 @@ class Transport:
         self._api_key = api_key
         self._timeout = timeout
         self._max_retries = max_retries
+        self._max_answer_bytes = max_answer_bytes
         self._on_retry = on_retry
 
     @property
@@ -116,7 +120,7 @@ class Transport:
         try:
             connection.request(method, target, body=payload, headers=dict(headers))
             response = connection.getresponse()
-            text = _read(response, ends_at)
+            text = _read(response, ends_at, self._max_answer_bytes)
         except (OSError, HTTPException) as cause:
             raise RoutebookError(
                 "NETWORK_ERROR",
@@ -125,6 +129,13 @@ class Transport:
             ) from cause
         finally:
             connection.close()
+        if text is None:
+            raise RoutebookError(
+                "INVALID_ANSWER",
+                f"The answer has more than {self._max_answer_bytes} bytes and was not read to its end;"
+                " max_answer_bytes changes the limit.",
+                status=response.status,
+            )
         try:
             body = json.loads(text)
         except ValueError:
@@ -134,13 +145,18 @@ class Transport:
         raise failure_of(response.status, body, response.headers.get("retry-after"))
 
 
-def _read(response: HTTPResponse, ends_at: float) -> bytes:
-    """Reads with a timeout for the complete body; a socket timeout restarts with each byte."""
+def _read(response: HTTPResponse, ends_at: float, max_bytes: int) -> Optional[bytes]:
+    """Reads with a timeout for the complete body; a socket timeout restarts with each byte. Returns ``None`` for one with
+    more than ``max_bytes`` bytes."""
     chunks = []
+    left = max_bytes
     while True:
         chunk = response.read1(CHUNK)
         if not chunk:
             return b"".join(chunks)
+        left -= len(chunk)
+        if left < 0:
+            return None
         chunks.append(chunk)
         if time.monotonic() > ends_at:
             raise TimeoutError("the answer took too long")
