@@ -4,15 +4,19 @@ import { createHostLines, type SendEnd } from '../../workers/webhooks/host-lines
 
 let number = 0;
 
-function due(host: string, webhookId: string, { failures = 0, hasDelivered = false } = {}): DueDelivery {
+function due(
+    host: string,
+    webhookId: string,
+    { failures = 0, hasDelivered = false, freeUser = null }: Partial<Pick<DueDelivery, 'failures' | 'hasDelivered' | 'freeUser'>> = {},
+): DueDelivery {
     number += 1;
-    return { deliveryId: `dlv_${number}`, host, webhookId, url: `https://${host}/`, failures, hasDelivered } as DueDelivery;
+    return { deliveryId: `dlv_${number}`, host, webhookId, url: `https://${host}/`, failures, hasDelivered, freeUser } as DueDelivery;
 }
 
 /** Queues whose requests end when the test says so. */
-function openLines() {
+function openLines(now?: () => number) {
     const open: { delivery: DueDelivery; end: (how: SendEnd) => void }[] = [];
-    const lines = createHostLines((delivery) => new Promise((end) => open.push({ delivery, end })));
+    const lines = createHostLines((delivery) => new Promise((end) => open.push({ delivery, end })), now);
     const add = (deliveries: DueDelivery[]) => {
         lines.take([...new Set(deliveries.map(({ host }) => host))]);
         lines.add(deliveries);
@@ -36,10 +40,10 @@ describe('the pending deliveries of a worker', () => {
             ...Array.from({ length: 5 }, () => due('fails.example', 'whk_1', { failures: 3 })),
             ...Array.from({ length: 5 }, () => due('good.example', 'whk_2', { hasDelivered: true })),
         ]);
-        expect(lines.failing(), 'while requests are on their way').to.deep.equal([]);
+        expect(lines.heldUp(), 'while requests are on their way').to.deep.equal([]);
         for (const { delivery, end } of open.splice(0)) end(delivery.host === 'good.example' ? 'delivered' : 'failed');
         await new Promise((resolve) => setImmediate(resolve));
-        expect(lines.failing()).to.deep.equal(['fails.example']);
+        expect(lines.heldUp()).to.deep.equal(['fails.example']);
     });
 
     it('prefer the webhook with the fewest failures, and wait together after a failure', async () => {
@@ -58,5 +62,38 @@ describe('the pending deliveries of a worker', () => {
         add([due('one.example', 'whk_2')]);
         expect(open.slice(5).map(({ delivery }) => delivery.webhookId)).to.deep.equal(['whk_2']);
         expect(lines.hosts()).to.deep.equal(['one.example']);
+    });
+
+    it('of a free account go to a host at a pace over all its webhooks, and those of others at once', async () => {
+        let time = 0;
+        const { lines, open, add } = openLines(() => time);
+        const sent = new Map<string, number>();
+        /** Delivers until nothing more may be sent. */
+        const deliver = async () => {
+            while (open.length > 0) {
+                for (const { delivery, end } of open.splice(0)) {
+                    const to = `${delivery.freeUser} ${delivery.host}`;
+                    sent.set(to, (sent.get(to) ?? 0) + 1);
+                    end('delivered');
+                    lines.forget([delivery.deliveryId]);
+                }
+                await new Promise((resolve) => setImmediate(resolve));
+            }
+            return Object.fromEntries(sent);
+        };
+        const many = (host: string, freeUser: string | null, count: number) =>
+            Array.from({ length: count }, (_, index) => due(host, `whk_${freeUser} ${index % 20}`, { hasDelivered: true, freeUser }));
+        add(many('victim.example', 'usr_1', 200));
+        expect(await deliver()).to.deep.equal({ 'usr_1 victim.example': 120 });
+        expect(lines.heldUp(), 'gives its slot up').to.deep.equal(['victim.example']);
+        add([...many('victim.example', 'usr_2', 7), ...many('victim.example', null, 200), ...many('other.example', 'usr_1', 7)]);
+        const others = { 'usr_2 victim.example': 7, 'null victim.example': 200, 'usr_1 other.example': 7 };
+        expect(await deliver()).to.deep.equal({ 'usr_1 victim.example': 120, ...others });
+        time += 59_999;
+        lines.add([]);
+        expect(open).to.deep.equal([]);
+        time += 1;
+        lines.add([]);
+        expect(await deliver()).to.deep.equal({ 'usr_1 victim.example': 200, ...others });
     });
 });

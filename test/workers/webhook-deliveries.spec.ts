@@ -295,6 +295,22 @@ describe('an event is delivered to webhooks', function () {
         for (const webhook of webhooks) expect(webhook.secret).to.match(/^whsec_/);
     });
 
+    it('120 times a minute to one host for a free account, however many webhooks it has, and at once for others', async () => {
+        const [ada, bob] = [await join(world), await join(world, { plan: 'starter' })];
+        for (let count = 1; count <= 20; count++) await add(ada, { url: receiver.url(`/ada?${count}`) });
+        await add(bob, { url: receiver.url('/bob') });
+        await Promise.all(Array.from({ length: 7 }, (_, index) => tell(ada, `event ${index}`)));
+        await untilTold(120);
+        await Promise.all(Array.from({ length: 130 }, (_, index) => tell(bob, `event ${index}`)));
+        await untilTold(250);
+        expect(receiver.told(undefined, '/bob')).to.have.length(130);
+        const { rows } = await world.app.db.raw(
+            "select count(*)::int as waiting from webhook_deliveries d join webhooks w on w.id = d.webhook_id where w.workspace_id = ? and d.status = 'pending'",
+            [ada.workspaceId],
+        );
+        expect(rows).to.deep.equal([{ waiting: 20 }]);
+    });
+
     it('4 at once to a host with failing webhooks, while working ones continue and nothing is lost', async () => {
         const [strangers, good] = [await Promise.all([1, 2, 3].map(() => join(world))), await join(world)];
         for (const stranger of strangers) await add(stranger);

@@ -20,7 +20,7 @@ const LOOK_MS = 250;
 const RENEW_MS = 1500;
 /** The most hosts of one worker. */
 const MAX_HOSTS = 500;
-/** The most hosts with failing receivers that a worker with MAX_HOSTS hosts releases at a time. */
+/** The most hosts without a delivery that may begin that a worker with MAX_HOSTS hosts releases at a time. */
 const MAX_RELEASED = 50;
 /** Attempts recorded in one statement. */
 const MAX_RECORDED = 500;
@@ -103,7 +103,7 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
             if (isDue.renew() && lines.hosts().length > 0) lines.keep(await queue.renewHosts(db, holder, lines.hosts()));
             if (isDue.look()) {
                 // Without this, many failing receivers would keep all others waiting.
-                if (lines.hosts().length >= MAX_HOSTS) await release(lines.failing().slice(0, MAX_RELEASED));
+                if (lines.hosts().length >= MAX_HOSTS) await release(lines.heldUp().slice(0, MAX_RELEASED));
                 if (lines.hosts().length < MAX_HOSTS) lines.take(await queue.takeHosts(db, holder, MAX_HOSTS - lines.hosts().length));
             }
             if (lines.hosts().length > 0) {

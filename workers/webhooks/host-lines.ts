@@ -1,5 +1,6 @@
 import { AT_ONCE, UNPROVEN } from '../../shared/domain/events/webhook-bounds.ts';
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
+import { createFreePace } from './free-pace.ts';
 
 /** No more deliveries are read for a webhook with this many in memory. */
 const ENOUGH = 16;
@@ -41,8 +42,8 @@ export interface HostLines {
     full(): string[];
     /** Hosts without a delivery or a pause. */
     idle(): string[];
-    /** Hosts without running requests whose waiting deliveries are all to failing webhooks. */
-    failing(): string[];
+    /** Hosts without running requests whose waiting deliveries are all to failing webhooks or of accounts that wait for their next minute. */
+    heldUp(): string[];
     /** Starts no further requests. */
     stop(): void;
     /** Resolves when nothing runs. */
@@ -51,10 +52,12 @@ export interface HostLines {
 
 /**
  * Limits concurrent deliveries to each webhook and host. The webhooks of a host take turns, those with fewer failures first. Webhooks that
- * do not deliver are slowed down together, so that nobody can use webhooks to flood a host that does not expect them.
+ * do not deliver are slowed down together, and those of a free account have a pace, so that nobody can use webhooks to flood a host that
+ * does not expect them.
  * @param send resolves when a delivery ended; it never rejects
  */
-export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd>): HostLines {
+export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd>, now = () => performance.now()): HostLines {
+    const pace = createFreePace(now);
     const hosts = new Map<string, Host>();
     const known = new Map<string, string>();
     const running = new Set<Promise<void>>();
@@ -67,9 +70,11 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
             hasBegun = false;
             for (const [webhookId, line] of [...host.lines].sort(([, a], [, b]) => a.failures - b.failures)) {
                 if (host.running >= AT_ONCE.host || running.size >= MAX_AT_ONCE) return;
+                const next = line.waiting[0];
                 const isFull = line.running >= AT_ONCE.webhook || (isFailing(line) && failing >= MAX_FAILING);
-                const next = !isFull && mayBegin(host, line) ? line.waiting.shift() : undefined;
-                if (next === undefined) continue;
+                if (next === undefined || isFull || pace.isOver(next) || !mayBegin(host, line)) continue;
+                line.waiting.shift();
+                pace.count(next);
                 hasBegun = true;
                 host.lines.delete(webhookId);
                 host.lines.set(webhookId, line);
@@ -125,6 +130,7 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
                 host.lines.set(webhookId, line);
                 line.waiting.push(delivery);
             }
+            pace.forget();
             for (const host of hosts.values()) begin(host);
         },
         known: () => [...known.keys()],
@@ -138,9 +144,9 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
             const isPaused = (host: string) => (hosts.get(host)?.pausedUntil ?? 0) > performance.now();
             return [...hosts.keys()].filter((host) => !busy.has(host) && !isPaused(host));
         },
-        failing() {
-            const isHeldUp = ({ running: count, lines }: Host) =>
-                count === 0 && [...lines.values()].every((line) => line.waiting.length === 0 || isFailing(line));
+        heldUp() {
+            const waits = (line: Line) => line.waiting[0] === undefined || isFailing(line) || pace.isOver(line.waiting[0]);
+            const isHeldUp = ({ running: count, lines }: Host) => count === 0 && [...lines.values()].every(waits);
             return [...hosts].filter(([, host]) => isHeldUp(host)).map(([name]) => name);
         },
         stop() {
@@ -161,7 +167,6 @@ function isFailing(line: Line): boolean {
 }
 
 function mayBegin({ lines, pausedUntil }: Host, line: Line): boolean {
-    if (line.waiting.length === 0) return false;
     if (!isUnproven(line)) return true;
     if (performance.now() < pausedUntil) return false;
     if (line.failures === 0) return true;

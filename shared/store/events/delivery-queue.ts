@@ -68,6 +68,8 @@ export interface DueDelivery {
     host: string;
     webhookId: string;
     workspaceId: string;
+    /** The user who pays on Free; null in a workspace with a plan. */
+    freeUser: string | null;
     url: string;
     sealed: Buffer;
     /** The encrypted previous secret, while it also signs. */
@@ -102,12 +104,14 @@ const TAKE_DUE = `
             select d.webhook_id from webhook_deliveries d
             where d.host = b.host and d.status = 'pending' and d.webhook_id > b.webhook_id order by d.webhook_id limit 1) n
     )
-    select d.id as "deliveryId", b.host, w.id as "webhookId", w.workspace_id as "workspaceId", w.url, w.sealed,
+    select d.id as "deliveryId", b.host, w.id as "webhookId", w.workspace_id as "workspaceId",
+           case when s.plan = 'free' then w.made_by end as "freeUser", w.url, w.sealed,
            case when w.former_until > app_now() then w.former_sealed end as "formerSealed",
            exists (select from domains o where o.registrable = w.registrable and o.is_blocked) as "isBlocked",
            d.attempts, w.has_delivered as "hasDelivered", w.failures, e.id as "eventId", e.type, e.at, e.data, e.about
     from busy b
     join webhooks w on w.id = b.webhook_id
+    join workspaces s on s.id = w.workspace_id
     cross join lateral (
         select d.id, d.event_id, d.attempts - d.earlier_attempts as attempts from webhook_deliveries d
         where d.host = b.host and d.webhook_id = b.webhook_id and d.status = 'pending' and d.due_at <= app_now()
