@@ -445,22 +445,28 @@ describe('large responses of concurrent calls', function () {
 /** For this selection, on a machine that is many times slower. */
 const PATIENCE_MS = 120_000;
 
+/**
+ * A small page, and a selection of nearly 7 MiB from it. Its items are few and long: the process that reads them uses little more than
+ * their text, however late it collects its garbage, and stays far below its own limit.
+ */
+const ROWS = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(1300) }));
+const SIXTEEN = `[${Array.from({ length: 16 }, () => '@').join(',')}][]`;
+const SELECT = { items: `rows | ${SIXTEEN} | ${SIXTEEN}` };
+
 describe('paginated calls that select a large part of each small page', function () {
     this.timeout(240_000);
 
     it('read no page before there is memory for the selection, and block nobody if the next page does not come', async () => {
-        const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(60) }));
         const stalled = new Set<ServerResponse>();
         let peak = 0;
         let asked = 0;
         const site = await openSite(({ url }, response) => {
-            if (url === '/?page=1') return response.setHeader('content-type', 'application/json').end(JSON.stringify({ rows }));
+            if (url === '/?page=1') return response.setHeader('content-type', 'application/json').end(JSON.stringify({ rows: ROWS }));
             if (++asked === 6) return response.end('{"rows":[]}');
             stalled.add(response.once('close', () => stalled.delete(response)));
             peak = Math.max(peak, stalled.size);
             return undefined;
         });
-        const many = `[${Array.from({ length: 16 }, () => '@').join(',')}][]`;
         const runner = openJobRunner(
             'shop.test',
             loopbackRules(`127.0.0.1:${site.port}`),
@@ -470,7 +476,7 @@ describe('paginated calls that select a large part of each small page', function
                     kind: 'paginate',
                     method: 'GET',
                     url: `http://shop.test:${site.port}/`,
-                    response: { select: { items: `rows | ${many} | ${many} | ${many}` } },
+                    response: { select: SELECT },
                     pagination: { param: 'page' },
                 },
             ],
@@ -495,18 +501,16 @@ describe('a large selection from one small page', function () {
     this.timeout(240_000);
 
     it('uses memory until its outcome was delivered', async () => {
-        const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(60) }));
         const site = await openSite((_request, response) => {
-            response.setHeader('content-type', 'application/json').end(JSON.stringify({ rows }));
+            response.setHeader('content-type', 'application/json').end(JSON.stringify({ rows: ROWS }));
         });
-        const many = `[${Array.from({ length: 16 }, () => '@').join(',')}][]`;
         const url = `http://shop.test:${site.port}/`;
         const acts: (() => void)[] = [];
         const runner = openJobRunner(
             'shop.test',
             loopbackRules(`127.0.0.1:${site.port}`),
             [
-                { name: 'rows', method: 'GET', url, response: { select: { items: `rows | ${many} | ${many} | ${many}` } } },
+                { name: 'rows', method: 'GET', url, response: { select: SELECT } },
                 { name: 'few', method: 'GET', url, response: { select: { items: 'rows' } } },
             ],
             { afterwards: (act) => acts.push(act), taskMs: PATIENCE_MS },
