@@ -15,6 +15,8 @@ export async function keysToActWith({ app, me, workspace }: WorkspaceVisit): Pro
  */
 export async function actingCaller({ app, fields, me, workspace }: WorkspaceVisit): Promise<Caller | undefined> {
     const keyId = fields.get('key') ?? '';
+    // A form may contain NUL, which the database rejects.
+    if (!/^key_[0-9A-Za-z]{1,64}$/.test(keyId)) return undefined;
     const hash = await findKeyHash(app.db, { keyId, workspaceId: workspace.workspaceId, userId: me.userId });
     return hash === undefined ? undefined : app.keys.find(hash);
 }
