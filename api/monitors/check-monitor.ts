@@ -2,8 +2,8 @@ import type { App } from '../../shared/app.ts';
 import type { MonitorChanges } from '../../shared/contracts/monitor-fields.ts';
 import { planAbove } from '../../shared/domain/accounts/plans.ts';
 import { MIN_INTERVAL } from '../../shared/domain/monitors/bounds.ts';
-import { monitorExpressionFault } from '../../shared/domain/monitors/expression.ts';
 import { closestRuns, cronFault, type Schedule } from '../../shared/domain/monitors/schedule.ts';
+import { expressionFault } from '../../shared/domain/package/rules/expressions.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -29,7 +29,7 @@ export function checkFields({ clock }: App, fields: MonitorChanges, before?: { c
         ['/when/expression', typeof when === 'object' ? when.expression : undefined],
     ];
     for (const [path, expression] of expressions) {
-        const wrong = expression == null ? undefined : monitorExpressionFault(expression);
+        const wrong = expression == null ? undefined : expressionFault(expression);
         if (wrong !== undefined) details.push({ path, code: 'INVALID_VALUE', message: wrong });
     }
     if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });

@@ -707,6 +707,12 @@ const SCHEMAS: Row[] = [
         'INVALID_VALUE',
     ],
     [
+        'an expression that gives a function too few arguments',
+        { [`${SEARCH}/response/select/items`]: 'a[].{b: length()}' },
+        `${SEARCH}/response/select/items`,
+        'INVALID_VALUE',
+    ],
+    [
         'an expression of 1,001 characters',
         { [`${SEARCH}/response/select/items`]: 'a'.repeat(1001) },
         `${SEARCH}/response/select/items`,

@@ -1,7 +1,9 @@
+import { type ArgumentType, type FunctionName, SIGNATURES, typesAt } from '../../../shared/domain/jmespath/signatures.ts';
+import { orderOfNumbers } from '../../../shared/domain/json/decimals.ts';
 import { isExact, parseExact } from '../../../shared/domain/json/exact-numbers.ts';
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
-import { areEqual, comparable, sumOf } from './numbers.ts';
+import { areEqual, sumOf } from './numbers.ts';
+import { lengthOf, orderOfTexts } from './texts.ts';
 
 /** An expression that is an argument (`&name`): it is evaluated for each item. */
 export class Reference {
@@ -12,26 +14,16 @@ export class Reference {
     }
 }
 
-export type Argument = Json | Reference;
+export type ArgumentValue = Json | Reference;
 
-type Type = 'any' | 'array' | 'array of numbers' | 'array of strings' | 'boolean' | 'expression' | 'null' | 'number' | 'object' | 'string';
-
-interface JmespathFunction {
-    /** The types that each argument may have. */
-    takes: readonly (readonly Type[])[];
-    /** Whether the last argument may be repeated. */
-    isVariadic?: true;
-    run(...args: Argument[]): Json;
-}
-
-function typeOf(value: Argument): Type {
+function typeOf(value: ArgumentValue): ArgumentType {
     if (value instanceof Reference) return 'expression';
     if (value === null) return 'null';
     if (Array.isArray(value)) return 'array';
-    return isExact(value) ? 'number' : (typeof value as Type);
+    return isExact(value) ? 'number' : (typeof value as ArgumentType);
 }
 
-function isOf(type: Type, value: Argument): boolean {
+function isOf(type: ArgumentType, value: ArgumentValue): boolean {
     if (type === 'any') return true;
     const item = ITEMS.get(type);
     if (item === undefined) return typeOf(value) === type;
@@ -39,24 +31,19 @@ function isOf(type: Type, value: Argument): boolean {
 }
 
 /** The type of the items of a list. */
-const ITEMS: ReadonlyMap<Type, Type> = new Map([
+const ITEMS: ReadonlyMap<ArgumentType, ArgumentType> = new Map([
     ['array of numbers', 'number'],
     ['array of strings', 'string'],
 ]);
 
 /** Calls a function of JMESPath. @throws Error for arguments that it does not take, and for a result such as Infinity */
-export function callFunction(name: string, args: readonly Argument[]): Json {
-    const called = FUNCTIONS.get(name);
-    if (called === undefined) throw new Error(`Unknown function: ${name}()`);
-    const { takes, isVariadic } = called;
-    if (isVariadic ? args.length < takes.length : args.length !== takes.length)
-        throw new Error(`${name}() takes ${isVariadic ? 'at least ' : ''}${takes.length} arguments, and it has ${args.length}.`);
+export function callFunction(name: FunctionName, args: readonly ArgumentValue[]): Json {
     for (const [place, value] of args.entries()) {
-        const types = takes[place] ?? takes.at(-1) ?? [];
+        const types = typesAt(SIGNATURES[name], place);
         if (!types.some((type) => isOf(type, value)))
             throw new Error(`Argument ${place + 1} of ${name}() is of the type ${typeOf(value)}; it takes ${types.join(' or ')}.`);
     }
-    const found = called.run(...args);
+    const found = FUNCTIONS[name](...args);
     if (typeof found === 'number' && !Number.isFinite(found)) throw new Error(`${name}() finds no number that JSON can hold.`);
     return found;
 }
@@ -65,23 +52,22 @@ type Key = (item: Json) => Json;
 
 /** The order of two numbers or two texts. */
 function order(first: Json, second: Json): number {
-    const [one, other] = comparable(first, second) as [number, number];
-    return one < other ? -1 : one > other ? 1 : 0;
+    return typeof first === 'string' && typeof second === 'string' ? orderOfTexts(first, second) : orderOfNumbers(first, second);
 }
 
-/** The first of the items with the greatest key by an order. */
-function greatest(items: readonly Json[], key: Key, compare: (first: Json, second: Json) => number): Json {
+/** The first of the items whose key is the greatest, or with `sign` -1 the least. */
+function greatest(items: readonly Json[], key: Key, sign: 1 | -1 = 1): Json {
     let found: { item: Json; key: Json } | undefined;
     for (const item of items) {
         const own = key(item);
-        if (found === undefined || compare(own, found.key) > 0) found = { item, key: own };
+        if (found === undefined || sign * order(own, found.key) > 0) found = { item, key: own };
     }
     return found?.item ?? null;
 }
 
 /** The key of an item, which is of one type for all items. */
 function keyOf({ evaluate }: Reference): Key {
-    let type: Type | undefined;
+    let type: ArgumentType | undefined;
     return (item) => {
         const key = evaluate(item);
         type ??= typeOf(key);
@@ -89,11 +75,6 @@ function keyOf({ evaluate }: Reference): Key {
             throw new Error(`Items are ordered by numbers or by texts; one has the type ${typeOf(key)}.`);
         return key;
     };
-}
-
-/** Texts in the order of their language. */
-function orderOfValues(first: Json, second: Json): number {
-    return typeof first === 'string' && typeof second === 'string' ? first.localeCompare(second) : order(first, second);
 }
 
 function sorted(items: readonly Json[], key: Key): Json[] {
@@ -118,53 +99,45 @@ function toNumber(value: Json): Json {
     return Number.isFinite(number) ? number : null;
 }
 
-const NUMBERS_OR_STRINGS: readonly Type[] = ['array of numbers', 'array of strings'];
-
-const FUNCTIONS: ReadonlyMap<string, JmespathFunction> = new Map<string, JmespathFunction>(
-    Object.entries({
-        abs: define([['number']], (value: Json) =>
-            isExact(value) ? parseExact(String(value).replace(/^-/, '')) : Math.abs(value as number),
-        ),
-        avg: define([['array of numbers']], (list: Json[]) => (list.length === 0 ? null : Number(sumOf(list)) / list.length)),
-        ceil: define([['number']], (value: Json) => rounded(value, Math.ceil)),
-        contains: define([['array', 'string'], ['any']], (whole: string | Json[], part: Json) =>
-            typeof whole === 'string' ? whole.includes(String(part)) : whole.some((one) => areEqual(one, part)),
-        ),
-        ends_with: define([['string'], ['string']], (text: string, end: string) => text.endsWith(end)),
-        floor: define([['number']], (value: Json) => rounded(value, Math.floor)),
-        join: define([['string'], ['array of strings']], (glue: string, list: string[]) => list.join(glue)),
-        keys: define([['object']], (value: JsonObject) => Object.keys(value)),
-        length: define([['array', 'object', 'string']], (value: string | Json[] | JsonObject) =>
-            isObject(value) ? Object.keys(value).length : (value as string).length,
-        ),
-        map: define([['expression'], ['array']], ({ evaluate }: Reference, list: Json[]) => list.map((item) => evaluate(item))),
-        max: define([NUMBERS_OR_STRINGS], (list: Json[]) => greatest(list, itself, orderOfValues)),
-        max_by: define([['array'], ['expression']], (list: Json[], by: Reference) => greatest(list, keyOf(by), order)),
-        merge: {
-            ...define([['object']], (...objects: JsonObject[]) => Object.fromEntries(objects.flatMap((one) => Object.entries(one)))),
-            isVariadic: true,
-        },
-        min: define([NUMBERS_OR_STRINGS], (list: Json[]) => greatest(list, itself, (first, second) => orderOfValues(second, first))),
-        min_by: define([['array'], ['expression']], (list: Json[], by: Reference) =>
-            greatest(list, keyOf(by), (first, second) => order(second, first)),
-        ),
-        not_null: { ...define([['any']], (...values: Json[]) => values.find((value) => value !== null) ?? null), isVariadic: true },
-        reverse: define([['array', 'string']], (value: string | Json[]) =>
-            typeof value === 'string' ? [...value].reverse().join('') : value.toReversed(),
-        ),
-        sort: define([NUMBERS_OR_STRINGS], (list: Json[]) => sorted(list, itself)),
-        sort_by: define([['array'], ['expression']], (list: Json[], by: Reference) => sorted(list, keyOf(by))),
-        starts_with: define([['string'], ['string']], (text: string, start: string) => text.startsWith(start)),
-        sum: define([['array of numbers']], (list: Json[]) => sumOf(list)),
-        to_array: define([['any']], (value: Json) => (Array.isArray(value) ? value : [value])),
-        to_number: define([['any']], toNumber),
-        to_string: define([['any']], (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value))),
-        type: define([['any']], (value: Json) => typeOf(value)),
-        values: define([['object']], (value: JsonObject) => Object.values(value)),
-    }),
-);
-
-/** @param run gets arguments of the types that the function takes */
-function define<Args extends Argument[]>(takes: readonly (readonly Type[])[], run: (...args: Args) => Json): JmespathFunction {
-    return { takes, run: run as JmespathFunction['run'] };
+/** A text contains texts only. */
+function contains(whole: string | Json[], part: Json): boolean {
+    if (typeof whole === 'string') return typeof part === 'string' && whole.includes(part);
+    return whole.some((one) => areEqual(one, part));
 }
+
+function sizeOf(value: string | Json[] | JsonObject): number {
+    if (typeof value === 'string') return lengthOf(value);
+    return Array.isArray(value) ? value.length : Object.keys(value).length;
+}
+
+/** Gets arguments of the types that the function takes. */
+type Run = (...args: ArgumentValue[]) => Json;
+
+const FUNCTIONS = {
+    abs: (value: Json) => (isExact(value) ? parseExact(String(value).replace(/^-/, '')) : Math.abs(value as number)),
+    avg: (list: Json[]) => (list.length === 0 ? null : Number(sumOf(list)) / list.length),
+    ceil: (value: Json) => rounded(value, Math.ceil),
+    contains,
+    ends_with: (text: string, end: string) => text.endsWith(end),
+    floor: (value: Json) => rounded(value, Math.floor),
+    join: (glue: string, list: string[]) => list.join(glue),
+    keys: (value: JsonObject) => Object.keys(value),
+    length: sizeOf,
+    map: ({ evaluate }: Reference, list: Json[]) => list.map((item) => evaluate(item)),
+    max: (list: Json[]) => greatest(list, itself),
+    max_by: (list: Json[], by: Reference) => greatest(list, keyOf(by)),
+    merge: (...objects: JsonObject[]) => Object.fromEntries(objects.flatMap((one) => Object.entries(one))),
+    min: (list: Json[]) => greatest(list, itself, -1),
+    min_by: (list: Json[], by: Reference) => greatest(list, keyOf(by), -1),
+    not_null: (...values: Json[]) => values.find((value) => value !== null) ?? null,
+    reverse: (value: string | Json[]) => (typeof value === 'string' ? [...value].reverse().join('') : value.toReversed()),
+    sort: (list: Json[]) => sorted(list, itself),
+    sort_by: (list: Json[], by: Reference) => sorted(list, keyOf(by)),
+    starts_with: (text: string, start: string) => text.startsWith(start),
+    sum: (list: Json[]) => sumOf(list),
+    to_array: (value: Json) => (Array.isArray(value) ? value : [value]),
+    to_number: toNumber,
+    to_string: (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value)),
+    type: (value: Json) => typeOf(value),
+    values: (value: JsonObject) => Object.values(value),
+} as Record<FunctionName, Run>;

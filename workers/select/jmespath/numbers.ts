@@ -1,8 +1,10 @@
+import type { Comparator } from '../../../shared/domain/jmespath/parse.ts';
+import { isNumber, orderOfNumbers } from '../../../shared/domain/json/decimals.ts';
 import { isExact, parseExact } from '../../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 
-/** Whole numbers of more digits are compared as doubles, since reading them takes time. */
+/** Sums with a whole number of more digits are those of doubles, since reading its digits takes time. */
 const MAX_DIGITS = 400;
 
 /** A whole number with all its digits; undefined for any other value. */
@@ -12,28 +14,10 @@ function wholeOf(value: Json): bigint | undefined {
     return digits.length <= MAX_DIGITS && /^-?\d+$/.test(digits) ? BigInt(digits) : undefined;
 }
 
-/** Two values, as JavaScript compares them by size: by all digits if they are whole numbers and one has more than a double. */
-export function comparable(first: Json, second: Json): [bigint | Json, bigint | Json] {
-    if (!isExact(first) && !isExact(second)) return [first, second];
-    const [one, other] = [wholeOf(first), wholeOf(second)];
-    return one === undefined || other === undefined ? [first, second] : [one, other];
-}
-
-function isNumber(value: Json): boolean {
-    return typeof value === 'number' || isExact(value);
-}
-
-/** Whether two numbers are equal, of which at least one has more digits than a double. */
-function areEqualNumbers(first: Json, second: Json): boolean {
-    const [one, other] = comparable(first, second);
-    if (typeof one === 'bigint') return one === other;
-    return isExact(first) && isExact(second) ? String(first) === String(second) : Number(first) === Number(second);
-}
-
-/** Whether two values are equal. Long numbers are compared by their digits. The nesting of answers bounds the recursion. */
+/** Whether two values are equal. Numbers are equal if all their digits are. The nesting of answers bounds the recursion. */
 export function areEqual(first: Json, second: Json): boolean {
     if (first === second) return true;
-    if (isExact(first) || isExact(second)) return isNumber(first) && isNumber(second) && areEqualNumbers(first, second);
+    if (isExact(first) || isExact(second)) return isNumber(first) && isNumber(second) && orderOfNumbers(first, second) === 0;
     if (Array.isArray(first)) {
         return Array.isArray(second) && first.length === second.length && first.every((one, place) => areEqual(one, second[place] ?? null));
     }
@@ -41,6 +25,17 @@ export function areEqual(first: Json, second: Json): boolean {
     const names = Object.keys(first);
     const isSame = (name: string) => Object.hasOwn(second, name) && areEqual(first[name] ?? null, second[name] ?? null);
     return names.length === Object.keys(second).length && names.every(isSame);
+}
+
+/** The result of a comparison; null if two values are ordered of which one is no number. */
+export function compare(comparator: Comparator, first: Json, second: Json): boolean | null {
+    if (comparator === '==') return areEqual(first, second);
+    if (comparator === '!=') return !areEqual(first, second);
+    if (!isNumber(first) || !isNumber(second)) return null;
+    const order = orderOfNumbers(first, second);
+    if (comparator === '<') return order < 0;
+    if (comparator === '<=') return order <= 0;
+    return comparator === '>' ? order > 0 : order >= 0;
 }
 
 /** The sum of numbers: exact if all are whole. */

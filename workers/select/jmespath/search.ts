@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import { type Argument, type Bounds, type Expression, parseExpression } from '../../../shared/domain/jmespath/parse.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { isNothing } from '../is-nothing.ts';
-import { type Argument, callFunction, Reference } from './functions.ts';
-import { areEqual, comparable } from './numbers.ts';
-import { type Node, parseExpression } from './parse.ts';
+import { type ArgumentValue, callFunction, Reference } from './functions.ts';
+import { compare } from './numbers.ts';
 
 /** An expression that is ready to run. */
 type Evaluate = (value: Json) => Json;
@@ -12,8 +12,7 @@ type Evaluate = (value: Json) => Json;
 const compiled = new LRUCache<string, Evaluate>({ max: 1000 });
 
 /**
- * The result of a JMESPath expression over a value; null if it matches nothing. The library parses expressions, and this evaluates them,
- * because the library computes with doubles: ids beyond 2^53 would be equal to others, and lose digits in `max`, `min` and `sum`.
+ * The result of a JMESPath expression over a value; null if it matches nothing.
  * @throws Error for an invalid expression, and for arguments that a function does not take
  */
 export function search(value: Json, expression: string): Json {
@@ -25,26 +24,74 @@ export function search(value: Json, expression: string): Json {
     return evaluate(value);
 }
 
-function compile(node: Node | undefined): Evaluate {
-    const build = node === undefined ? undefined : BUILDERS.get(node.type);
-    if (node === undefined || build === undefined) throw new Error(`Unknown node type: ${node?.type}`);
-    return build(node);
+function compile(expression: Expression): Evaluate {
+    switch (expression.type) {
+        case 'current':
+            return (value) => value;
+        case 'field':
+            return fieldNamed(expression.name);
+        case 'literal':
+            return () => expression.value;
+        case 'index':
+            return (value) => (Array.isArray(value) ? (value.at(expression.index) ?? null) : null);
+        case 'slice':
+            return (value) => (Array.isArray(value) ? slice(value, expression.bounds) : null);
+        case 'flatten':
+            return flattened(compile(expression.list));
+        case 'list':
+            return listOf(expression.items.map(compile));
+        case 'object':
+            return objectOf(expression.fields.map(([name, field]) => [name, compile(field)]));
+        case 'not': {
+            const negated = compile(expression.negated);
+            return (value) => isNothing(negated(value));
+        }
+        case 'call':
+            return callOf(expression);
+        default:
+            return compilePair(expression, compile(expression.first), compile(expression.second));
+    }
 }
 
-function compileAll({ children }: Node): Evaluate[] {
-    return children.map(compile);
-}
+/** An expression with two parts. */
+type Pair = Extract<Expression, { first: Expression }>;
 
-/** The first two parts of a node. */
-function pairOf({ children: [first, second] }: Node): [first: Evaluate, second: Evaluate] {
-    return [compile(first), compile(second)];
-}
-
-/** A value, or the expression of an argument such as `&name`. */
-function compileArgument(node: Node): (value: Json) => Argument {
-    if (node.type !== 'ExpressionReference') return compile(node);
-    const reference = new Reference(compile(node.children[0]));
-    return () => reference;
+function compilePair(pair: Pair, first: Evaluate, second: Evaluate): Evaluate {
+    switch (pair.type) {
+        case 'chain':
+            return (value) => second(first(value));
+        case 'or':
+            return (value) => {
+                const found = first(value);
+                return isNothing(found) ? second(value) : found;
+            };
+        case 'and':
+            return (value) => {
+                const found = first(value);
+                return isNothing(found) ? found : second(value);
+            };
+        case 'compare':
+            return (value) => compare(pair.comparator, first(value), second(value));
+        case 'project items':
+            return (value) => {
+                const list = first(value);
+                return Array.isArray(list) ? project(list, second) : null;
+            };
+        case 'project values':
+            return (value) => {
+                const object = first(value);
+                return isObject(object) ? project(Object.values(object), second) : null;
+            };
+        case 'project matches': {
+            const condition = compile(pair.condition);
+            return (value) => {
+                const list = first(value);
+                if (!Array.isArray(list)) return null;
+                const matches = list.filter((item) => !isNothing(condition(item)));
+                return project(matches, second);
+            };
+        }
+    }
 }
 
 /** The results for each item that are not null. */
@@ -57,119 +104,42 @@ function project(items: readonly Json[], evaluate: Evaluate): Json[] {
     return found;
 }
 
-function chain(node: Node): Evaluate {
-    const [first, second] = pairOf(node);
-    return (value) => second(first(value));
+function fieldNamed(name: string): Evaluate {
+    return (value) => (isObject(value) && Object.hasOwn(value, name) ? (value[name] ?? null) : null);
 }
 
-const itself = (): Evaluate => (value) => value;
-
-const BUILDERS: ReadonlyMap<string, (node: Node) => Evaluate> = new Map<string, (node: Node) => Evaluate>(
-    Object.entries({
-        Field({ name }) {
-            return (value) => (isObject(value) && Object.hasOwn(value, name) ? (value[name] ?? null) : null);
-        },
-        Subexpression: chain,
-        IndexExpression: chain,
-        Pipe: chain,
-        Index({ value: index }) {
-            return (value) => (Array.isArray(value) ? (value.at(index as number) ?? null) : null);
-        },
-        Slice({ children }) {
-            return (value) => (Array.isArray(value) ? slice(value, children as unknown as Bounds) : null);
-        },
-        Projection(node) {
-            const [first, second] = pairOf(node);
-            return (value) => {
-                const list = first(value);
-                return Array.isArray(list) ? project(list, second) : null;
-            };
-        },
-        ValueProjection(node) {
-            const [first, second] = pairOf(node);
-            return (value) => {
-                const object = first(value);
-                return isObject(object) ? project(Object.values(object), second) : null;
-            };
-        },
-        FilterProjection(node) {
-            const [first, second] = pairOf(node);
-            const condition = compile(node.children[2]);
-            return (value) => {
-                const list = first(value);
-                if (!Array.isArray(list)) return null;
-                const kept = list.filter((item) => !isNothing(condition(item)));
-                return project(kept, second);
-            };
-        },
-        Flatten(node) {
-            const list = compile(node.children[0]);
-            return (value) => {
-                const found = list(value);
-                return Array.isArray(found) ? found.flat() : null;
-            };
-        },
-        Comparator(node) {
-            const [first, second] = pairOf(node);
-            const { name } = node;
-            return (value) => compare(name, first(value), second(value));
-        },
-        Identity: itself,
-        Current: itself,
-        MultiSelectList(node) {
-            const items = compileAll(node);
-            return (value) => (value === null ? null : items.map((item) => item(value)));
-        },
-        MultiSelectHash({ children }) {
-            const fields = children.map(({ name, value }): [string, Evaluate] => [name, compile(value as Node)]);
-            return (value) => (value === null ? null : Object.fromEntries(fields.map(([name, evaluate]) => [name, evaluate(value)])));
-        },
-        OrExpression(node) {
-            const [first, second] = pairOf(node);
-            return (value) => {
-                const left = first(value);
-                return isNothing(left) ? second(value) : left;
-            };
-        },
-        AndExpression(node) {
-            const [first, second] = pairOf(node);
-            return (value) => {
-                const left = first(value);
-                return isNothing(left) ? left : second(value);
-            };
-        },
-        NotExpression(node) {
-            const negated = compile(node.children[0]);
-            return (value) => isNothing(negated(value));
-        },
-        Literal({ value: literal }) {
-            return () => literal as Json;
-        },
-        Function({ name, children }) {
-            const args = children.map(compileArgument);
-            return (value) =>
-                callFunction(
-                    name,
-                    args.map((one) => one(value)),
-                );
-        },
-    } satisfies Record<string, (node: Node) => Evaluate>),
-);
-
-function compare(name: string, left: Json, right: Json): boolean {
-    if (name === 'EQ') return areEqual(left, right);
-    if (name === 'NE') return !areEqual(left, right);
-    const [one, other] = comparable(left, right) as [number, number];
-    if (name === 'GT') return one > other;
-    if (name === 'GTE') return one >= other;
-    return name === 'LT' ? one < other : one <= other;
+function flattened(list: Evaluate): Evaluate {
+    return (value) => {
+        const found = list(value);
+        return Array.isArray(found) ? found.flat() : null;
+    };
 }
 
-type Bounds = readonly [start: number | null, stop: number | null, step: number | null];
+function listOf(items: readonly Evaluate[]): Evaluate {
+    return (value) => (value === null ? null : items.map((item) => item(value)));
+}
+
+function objectOf(fields: readonly (readonly [string, Evaluate])[]): Evaluate {
+    return (value) => (value === null ? null : Object.fromEntries(fields.map(([name, evaluate]) => [name, evaluate(value)])));
+}
+
+function callOf({ name, args }: Extract<Expression, { type: 'call' }>): Evaluate {
+    const compiledArgs = args.map(compileArgument);
+    return (value) =>
+        callFunction(
+            name,
+            compiledArgs.map((one) => one(value)),
+        );
+}
+
+function compileArgument(argument: Argument): (value: Json) => ArgumentValue {
+    if (argument.type !== 'reference') return compile(argument);
+    const reference = new Reference(compile(argument.expression));
+    return () => reference;
+}
 
 function slice(list: readonly Json[], [from, to, by]: Bounds): Json[] {
     const step = by ?? 1;
-    if (step === 0) throw new Error('Invalid slice, step cannot be 0');
     const isForward = step > 0;
     const cap = (bound: number) => {
         const at = bound < 0 ? bound + list.length : bound;

@@ -1,0 +1,57 @@
+import type { Json } from '../types.ts';
+import { isExact, parseExact } from './exact-numbers.ts';
+
+/** A number as `0.DIGITS` times ten to the power of `exponent`, the same for each of its spellings. Zero has no digits. */
+interface Decimal {
+    isNegative: boolean;
+    /** Without zeros at its ends. */
+    digits: string;
+    exponent: bigint;
+}
+
+/** Whether a value is a number, with whatever digits. */
+export function isNumber(value: unknown): boolean {
+    return typeof value === 'number' || isExact(value);
+}
+
+function decimalOf(number: Json): Decimal {
+    const [, sign, whole = '', fraction = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(String(number)) ?? [];
+    const all = whole + fraction;
+    const leading = /^0*/.exec(all)?.[0].length ?? 0;
+    const digits = withoutLastZeros(all.slice(leading));
+    return { isNegative: sign === '-' && digits !== '', digits, exponent: BigInt(power) + BigInt(whole.length - leading) };
+}
+
+/** A pattern such as `0+$` would take quadratic time. */
+function withoutLastZeros(digits: string): string {
+    let end = digits.length;
+    while (digits[end - 1] === '0') end -= 1;
+    return digits.slice(0, end);
+}
+
+/** The order of two numbers by all their digits: negative, 0 or positive. */
+export function orderOfNumbers(first: Json, second: Json): number {
+    if (typeof first === 'number' && typeof second === 'number') return first - second;
+    return orderOfDecimals(decimalOf(first), decimalOf(second));
+}
+
+function orderOfDecimals(first: Decimal, second: Decimal): number {
+    const [one, other] = [signOf(first), signOf(second)];
+    if (one !== other || one === 0) return one - other;
+    if (first.exponent !== second.exponent) return first.exponent > second.exponent ? one : -one;
+    // After the point of `0.DIGITS`, the order of digits is that of texts.
+    return first.digits === second.digits ? 0 : first.digits > second.digits ? one : -one;
+}
+
+function signOf({ digits, isNegative }: Decimal): number {
+    if (digits === '') return 0;
+    return isNegative ? -1 : 1;
+}
+
+/** A number in the one spelling of all numbers equal to it: a double if one is equal. */
+export function canonicalNumber(number: Json): Json {
+    const double = Number(number);
+    if (Number.isFinite(double) && orderOfNumbers(double, number) === 0) return double;
+    const { isNegative, digits, exponent } = decimalOf(number);
+    return parseExact(`${isNegative ? '-' : ''}${digits}e${exponent - BigInt(digits.length)}`);
+}
