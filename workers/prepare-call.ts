@@ -5,6 +5,7 @@ import { preparedFault, withPrepared } from '../shared/domain/fetch/prepared-val
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
 import type { Endpoint, Extract, Json, PrepareStep, Values } from '../shared/domain/types.ts';
 import type { Reader, ReadingTurn } from './select/reader.ts';
+import { asksToSignIn, beginningOf, SIGN_IN } from './select/sign-in-page.ts';
 import type { SiteCall } from './site-call.ts';
 import type { Page } from './upstream.ts';
 
@@ -32,6 +33,7 @@ export async function prepareCall(
         if (!answer.ok) return answer;
         const path = `/prepare/${place}`;
         const { cookies, onPage } = separate(step);
+        const beginning = beginningOf(answer.page);
         const formPath = steps.length === 1 ? '/prepare/form' : `${path}/form`;
         const form = step.form === undefined ? undefined : { path: formPath, selector: step.form, method: endpoint.method };
         const found = new Map<string, Json>(cookies.map(([name, cookie]) => [name, cookieValue(call, answer.page, cookie)]));
@@ -47,8 +49,8 @@ export async function prepareCall(
         }
         for (const [name, value] of found) {
             const fault = carriesCredential(call, [value]) ? CREDENTIAL : preparedFault(endpoint, name, value);
-            if (fault !== undefined) return extractFailure(`${path}/extract/${escapePointer(name)}`, name, fault);
-            prepared.values = withPrepared(prepared.values, name, value);
+            if (fault === undefined) prepared.values = withPrepared(prepared.values, name, value);
+            else return namedSignIn(extractFailure(`${path}/extract/${escapePointer(name)}`, name, fault), beginning);
         }
     }
     return prepared;
@@ -84,6 +86,11 @@ function cookieValue(call: SiteCall, { url }: Page, name: string): string | null
     } catch {
         return value;
     }
+}
+
+/** A page to sign in on has no such value, so the message says what the page is. */
+function namedSignIn(failure: FetchFailure, page: Parameters<typeof asksToSignIn>[0]): FetchFailure {
+    return asksToSignIn(page) ? { ...failure, message: `${SIGN_IN} ${failure.message}` } : failure;
 }
 
 function extractFailure(path: string, name: string, fault: string): FetchFailure {

@@ -1,4 +1,5 @@
 import { type LoginSign, loginSign } from '../../shared/domain/fetch/login-words.ts';
+import type { Page } from '../upstream/answers.ts';
 import { decode } from './decode.ts';
 import type { RawPage } from './read-page.ts';
 
@@ -7,6 +8,11 @@ export const SIGN_IN = 'The site asks to sign in.';
 
 /** The part of a page that says whether it is for signing in, in bytes. */
 const READ = 128 * 1024;
+
+/** A copy of the beginning of a page, as HTML. It says whether the page asks to sign in, also after the page was freed. */
+export function beginningOf({ headers, body, ...page }: Page): RawPage {
+    return { ...page, contentType: headers['content-type'], body: body.slice(0, READ), type: 'html' };
+}
 
 /** What is not a part of the page that a person sees. */
 const UNSEEN = /<!--[\s\S]*?(?:-->|$)|<(script|style|svg|template)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
