@@ -66,7 +66,7 @@ describe('the words of an endpoint', () => {
     });
 
     it('say whether it writes, takes a value, and needs an id', () => {
-        const marks = (more: Partial<PackageEndpoint>) => [...wordsOf(more).keys()].filter((word) => word.startsWith('!'));
+        const marks = (more: Partial<PackageEndpoint>) => [...wordsOf(more).keys()].filter((word) => /^![a-z]/.test(word));
         expect(marks({})).to.deep.equal([]);
         expect(marks({ method: 'POST' })).to.deep.equal(['!write']);
         expect(marks({ params: [{ name: 'city', source: 'query', required: true }] })).to.deep.equal(['!takes']);
@@ -75,6 +75,23 @@ describe('the words of an endpoint', () => {
         expect(marks({ params: [{ name: 'page', source: 'query', required: true, schema: { type: 'integer' } }] })).to.deep.equal([
             '!takes',
         ]);
+    });
+
+    it('say of what ideas its required params are', () => {
+        const params: PackageEndpoint['params'] = [
+            { name: 'q', source: 'query', required: true, description: 'A postcode.' },
+            { name: 'weather', source: 'query', required: false, description: 'The weather.' },
+        ];
+        const words = wordsOf({ params });
+        expect(words.get('!~postal-code')).to.equal('A');
+        expect(words.has('!~weather')).to.equal(false);
+    });
+
+    it('have abbreviations of countries, which are no pronouns', () => {
+        const names = (description: string) => [...wordsOf({ description }).keys()].filter((word) => word === '~usa');
+        for (const text of ['Bills of the US Congress.', 'The U.S. Senate.', 'Lakes of the USA.'])
+            expect(names(text), text).to.have.length(1);
+        for (const text of ['Ask us anything.', 'ASK US', 'USB and BUS']) expect(names(text), text).to.have.length(0);
     });
 
     it('are limited, however long its texts are', () => {
@@ -145,6 +162,31 @@ describe('a task', () => {
         expect(partsOf('book two seats')[0]).to.equal('act !write');
         expect(partsOf('books about tables')[0]).to.equal('what book ~book');
         expect(partsOf('translate this')[0]).to.match(/^act translat/);
+    });
+
+    it('gives what stands before "to", where something else stands behind it', () => {
+        const given = (task: string) => readTask(task, dictionary).given;
+        expect(given('postcode to town')).to.deep.equal(['~postal-code']);
+        expect(given('turn the address into coordinates')).to.deep.equal(['~address']);
+        for (const task of ['euros to dollars', 'how to bake bread', 'drive from Berlin to Hamburg', 'postcode of a town']) {
+            expect(given(task), task).to.deep.equal([]);
+        }
+    });
+
+    it('asks for something of the caller\'s own where "my" begins it', () => {
+        const isOwn = (task: string) => readTask(task, dictionary).isOwn;
+        for (const task of ['my orders', 'what is on my shopping list', 'show me my invoices', 'is my flight late']) {
+            expect(isOwn(task), task).to.equal(true);
+        }
+        for (const task of [
+            'crimes on my street',
+            'find my nearest station',
+            'how did my member of parliament vote',
+            'tell my phone',
+            'orders',
+        ]) {
+            expect(isOwn(task), task).to.equal(false);
+        }
     });
 
     it('contains values that are not search words', () => {

@@ -2,10 +2,10 @@ import { isObject } from '../json/schema/structure.ts';
 import { needOf } from '../package/auth.ts';
 import { stemsOf } from '../search/tokens.ts';
 import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../types.ts';
-import { type Phrases, unitsOf } from './phrases.ts';
+import { type Phrases, spellOut, unitsOf } from './phrases.ts';
 
 /** Increment when the indexed words or the dictionary change, so that existing packages are indexed again. */
-export const FIND_RULES = 5;
+export const FIND_RULES = 6;
 
 /** The parts of an endpoint that contain words. Their order is stored: each part is one bit of a word's position. */
 export const WORD_FIELDS = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
@@ -42,6 +42,11 @@ export const MARKS = {
     /** It needs the caller's own credential. */
     needsConnection: '!connection',
 } as const;
+
+/** The mark of an endpoint that requires a param of this idea: one that takes an address has `!~address`. */
+export function takesMark(idea: string): string {
+    return `!${idea}`;
+}
 
 /** Limits of the input: characters of a text, and names and levels of returned fields. */
 const MAX_CHARACTERS = 1000;
@@ -90,7 +95,14 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     }
     const words = [...fields].map(([word, found]): [string, IndexedWord] => [word, { weight: weightOf(found), fields: found }]);
     const kept = words.toSorted(([, a], [, b]) => a.weight.localeCompare(b.weight)).slice(0, MAX_WORDS);
-    const marks = marksOf(endpoint, site).map((mark): [string, IndexedWord] => [mark, { weight: 'A', fields: OF_NONE }]);
+    const taken = endpoint.params
+        .filter(({ required }) => required)
+        .flatMap((param) => textsOf(param).flatMap((text) => wordsIn(text, dictionary, true)))
+        .filter((word) => word.startsWith('~'));
+    const marks = [...marksOf(endpoint, site), ...new Set(taken.map(takesMark))].map((mark): [string, IndexedWord] => [
+        mark,
+        { weight: 'A', fields: OF_NONE },
+    ]);
     return { words: new Map([...kept, ...marks]), brevity: brevityOf(length) };
 }
 
@@ -113,7 +125,7 @@ export function fieldsWith(words: Iterable<string>, search: string): WordField[]
 
 /** Stems and ideas of a text. A phrase also contributes its single words and their ideas. */
 function wordsIn(text: string, dictionary: Phrases, isName: boolean): string[] {
-    const stems = stemsOf(text.slice(0, MAX_CHARACTERS).replaceAll(/https?:\S+/g, ' '), { isName });
+    const stems = stemsOf(spellOut(text.slice(0, MAX_CHARACTERS).replaceAll(/https?:\S+/g, ' ')), { isName });
     const words = unitsOf(stems, dictionary, 'description').flatMap(({ stems: own, ideas, isPhrase }) => [
         ...own,
         ...ideas,

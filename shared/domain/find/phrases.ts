@@ -158,6 +158,15 @@ export function unitsOf(stems: readonly string[], dictionary: Phrases, side: 'ta
     return units;
 }
 
+/** Replaces abbreviations that would be read as other words: `US` as the pronoun, `U.K.` as two letters. */
+export function spellOut(text: string): string {
+    // In a text of capitals, US may be the pronoun.
+    if (!/\p{Ll}/u.test(text)) return text;
+    return text
+        .replaceAll(/(?<![\p{L}\p{N}.])U\.?S\.?(?:A\.?)?(?![\p{L}\p{N}])/gu, 'USA')
+        .replaceAll(/(?<![\p{L}\p{N}.])U\.K\.?(?![\p{L}\p{N}])/gu, 'UK');
+}
+
 /** The ideas that a description has wherever it has this stem. */
 export function ideasOfStem(stem: string, dictionary: Phrases): string[] {
     return unitsOf([stem], dictionary, 'description').flatMap(({ ideas }) => ideas);

@@ -1,7 +1,7 @@
 import { stemsOf } from '../search/tokens.ts';
 import { foldCase, withoutAccents, wordsOf } from '../text/fold-text.ts';
 import { MARKS, MAX_WORD } from './endpoint-words.ts';
-import { type IdeaKind, ideasOfStem, type Phrases, unitsOf } from './phrases.ts';
+import { type IdeaKind, ideasOfStem, type Phrases, spellOut, type Unit, unitsOf } from './phrases.ts';
 
 /** A word or phrase of a task. */
 export interface TaskPart {
@@ -31,6 +31,10 @@ export interface Task {
     hasValue: boolean;
     /** It contains a number that looks like an id. */
     hasId: boolean;
+    /** It asks for something of the caller's own, such as "my calendar". */
+    isOwn: boolean;
+    /** Ideas of what the caller gives: an address in "address to coordinates". */
+    given: readonly string[];
 }
 
 /** The most parts of a task that are used; each costs time. */
@@ -57,7 +61,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
  */
 export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyMap<string, string> = new Map()): Task {
     const unquoted = task.replaceAll(QUOTATION, ' ');
-    const { rest, ideas: shapes } = takeShapes(unquoted);
+    const { rest, ideas: shapes } = takeShapes(spellOut(unquoted));
     const text = rest.replaceAll(/(?<=\p{L})['’]s\b/gu, '').replaceAll(/\S*\p{N}\S*/gu, ' ');
     const words = wordsOf(withoutAccents(text));
     const stems = stemsOf(text).map((stem) => corrected.get(stem) ?? stem);
@@ -94,7 +98,14 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     const hasNumber =
         /\d/.test(task) || parts.some(({ stem, ideas }) => NUMBERS.has(stem ?? '') || ideas.some((idea) => KINDS_OF_ID.has(idea)));
     const hasValue = unquoted !== task || units.some(({ isName }) => isName);
-    return { parts: keepMostSignificant([...shaped, ...parts]), hasNumber, hasValue, hasId: ID.test(rest) };
+    return {
+        parts: keepMostSignificant([...shaped, ...parts]),
+        hasNumber,
+        hasValue,
+        hasId: ID.test(rest),
+        isOwn: isOwn(words, dictionary),
+        given: givenIn(units, words),
+    };
 }
 
 function isCovered(stem: string, ideas: readonly string[], dictionary: Phrases): boolean {
@@ -130,6 +141,34 @@ function subjectsIn(words: readonly string[]): ReadonlySet<number> {
     }
     return places;
 }
+
+const INTO = new Set(['to', 'into']);
+
+/** The ideas of what stands before `to`, where something else with ideas stands behind it. */
+function givenIn(units: readonly Unit[], words: readonly string[]): string[] {
+    return units.slice(1).flatMap((after, index) => {
+        const before = units[index];
+        const isPair = before !== undefined && !before.isName && !after.isName && after.ideas.length > 0;
+        // The phrase "how to" has a `to` of its own.
+        if (!isPair || before.stems.some((stem) => INTO.has(stem))) return [];
+        const isInto = words.slice(before.place + 1, after.place).some((word) => INTO.has(foldCase(word)));
+        return isInto && !before.ideas.some((idea) => after.ideas.includes(idea)) ? before.ideas : [];
+    });
+}
+
+/** Whether `my` begins the task, apart from words of low significance ("what is on my", "show me my"). */
+function isOwn(words: readonly string[], { nothing, little }: Phrases): boolean {
+    const folded = words.map(foldCase);
+    const place = folded.indexOf('my');
+    const before = folded.slice(0, Math.max(0, place));
+    const isFirst = before.every((word) => (nothing.has(word) || little.has(word)) && !BEFORE_OTHERS.has(word));
+    return place >= 0 && isFirst && !OF_MANY.has(folded[place + 1] ?? '');
+}
+
+/** After these words, `my` names where something is, or who does or gets something: how did my member of parliament vote. */
+const BEFORE_OTHERS = new Set('how why when did do does has have will can tell in at near around from to for with'.split(' '));
+/** After `my`, these words name what many share. */
+const OF_MANY = new Set('nearest closest local area neighbourhood town city country member representative senator'.split(' '));
 
 /** Adds the idea of an author for `by` before a name. */
 function authorIn(words: readonly string[], dictionary: Phrases): TaskPart | undefined {

@@ -1,6 +1,6 @@
 import { typosAllowed } from '../search/search-text.ts';
 import { editDistance } from '../text/edit-distance.ts';
-import { MARKS } from './endpoint-words.ts';
+import { MARKS, takesMark } from './endpoint-words.ts';
 import type { Phrases } from './phrases.ts';
 import type { Task, TaskPart } from './task.ts';
 
@@ -25,6 +25,8 @@ export interface Search {
     isIdUnknown: boolean;
     /** The task has a value, so endpoints that accept none score slightly lower. */
     hasValue: boolean;
+    /** The task asks for something of the caller's own, which only a site where they have an account knows. */
+    isOwn: boolean;
 }
 
 /** The words of a task that may be stored: significant words of endpoints, never names, numbers or values. */
@@ -73,6 +75,8 @@ export const WEIGHTS = {
     takes: 0.035,
     /** Weight of a number that may be an id. */
     id: 0.06,
+    /** Weight of taking what the task gives: `address` in "address to coordinates". */
+    given: 0.06,
     /** Factor for words that are capitalised within the sentence. */
     capital: 1,
     /** Factor for words after the first preposition. */
@@ -130,7 +134,7 @@ function commonEnds(one: string, other: string): number {
 
 /** Weighs the parts of a task. @param corrected stems that were corrected */
 export function weigh(
-    { parts, hasNumber, hasValue: isValueGiven, hasId }: Task,
+    { parts, hasNumber, hasValue: isValueGiven, hasId, isOwn, given }: Task,
     words: WordCounts,
     corrected: ReadonlySet<string> = new Set(),
 ): Search {
@@ -147,11 +151,12 @@ export function weigh(
         return { kind, ...term, weight: term.weight * share };
     });
     const hasValue = isValueGiven || weighed.some(({ kind }) => kind === 'name' || kind === 'where' || kind === 'wordMissing');
-    const marked = (mark: string, weight: number) => ({ exact: [mark], alike: [], weight, isTelling: false, isCovered: false });
+    const marked = (marks: readonly string[], weight: number) => ({ exact: marks, alike: [], weight, isTelling: false, isCovered: false });
     const terms = [
         ...weighed,
-        ...(hasValue ? [marked(MARKS.takes, WEIGHTS.takes)] : []),
-        ...(hasId ? [marked(MARKS.needsId, WEIGHTS.id)] : []),
+        ...(hasValue ? [marked([MARKS.takes], WEIGHTS.takes)] : []),
+        ...(hasId ? [marked([MARKS.needsId], WEIGHTS.id)] : []),
+        ...(given.length > 0 ? [marked([...new Set(given)].map(takesMark), WEIGHTS.given)] : []),
     ];
     const total = terms.reduce((sum, { weight }) => sum + weight, 0);
     // If no part is significant, the search uses all of them.
@@ -166,6 +171,7 @@ export function weigh(
         })),
         isIdUnknown: !hasNumber,
         hasValue,
+        isOwn,
     };
 }
 

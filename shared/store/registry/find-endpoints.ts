@@ -113,8 +113,9 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
         const { search, counts } = await understand(task);
         const candidates = candidatesOf(search, counts);
         if (candidates === undefined) return { search: undefined, ordered: [] };
-        const ranking = rankingFor(search, filters);
-        const values = { ...valuesOf(search, filters), ...walksOf(candidates, filters) };
+        const narrowed = { ...filters, needsConnection: filters.needsConnection ?? (search.isOwn ? true : undefined) };
+        const ranking = rankingFor(search, narrowed);
+        const values = { ...valuesOf(search, narrowed), ...walksOf(candidates, narrowed) };
         const allowed = await read(async (db) => withoutRefused(db, await runComposed<FoundColumns>(db, ranking, values, TIMEOUT_MS)));
         return { search, ordered: allowed.map(toFound).toSorted(byFit) };
     }
