@@ -33,7 +33,7 @@ interface Item {
     credits_used: number;
 }
 
-describe('a CSV file of 2,000 rows, with a tenth failing and workers that die', function () {
+describe('a CSV file of 2,000 rows, of which a tenth fails while workers are killed,', function () {
     this.timeout(900_000);
     let site: Server;
     let processes: WorldOfProcesses;
@@ -106,7 +106,7 @@ describe('a CSV file of 2,000 rows, with a tenth failing and workers that die', 
         expect(await ledger.totalHeld(processes.world.app.db)).to.equal(0);
     }
 
-    it('ends with exact counts through the dashboard, and "run the failed again" leaves none', async () => {
+    it('is counted exactly in the dashboard, and running the failed rows again leaves no failure', async () => {
         const { world } = processes;
         const person = visitor(world);
         const session = { userId: ada.userId, browser: 'Mozilla/5.0', address: '127.0.0.1' };
@@ -136,7 +136,7 @@ describe('a CSV file of 2,000 rows, with a tenth failing and workers that die', 
         await expectExact(id, await results(), 0);
     });
 
-    it('ends with exact counts on the command line, and its file has each row once', async () => {
+    it('is counted exactly by the command line, which writes each row once', async () => {
         const shell = openCommandLine({ ROUTEBOOK_URL: processes.world.base, ROUTEBOOK_API_KEY: ada.apiKey ?? '' });
         try {
             writeFileSync(joinPath(shell.folder, 'rows.csv'), CSV);

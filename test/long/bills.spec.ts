@@ -12,7 +12,7 @@ const MAX_RESULTS = 20;
 const CREDITS = 20_000;
 
 for (const topology of TOPOLOGIES) {
-    describe(`bills per result, at length (${topology})`, () => {
+    describe(`calls that are billed per result (${topology})`, () => {
         let world: World;
         let shop: Shop;
         let ada: Person;
@@ -34,7 +34,7 @@ for (const topology of TOPOLOGIES) {
 
         const balanceOf = async () => dataOf<{ credits: { balance: number } }>(await ada.call('GET', '/v1/account')).credits.balance;
 
-        it(`are what came, cut to what the caller and the balance allow, in ${FETCHES} fetches until the credits are spent (R14)`, async () => {
+        it(`cost the results that came, within the limits of caller and balance, in ${FETCHES} fetches (R14)`, async () => {
             const before = await balanceOf();
             let billed = 0;
             let refused = 0;

@@ -4,10 +4,10 @@ import { expect } from 'chai';
 import { createUpstream } from '../../workers/upstream.ts';
 import { loopbackRules, requestTo } from '../support/sites.ts';
 
-describe('a connection that no site ever makes ready', function () {
+describe('a call to a site that never answers the TLS handshake', function () {
     this.timeout(240_000);
 
-    it('is given up after ten seconds, as one that failed, long before the deadline', async () => {
+    it('fails after ten seconds, long before its deadline', async () => {
         const silent = createServer().listen(0, '127.0.0.1');
         await once(silent, 'listening');
         const { port } = silent.address() as AddressInfo;

@@ -6,12 +6,12 @@ import { startPgBouncer } from '../support/pgbouncer.ts';
 import { startRedisWithSentinels } from '../support/redis-sentinels.ts';
 import { needs } from '../support/system-programs.ts';
 
-describe('two APIs and two workers, whose primary dies under load,', () => {
+describe('two APIs and two workers under load', () => {
     before(function () {
         needs(this, 'postgresql', 'redis');
     });
 
-    it('follow the Sentinels to another Redis: good within 5 s, nobody hangs, nothing is charged twice', async () => {
+    it('serve calls within 5 s after the Sentinels promote another Redis; no call hangs or is charged twice', async () => {
         const redis = await startRedisWithSentinels();
         try {
             const bed = await openFaultBed({ settings: { REDIS_URL: redis.url } });
@@ -25,7 +25,7 @@ describe('two APIs and two workers, whose primary dies under load,', () => {
         }
     });
 
-    it('follow PgBouncer to a promoted standby of PostgreSQL: good within 5 s, nobody hangs, nothing is charged twice', async function () {
+    it('serve calls within 5 s after PgBouncer leads to a promoted standby of PostgreSQL; no call hangs or is charged twice', async function () {
         needs(this, 'pgbouncer');
         // The caller learns of a charge only once the standby has it.
         const server = await startDebianPostgres();

@@ -5,9 +5,9 @@ import { emptyRedis, fillRedis, killRedis, silenceRedis } from '../faults/hurt-r
 import { onBed } from '../support/fault-bed.ts';
 
 /** Full counts of what test/faults/outages.spec.ts does once. Each ends with an audit of callers, ledger and site. */
-describe('two APIs and two workers, hurt in every way,', () => {
+describe('two APIs and two workers', () => {
     it(
-        'pass the audit after each of 30 faults of all kinds, and say so in their metrics (R17)',
+        'keep every balance equal to its ledger through 30 faults of all kinds, and their metrics say so (R17)',
         onBed(async (bed) => {
             const faults = [
                 () => killWorkers(bed, { deaths: 2 }),

@@ -9,7 +9,7 @@ const CASES = Number(process.env['CASES'] ?? 100_000);
 
 /** The full count of test/api/generated.spec.ts, which uses a sample. The seed changes daily; SEED and CASES repeat a run. */
 for (const topology of TOPOLOGIES) {
-    describe(`100,000 requests made from the OpenAPI document, their share over ${topology}`, () => {
+    describe(`100,000 requests generated from the OpenAPI document, the half that runs on ${topology},`, () => {
         let fixture: GeneratorWorld;
 
         before(async () => {
@@ -17,7 +17,7 @@ for (const topology of TOPOLOGIES) {
         });
         after(() => fixture?.close());
 
-        it('are answered as it says, whether they are right or changed in one place (I3)', async () => {
+        it('are answered as the document says, whether they are valid or wrong in one place (I3)', async () => {
             const document = (await stranger(fixture.world).call('GET', '/v1/openapi.json')).body as unknown as OpenApi;
             const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 86_400_000));
             const run = await runCases(fixture, document, { seed, cases: Math.ceil(CASES / TOPOLOGIES.length) });

@@ -6,8 +6,8 @@ const ROUNDS = 20;
 /** The times of docs/billing.md, and 50 ms by which a timer of a busy process may be late. */
 const PATIENCE = { atOnce: 2500, afterDeadline: 250, afterCap: 250 };
 
-describe('sites that misbehave, at length', () => {
-    it(`are told, billed and timed as docs/billing.md says, ${ROUNDS} of ${ROUNDS} times (E8)`, async () => {
+describe('calls to sites that misbehave', () => {
+    it(`have the error, price and duration that docs/billing.md states, ${ROUNDS} of ${ROUNDS} times (E8)`, async () => {
         const wrong = new Map<string, string[]>();
         for (let round = 1; round <= ROUNDS; round++) {
             const { faults, drift, bugs } = await runAll(BEHAVIOURS, { callers: 24, busyCallers: 1, patience: PATIENCE });

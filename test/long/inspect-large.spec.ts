@@ -9,14 +9,14 @@ import { pipeline } from 'node:stream/promises';
 import { expect } from 'chai';
 import { LARGE_ROUTES, largeHar } from '../cli/inspect/large-har.ts';
 
-describe('routebook inspect, on a file of 500 MB', () => {
+describe('routebook inspect of a recording of 500 MB', () => {
     let folder: string;
     before(() => {
         folder = mkdtempSync(join(tmpdir(), 'routebook-large-'));
     });
     after(() => rmSync(folder, { recursive: true, force: true }));
 
-    it('reads it in a heap of 200 MB, and finds its routes', async () => {
+    it('finds its routes in a heap of 200 MB', async () => {
         const file = join(folder, 'large.har');
         await pipeline(Readable.from(largeHar(500_000_000)), createWriteStream(file));
         expect(statSync(file).size).to.be.greaterThan(500_000_000);

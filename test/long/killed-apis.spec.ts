@@ -9,7 +9,7 @@ import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('Idempotency-Keys over API processes of their own, at length', () => {
+describe('an Idempotency-Key', () => {
     let world: World;
     let shop: Shop;
     let ada: Person;
@@ -47,7 +47,7 @@ describe('Idempotency-Keys over API processes of their own, at length', () => {
 
     const balanceOf = async () => dataOf<{ credits: { balance: number } }>(await ada.call('GET', '/v1/account')).credits.balance;
 
-    it('leaves every key with its stored answer or free to be used again, and never a second charge, over 50 deaths of an API (R10)', async () => {
+    it('returns its stored answer or can be used again, and is never charged twice, while APIs are killed 50 times (R10)', async () => {
         const CALLS = 12;
         const before = await balanceOf();
         let next = startApi();
@@ -79,7 +79,7 @@ describe('Idempotency-Keys over API processes of their own, at length', () => {
         expect(await ledger.totalHeld(world.app.db)).to.equal(0);
     });
 
-    it('lets one of a thousand through that come at once over four processes, twenty times (R13)', async () => {
+    it('runs one of a thousand calls that reach four APIs at once, twenty times (R13)', async () => {
         const bases = (await Promise.all([1, 2, 3, 4].map(startApi))).map(({ base }) => base);
         const body = { site: SHOP, endpoint: 'held', params: {} };
         const calls = () => shop.seen.filter(({ path }) => path === '/held').length;

@@ -9,7 +9,7 @@ import { LIFE, live } from '../store/credit-model.ts';
 import { openLink } from '../store/link.ts';
 import { beginMonth, contribute, fetchFirst, fetchInvited, loseAnswers, passMonths } from '../store/rushes.ts';
 
-describe('money, at length', () => {
+describe('credits', () => {
     let books: Books;
     beforeEach(async () => {
         books = await openBooks();
@@ -19,7 +19,7 @@ describe('money, at length', () => {
         await books.close();
     });
 
-    it('agrees with the rules as they are told, in 1,000 lives (R17)', async () => {
+    it('match a model of the billing rules in 1,000 random histories (R17)', async () => {
         await fc.assert(
             fc.asyncProperty(LIFE, async (steps) => {
                 await books.setTime('2027-01-31T12:00:00Z');
@@ -29,7 +29,7 @@ describe('money, at length', () => {
         );
     });
 
-    it('lets exactly 5,000 of 10,000 debits through, ten times, from four processes’ pools (R12)', async () => {
+    it('pay for exactly 5,000 of 10,000 simultaneous debits over four connection pools, ten times (R12)', async () => {
         const pools = [1, 2, 3, 4].map(() => openDb({ url: books.url }));
         const credits = pools.map((db) => openCredits(db));
         for (let round = 0; round < 10; round++) {
@@ -50,7 +50,7 @@ describe('money, at length', () => {
         await Promise.all(pools.map((db) => db.destroy()));
     });
 
-    it('learns from the operation what became of it, over 10,000 calls of which each fifth loses an answer after the commit (R11)', async () => {
+    it('are moved once in 10,000 calls of which each fifth loses the answer of a commit (R11)', async () => {
         const link = await openLink(books.url);
         const db = openDb({ url: link.url });
         const credits = openCredits(db, { patienceMs: 10_000, settlePatienceMs: 10_000 });
@@ -60,13 +60,13 @@ describe('money, at length', () => {
         await link.close();
     });
 
-    it('begins a month once, 20 times, no matter which of 2,000 calls was first, and charges none to two of 60 months under load (R15)', async () => {
+    it('are renewed once a month, whichever of 2,000 calls is first, and no call is charged to two of 60 months under load (R15)', async () => {
         await books.setTime('2027-05-01T00:00:00Z');
         for (let time = 0; time < 20; time++) await beginMonth(books, { calls: 2000 });
         await passMonths(books, { months: 60, callers: 32 });
     });
 
-    it('pays each bonus once to anyone who asks 100 times at once, 50 times (R16)', async () => {
+    it('include each bonus once when it is claimed 100 times at once, 50 times (R16)', async () => {
         await books.setTime('2027-05-10T00:00:00Z');
         for (let time = 0; time < 50; time++) {
             await fetchFirst(books, { atOnce: 100 });
@@ -75,7 +75,7 @@ describe('money, at length', () => {
         }
     });
 
-    it('is exact while connections are killed, months pass, plans change and sweepers run (R11, R15, R17)', async () => {
+    it('are exact while connections are killed, months pass, plans change and sweepers run (R11, R15, R17)', async () => {
         const people = await Promise.all(Array.from({ length: 40 }, () => books.user({ allowance: 200, bonus: 20 })));
         const workspaces = await Promise.all(people.slice(0, 10).map((owner) => books.workspace(owner)));
         const answered = new Map<string, number>();

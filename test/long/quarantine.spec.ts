@@ -2,7 +2,7 @@ import { killTwo, openPoisonBed, type PoisonBed } from '../faults/poison.ts';
 import { TOPOLOGIES } from '../support/world.ts';
 
 for (const topology of TOPOLOGIES) {
-    describe(`endpoints that kill their workers, at length (${topology})`, () => {
+    describe(`an endpoint that crashes workers (${topology})`, () => {
         let bed: PoisonBed;
 
         before(async () => {
@@ -10,7 +10,7 @@ for (const topology of TOPOLOGIES) {
         });
         after(() => bed?.close());
 
-        it('kill two of them and never a third, in five versions one after the other (R20)', async () => {
+        it('crashes two of them and never a third, in each of five versions (R20)', async () => {
             for (let version = 0; version < 5; version++) await killTwo(bed);
         });
     });
