@@ -1,3 +1,4 @@
+import { defined } from '../shared/domain/defined.ts';
 import { ConfigFault } from '../shared/platform/settings-reader.ts';
 import type { ItemDetail } from '../shared/refusals.ts';
 import { RoutebookError } from './client/index.ts';
@@ -30,7 +31,6 @@ export class CommandFault extends Error {
     }
 }
 
-/** Creates the fault of wrong usage. */
 export function wrongUsage(message: string): CommandFault {
     return new CommandFault('WRONG_USAGE', message, { exitCode: 2 });
 }
@@ -83,22 +83,23 @@ function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
         ...(requestId === undefined ? [] : [paint('dim', `  ${requestId}`)]),
     ];
     return {
-        error: {
+        error: defined({
             code,
             message,
             status,
             fault,
             retryable,
-            ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
-            ...(details.length === 0 ? {} : { details }),
-            ...(didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),
-            ...(upstream === undefined ? {} : { upstream }),
-            ...(upgrade === undefined ? {} : { upgrade_to: upgrade.to, upgrade_url: upgrade.url }),
-            ...(connectUrl === undefined ? {} : { connect_url: connectUrl }),
-            ...(obtainUrl === undefined ? {} : { obtain_url: obtainUrl }),
-            ...(requestId === undefined ? {} : { request_id: requestId }),
-            ...(error.idempotencyKey === undefined ? {} : { idempotency_key: error.idempotencyKey }),
-        },
+            retry_after: retryAfter,
+            details: details.length === 0 ? undefined : details,
+            did_you_mean: didYouMean.length === 0 ? undefined : didYouMean,
+            upstream,
+            upgrade_to: upgrade?.to,
+            upgrade_url: upgrade?.url,
+            connect_url: connectUrl,
+            obtain_url: obtainUrl,
+            request_id: requestId,
+            idempotency_key: error.idempotencyKey,
+        }),
         lines,
         exitCode: 1,
     };

@@ -26,3 +26,8 @@ export function table(
             .trimEnd();
     return [line(heads, (head) => paint('dim', head)), ...cells.map((row) => line(row, style))];
 }
+
+/** Formats one line for each name and value. Lines without a value are left out. */
+export function fieldLines(fields: readonly (readonly [name: string, value: string | number | null])[], paint: Paint): string[] {
+    return fields.filter(([, value]) => value !== null).map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}`);
+}

@@ -1,3 +1,4 @@
+import { defined } from '../shared/domain/defined.ts';
 import type { FailedPage, FetchFailure, FetchJob } from '../shared/domain/fetch/call.ts';
 import { type Continuation, readContinuation } from '../shared/domain/fetch/continuation.ts';
 import { firstValue, type PagePlace, type PaginationEnd } from '../shared/domain/fetch/pages.ts';
@@ -198,12 +199,7 @@ function stopAtFailure(at: Continuation, failure: FetchFailure): Stop {
 }
 
 function toFailedPage({ code, message, upstream, isCallers }: FetchFailure): FailedPage {
-    return {
-        code,
-        ...(message === undefined ? {} : { message }),
-        ...(upstream === undefined ? {} : { upstream }),
-        ...(isCallers === undefined ? {} : { isCallers }),
-    };
+    return defined({ code, message, upstream, isCallers });
 }
 
 /** Statuses with which sites answer a request beyond their last page. */

@@ -82,7 +82,6 @@ function bodyParams({ examples }: DraftOrder, others: readonly PackageParam[]): 
         .map(([name, value]) => ({ name, source: 'body', required: false, description: '', ...describeValue(value) }));
 }
 
-/** The JSON type of a value given as text. */
 function describeValue(text: string | undefined): Pick<PackageParam, 'schema' | 'example'> {
     if (text === undefined) return { schema: { type: 'string' } };
     const example = typedValue(text);

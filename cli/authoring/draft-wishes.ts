@@ -1,3 +1,4 @@
+import { defined } from '../../shared/domain/defined.ts';
 import { CATEGORY_PATHS, isCategory } from '../../shared/domain/package/taxonomy.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
@@ -19,9 +20,5 @@ export function readWishes({ site, title, category }: DraftWishes): DraftWishes 
         const hint = near.length === 0 ? '"routebook categories" lists them' : `did you mean ${near.join(' or ')}?`;
         throw wrongUsage(`--category: there is no category ${JSON.stringify(category)}; ${hint}`);
     }
-    return {
-        ...(named === undefined ? {} : { site: named.site }),
-        ...(title === undefined ? {} : { title }),
-        ...(category === undefined ? {} : { category }),
-    };
+    return defined({ site: named?.site, title, category });
 }

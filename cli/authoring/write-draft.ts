@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileExists, writeText } from '../write-file.ts';
 
-/** The destination of a draft. */
 export interface DraftPlace {
     /** `<site>.json` by default; `-` is stdout. */
     out?: string;

@@ -1,16 +1,14 @@
+import { defined } from '../../shared/domain/defined.ts';
 import type { Batch, BatchStatus } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
-import { table } from '../table.ts';
+import { fieldLines, table } from '../table.ts';
 import { isTimeKnown } from './follow-batch.ts';
 
-/** `routebook batch list` */
 export async function listBatches(
     { client, terminal: { paint } }: Session,
     { status, limit }: { status?: BatchStatus; limit: number },
 ): Promise<Done> {
-    const { items: batches } = await client()
-        .batches.list({ limit, ...(status === undefined ? {} : { status }) })
-        .page();
+    const { items: batches } = await client().batches.list(defined({ limit, status })).page();
     const result = { batches };
     if (batches.length === 0) return { result, lines: ['No batches.'] };
     const rows = batches.map((one) => [
@@ -25,12 +23,10 @@ export async function listBatches(
     return { result, lines: table(['batch', 'status', 'succeeded', 'failed', 'of', 'made', 'name'], rows, paint) };
 }
 
-/** `routebook batch show ID` */
 export async function showBatch({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> {
     return presentBatch(await client().batches.get(batchId), paint);
 }
 
-/** `routebook batch pause ID` */
 export async function pauseBatch({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> {
     return presentBatch(await client().batches.pause(batchId), paint);
 }
@@ -40,23 +36,18 @@ export interface ResumeOptions {
     stopAfterFailures?: number;
 }
 
-/** `routebook batch resume ID` */
 export async function resumeBatch({ client }: Session, batchId: string, { maxCredits, stopAfterFailures }: ResumeOptions): Promise<Done> {
-    const batch = await client().batches.resume(batchId, {
-        ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),
-        ...(stopAfterFailures === undefined ? {} : { stop_after_failures: stopAfterFailures }),
-    });
+    const limits = defined({ max_credits: maxCredits, stop_after_failures: stopAfterFailures });
+    const batch = await client().batches.resume(batchId, limits);
     return { result: batch, lines: [`It continues: routebook batch follow ${batchId}`] };
 }
 
-/** `routebook batch cancel ID` */
 export async function cancelBatch({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> {
     return presentBatch(await client().batches.cancel(batchId), paint);
 }
 
-/** `routebook batch retry ID` */
 export async function retryBatch({ client }: Session, batchId: string, { code: codes }: { code?: string[] }): Promise<Done> {
-    const batch = await client().batches.retry(batchId, codes === undefined ? {} : { codes });
+    const batch = await client().batches.retry(batchId, defined({ codes }));
     const again =
         batch.retried === 0 ? 'No items to retry.' : `${batch.retried.toLocaleString('en')} run again: routebook batch follow ${batchId}`;
     return { result: batch, lines: [again] };
@@ -65,20 +56,16 @@ export async function retryBatch({ client }: Session, batchId: string, { code: c
 function presentBatch(batch: Batch, paint: Session['terminal']['paint']): Done {
     const { counts, credits } = batch;
     const reason = batch.paused_reason === null ? '' : ` (${batch.paused_reason})`;
-    const rows: [string, string][] = [
+    const items = Object.entries(counts).map(([name, count]) => `${count.toLocaleString('en')} ${name}`);
+    const fields = [
         ['batch', batch.batch_id],
-        ...(batch.name === null ? [] : ([['name', batch.name]] as [string, string][])),
+        ['name', batch.name],
         ['status', `${batch.status}${reason}`],
-        [
-            'items',
-            Object.entries(counts)
-                .map(([name, items]) => `${items.toLocaleString('en')} ${name}`)
-                .join(', '),
-        ],
+        ['items', items.join(', ')],
         ['credits', `${credits.used.toLocaleString('en')} used of at most ${credits.max.toLocaleString('en')}`],
-        ...(batch.waiting_for === null ? [] : ([['waits for', batch.waiting_for]] as [string, string][])),
-        ...(isTimeKnown(batch) ? ([['left', `about ${batch.eta_seconds} s`]] as [string, string][]) : []),
+        ['waits for', batch.waiting_for],
+        ['left', isTimeKnown(batch) ? `about ${batch.eta_seconds} s` : null],
         ['expires', batch.expires_at],
-    ];
-    return { result: batch, lines: rows.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}`) };
+    ] as const;
+    return { result: batch, lines: fieldLines(fields, paint) };
 }

@@ -1,11 +1,12 @@
+import { defined } from '../../shared/domain/defined.ts';
 import { limitsOf, paramsOf } from '../calling/fetch-endpoint.ts';
-import { failureOfJob, type Job, type JobStatus } from '../client/index.ts';
+import { failureOfJob, type Job, type JobOrder, type JobStatus } from '../client/index.ts';
 import { needsSchema, readParams, type TypedParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
 
 export interface JobOptions extends TypedParams {
-    version?: string;
+    version?: number | string;
     maxCredits?: number;
     maxResults?: number;
     maxPages?: number;
@@ -16,30 +17,23 @@ export interface JobOptions extends TypedParams {
     wait?: true;
 }
 
-/** `routebook job add SITE ENDPOINT` */
 export async function addJob(session: Session, site: string, endpoint: string, options: JobOptions): Promise<Done> {
     const { version, expiresIn, wait } = options;
     const asTyped = readParams(options);
     const client = session.client();
     const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, version)) : asTyped;
-    const job = await client.jobs.create({
-        site,
-        endpoint,
-        params,
-        ...limitsOf(options),
-        ...(expiresIn === undefined ? {} : { expires_in: expiresIn }),
-    });
+    const order = { site, endpoint, params, ...limitsOf(options), expires_in: expiresIn };
+    const job = await client.jobs.create(defined<JobOrder>(order));
     if (wait === true) return showJob(session, job.job_id, { wait });
     return { result: job, lines: [job.job_id, `Get the result: routebook job show ${job.job_id} --wait`] };
 }
 
-/** `routebook job list` */
 export async function listJobs(
     { client, terminal: { paint } }: Session,
     { limit, batch, ...query }: { status?: JobStatus; site?: string; batch?: string; limit: number },
 ): Promise<Done> {
     const { items: jobs } = await client()
-        .jobs.list({ limit, ...query, ...(batch === undefined ? {} : { batch_id: batch }) })
+        .jobs.list(defined({ limit, ...query, batch_id: batch }))
         .page();
     const result = { jobs };
     if (jobs.length === 0) return { result, lines: ['No jobs.'] };
@@ -56,7 +50,6 @@ export async function showJob({ client }: Session, jobId: string, { wait }: { wa
     return { result: job, lines: [JSON.stringify(job, undefined, 2)] };
 }
 
-/** `routebook job cancel ID` */
 export async function cancelJob({ client, terminal: { paint } }: Session, jobId: string): Promise<Done> {
     const job = await client().jobs.cancel(jobId);
     return { result: job, lines: [`${paint('green', '✓')} job ${jobId} is cancelled`] };

@@ -1,3 +1,4 @@
+import { defined } from '../../shared/domain/defined.ts';
 import type { BatchDryRun, BatchOrder } from '../client/index.ts';
 import { type Batch, RoutebookError } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
@@ -10,7 +11,7 @@ export interface RunOptions extends FollowTo {
     endpoint: string;
     map?: readonly string[];
     name?: string;
-    version?: string;
+    version?: number | string;
     maxResults?: number;
     maxAge?: number;
     timeout?: number;
@@ -27,14 +28,14 @@ export async function runBatch(session: Session, file: string, options: RunOptio
     const { terminal } = session;
     const client = session.client();
     const items = await readItems(terminal, file, { map: readMap(options.map), params: await paramsOf(session, options) });
-    const order: BatchOrder = {
+    const order = defined<BatchOrder>({
         items,
         defaults: defaultsOf(options),
-        ...(options.name === undefined ? {} : { name: options.name }),
-        ...(options.maxCredits === undefined ? {} : { max_credits: options.maxCredits }),
-        ...(options.stopAfterFailures === undefined ? {} : { stop_after_failures: options.stopAfterFailures }),
-        ...(options.expiresIn === undefined ? {} : { expires_in: options.expiresIn }),
-    };
+        name: options.name,
+        max_credits: options.maxCredits,
+        stop_after_failures: options.stopAfterFailures,
+        expires_in: options.expiresIn,
+    });
     try {
         if (options.dryRun === true) return presentPrice(await client.batches.dryRun(order));
         if (options.out !== undefined && options.detach !== true) await mustBeWritable(options.out);
@@ -61,7 +62,7 @@ export async function runBatch(session: Session, file: string, options: RunOptio
 /** Reads the params of the endpoint, to interpret texts. If that fails, creating the batch reports the reason. */
 async function paramsOf(session: Session, { site, endpoint, version }: RunOptions) {
     try {
-        const { endpoints } = await session.client().schemas.package(site, version === undefined ? {} : { version });
+        const { endpoints } = await session.client().schemas.package(site, defined({ version }));
         const found = endpoints.find(({ name }) => name === endpoint);
         if (found === undefined) throw new CommandFault('ENDPOINT_NOT_FOUND', `${site} has no endpoint ${endpoint}.`);
         return found.params ?? [];
@@ -72,15 +73,7 @@ async function paramsOf(session: Session, { site, endpoint, version }: RunOption
 }
 
 function defaultsOf({ site, endpoint, version, maxResults, maxAge, timeout, connection }: RunOptions): NonNullable<BatchOrder['defaults']> {
-    return {
-        site,
-        endpoint,
-        ...(version === undefined ? {} : { version: version.length === 64 ? version : Number(version) }),
-        ...(maxResults === undefined ? {} : { max_results: maxResults }),
-        ...(maxAge === undefined ? {} : { max_age: maxAge }),
-        ...(timeout === undefined ? {} : { timeout_ms: timeout }),
-        ...(connection === undefined ? {} : { connection }),
-    };
+    return defined({ site, endpoint, version, max_results: maxResults, max_age: maxAge, timeout_ms: timeout, connection });
 }
 
 function presentPrice(result: BatchDryRun): Done {

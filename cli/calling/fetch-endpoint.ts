@@ -1,3 +1,4 @@
+import { defined } from '../../shared/domain/defined.ts';
 import type { PackageParam } from '../../shared/domain/types.ts';
 import { type FetchAnswer, type FetchRequest, type Routebook, RoutebookError } from '../client/index.ts';
 import { needsSchema, readParams, type TypedParams } from '../package/read-params.ts';
@@ -6,7 +7,7 @@ import type { Paint } from '../terminal.ts';
 
 export interface FetchOptions extends TypedParams {
     dryRun?: true;
-    version?: string;
+    version?: number | string;
     maxCredits?: number;
     maxResults?: number;
     maxPages?: number;
@@ -28,10 +29,7 @@ export async function fetchEndpoint(session: Session, site: string, endpoint: st
     const order: FetchRequest = { site, endpoint, params, ...limitsOf(options) };
     const progress = terminal.progress(`${site} ${endpoint}`);
     const answer = await client
-        .fetch(order, {
-            ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
-            ...(options.session === undefined ? {} : { sessionId: options.session }),
-        })
+        .fetch(order, defined({ idempotencyKey: options.idempotencyKey, sessionId: options.session }))
         .finally(() => progress.end());
     if (session.isJson) return { result: answer };
     if (options.dryRun === true) return { result: answer, lines: dryRunLines(answer, terminal.paint) };
@@ -47,10 +45,10 @@ export async function paramsOf(
     client: Routebook,
     site: string,
     endpoint: string,
-    version: string | undefined,
+    version: number | string | undefined,
 ): Promise<readonly PackageParam[]> {
     try {
-        const { endpoints } = await client.schemas.package(site, version === undefined ? {} : { version });
+        const { endpoints } = await client.schemas.package(site, defined({ version }));
         return endpoints.find(({ name }) => name === endpoint)?.params ?? [];
     } catch (error) {
         if (error instanceof RoutebookError && error.status >= 400 && error.status < 500) return [];
@@ -61,18 +59,18 @@ export async function paramsOf(
 /** The options of a call as fields of its request. */
 export function limitsOf(options: FetchOptions): Omit<Partial<FetchRequest>, 'site' | 'endpoint' | 'params'> {
     const { dryRun, version, maxCredits, maxResults, maxPages, cursor, partial, maxAge, timeout, connection } = options;
-    return {
-        ...(dryRun === undefined ? {} : { dry_run: true }),
-        ...(version === undefined ? {} : { version: version.length === 64 ? version : Number(version) }),
-        ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),
-        ...(maxResults === undefined ? {} : { max_results: maxResults }),
-        ...(maxPages === undefined ? {} : { max_pages: maxPages }),
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(partial === undefined ? {} : { partial }),
-        ...(maxAge === undefined ? {} : { max_age: maxAge }),
-        ...(timeout === undefined ? {} : { timeout_ms: timeout }),
-        ...(connection === undefined ? {} : { connection }),
-    };
+    return defined({
+        dry_run: dryRun,
+        version,
+        max_credits: maxCredits,
+        max_results: maxResults,
+        max_pages: maxPages,
+        cursor,
+        partial,
+        max_age: maxAge,
+        timeout_ms: timeout,
+        connection,
+    });
 }
 
 function metaLine({ meta }: FetchAnswer): string {
@@ -86,7 +84,7 @@ function metaLine({ meta }: FetchAnswer): string {
 function dryRunLines({ data, meta }: FetchAnswer, paint: Paint): string[] {
     const {
         request,
-        credits_max: most,
+        credits_max: max,
         then,
     } = data as unknown as {
         request: { method: string; url: string; headers: Record<string, string>; body: unknown };
@@ -101,6 +99,6 @@ function dryRunLines({ data, meta }: FetchAnswer, paint: Paint): string[] {
             : ['', typeof request.body === 'string' ? request.body : JSON.stringify(request.body, undefined, 2)]),
         ...(then === undefined ? [] : ['', `then the form of that page, filled in with ${JSON.stringify(then.params)}`]),
         '',
-        `Nothing was sent. The call would cost at most ${most} of your ${meta.credits_remaining} credits.`,
+        `Nothing was sent. The call would cost at most ${max} of your ${meta.credits_remaining} credits.`,
     ];
 }

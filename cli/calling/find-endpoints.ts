@@ -1,4 +1,5 @@
 import type { FindMeta } from '../../shared/contracts/endpoints.ts';
+import { defined } from '../../shared/domain/defined.ts';
 import type { EndpointsQuery, FoundEndpoint } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
@@ -16,10 +17,9 @@ export interface FindOptions {
 export async function findEndpoints({ client, terminal, note }: Session, task: string, options: FindOptions): Promise<Done> {
     // Global options are not part of the query.
     const { category, effect, site, verified, limit, cursor } = options;
-    const query = { category, effect, site, verified, limit, cursor };
     const progress = terminal.progress('looking');
     const { data, meta } = await client()
-        .find(task, Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)))
+        .find(task, defined({ category, effect, site, verified, limit, cursor }))
         .finally(() => progress.end());
     const { total, next_cursor } = meta.pagination;
     const result = { endpoints: data, total, next_cursor, session_id: meta.session_id ?? null, suggestion: meta.suggestion ?? null };
@@ -54,7 +54,6 @@ function commandOf({ site, endpoint, params, dry_run: isDry }: NonNullable<Found
     return `routebook fetch ${site} ${endpoint}${given}${isDry === true ? ' --dry-run' : ''}`;
 }
 
-/** Quotes a text for a POSIX shell. */
 function quoted(text: string): string {
     return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -39,10 +39,10 @@ function endpointLines(endpoint: CatalogEndpoint, paint: Paint): string[] {
     ];
 }
 
-function priceOf({ hosted, credits, credits_max: most, billing, pagination }: CatalogEndpoint): string {
+function priceOf({ hosted, credits, credits_max: max, billing, pagination }: CatalogEndpoint): string {
     if (!hosted) return 'not hosted: call it yourself';
     const unit = billing.unit === 'request' && pagination !== null ? 'page' : billing.unit;
-    return `${credits} credit${credits === 1 ? '' : 's'} a ${unit}${most > credits ? `, up to ${most}` : ''}`;
+    return `${credits} credit${credits === 1 ? '' : 's'} a ${unit}${max > credits ? `, up to ${max}` : ''}`;
 }
 
 function aboutParam({ required, schema, default: fallback, description }: CatalogParam): string {

@@ -1,3 +1,4 @@
+import { defined } from '../../shared/domain/defined.ts';
 import type { RequestOrder } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
@@ -43,16 +44,16 @@ export async function requestSchema(session: Session, subject: string, options: 
 
 function orderOf(domain: string, task: string, options: RequestOptions): RequestOrder {
     const { readOrWrite, authShape, outputShape, failureMode, category, sourceUrl, frequency, contact } = options;
-    return {
+    return defined({
         domain,
         task,
-        ...(readOrWrite === undefined ? {} : { read_or_write: readOrWrite }),
-        ...(authShape === undefined ? {} : { auth_shape: authShape }),
-        ...(outputShape === undefined ? {} : { output_shape: outputShape }),
-        ...(failureMode === undefined ? {} : { failure_mode: failureMode }),
-        ...(category === undefined ? {} : { intent_category: category }),
-        ...(sourceUrl === undefined ? {} : { source_url: sourceUrl }),
-        ...(frequency === undefined ? {} : { frequency }),
-        ...(contact === undefined ? {} : { requester_contact: contact }),
-    };
+        read_or_write: readOrWrite,
+        auth_shape: authShape,
+        output_shape: outputShape,
+        failure_mode: failureMode,
+        intent_category: category,
+        source_url: sourceUrl,
+        frequency,
+        requester_contact: contact,
+    });
 }

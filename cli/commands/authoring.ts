@@ -8,7 +8,6 @@ import type { TestOptions } from '../authoring/test-package.ts';
 import type { Run } from '../session.ts';
 import { collect, examples, wholeNumber } from './options.ts';
 
-/** The commands for writing, checking and publishing schemas. */
 export function addAuthoringCommands(program: Command, run: Run): void {
     program.commandsGroup('Write a schema:');
     addInspect(program, run);

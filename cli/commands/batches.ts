@@ -7,7 +7,6 @@ import type { RunOptions } from '../batches/run-batch.ts';
 import type { Run } from '../session.ts';
 import { CONNECTION, collect, examples, MAX_AGE, versionName, wholeNumber } from './options.ts';
 
-/** The commands `batch` and `job`. */
 export function addBatchCommands(program: Command, run: Run): void {
     program.commandsGroup('Call sites many times:');
     const batch = program
@@ -62,20 +61,16 @@ export function addBatchCommands(program: Command, run: Run): void {
         .action((options: { status?: BatchStatus; limit: number }, command: Command) =>
             run(command, async (session) => (await import('../batches/batches.ts')).listBatches(session, options)),
         );
-    batch
-        .command('show')
-        .description('show the progress of a batch')
-        .argument('<batch>', 'bat_…')
-        .action((id: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../batches/batches.ts')).showBatch(session, id)),
-        );
-    batch
-        .command('pause')
-        .description('start no further items until it is resumed')
-        .argument('<batch>', 'bat_…')
-        .action((id: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../batches/batches.ts')).pauseBatch(session, id)),
-        );
+    const one = (name: 'show' | 'pause' | 'cancel', description: string) =>
+        batch
+            .command(name)
+            .description(description)
+            .argument('<batch>', 'bat_…')
+            .action((id: string, _options: object, command: Command) =>
+                run(command, async (session) => (await import('../batches/batches.ts'))[`${name}Batch`](session, id)),
+            );
+    one('show', 'show the progress of a batch');
+    one('pause', 'start no further items until it is resumed');
     batch
         .command('resume')
         .description('start further items, with the rights of this key')
@@ -85,13 +80,7 @@ export function addBatchCommands(program: Command, run: Run): void {
         .action((id: string, options: ResumeOptions, command: Command) =>
             run(command, async (session) => (await import('../batches/batches.ts')).resumeBatch(session, id, options)),
         );
-    batch
-        .command('cancel')
-        .description('cancel the items that have not ended')
-        .argument('<batch>', 'bat_…')
-        .action((id: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../batches/batches.ts')).cancelBatch(session, id)),
-        );
+    one('cancel', 'cancel the items that have not ended');
     batch
         .command('retry')
         .description('retry the items that did not succeed')

@@ -5,7 +5,6 @@ import type { RequestOptions } from '../calling/request-schema.ts';
 import type { Run } from '../session.ts';
 import { CONNECTION, collect, examples, MAX_AGE, versionName, wholeNumber } from './options.ts';
 
-/** The commands for callers. */
 export function addCallingCommands(program: Command, run: Run): void {
     program.commandsGroup('Call sites:');
     program

@@ -37,25 +37,15 @@ export function addConnectionCommands(program: Command, run: Run): void {
         .action((_options: object, command: Command) =>
             run(command, async (session) => (await import('../connections/connections.ts')).listConnections(session)),
         );
-    connections
-        .command('show')
-        .description('show one connection, never its value')
-        .argument('<connection>', 'con_…')
-        .action((id: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../connections/connections.ts')).showConnection(session, id)),
-        );
-    connections
-        .command('test')
-        .description('ask the site whether it takes a connection')
-        .argument('<connection>', 'con_…')
-        .action((id: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../connections/connections.ts')).testConnection(session, id)),
-        );
-    connections
-        .command('remove')
-        .description('delete a connection and its value')
-        .argument('<connection>', 'con_…')
-        .action((id: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../connections/connections.ts')).removeConnection(session, id)),
-        );
+    const one = (name: 'show' | 'test' | 'remove', description: string) =>
+        connections
+            .command(name)
+            .description(description)
+            .argument('<connection>', 'con_…')
+            .action((id: string, _options: object, command: Command) =>
+                run(command, async (session) => (await import('../connections/connections.ts'))[`${name}Connection`](session, id)),
+            );
+    one('show', 'show one connection, never its value');
+    one('test', 'ask the site whether it takes a connection');
+    one('remove', 'delete a connection and its value');
 }

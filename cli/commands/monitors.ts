@@ -4,7 +4,6 @@ import type { AddOptions, ChangeOptions } from '../monitors/monitors.ts';
 import type { Run } from '../session.ts';
 import { CONNECTION, collect, examples, versionName, wholeNumber } from './options.ts';
 
-/** The command `monitor`. */
 export function addMonitorCommands(program: Command, run: Run): void {
     program.commandsGroup('Watch sites:');
     const monitor = program

@@ -16,8 +16,9 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 /** Parses a version: its number or its hash. */
-export function versionName(text: string): string {
-    if (/^([1-9]\d{0,8}|[0-9a-f]{64})$/.test(text)) return text;
+export function versionName(text: string): number | string {
+    if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+    if (/^[0-9a-f]{64}$/.test(text)) return text;
     throw new InvalidArgumentError('It is the number of a version, or its hash of 64 digits.');
 }
 

@@ -6,7 +6,6 @@ import type { PolicyOptions } from '../owners/change-policy.ts';
 import type { Run } from '../session.ts';
 import { examples, wholeNumber } from './options.ts';
 
-/** The commands for owners of a domain. They need a key with the scope `maintain`. */
 export function addOwnerCommands(program: Command, run: Run): void {
     program.commandsGroup('Your own domain:');
     addClaim(program, run);

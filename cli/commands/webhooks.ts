@@ -4,7 +4,6 @@ import type { Run } from '../session.ts';
 import type { AddOptions, ChangeOptions } from '../webhooks/webhooks.ts';
 import { examples, wholeNumber } from './options.ts';
 
-/** The command `webhook`. */
 export function addWebhookCommands(program: Command, run: Run): void {
     program.commandsGroup('Get notified:');
     const webhook = program
@@ -32,13 +31,15 @@ export function addWebhookCommands(program: Command, run: Run): void {
         .action((url: string, { events, ...options }: AddOptions & { events: string[] }, command: Command) =>
             run(command, async (session) => (await import('../webhooks/webhooks.ts')).addWebhook(session, url, events, options)),
         );
-    webhook
-        .command('show')
-        .description('show one webhook')
-        .argument('<webhook>', 'whk_…')
-        .action((id: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../webhooks/webhooks.ts')).showWebhook(session, id)),
-        );
+    const one = (name: 'show' | 'enable' | 'disable' | 'rotate' | 'delete' | 'test', description: string) =>
+        webhook
+            .command(name)
+            .description(description)
+            .argument('<webhook>', 'whk_…')
+            .action((id: string, _options: object, command: Command) =>
+                run(command, async (session) => (await import('../webhooks/webhooks.ts'))[`${name}Webhook`](session, id)),
+            );
+    one('show', 'show one webhook');
     webhook
         .command('change')
         .description('change the URL, the events or the description')
@@ -49,31 +50,11 @@ export function addWebhookCommands(program: Command, run: Run): void {
         .action((id: string, options: ChangeOptions, command: Command) =>
             run(command, async (session) => (await import('../webhooks/webhooks.ts')).changeWebhook(session, id, options)),
         );
-    const one = (name: 'enable' | 'disable' | 'rotate', description: string) =>
-        webhook
-            .command(name)
-            .description(description)
-            .argument('<webhook>', 'whk_…')
-            .action((id: string, _options: object, command: Command) =>
-                run(command, async (session) => (await import('../webhooks/webhooks.ts'))[`${name}Webhook`](session, id)),
-            );
     one('enable', 'send events again, from now on');
     one('disable', 'send no events until it is enabled');
     one('rotate', 'make a new secret; the one before also signs for 24 hours');
-    webhook
-        .command('delete')
-        .description('delete a webhook')
-        .argument('<webhook>', 'whk_…')
-        .action((id: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../webhooks/webhooks.ts')).deleteWebhook(session, id)),
-        );
-    webhook
-        .command('test')
-        .description('send a test event and show what the receiver answers')
-        .argument('<webhook>', 'whk_…')
-        .action((id: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../webhooks/webhooks.ts')).testWebhook(session, id)),
-        );
+    one('delete', 'delete a webhook');
+    one('test', 'send a test event and show what the receiver answers');
     webhook
         .command('deliveries')
         .description('list deliveries, newest first')

@@ -2,7 +2,7 @@ import type { PackageAuth } from '../../shared/domain/types.ts';
 import type { AuthorizeAnswer, ConnectionEntry, ConnectionOrder } from '../client/types.ts';
 import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
-import { table } from '../table.ts';
+import { fieldLines, table } from '../table.ts';
 import { openBrowser } from './open-browser.ts';
 import { readSecret } from './read-secret.ts';
 
@@ -64,7 +64,6 @@ async function askFor(
     return { value: await readSecret(terminal, `${entry?.type === 'cookie' ? 'Value of the cookie' : 'Key or token'} for ${site}`) };
 }
 
-/** `routebook connections list` */
 export async function listConnections({ client, terminal: { paint } }: Session): Promise<Done> {
     const connections: ConnectionEntry[] = [];
     for await (const one of client().connections.list({ limit: 100 })) connections.push(one);
@@ -74,10 +73,9 @@ export async function listConnections({ client, terminal: { paint } }: Session):
     return { result, lines: table(['connection', 'site', 'name', 'status', 'last used'], rows, paint) };
 }
 
-/** `routebook connections show ID` */
 export async function showConnection({ client, terminal: { paint } }: Session, id: string): Promise<Done> {
     const one = await client().connections.get(id);
-    const rows: [string, string][] = [
+    const fields = [
         ['connection', one.connection_id],
         ['site', one.site],
         ['name', one.name],
@@ -86,17 +84,15 @@ export async function showConnection({ client, terminal: { paint } }: Session, i
         ['status', one.status],
         ['hint', one.hint],
         ['last used', one.last_used_at ?? 'never'],
-    ];
-    return { result: one, lines: rows.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}`) };
+    ] as const;
+    return { result: one, lines: fieldLines(fields, paint) };
 }
 
-/** `routebook connections test ID` */
 export async function testConnection({ client, terminal: { paint } }: Session, id: string): Promise<Done> {
     const tested = await client().connections.test(id);
     return { result: tested, lines: [`${paint('green', '✓')} ${tested.site} takes ${id}`] };
 }
 
-/** `routebook connections remove ID` */
 export async function removeConnection({ client, terminal: { paint } }: Session, id: string): Promise<Done> {
     const result = await client().connections.delete(id);
     return { result, lines: [`${paint('green', '✓')} connection ${id} is deleted`] };

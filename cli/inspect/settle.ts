@@ -1,3 +1,4 @@
+import { defined } from '../../shared/domain/defined.ts';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { Detail } from '../../shared/refusals.ts';
@@ -121,9 +122,4 @@ function takeFromParam(
     const without = defined({ ...param, [part ?? '']: undefined });
     const params = (endpoint.params ?? []).map((one, at) => (at === place ? without : one));
     return { endpoint: { ...endpoint, params }, part: Object.hasOwn(param, part ?? '') ? `${part} of the param ${param.name}` : undefined };
-}
-
-/** Drops the fields that are undefined. */
-function defined<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
-    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

@@ -29,7 +29,6 @@ function linesOf({ added, removed, changed }: MonitorChange['diff'], paint: Sess
     ];
 }
 
-/** `routebook monitor runs ID` */
 export async function listRuns({ client, terminal: { paint } }: Session, monitorId: string, { limit }: { limit: number }): Promise<Done> {
     const { items: runs } = await client().monitors.runs(monitorId, { limit }).page();
     const result = { runs };

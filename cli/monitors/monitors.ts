@@ -1,9 +1,10 @@
+import { defined } from '../../shared/domain/defined.ts';
 import { paramsOf } from '../calling/fetch-endpoint.ts';
-import type { Monitor, MonitorChanges, MonitorStatus } from '../client/index.ts';
+import type { Monitor, MonitorChanges, MonitorOrder, MonitorStatus } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import { needsSchema, readParams, type TypedParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
-import { table } from '../table.ts';
+import { fieldLines, table } from '../table.ts';
 
 /** The options of `monitor add` and `monitor change`. */
 export interface ChangeOptions {
@@ -19,7 +20,7 @@ export interface ChangeOptions {
 }
 
 export interface AddOptions extends ChangeOptions, TypedParams {
-    version?: string;
+    version?: number | string;
     maxResults?: number;
     maxPages?: number;
     maxCredits?: number;
@@ -33,17 +34,10 @@ export async function addMonitor(session: Session, site: string, endpoint: strin
     const asTyped = readParams(options);
     const client = session.client();
     const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, version)) : asTyped;
-    const monitor = await client.monitors.create({
-        site,
-        endpoint,
-        params,
-        ...scheduleOf(options),
-        ...(version === undefined ? {} : { version: version.length === 64 ? version : Number(version) }),
-        ...(maxResults === undefined ? {} : { max_results: maxResults }),
-        ...(maxPages === undefined ? {} : { max_pages: maxPages }),
-        ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),
-        ...(connection === undefined ? {} : { connection }),
-    });
+    const limits = { version, max_results: maxResults, max_pages: maxPages, max_credits: maxCredits };
+    const monitor = await client.monitors.create(
+        defined<MonitorOrder>({ site, endpoint, params, ...scheduleOf(options), ...limits, connection }),
+    );
     const { paint } = session.terminal;
     return {
         result: monitor,
@@ -55,7 +49,6 @@ export async function addMonitor(session: Session, site: string, endpoint: strin
     };
 }
 
-/** `routebook monitor change ID` */
 export async function changeMonitor({ client, terminal: { paint } }: Session, monitorId: string, options: ChangeOptions): Promise<Done> {
     const changes = scheduleOf(options);
     if (Object.keys(changes).length === 0) throw wrongUsage('name a change, such as --every 1d');
@@ -65,7 +58,7 @@ export async function changeMonitor({ client, terminal: { paint } }: Session, mo
 function scheduleOf(options: ChangeOptions): MonitorChanges {
     const { name, every, cron, timezone, watch, identity, when, tellIf, maxCreditsPerDay } = options;
     if (when !== undefined && tellIf !== undefined) throw wrongUsage('use either --when or --tell-if');
-    const given = {
+    return defined({
         name,
         every,
         cron,
@@ -74,18 +67,14 @@ function scheduleOf(options: ChangeOptions): MonitorChanges {
         identity,
         when: tellIf === undefined ? when : { expression: tellIf },
         max_credits_per_day: maxCreditsPerDay,
-    };
-    return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    });
 }
 
-/** `routebook monitor list` */
 export async function listMonitors(
     { client, terminal: { paint } }: Session,
     { status, limit }: { status?: MonitorStatus; limit: number },
 ): Promise<Done> {
-    const { items: monitors } = await client()
-        .monitors.list({ limit, ...(status === undefined ? {} : { status }) })
-        .page();
+    const { items: monitors } = await client().monitors.list(defined({ limit, status })).page();
     const result = { monitors };
     if (monitors.length === 0) return { result, lines: ['No monitors; "routebook monitor add SITE ENDPOINT --every 1h" adds one.'] };
     const rows = monitors.map((one) => [
@@ -99,24 +88,20 @@ export async function listMonitors(
     return { result, lines: table(['monitor', 'state', 'runs', 'watches', 'next', 'name'], rows, paint) };
 }
 
-/** `routebook monitor show ID` */
 export async function showMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
     return presentMonitor(await client().monitors.get(monitorId), paint);
 }
 
-/** `routebook monitor pause ID` */
 export async function pauseMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
     const result = await client().monitors.pause(monitorId);
     return { result, lines: [`${paint('green', '✓')} monitor ${monitorId} is paused`] };
 }
 
-/** `routebook monitor resume ID` */
 export async function resumeMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
     const result = await client().monitors.resume(monitorId);
     return { result, lines: [`${paint('green', '✓')} monitor ${monitorId} runs again, next at ${result.next_run_at}`] };
 }
 
-/** `routebook monitor delete ID` */
 export async function deleteMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
     const result = await client().monitors.delete(monitorId);
     return { result, lines: [`${paint('green', '✓')} monitor ${monitorId} is deleted`] };
@@ -147,7 +132,7 @@ export async function runMonitor({ client, terminal }: Session, monitorId: strin
 
 function presentMonitor(monitor: Monitor, paint: Session['terminal']['paint']): Done {
     const { last_run: last } = monitor;
-    const rows: [string, string | number | null][] = [
+    const fields = [
         ['monitor', monitor.monitor_id],
         ['name', monitor.name],
         ['watches', `${monitor.site} ${monitor.endpoint} ${JSON.stringify(monitor.params)}`],
@@ -159,9 +144,8 @@ function presentMonitor(monitor: Monitor, paint: Session['terminal']['paint']): 
         ['tells', typeof monitor.when === 'string' ? monitor.when : monitor.when.expression],
         ['last run', last === null ? null : `${last.status} at ${last.started_at}${last.changed === true ? ', changed' : ''}`],
         ['failures', monitor.failures],
-    ];
-    const known = rows.filter(([, value]) => value !== null);
-    return { result: monitor, lines: known.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}`) };
+    ] as const;
+    return { result: monitor, lines: fieldLines(fields, paint) };
 }
 
 function stateOf({ status, paused_reason: reason }: Monitor): string {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { defined } from '../../shared/domain/defined.ts';
 import { exportTypeScript, type SourceFile } from '../../shared/domain/package/typescript-export.ts';
 import type { Routebook } from '../client/index.ts';
 import { CommandFault, wrongUsage } from '../failures.ts';
@@ -7,17 +8,14 @@ import { askToReplace, writeText } from '../write-file.ts';
 import { withoutVersion } from './published.ts';
 
 export interface AddOptions {
-    version?: string;
+    version?: number | string;
     endpoint?: string[];
     out: string;
 }
 
 /** `routebook add SITE`: writes a file of typed functions for a site's hosted endpoints. */
 export async function addSite({ client, terminal }: Session, site: string, { version, endpoint, out }: AddOptions): Promise<Done> {
-    const { file, source } = await functionsOf(client(), site, {
-        ...(version === undefined ? {} : { version }),
-        ...(endpoint === undefined ? {} : { only: endpoint }),
-    });
+    const { file, source } = await functionsOf(client(), site, defined({ version, only: endpoint }));
     const path = join(out, file);
     // The file is generated, so a script may replace it. On a terminal the user is asked first.
     if (terminal.isInteractive) await askToReplace(terminal, path);
@@ -30,9 +28,9 @@ export async function addSite({ client, terminal }: Session, site: string, { ver
 export async function functionsOf(
     client: Routebook,
     site: string,
-    { version, only }: { version?: string; only?: readonly string[] },
+    { version, only }: { version?: number | string; only?: readonly string[] },
 ): Promise<SourceFile> {
-    const query = version === undefined ? {} : { version };
+    const query = defined({ version });
     const made =
         only === undefined
             ? await client.schemas.package(site, { ...query, format: 'typescript' })
@@ -43,7 +41,12 @@ export async function functionsOf(
     return made;
 }
 
-async function exportEndpoints(client: Routebook, site: string, query: { version?: string }, only: readonly string[]): Promise<SourceFile> {
+async function exportEndpoints(
+    client: Routebook,
+    site: string,
+    query: { version?: number | string },
+    only: readonly string[],
+): Promise<SourceFile> {
     const { document, version, versionHash } = withoutVersion(await client.schemas.package(site, query));
     const hosted = document.endpoints.filter((endpoint) => endpoint.hosted !== false).map(({ name }) => name);
     const missing = only.find((name) => !hosted.includes(name));

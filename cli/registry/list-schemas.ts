@@ -1,3 +1,4 @@
+import { defined } from '../../shared/domain/defined.ts';
 import type { Card, ListQuery } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
@@ -13,13 +14,7 @@ export interface ListOptions {
 /** `routebook list` and `routebook search Q`: list cards of the registry, up to the limit. */
 export async function listSchemas({ client, terminal, note }: Session, q: string | undefined, options: ListOptions): Promise<Done> {
     const { category, verified, sort, limit, cursor } = options;
-    const listing = client().schemas.list({
-        ...(q === undefined ? {} : { q }),
-        ...(category === undefined ? {} : { category }),
-        ...(verified === undefined ? {} : { verified }),
-        ...(sort === undefined ? {} : { sort }),
-        limit: Math.min(limit, PAGE),
-    });
+    const listing = client().schemas.list(defined({ q, category, verified, sort, limit: Math.min(limit, PAGE) }));
     const progress = terminal.progress('looking');
     const cards: Card[] = [];
     let next: string | null | undefined = cursor;

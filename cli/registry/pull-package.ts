@@ -3,7 +3,7 @@ import { askToReplace, writeText } from '../write-file.ts';
 import { withoutVersion } from './published.ts';
 
 export interface PullOptions {
-    version?: string;
+    version?: number | string;
     format: 'routebook' | 'openapi' | 'tools' | 'postman' | 'bruno' | 'typescript' | 'python';
     out?: string;
     /** Replaces the file without a question. */
@@ -39,7 +39,7 @@ interface About {
 async function download(
     client: ReturnType<Session['client']>,
     site: string,
-    query: { version?: string },
+    query: { version?: number | string },
     format: PullOptions['format'],
 ): Promise<{ document: unknown; about?: About; text?: string }> {
     if (format === 'typescript' || format === 'python') {

@@ -1,7 +1,8 @@
+import { defined } from '../../shared/domain/defined.ts';
 import type { DeliveryEntry, WebhookEntry } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
-import { table } from '../table.ts';
+import { fieldLines, table } from '../table.ts';
 
 export interface AddOptions {
     description?: string;
@@ -14,8 +15,7 @@ export async function addWebhook(
     events: readonly string[],
     { description }: AddOptions,
 ): Promise<Done> {
-    const order = { url, events: [...events], ...(description === undefined ? {} : { description }) };
-    const webhook = await client().webhooks.create(order);
+    const webhook = await client().webhooks.create(defined({ url, events: [...events], description }));
     return {
         result: webhook,
         lines: [
@@ -29,7 +29,6 @@ export async function addWebhook(
     };
 }
 
-/** `routebook webhook list` */
 export async function listWebhooks({ client, terminal: { paint } }: Session): Promise<Done> {
     const webhooks: WebhookEntry[] = [];
     for await (const webhook of client().webhooks.list({ limit: 100 })) webhooks.push(webhook);
@@ -39,21 +38,20 @@ export async function listWebhooks({ client, terminal: { paint } }: Session): Pr
     return { result, lines: table(['webhook', 'state', 'events', 'url'], rows, paint) };
 }
 
-/** `routebook webhook show ID` */
 export async function showWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
     return shown(await client().webhooks.get(webhookId), paint);
 }
 
 function shown(webhook: WebhookEntry, paint: Session['terminal']['paint']): Done {
-    const rows: [string, string][] = [
+    const fields = [
         ['webhook', webhook.webhook_id],
         ['url', webhook.url],
         ['events', webhook.events.join(', ')],
         ['state', stateOf(webhook)],
         ['made', webhook.created_at],
-        ...(webhook.description === null ? [] : ([['description', webhook.description]] as [string, string][])),
-    ];
-    return { result: webhook, lines: rows.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}`) };
+        ['description', webhook.description],
+    ] as const;
+    return { result: webhook, lines: fieldLines(fields, paint) };
 }
 
 export interface ChangeOptions {
@@ -62,24 +60,17 @@ export interface ChangeOptions {
     description?: string;
 }
 
-/** `routebook webhook change ID` */
 export async function changeWebhook({ client, terminal: { paint } }: Session, webhookId: string, options: ChangeOptions): Promise<Done> {
     const { url, events, description } = options;
-    const change = {
-        ...(url === undefined ? {} : { url }),
-        ...(events === undefined ? {} : { events }),
-        ...(description === undefined ? {} : { description }),
-    };
+    const change = defined({ url, events, description });
     if (Object.keys(change).length === 0) throw wrongUsage("name a change, such as --events 'job.*'");
     return shown(await client().webhooks.update(webhookId, change), paint);
 }
 
-/** `routebook webhook enable ID` */
 export async function enableWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
     return shown(await client().webhooks.update(webhookId, { enabled: true }), paint);
 }
 
-/** `routebook webhook disable ID` */
 export async function disableWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
     return shown(await client().webhooks.update(webhookId, { enabled: false }), paint);
 }
@@ -91,7 +82,6 @@ export async function rotateWebhook({ client }: Session, webhookId: string): Pro
     return { result: webhook, lines: [`  ${webhook.secret}`, '', note] };
 }
 
-/** `routebook webhook delete ID` */
 export async function deleteWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
     const result = await client().webhooks.delete(webhookId);
     return { result, lines: [`${paint('green', '✓')} webhook ${webhookId} is deleted`] };
@@ -140,14 +130,12 @@ async function nextAttempt(sent: DeliveryEntry, look: () => Promise<DeliveryEntr
     return known;
 }
 
-/** `routebook webhook deliveries ID` */
 export async function listDeliveries(
     { client, terminal: { paint } }: Session,
     webhookId: string,
     { status, limit }: { status?: DeliveryEntry['status']; limit: number },
 ): Promise<Done> {
-    const query = { limit, ...(status === undefined ? {} : { status }) };
-    const { items: deliveries } = await client().webhooks.deliveries(webhookId, query).page();
+    const { items: deliveries } = await client().webhooks.deliveries(webhookId, defined({ limit, status })).page();
     const result = { deliveries };
     if (deliveries.length === 0) return { result, lines: ['No deliveries in the last 14 days.'] };
     const rows = deliveries.map((one) => [one.delivery_id, one.type, one.status, one.code, one.attempts, one.created_at, one.problem]);

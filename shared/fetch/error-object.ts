@@ -1,3 +1,4 @@
+import { defined } from '../domain/defined.ts';
 import { type ItemDetail, type Refusal, refusalEntry } from '../refusals.ts';
 
 /** The value of the field `error` of an answer. */
@@ -15,23 +16,24 @@ export function errorObject(refusal: Refusal, requestId: string, publicUrl: stri
         didYouMean,
         retryable: override,
     } = refusal.extras;
-    return {
+    return defined({
         code: refusal.code,
         message: refusal.message,
         status,
         fault,
         retryable: override ?? retryable === true,
-        ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+        retry_after: retryAfter,
         request_id: requestId,
         doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
-        ...(details === undefined || details.length === 0 ? {} : { details: boundDetails(refusal, details) }),
-        ...(problems === undefined ? {} : { problems }),
-        ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
-        ...(connectUrl === undefined ? {} : { connect_url: connectUrl }),
-        ...(obtainUrl === undefined ? {} : { obtain_url: obtainUrl }),
-        ...(upstream === undefined ? {} : { upstream }),
-        ...(didYouMean === undefined || didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),
-    };
+        details: details === undefined || details.length === 0 ? undefined : boundDetails(refusal, details),
+        problems,
+        upgrade_to: upgradeTo,
+        upgrade_url: upgradeTo === undefined ? undefined : upgradeUrl,
+        connect_url: connectUrl,
+        obtain_url: obtainUrl,
+        upstream,
+        did_you_mean: didYouMean === undefined || didYouMean.length === 0 ? undefined : didYouMean,
+    });
 }
 
 /** Maximum number of problems in one answer. The last entry gives the number of omitted problems. */

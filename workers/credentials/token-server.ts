@@ -1,13 +1,13 @@
 import * as oauth from 'openid-client';
 import type { OAuthClient } from '../../shared/domain/connections/oauth-clients.ts';
 import { type Grant, SECRET_BYTES } from '../../shared/domain/connections/secret.ts';
+import { defined } from '../../shared/domain/defined.ts';
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import { UpstreamFault } from '../upstream/failures.ts';
 
 /** The answer of a token endpoint. */
 export type Tokens = Pick<Grant, 'accessToken' | 'refreshToken' | 'expiresAt' | 'scopes'>;
 
-/** A site's token endpoint, as one client. */
 interface TokenServer {
     /** @param callbackUrl where the site sent the browser */
     exchange(callbackUrl: string, checks: { verifier: string | undefined; state: string }): Promise<Tokens>;
@@ -63,12 +63,8 @@ function tokensOf(answer: oauth.TokenEndpointResponse): Tokens {
         const message = "The site's token endpoint gave a token or scopes that cannot be used.";
         throw new UpstreamFault('UPSTREAM_INVALID_RESPONSE', message, { isCallers: true });
     }
-    return {
-        accessToken,
-        ...(refreshToken === undefined ? {} : { refreshToken }),
-        ...(expiresIn === undefined ? {} : { expiresAt: Date.now() + Math.min(expiresIn, MAX_SECONDS) * 1000 }),
-        ...(scopes === undefined ? {} : { scopes }),
-    };
+    const expiresAt = expiresIn === undefined ? undefined : Date.now() + Math.min(expiresIn, MAX_SECONDS) * 1000;
+    return defined({ accessToken, refreshToken, expiresAt, scopes });
 }
 
 /** Codes of RFC 6749, sections 4.1.2.1 and 5.2. */
