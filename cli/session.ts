@@ -15,7 +15,6 @@ export interface Done {
 
 export type Work = (session: Session) => Promise<Done>;
 
-/** Runs a command with the global options. */
 export type Run = (command: Command, work: Work) => Promise<void>;
 
 /** One run of one command. */
@@ -69,7 +68,6 @@ export function openSession(terminal: Terminal, settings: Settings, options: { s
     };
 }
 
-/** Normalises a server URL. */
 function readServer(text: string): string {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     const isAddress = (url?.protocol === 'http:' || url?.protocol === 'https:') && url.username === '' && url.search === '';

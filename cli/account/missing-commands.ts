@@ -1,6 +1,5 @@
 import type { RouteScope, Scopes } from '../../shared/domain/accounts/scopes.ts';
 
-/** The scope that each command needs. */
 const NEEDS: Readonly<Record<string, RouteScope>> = {
     catalog: 'catalog',
     fetch: 'fetch',

@@ -1,16 +1,15 @@
 import { data, getRequest, listItems, writeRequest } from './calls.ts';
 import { RoutebookError } from './errors.ts';
 import type { Listing } from './listing.ts';
-import { type CallOptions, type Transport, withDigits } from './transport.ts';
+import { Resource } from './resource.ts';
+import { type CallOptions, withDigits } from './transport.ts';
 import type { Batch, BatchDryRun, BatchesQuery, BatchFields, BatchItem, CallValue, EndedItem, JobStatus } from './types.ts';
 
-/** The fields and items of a new batch. */
 export type BatchOrder = BatchFields & {
     items: readonly (Omit<BatchItem, 'params'> & { params?: { [name: string]: CallValue } })[];
 };
 
 export interface FollowOptions extends CallOptions {
-    /** Only items with this status. */
     status?: JobStatus;
     /** The cursor of the last item that was read. */
     after?: string;
@@ -25,21 +24,15 @@ const PAUSE_MS = 1000;
 const MAX_AS_JSON = { items: 10_000, bytes: 8_000_000 };
 
 /** Batches of calls, which Routebook paces, retries and stores. The key needs the scope jobs. */
-export class Batches {
-    readonly #transport: Transport;
-
-    constructor(transport: Transport) {
-        this.#transport = transport;
-    }
-
+export class Batches extends Resource {
     /** Creates a batch. All items are validated first; one invalid item rejects the batch. */
     create(order: BatchOrder, options?: CallOptions): Promise<Batch> {
-        return data(this.#transport, orderOf(order, {}), options);
+        return data(this.transport, orderOf(order, {}), options);
     }
 
     /** Validates and prices all items and creates nothing. */
     dryRun(order: BatchOrder, options?: CallOptions): Promise<BatchDryRun> {
-        return data(this.#transport, orderOf(order, { dry_run: true }), options);
+        return data(this.transport, orderOf(order, { dry_run: true }), options);
     }
 
     /** Creates a batch and yields each item when it ends: `for await (const item of batches.run({…}))`. */
@@ -81,7 +74,7 @@ export class Batches {
         query: { status?: JobStatus | undefined; after?: string | undefined; limit?: number } = {},
         options?: CallOptions,
     ): Promise<{ items: EndedItem[]; nextCursor: string | null }> {
-        const { data: items, meta } = await this.#transport.call<{
+        const { data: items, meta } = await this.transport.call<{
             data: EndedItem[];
             meta: { pagination: { next_cursor: string | null } };
         }>({ ...getRequest(`${pathOf(batchId)}/results`), query: { ...query } }, options);
@@ -90,31 +83,31 @@ export class Batches {
 
     /** @param wait seconds to wait for its end */
     get(batchId: string, { wait }: { wait?: number } = {}, options?: CallOptions): Promise<Batch> {
-        return data(this.#transport, { ...getRequest(pathOf(batchId)), query: { wait } }, options);
+        return data(this.transport, { ...getRequest(pathOf(batchId)), query: { wait } }, options);
     }
 
     /** Newest first. */
     list(query: Omit<BatchesQuery, 'cursor'> = {}, options?: CallOptions): Listing<Batch> {
-        return listItems(this.#transport, '/v1/batches', { ...query }, options);
+        return listItems(this.transport, '/v1/batches', { ...query }, options);
     }
 
     pause(batchId: string, options?: CallOptions): Promise<Batch> {
-        return data(this.#transport, writeRequest('POST', `${pathOf(batchId)}/pause`), options);
+        return data(this.transport, writeRequest('POST', `${pathOf(batchId)}/pause`), options);
     }
 
     /** Resumes it with the rights of this key and optional new limits. */
     resume(batchId: string, limits: Pick<BatchFields, 'max_credits' | 'stop_after_failures'> = {}, options?: CallOptions): Promise<Batch> {
-        return data(this.#transport, { ...writeRequest('POST', `${pathOf(batchId)}/resume`), body: limits }, options);
+        return data(this.transport, { ...writeRequest('POST', `${pathOf(batchId)}/resume`), body: limits }, options);
     }
 
     /** Retries items that did not succeed: all, or those that failed with one of these codes. */
     retry(batchId: string, { codes }: { codes?: string[] } = {}, options?: CallOptions): Promise<Batch & { retried: number }> {
         const body = codes === undefined ? {} : { codes };
-        return data(this.#transport, { ...writeRequest('POST', `${pathOf(batchId)}/retry`), body }, options);
+        return data(this.transport, { ...writeRequest('POST', `${pathOf(batchId)}/retry`), body }, options);
     }
 
     cancel(batchId: string, options?: CallOptions): Promise<Batch> {
-        return data(this.#transport, writeRequest('DELETE', pathOf(batchId)), options);
+        return data(this.transport, writeRequest('DELETE', pathOf(batchId)), options);
     }
 }
 

@@ -21,7 +21,6 @@ interface ListAnswer<Item> {
     meta: { pagination: { next_cursor: string | null; total: number } };
 }
 
-/** A paged list. */
 export function listItems<Item>(
     transport: Transport,
     path: string,

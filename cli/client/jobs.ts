@@ -1,7 +1,8 @@
 import { data, getRequest, listItems, writeRequest } from './calls.ts';
 import { failureOf, RoutebookError } from './errors.ts';
 import type { Listing } from './listing.ts';
-import type { CallOptions, Transport } from './transport.ts';
+import { Resource } from './resource.ts';
+import type { CallOptions } from './transport.ts';
 import type { FetchAnswer, FetchOrder, Job, JobsQuery, JsonObject } from './types.ts';
 
 /** The call and options of a new job. */
@@ -21,16 +22,10 @@ export interface OrderedJob<Data> extends Promise<Job> {
 const WAIT = 30;
 
 /** Queued calls. The key needs the scope jobs. */
-export class Jobs {
-    readonly #transport: Transport;
-
-    constructor(transport: Transport) {
-        this.#transport = transport;
-    }
-
+export class Jobs extends Resource {
     /** Creates a job: `await jobs.create({…})` returns the job, `await jobs.create({…}).result()` its result. */
     create<Data = JsonObject>(order: JobOrder, options?: CallOptions): OrderedJob<Data> {
-        const ordered = data<Job>(this.#transport, { ...writeRequest('POST', '/v1/jobs'), body: order }, options);
+        const ordered = data<Job>(this.transport, { ...writeRequest('POST', '/v1/jobs'), body: order }, options);
         const result: OrderedJob<Data>['result'] = async (each) => {
             const { job_id: id } = await ordered;
             return (await this.wait(id, each)) as never;
@@ -40,22 +35,21 @@ export class Jobs {
 
     /** @param wait seconds to wait for its end */
     get(jobId: string, { wait }: { wait?: number } = {}, options?: CallOptions): Promise<Job> {
-        return data(this.#transport, { ...getRequest(pathOf(jobId)), query: { wait } }, options);
+        return data(this.transport, { ...getRequest(pathOf(jobId)), query: { wait } }, options);
     }
 
     /** Newest first, including items of batches. */
     list(query: Omit<JobsQuery, 'cursor'> = {}, options?: CallOptions): Listing<Job> {
-        return listItems(this.#transport, '/v1/jobs', { ...query }, options);
+        return listItems(this.transport, '/v1/jobs', { ...query }, options);
     }
 
     /** Cancels a queued job or a running read. */
     cancel(jobId: string, options?: CallOptions): Promise<Job> {
-        return data(this.#transport, writeRequest('DELETE', pathOf(jobId)), options);
+        return data(this.transport, writeRequest('DELETE', pathOf(jobId)), options);
     }
 
-    /** Deletes params and result of an ended job. */
     deleteResult(jobId: string, options?: CallOptions): Promise<Job> {
-        return data(this.#transport, writeRequest('DELETE', `${pathOf(jobId)}/result`), options);
+        return data(this.transport, writeRequest('DELETE', `${pathOf(jobId)}/result`), options);
     }
 
     /** Waits for the end of a job. @throws RoutebookError the error that a fetch would have had */

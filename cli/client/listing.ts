@@ -1,4 +1,3 @@
-/** One page of a list. */
 export interface Page<Item> {
     items: Item[];
     /** The current length of the complete list. */

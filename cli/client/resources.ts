@@ -1,6 +1,7 @@
 import { data, getRequest, listItems, writeRequest } from './calls.ts';
 import type { Listing } from './listing.ts';
-import type { ApiRequest, CallOptions, Transport } from './transport.ts';
+import { Resource } from './resource.ts';
+import type { ApiRequest, CallOptions } from './transport.ts';
 import type {
     Card,
     DownloadedPackage,
@@ -22,25 +23,18 @@ import type {
 export type ListQuery = Omit<SchemasQuery, 'cursor'>;
 
 /** Published schemas, and publishing. */
-export class Schemas {
-    readonly #transport: Transport;
-
-    constructor(transport: Transport) {
-        this.#transport = transport;
-    }
-
+export class Schemas extends Resource {
     list(query: ListQuery = {}, options?: CallOptions): Listing<Card> {
-        return listItems(this.#transport, '/v1/schemas', { ...query }, options);
+        return listItems(this.transport, '/v1/schemas', { ...query }, options);
     }
 
-    /** The card of a site's latest version. */
     get(site: string, options?: CallOptions): Promise<Card> {
-        return data(this.#transport, getRequest(sitePath(site)), options);
+        return data(this.transport, getRequest(sitePath(site)), options);
     }
 
     /** Newest first. */
     versions(site: string, query: { limit?: number } = {}, options?: CallOptions): Listing<VersionEntry> {
-        return listItems(this.#transport, `${sitePath(site)}/versions`, query, options);
+        return listItems(this.transport, `${sitePath(site)}/versions`, query, options);
     }
 
     /** The package as published, of the latest or a named version. */
@@ -68,8 +62,8 @@ export class Schemas {
         const request = { ...getRequest(`${sitePath(site)}/package`), query: { version, format } };
         // Documents in other formats have no envelope.
         return format === 'openapi' || format === 'postman' || format === 'bruno'
-            ? this.#transport.call(request, options)
-            : data(this.#transport, request, options);
+            ? this.transport.call(request, options)
+            : data(this.transport, request, options);
     }
 
     /**
@@ -82,7 +76,7 @@ export class Schemas {
         options?: CallOptions,
     ): Promise<PublishAnswer> {
         return data(
-            this.#transport,
+            this.transport,
             {
                 method: 'POST',
                 path: '/v1/schemas',
@@ -98,55 +92,43 @@ export class Schemas {
 
     /** Yanks a version. Repeating it has no further effect. */
     yank(site: string, version: number, { reason }: YankOrder, options?: CallOptions): Promise<VersionEntry> {
-        return data(this.#transport, { ...writeRequest('POST', yankPath(site, version)), body: { reason } }, options);
+        return data(this.transport, { ...writeRequest('POST', yankPath(site, version)), body: { reason } }, options);
     }
 
     unyank(site: string, version: number, options?: CallOptions): Promise<VersionEntry> {
-        return data(this.#transport, writeRequest('DELETE', yankPath(site, version)), options);
+        return data(this.transport, writeRequest('DELETE', yankPath(site, version)), options);
     }
 }
 
 /** The workspaces that may publish versions for a registrable domain. */
-export class Maintainers {
-    readonly #transport: Transport;
-
-    constructor(transport: Transport) {
-        this.#transport = transport;
-    }
-
+export class Maintainers extends Resource {
     /** Oldest maintainers first. */
     list(site: string, query: { limit?: number } = {}, options?: CallOptions): Listing<MaintainerEntry> {
-        return listItems(this.#transport, `${sitePath(site)}/maintainers`, query, options);
+        return listItems(this.transport, `${sitePath(site)}/maintainers`, query, options);
     }
 
     add(site: string, workspaceId: string, options?: CallOptions): Promise<MaintainerEntry[]> {
-        return data(this.#transport, writeRequest('PUT', maintainerPath(site, workspaceId)), options);
+        return data(this.transport, writeRequest('PUT', maintainerPath(site, workspaceId)), options);
     }
 
     /**
      * Removes your own workspace at once. Another workspace is removed at its `removal_at`, after 24 hours, unless its owners stop that.
      */
     remove(site: string, workspaceId: string, options?: CallOptions): Promise<MaintainerEntry[]> {
-        return data(this.#transport, writeRequest('DELETE', maintainerPath(site, workspaceId)), options);
+        return data(this.transport, writeRequest('DELETE', maintainerPath(site, workspaceId)), options);
     }
 }
 
 /** Requests for missing schemas. */
-export class Requests {
-    readonly #transport: Transport;
-
-    constructor(transport: Transport) {
-        this.#transport = transport;
-    }
-
+export class Requests extends Resource {
     create(order: RequestOrder, options?: CallOptions): Promise<RequestCreated> {
         const request: ApiRequest = { ...writeRequest('POST', '/v1/schema-requests'), body: order };
         // Without an API key the server ignores Idempotency-Key.
-        return data(this.#transport, { ...request, isRepeatable: this.#transport.hasKey }, options);
+        return data(this.transport, { ...request, isRepeatable: this.transport.hasKey }, options);
     }
 
     get(requestId: string, options?: CallOptions): Promise<RequestAnswer> {
-        return data(this.#transport, getRequest(`/v1/schema-requests/${encodeURIComponent(requestId)}`), options);
+        return data(this.transport, getRequest(`/v1/schema-requests/${encodeURIComponent(requestId)}`), options);
     }
 }
 

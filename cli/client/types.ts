@@ -63,7 +63,6 @@ export interface FindAnswer {
     meta: FindMeta & { pagination: { limit: number; next_cursor: string | null; total: number } };
 }
 
-/** The call of a fetch. */
 export type FetchOrder = Omit<FetchRequest, 'params'> & { params?: { [name: string]: CallValue } };
 
 /** The result of `health()` if fetches cannot be served (status 503). */

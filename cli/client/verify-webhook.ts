@@ -1,6 +1,5 @@
 import type { JsonObject } from './types.ts';
 
-/** An event as a webhook receives it. */
 export interface WebhookEvent {
     /** `evt_…`: the same in every attempt. */
     id: string;

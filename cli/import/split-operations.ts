@@ -4,7 +4,6 @@ import type { ReadOperation } from './operation.ts';
 export const MAX_ENDPOINTS = 500;
 const MAX_PARAMS = 2000;
 
-/** Operations of one package. */
 export interface Part {
     /** The tag that names the package. Undefined if all operations fit into one package. */
     tag: string | undefined;

@@ -25,7 +25,6 @@ export function positionsOf(text: string): (pointer: string) => Place {
     };
 }
 
-/** The line and column of an offset. */
 export function placeIn(text: string, offset: number): Place {
     return placeOf(offset, lineStarts(text));
 }

@@ -9,7 +9,6 @@ import { findSyntaxFault } from './syntax.ts';
 
 /** A package file that was parsed but not validated. */
 export interface PackageFile {
-    /** The name in messages. */
     name: string;
     value: unknown;
     /** Numbers that JavaScript rounded in `value`. */

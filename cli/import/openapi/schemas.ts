@@ -35,7 +35,7 @@ const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'p
 
 /** Opens the reader of one document. All patterns of the document share one budget. */
 export function openSchemaReader(resolver: Resolver): SchemaReader {
-    const patterns = { instructions: 0, known: new Map<string, boolean>() };
+    const isSound = createPatternCheck();
     const read = (schema: Json | undefined, side: Reading['side'], nodes: number) =>
         convert(schema, { side, left: nodes, followed: [], level: 0 });
 
@@ -70,7 +70,7 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
         const out: JsonObject = {};
         const types = typesOf(schema);
         if (types.length > 0) out['type'] = types.length === 1 ? (types[0] ?? 'string') : types;
-        if (reading.side === 'request') Object.assign(out, boundsOf(schema), choicesOf(schema, types), textRules(schema));
+        if (reading.side === 'request') Object.assign(out, boundsOf(schema), choicesOf(schema, types), textRules(schema, isSound));
         if (isObject(schema['items'])) out['items'] = below(reading, schema['items']);
         if (isObject(schema['properties'])) Object.assign(out, membersOf(schema['properties'], schema['required'], reading));
         if (isObject(schema['additionalProperties']) && !isObject(schema['properties']))
@@ -85,14 +85,12 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
             .slice(0, MAX_PROPERTIES);
         // Some servers omit fields that have a default, so an answer does not require them.
         const given = kept.filter(([, value]) => reading.side === 'request' || resolver.resolve(value)?.['default'] === undefined);
-        const names = new Set(given.map(([key]) => key));
-        const needed = Array.isArray(required)
-            ? required.filter((name): name is string => typeof name === 'string' && names.has(name))
-            : [];
-        if (kept.length === 0 || reading.left <= 0) return needed.length > 0 ? { required: [...new Set(needed)] } : {};
+        const needed = namesIn(required, new Set(given.map(([key]) => key)));
         return {
-            ...(needed.length > 0 ? { required: [...new Set(needed)] } : {}),
-            properties: Object.fromEntries(kept.map(([key, value]) => [key, below(reading, value)])),
+            ...(needed.length > 0 ? { required: needed } : {}),
+            ...(kept.length > 0 && reading.left > 0
+                ? { properties: Object.fromEntries(kept.map(([key, value]) => [key, below(reading, value)])) }
+                : {}),
         };
     }
 
@@ -105,44 +103,34 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
         return made.length === 1 && isObject(only) ? only : { anyOf: made };
     }
 
-    /** Merges the parts of `allOf` into one schema. `properties` and `required` are combined; for other keywords the first value counts. */
-    function together(own: JsonObject, parts: Json[], reading: Reading): JsonSchema {
-        const out: JsonObject = own;
+    function together(own: JsonObject, parts: Json[], reading: Reading): JsonObject {
         for (const part of parts.slice(0, MAX_ALTERNATIVES)) {
             const made = share(reading, part, {});
-            if (!isObject(made)) continue;
-            for (const [key, value] of Object.entries(made)) {
-                const known = out[key];
-                if (known === undefined) out[key] = value;
-                else if (key === 'properties' && isObject(known) && isObject(value)) out[key] = { ...known, ...value };
-                else if (key === 'required' && Array.isArray(known) && Array.isArray(value)) out[key] = [...new Set([...known, ...value])];
-            }
+            if (isObject(made)) mergeInto(own, made);
         }
-        return out;
-    }
-
-    function textRules(schema: JsonObject): JsonObject {
-        const out: JsonObject = {};
-        if (typeof schema['format'] === 'string' && FORMATS.has(schema['format']) && typesOf(schema).includes('string'))
-            out['format'] = schema['format'];
-        if (typeof schema['pattern'] === 'string' && isSound(schema['pattern'])) out['pattern'] = schema['pattern'];
-        return out;
-    }
-
-    function isSound(pattern: string): boolean {
-        const known = patterns.known.get(pattern);
-        if (known !== undefined) return known;
-        const made = patterns.known.size < 300 ? compilePattern(pattern) : undefined;
-        const isFine = made?.ok === true && made.size <= 400 && patterns.instructions + made.size <= MAX_INSTRUCTIONS;
-        if (isFine && made !== undefined) patterns.instructions += made.size;
-        patterns.known.set(pattern, isFine);
-        return isFine;
+        return own;
     }
 
     return {
         ofRequest: (schema, nodes = 60) => read(schema, 'request', nodes),
         ofAnswer: (schema, nodes = 250) => read(schema, 'answer', nodes),
     };
+}
+
+/** Adds a part of `allOf`. `properties` and `required` are combined; for other keywords the first value counts. */
+function mergeInto(schema: JsonObject, part: JsonObject): void {
+    for (const [key, value] of Object.entries(part)) {
+        const known = schema[key];
+        if (known === undefined) schema[key] = value;
+        else if (key === 'properties' && isObject(known) && isObject(value)) schema[key] = { ...known, ...value };
+        else if (key === 'required' && Array.isArray(known) && Array.isArray(value)) schema[key] = [...new Set([...known, ...value])];
+    }
+}
+
+/** The names of a list that occur in `known`. */
+function namesIn(list: Json | undefined, known: ReadonlySet<string>): string[] {
+    const names = Array.isArray(list) ? list.filter((name): name is string => typeof name === 'string' && known.has(name)) : [];
+    return [...new Set(names)];
 }
 
 /** The types of a schema as JSON Schema 2020-12 names them. `nullable` of OpenAPI 3.0 becomes the type `null`. */
@@ -184,4 +172,27 @@ function choicesOf(schema: JsonObject, types: readonly string[]): JsonObject {
     const plain = choices.filter((choice) => typeof choice !== 'object' || choice === null);
     const withNull = types.includes('null') && !plain.includes(null) ? [...plain, null] : plain;
     return plain.length === choices.length ? { enum: withNull } : {};
+}
+
+function textRules(schema: JsonObject, isSound: (pattern: string) => boolean): JsonObject {
+    const { format, pattern } = schema;
+    const out: JsonObject = {};
+    if (typeof format === 'string' && FORMATS.has(format) && typesOf(schema).includes('string')) out['format'] = format;
+    if (typeof pattern === 'string' && isSound(pattern)) out['pattern'] = pattern;
+    return out;
+}
+
+/** Creates the check of a document's patterns: whether one compiles and all of them together stay within the budget. */
+function createPatternCheck(): (pattern: string) => boolean {
+    const known = new Map<string, boolean>();
+    let instructions = 0;
+    return (pattern) => {
+        const verdict = known.get(pattern);
+        if (verdict !== undefined) return verdict;
+        const made = known.size < 300 ? compilePattern(pattern) : undefined;
+        const isSound = made?.ok === true && made.size <= 400 && instructions + made.size <= MAX_INSTRUCTIONS;
+        if (isSound) instructions += made.size;
+        known.set(pattern, isSound);
+        return isSound;
+    };
 }
