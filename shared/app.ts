@@ -4,7 +4,7 @@ import { type Limits, openLimits } from './coordination/limits/limits.ts';
 import { openQueue, type Queue } from './coordination/queue/queue.ts';
 import { type Clock, createClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
-import { type Db, openDb } from './platform/db.ts';
+import { type Db, type DbOptions, openDb } from './platform/db.ts';
 import { createEmbedder, type Embedder } from './platform/embedder.ts';
 import { type Cleanup, createCleanup } from './platform/lifecycle.ts';
 import type { Log } from './platform/log.ts';
@@ -54,7 +54,6 @@ export interface App {
     /** Keys for encryption and signatures. */
     readonly secrets: Secrets;
     readonly credits: Credits;
-    /** Idempotency keys and their stored answers. */
     readonly idempotency: Idempotency;
     readonly keys: Keys;
     /** Connections of callers, for calls. */
@@ -125,22 +124,7 @@ export function openApp(
     let port = config.port;
     let draining = false;
 
-    const db = openDb({
-        url: databaseUrl,
-        name: `routebook-${role}`,
-        acquireTimeoutMs,
-        onError: (error) => log.warn({ part: 'postgres', err: error }, 'a database connection was lost'),
-    });
-    cleanup.add('postgres', () => db.destroy());
-    const browse = openDb({
-        url: databaseUrl,
-        name: `routebook-${role}-browse`,
-        acquireTimeoutMs,
-        poolSize: BROWSING,
-        statementTimeoutMs: BROWSE_MS,
-        onError: (error) => log.warn({ part: 'postgres', err: error }, 'a database connection was lost'),
-    });
-    cleanup.add('browsing', () => browse.destroy());
+    const { db, browse, money, read } = openPools(config, { role, log, acquireTimeoutMs }, cleanup);
     const secrets = createSecrets({ db, keys: config.secretKeys, log });
     const limits = openLimits({ ...ofLimits, clock });
     cleanup.add('limits', () => limits.close());
@@ -148,14 +132,6 @@ export function openApp(
     cleanup.add('fleet', () => fleet.close());
     const { circuits, turns, quarantine, close: closeGuards } = openSiteGuards({ db, clock, log, timeoutMs: acquireTimeoutMs });
     cleanup.add('circuits', closeGuards);
-    const money = openDb({
-        url: databaseUrl,
-        name: `routebook-${role}-credits`,
-        acquireTimeoutMs,
-        poolSize: MOVING_CREDITS,
-        onError: (error) => log.warn({ part: 'credits', err: error }, 'a database connection was lost'),
-    });
-    cleanup.add('money', () => money.destroy());
     const credits = openCredits(money, { reads: db });
     cleanup.add('credits', () => credits.close());
     const idempotency = createIdempotency(db, secrets);
@@ -173,20 +149,6 @@ export function openApp(
     const lookUpSessions = openLookUpSessions(db, { log });
     cleanup.add('look-up sessions', () => lookUpSessions.close());
     const versions = createVersions(db);
-    let read: Read = (question) => question(browse);
-    if (config.databaseReplicaUrl !== undefined && role === 'api') {
-        const replica = openReplica({
-            url: config.databaseReplicaUrl,
-            primaryUrl: databaseUrl,
-            primary: browse,
-            name: `routebook-${role}-replica`,
-            poolSize: BROWSING,
-            statementTimeoutMs: BROWSE_MS,
-            log,
-        });
-        cleanup.add('replica', () => replica.close());
-        read = replica.read;
-    }
     const lists = createLists(read);
     const queue = openQueue({ ...ofQueue, secrets, role });
     cleanup.add('queue', () => queue.close());
@@ -233,4 +195,33 @@ export function openApp(
         },
         close: () => cleanup.close(),
     };
+}
+
+/** Opens the pools of the database. The replica, if there is one, is only for an API. */
+function openPools(
+    { databaseUrl, databaseReplicaUrl }: Config & { databaseUrl: string },
+    { role, log, acquireTimeoutMs }: Pick<AppOptions, 'role' | 'log'> & Pick<DbOptions, 'acquireTimeoutMs'>,
+    cleanup: Cleanup,
+): { db: Db; browse: Db; money: Db; read: Read } {
+    const browsing = { poolSize: BROWSING, statementTimeoutMs: BROWSE_MS };
+    const open = (part: string, name: string, options: Partial<DbOptions> = {}) => {
+        const onError = (error: Error) => log.warn({ part, err: error }, 'a database connection was lost');
+        const pool = openDb({ url: databaseUrl, name, acquireTimeoutMs, onError, ...options });
+        cleanup.add(name, () => pool.destroy());
+        return pool;
+    };
+    const db = open('postgres', `routebook-${role}`);
+    const browse = open('postgres', `routebook-${role}-browse`, browsing);
+    const money = open('credits', `routebook-${role}-credits`, { poolSize: MOVING_CREDITS });
+    if (databaseReplicaUrl === undefined || role !== 'api') return { db, browse, money, read: (question) => question(browse) };
+    const replica = openReplica({
+        url: databaseReplicaUrl,
+        primaryUrl: databaseUrl,
+        primary: browse,
+        name: `routebook-${role}-replica`,
+        ...browsing,
+        log,
+    });
+    cleanup.add('replica', () => replica.close());
+    return { db, browse, money, read: replica.read };
 }

@@ -3,4 +3,13 @@ export { type AddressKind, classifyAddress } from './egress/addresses.ts';
 export { GuardedAgent, type HandOver } from './egress/agent.ts';
 export { createConnector, type EgressConnector, EgressDenied, type Target } from './egress/connector.ts';
 export { createLookup, type Lookup } from './egress/resolver.ts';
-export { checkDial, checkUrl, type DialVerdict, type EgressRules, portOf, type Scheme, type UrlVerdict } from './egress/rules.ts';
+export {
+    checkDial,
+    checkUrl,
+    type DialVerdict,
+    type EgressRules,
+    egressRules,
+    portOf,
+    type Scheme,
+    type UrlVerdict,
+} from './egress/rules.ts';

@@ -13,6 +13,7 @@ import { startConsents } from './credentials/consents.ts';
 import { type CallCredential, createCallCredential, type Opened } from './credentials/credential.ts';
 import { createGrants, type Grants } from './credentials/grants.ts';
 import { createGuardedFetch } from './credentials/guarded-fetch.ts';
+import { egressRules } from './egress.ts';
 import { startEmbedding } from './index/embed-endpoints.ts';
 import { startIndexing } from './index/index-endpoints.ts';
 import { startJobs } from './jobs/job-turns.ts';
@@ -23,7 +24,7 @@ import { runFetchJob } from './run-fetch-job.ts';
 import { createReader } from './select/reader.ts';
 import { startSpreadingEvents } from './spread-events.ts';
 import { createMemoryBudget } from './upstream/memory-budget.ts';
-import { createUpstream } from './upstream.ts';
+import { createUpstream, type RequestFigures } from './upstream.ts';
 import { startDeliveries } from './webhooks/deliver.ts';
 
 /** Interval of heartbeats. A worker counts as gone after five missed ones. */
@@ -52,23 +53,14 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
     const { connector } = options;
     const { config, metrics, log } = app;
     const id = newId('op').replace('op_', 'worker_');
+    const rules = egressRules(config);
     const reader = createReader();
     const upstream = createUpstream({
-        rules: { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl },
+        rules,
         ...(connector === undefined ? {} : { connector }),
-        onRequest: ({ site, result, seconds, bytesIn, bytesOut }) => {
-            const label = metrics.siteLabel(site);
-            metrics.upstreamRequests.inc({ site: label, result });
-            metrics.upstreamSeconds.inc({ site: label }, seconds);
-            metrics.upstreamBytes.inc({ site: label, direction: 'in' }, bytesIn);
-            metrics.upstreamBytes.inc({ site: label, direction: 'out' }, bytesOut);
-            const { perRequest, perSecond, perGb } = config.cost;
-            metrics.siteCost.inc({ site: label }, perRequest + perSecond * seconds + (perGb * (bytesIn + bytesOut)) / 1e9);
-        },
+        onRequest: (figures) => recordRequest(app, figures),
     });
-    const tokenFetch = createGuardedFetch({ allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl }, () =>
-        userAgent(app.publicUrl()),
-    );
+    const tokenFetch = createGuardedFetch(rules, () => userAgent(app.publicUrl()));
     const grants = createGrants(app, tokenFetch);
     const consents = startConsents(app, tokenFetch);
     const tools = {
@@ -140,6 +132,16 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
             upstream.close();
         },
     };
+}
+
+function recordRequest({ metrics, config }: App, { site, result, seconds, bytesIn, bytesOut }: RequestFigures): void {
+    const label = metrics.siteLabel(site);
+    metrics.upstreamRequests.inc({ site: label, result });
+    metrics.upstreamSeconds.inc({ site: label }, seconds);
+    metrics.upstreamBytes.inc({ site: label, direction: 'in' }, bytesIn);
+    metrics.upstreamBytes.inc({ site: label, direction: 'out' }, bytesOut);
+    const { perRequest, perSecond, perGb } = config.cost;
+    metrics.siteCost.inc({ site: label }, perRequest + perSecond * seconds + (perGb * (bytesIn + bytesOut)) / 1e9);
 }
 
 /** Opens the connections and prepared queries that every job uses. */

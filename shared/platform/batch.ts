@@ -52,8 +52,7 @@ interface WaitingItem<Item, Verdict> {
 
 /** Opens a batcher. Close it with `close()`. */
 export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): Batch<Item, Verdict> {
-    const { keyOf, sizeOf, failsWholeBatch = () => true, failsWithBatch = () => true } = options;
-    const { maxSize = 500, maxTotal = Number.POSITIVE_INFINITY, maxInFlight = 2, maxWaitMs } = options;
+    const { maxInFlight = 2, maxWaitMs, failsWithBatch = () => true } = options;
     let waiting: WaitingItem<Item, Verdict>[] = [];
     let inFlight = 0;
     let isScheduled = false;
@@ -70,7 +69,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
                 watchWaiting();
             });
         },
-        turnAway,
+        turnAway: (isMeant, cause) => rejectWaiting(({ item }) => isMeant(item), cause),
         async close() {
             isClosed = true;
             if (waiting.length > 0 || inFlight > 0) await new Promise<void>((resolve) => idleWaiters.push(resolve));
@@ -84,33 +83,19 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         isScheduled = true;
         setImmediate(() => {
             isScheduled = false;
-            while (inFlight < maxInFlight && waiting.length > 0) void runBatch(takeBatch());
+            while (inFlight < maxInFlight && waiting.length > 0) {
+                const { batch, left } = takeBatch(waiting, options);
+                waiting = left;
+                void runBatch(batch);
+            }
             resolveIfIdle();
         });
-    }
-
-    function takeBatch(): WaitingItem<Item, Verdict>[] {
-        if (keyOf === undefined) return waiting.splice(0, maxSize);
-        const taken = new Map<string, WaitingItem<Item, Verdict>>();
-        const left: WaitingItem<Item, Verdict>[] = [];
-        let total = 0;
-        for (const one of waiting) {
-            const key = keyOf(one.item);
-            const size = sizeOf?.(one.item) ?? 0;
-            const fits = taken.size === 0 || (taken.size < maxSize && total + size <= maxTotal);
-            if (fits && !taken.has(key)) {
-                taken.set(key, one);
-                total += size;
-            } else left.push(one);
-        }
-        waiting = left;
-        return [...taken.values()];
     }
 
     async function runBatch(batch: WaitingItem<Item, Verdict>[]): Promise<void> {
         inFlight += 1;
         try {
-            await settle(batch);
+            await settle(batch, options, (error) => rejectWaiting(({ item }) => failsWithBatch(item), error));
         } finally {
             inFlight -= 1;
             if (waiting.length > 0) schedule();
@@ -118,30 +103,11 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         }
     }
 
-    function turnAway(isMeant: (item: Item) => boolean, cause: unknown): void {
-        const meant = waiting.filter((one) => isMeant(one.item));
-        waiting = waiting.filter((one) => !isMeant(one.item));
+    function rejectWaiting(isMeant: (one: WaitingItem<Item, Verdict>) => boolean, cause: unknown): void {
+        const meant = waiting.filter(isMeant);
+        waiting = waiting.filter((one) => !isMeant(one));
         for (const one of meant) one.reject(cause);
         resolveIfIdle();
-    }
-
-    /** A batch is atomic. If one item causes an error, both halves of the batch run again, until only that item fails. */
-    async function settle(batch: WaitingItem<Item, Verdict>[]): Promise<void> {
-        try {
-            const verdicts = await options.run(batch.map((one) => one.item));
-            if (verdicts.length !== batch.length) throw new Error(`${verdicts.length} verdicts for ${batch.length} items`);
-            for (const [place, one] of batch.entries()) one.resolve(verdicts[place] as Verdict);
-        } catch (error) {
-            const isCommon = failsWholeBatch(error);
-            if (isCommon || batch.length === 1) {
-                for (const one of batch) one.reject(error);
-                if (isCommon) turnAway(failsWithBatch, error);
-                return;
-            }
-            const middle = Math.ceil(batch.length / 2);
-            await settle(batch.slice(0, middle));
-            await settle(batch.slice(middle));
-        }
     }
 
     function resolveIfIdle(): void {
@@ -155,14 +121,58 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
             () => {
                 expiry = undefined;
                 const limit = performance.now() - maxWaitMs;
-                const late = waiting.filter((one) => one.since <= limit);
-                waiting = waiting.filter((one) => one.since > limit);
-                for (const one of late) one.reject(new WaitedTooLong(`no place in a batch within ${maxWaitMs} ms`));
+                rejectWaiting(({ since }) => since <= limit, new WaitedTooLong(`no place in a batch within ${maxWaitMs} ms`));
                 watchWaiting();
-                resolveIfIdle();
             },
             Math.max(1, oldest.since + maxWaitMs - performance.now()),
         );
         expiry.unref();
+    }
+}
+
+/** Takes the first items with different keys whose sizes fit together. */
+function takeBatch<Item, Verdict>(
+    waiting: WaitingItem<Item, Verdict>[],
+    { keyOf, sizeOf, maxSize = 500, maxTotal = Number.POSITIVE_INFINITY }: BatchOptions<Item, Verdict>,
+): { batch: WaitingItem<Item, Verdict>[]; left: WaitingItem<Item, Verdict>[] } {
+    if (keyOf === undefined) return { batch: waiting.slice(0, maxSize), left: waiting.slice(maxSize) };
+    const taken = new Map<string, WaitingItem<Item, Verdict>>();
+    const left: WaitingItem<Item, Verdict>[] = [];
+    let total = 0;
+    for (const one of waiting) {
+        const key = keyOf(one.item);
+        const size = sizeOf?.(one.item) ?? 0;
+        const fits = taken.size === 0 || (taken.size < maxSize && total + size <= maxTotal);
+        if (fits && !taken.has(key)) {
+            taken.set(key, one);
+            total += size;
+        } else left.push(one);
+    }
+    return { batch: [...taken.values()], left };
+}
+
+/**
+ * A batch is atomic. If one item causes an error, both halves of the batch run again, until only that item fails.
+ * @param onWholeFailure called with an error that affects the whole batch
+ */
+async function settle<Item, Verdict>(
+    batch: WaitingItem<Item, Verdict>[],
+    options: BatchOptions<Item, Verdict>,
+    onWholeFailure: (error: unknown) => void,
+): Promise<void> {
+    try {
+        const verdicts = await options.run(batch.map((one) => one.item));
+        if (verdicts.length !== batch.length) throw new Error(`${verdicts.length} verdicts for ${batch.length} items`);
+        for (const [place, one] of batch.entries()) one.resolve(verdicts[place] as Verdict);
+    } catch (error) {
+        const isWhole = options.failsWholeBatch?.(error) ?? true;
+        if (isWhole || batch.length === 1) {
+            for (const one of batch) one.reject(error);
+            if (isWhole) onWholeFailure(error);
+            return;
+        }
+        const middle = Math.ceil(batch.length / 2);
+        await settle(batch.slice(0, middle), options, onWholeFailure);
+        await settle(batch.slice(middle), options, onWholeFailure);
     }
 }

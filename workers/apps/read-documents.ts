@@ -3,7 +3,7 @@ import { describeApp } from '../../shared/domain/apps/describe-app.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
 import { keepDocument, takeDocument } from '../../shared/store/apps/apps.ts';
 import { createGuardedFetch, type FetchBounds } from '../credentials/guarded-fetch.ts';
-import type { EgressConnector } from '../egress.ts';
+import { type EgressConnector, egressRules } from '../egress.ts';
 import { type Repeated, repeatDue } from '../repeat.ts';
 
 const LOOK_MS = 200;
@@ -12,9 +12,8 @@ const BOUNDS: FetchBounds = { timeoutMs: 5000, answerBytes: 64 * 1024 };
 
 /** Reads requested Client ID Metadata Documents through the egress guard. */
 export function startReadingDocuments(app: App, { connector }: { connector?: EgressConnector } = {}): Repeated {
-    const { config, db } = app;
-    const rules = { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl };
-    const ask = createGuardedFetch(rules, () => userAgent(app.publicUrl()), BOUNDS, connector);
+    const { db } = app;
+    const ask = createGuardedFetch(egressRules(app.config), () => userAgent(app.publicUrl()), BOUNDS, connector);
     const reads = repeatDue(app.log, {
         part: 'app documents',
         lookMs: LOOK_MS,

@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
 import { type DueCheck, endCheck, type ProofFound, takeDueCheck } from '../../shared/store/registry/claims.ts';
-import type { EgressConnector } from '../egress.ts';
+import { type EgressConnector, egressRules } from '../egress.ts';
 import { type Repeated, repeatDue } from '../repeat.ts';
 import { createFileReader, type FileReader } from './read-file.ts';
 import { readTxt } from './read-txt.ts';
@@ -21,8 +21,7 @@ export interface ClaimCheckOptions {
  */
 export function startClaimChecks(app: App, { connector, lookMs = 500 }: ClaimCheckOptions = {}): Repeated {
     const { config, db, log } = app;
-    const rules = { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl };
-    const files = createFileReader(rules, () => userAgent(app.publicUrl()), connector);
+    const files = createFileReader(egressRules(config), () => userAgent(app.publicUrl()), connector);
     const checks = repeatDue(log, {
         part: 'claims',
         lookMs,

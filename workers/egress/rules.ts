@@ -1,5 +1,6 @@
 import { type EgressAllowEntry, isAllowed, isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
+import type { EgressSettings } from '../../shared/platform/config.ts';
 import { classifyAddress, type NonPublic } from './addresses.ts';
 
 /** The operator's egress settings; fixed for the life of a process. */
@@ -10,6 +11,10 @@ export interface EgressRules {
     hosts: ReadonlyMap<string, readonly string[]>;
     /** EGRESS_PROXY_URL: the proxy decides on addresses; we still check names, schemes and ports. */
     proxyUrl: string | undefined;
+}
+
+export function egressRules({ egressAllow, egressHosts, egressProxyUrl }: EgressSettings): EgressRules {
+    return { allow: egressAllow, hosts: egressHosts, proxyUrl: egressProxyUrl };
 }
 
 export type Scheme = 'http' | 'https';

@@ -23,19 +23,19 @@ interface JobWindow {
 /**
  * Without live calls, jobs may use all of their slots. With live calls, their number is halved while the event loop is delayed, and
  * otherwise grows slowly: jobs that wait for their sites do not slow down live calls, but jobs that need the CPU do.
- * @param most slots of jobs
+ * @param max slots of jobs
  * @param delay returns the delay of the event loop since its previous call, in milliseconds
  */
-export function createJobWindow(most: number, delay: () => number): JobWindow {
-    const least = Math.ceil(most / MIN_SHARE);
-    let size = most;
+export function createJobWindow(max: number, delay: () => number): JobWindow {
+    const min = Math.ceil(max / MIN_SHARE);
+    let size = max;
     return {
         size: () => size,
         adapt(sinceLiveMs) {
             const isLate = delay() > LATE_MS;
-            if (sinceLiveMs > RECENT_MS) size = most;
-            else if (isLate) size = Math.max(least, Math.floor(size / 2));
-            else size = Math.min(most, size + Math.ceil(size / 8));
+            if (sinceLiveMs > RECENT_MS) size = max;
+            else if (isLate) size = Math.max(min, Math.floor(size / 2));
+            else size = Math.min(max, size + Math.ceil(size / 8));
         },
     };
 }

@@ -3,8 +3,9 @@ import type { Lease, LimitWindow } from '../../shared/coordination/limits/limits
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { canRoleHave } from '../../shared/domain/accounts/roles.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
+import { defined } from '../../shared/domain/defined.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { jobShareOf, jobSlotsOf, jobsOfWindow, RESULT_BYTES, RESULT_MOST_BYTES } from '../../shared/domain/jobs/bounds.ts';
+import { jobShareOf, jobSlotsOf, jobsOfWindow, MAX_RESULT_BYTES, RESULT_BYTES } from '../../shared/domain/jobs/bounds.ts';
 import { nextStep } from '../../shared/domain/jobs/next-step.ts';
 import type { PausedReason, WaitingFor } from '../../shared/domain/jobs/states.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
@@ -45,7 +46,7 @@ export interface JobTools {
 }
 
 /** Why a job waits and for how long. `waitingFor` is null if a store is unavailable. */
-interface Waiting {
+export interface Waiting {
     waitingFor: WaitingFor | null;
     afterMs: number;
     /** The job waits for a slot of the account or the site. Another job may free one earlier. */
@@ -202,10 +203,10 @@ function atPriceOfOrder(
 
 /** @throws NotYet if the account's results fill its storage and are all too young to delete */
 async function needSpace({ db }: App, slice: Slice, { accountId, plan }: Caller): Promise<void> {
-    const most = RESULT_BYTES[plan];
-    if ((await slice.storedBytes(accountId)) < most) return;
-    await makeSpace(db, accountId, most - RESULT_MOST_BYTES);
-    if ((await storedBytes(db, accountId)) >= most) throw new NotYet({ waitingFor: 'storage', afterMs: LOOKS_MS.storage });
+    const max = RESULT_BYTES[plan];
+    if ((await slice.storedBytes(accountId)) < max) return;
+    await makeSpace(db, accountId, max - MAX_RESULT_BYTES);
+    if ((await storedBytes(db, accountId)) >= max) throw new NotYet({ waitingFor: 'storage', afterMs: LOOKS_MS.storage });
 }
 
 /** Whether a stored result that the account already paid for answers the job. */
@@ -286,7 +287,7 @@ function expectedHold(
 
 /** Fails a job whose result is too large to store. */
 function boundOutcome(outcome: FetchOutcome): FetchOutcome {
-    if (!outcome.ok || Buffer.byteLength(outcome.text) <= RESULT_MOST_BYTES) return outcome;
+    if (!outcome.ok || Buffer.byteLength(outcome.text) <= MAX_RESULT_BYTES) return outcome;
     const { startedAt, ranMs, hosts } = outcome;
     return {
         ok: false,
@@ -350,14 +351,7 @@ function factsOf({ code, extras }: Refusal): { code: string; retryable: boolean;
 
 async function sealRefusal({ secrets }: App, { message, extras }: Refusal): Promise<Buffer> {
     const { details, retryAfter, upstream, didYouMean, retryable } = extras;
-    return sealError(secrets, {
-        message,
-        ...(details === undefined ? {} : { details }),
-        ...(retryAfter === undefined ? {} : { retryAfter }),
-        ...(upstream === undefined ? {} : { upstream }),
-        ...(didYouMean === undefined ? {} : { didYouMean }),
-        ...(retryable === undefined ? {} : { retryable }),
-    });
+    return sealError(secrets, defined({ message, details, retryAfter, upstream, didYouMean, retryable }));
 }
 
 function idOf({ jobId, operation, batchId }: ClaimedJob): Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {

@@ -25,7 +25,6 @@ interface StoredCookie {
     expiresAt: number;
 }
 
-/** Creates the cookies of one call: none. */
 export function createCallCookies(): CallCookies {
     const kept = new Map<string, StoredCookie>();
     return {

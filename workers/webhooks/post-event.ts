@@ -13,7 +13,6 @@ interface PostedEvent {
     body: string;
 }
 
-/** The outcome of one request. */
 export interface PostEnd {
     /** Whether a request was sent. */
     isSent: boolean;

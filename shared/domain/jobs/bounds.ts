@@ -51,7 +51,7 @@ export const ORDER_BOUNDS: Readonly<Record<Plan, JobBounds>> = {
 /** Maximum size of the stored results of an account, in bytes. */
 export const RESULT_BYTES: Readonly<Record<Plan, number>> = { free: GIB, starter: 10 * GIB, pro: 10 * GIB, enterprise: 10 * GIB };
 /** Maximum size of the result of one job, in bytes. */
-export const RESULT_MOST_BYTES = 5 * MIB;
+export const MAX_RESULT_BYTES = 5 * MIB;
 
 /** Maximum number of open batches of an account. */
 export const OPEN_BATCHES = 20;
@@ -68,7 +68,6 @@ export const BATCH_BODIES = {
 /** Maximum pause within a batch body, and its maximum duration, in milliseconds. */
 export const BATCH_ARRIVAL_MS = { pause: 15_000, all: 600_000 } as const;
 
-/** Number of results on one page. */
 export const RESULTS_PAGE = { max: 1000, fallback: 20 } as const;
 
 /** This fraction (1/n) of each rate limit is reserved for live calls. */

@@ -1,0 +1,109 @@
+import { type ClaimedJob, renewLeases } from '../../shared/store/jobs/claims.ts';
+import { type JobTools, runQueuedJob, type Waiting } from './run-queued-job.ts';
+import { openSlice, type Slice } from './slice.ts';
+
+/** How often leases are renewed, in milliseconds. A job that waits for a slot waits no longer than this. */
+export const BEAT_MS = 1000;
+
+interface RunningJob {
+    job: ClaimedJob;
+    stop: AbortController;
+    done: Promise<void>;
+}
+
+/** The jobs that a worker runs, and how many jobs of accounts and sites at a limit it may claim. */
+interface RunningJobs {
+    count(): number;
+    mayClaim(): Record<'accounts' | 'sites', Map<string, number>>;
+    start(claimed: readonly ClaimedJob[]): void;
+    /** Renews the leases, and stops the jobs that were taken back. */
+    renewLeases(): Promise<void>;
+    /** Resolves when the jobs that run now have ended. */
+    ended(): Promise<unknown>;
+}
+
+/** @param onEnd called after each job */
+export function createRunningJobs(tools: JobTools, onEnd: () => void): RunningJobs {
+    const { db, log } = tools.app;
+    const running = new Map<string, RunningJob>();
+    const accounts = createBackoffs();
+    const sites = createBackoffs();
+
+    function run(job: ClaimedJob, slice: Slice): void {
+        const stop = new AbortController();
+        const done = runQueuedJob(tools, slice, job, stop.signal)
+            .then((waiting) => backOff(job, waiting))
+            .catch((error: unknown) =>
+                log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job could not be settled; it will be taken back'),
+            )
+            .finally(() => {
+                running.delete(job.operation);
+                onEnd();
+            });
+        running.set(job.operation, { job, stop, done });
+    }
+
+    function backOff({ accountId, site }: ClaimedJob, waiting: Waiting | undefined): void {
+        if (waiting?.waitingFor == null) {
+            accounts.ended(accountId);
+            sites.ended(site);
+            return;
+        }
+        const { waitingFor, afterMs, isForSlot = false } = waiting;
+        const backoff = { ms: isForSlot ? BEAT_MS : Math.min(afterMs, BEAT_MS), isForSlot };
+        if (waitingFor === 'site') sites.begin(site, backoff);
+        else accounts.begin(accountId, backoff);
+    }
+
+    return {
+        count: () => running.size,
+        mayClaim: () => ({ accounts: accounts.free(), sites: sites.free() }),
+        start(claimed) {
+            const slices = new Map<string, Slice>();
+            for (const job of claimed) {
+                accounts.taken(job.accountId);
+                sites.taken(job.site);
+                const slice = slices.get(job.batchId ?? job.jobId) ?? openSlice(tools.app, job);
+                slices.set(job.batchId ?? job.jobId, slice);
+                run(job, slice);
+            }
+        },
+        async renewLeases() {
+            const mine = [...running.values()];
+            if (mine.length === 0) return;
+            const kept = await renewLeases(
+                db,
+                mine.map(({ job }) => job),
+            );
+            for (const { job, stop } of mine) if (!kept.has(job.operation)) stop.abort();
+        },
+        ended: () => Promise.all([...running.values()].map(({ done }) => done)),
+    };
+}
+
+/**
+ * Accounts or sites that were at a limit a moment ago. Until the backoff is over, each job of theirs that ends lets one other job start, if
+ * they lacked a slot.
+ */
+function createBackoffs() {
+    const backoffs = new Map<string, { until: number; free: number; isForSlot: boolean }>();
+    return {
+        begin(id: string, { ms, isForSlot }: { ms: number; isForSlot: boolean }) {
+            backoffs.set(id, { until: performance.now() + ms, free: 0, isForSlot });
+        },
+        ended(id: string) {
+            const backoff = backoffs.get(id);
+            if (backoff?.isForSlot) backoff.free += 1;
+        },
+        taken(id: string) {
+            const backoff = backoffs.get(id);
+            if (backoff !== undefined) backoff.free = Math.max(0, backoff.free - 1);
+        },
+        /** The number of jobs that may be claimed, by account or site. */
+        free(): Map<string, number> {
+            const now = performance.now();
+            for (const [id, { until }] of backoffs) if (until <= now) backoffs.delete(id);
+            return new Map([...backoffs].map(([id, { free }]) => [id, free]));
+        },
+    };
+}

@@ -1,0 +1,78 @@
+import type { UpstreamFault } from './failures.ts';
+
+export type Cut = (fault: UpstreamFault) => void;
+
+/** A call that uses the memory budget. */
+export interface Call {
+    site: string;
+    page: number;
+    /** Bytes of kept results. They count against the budget once they exceed `small`. */
+    kept: number;
+    /** Whether it holds a page and needs more for its results. */
+    wantsMore: boolean;
+    /** Ends the call's page with a fault. Set while a page arrives, or while the call keeps results and waits for the next page. */
+    cut: Cut | undefined;
+    /** Bytes since the last check, and the number of checks that it is behind. */
+    arrived: number;
+    behind: number;
+    waitedMs: number;
+    hasGivenUp: boolean;
+}
+
+/** What a call that needs more bytes must wait for: bytes of its own site, or of any. */
+export type Obstacle = 'none' | 'site' | 'total';
+
+/** The bytes that calls hold. */
+export interface Ledger {
+    /** Calls that hold bytes. */
+    readonly holders: ReadonlySet<Call>;
+    /** Calls that keep a large result, or hold a page and need more, in the order in which this began. */
+    readonly walks: ReadonlySet<Call>;
+    keepsLarge(call: Call): boolean;
+    held(site?: string): number;
+    obstacle(call: Call, bytes: number): Obstacle;
+    /** @returns whether bytes became free */
+    change(call: Call, to: Partial<Pick<Call, 'page' | 'kept' | 'wantsMore'>>): boolean;
+}
+
+/** @param maxBytes one site may use half @param small bytes of results that do not count */
+export function createLedger(maxBytes: number, small: number): Ledger {
+    const holders = new Set<Call>();
+    const walks = new Set<Call>();
+
+    const keepsLarge = ({ kept }: Call) => kept > small;
+    const bytesOf = (call: Call) => call.page + (keepsLarge(call) ? call.kept : 0);
+    const held = (site?: string) => {
+        let sum = 0;
+        for (const call of holders) if (site === undefined || call.site === site) sum += bytesOf(call);
+        return sum;
+    };
+
+    return {
+        holders,
+        walks,
+        keepsLarge,
+        held,
+        obstacle(call, bytes) {
+            const [first] = walks;
+            const firstOfSite = [...walks].find(({ site }) => site === call.site);
+            const more = bytes - call.page;
+            if (holders.size === 0 || call === first) return 'none';
+            if (held(call.site) + more > maxBytes / 2 && call !== firstOfSite) return 'site';
+            return held() + more > maxBytes ? 'total' : 'none';
+        },
+        change(call, to) {
+            const before = bytesOf(call);
+            Object.assign(call, to);
+            call.wantsMore &&= call.page > 0;
+            include(walks, call, call.wantsMore || keepsLarge(call));
+            include(holders, call, bytesOf(call) > 0);
+            return bytesOf(call) < before;
+        },
+    };
+}
+
+function include<T>(set: Set<T>, one: T, isIn: boolean): void {
+    if (isIn) set.add(one);
+    else set.delete(one);
+}

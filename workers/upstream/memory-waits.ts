@@ -1,0 +1,98 @@
+import { UpstreamFault } from './failures.ts';
+import type { Call, Cut, Ledger } from './memory-ledger.ts';
+
+/**
+ * Pages that arrive and block waiting calls are checked regularly. A page is cut when it was slower than MIN_BYTES a check for SLOW_CHECKS
+ * checks. Checks are counted instead of time, so a pause of the machine harms no site.
+ */
+const SLOW_CHECKS = 5;
+const MIN_BYTES = 32 * 1024;
+
+const TOO_SLOW = 'The site sends this large answer so slowly that it was given up for others that wait.';
+
+interface Wait {
+    bytes: number;
+    cut: Cut | undefined;
+    checks: number;
+    since: number;
+    go(): void;
+    fail(error: Error): void;
+}
+
+/** Calls that wait for memory. */
+interface Waits {
+    /** Returns undefined when the memory is free. */
+    wait(call: Call, bytes: number, cut: Cut | undefined): Promise<void> | undefined;
+    /** Ends the wait of a call, if it waits, with an error. */
+    fail(call: Call, error: Error): void;
+    /** Grants what is free now. */
+    grant(): void;
+}
+
+export function createWaits(ledger: Ledger, checkMs: number): Waits {
+    const waiting = new Map<Call, Wait>();
+    let checkTimer: NodeJS.Timeout | undefined;
+
+    /** Grants waiting reservations in order. A smaller one does not overtake the first, unless the first waits for its own site. */
+    function grant(): void {
+        const full = new Set<string>();
+        for (const call of new Set([...ledger.walks, ...waiting.keys()])) {
+            const asked = waiting.get(call);
+            if (asked === undefined || full.has(call.site)) continue;
+            const inTheWay = ledger.obstacle(call, asked.bytes);
+            if (inTheWay === 'total') return;
+            if (inTheWay === 'site') full.add(call.site);
+            else {
+                end(call, asked);
+                if (ledger.change(call, { page: asked.bytes })) grant();
+                call.cut = asked.cut;
+                asked.go();
+            }
+        }
+    }
+
+    function end(call: Call, { since }: Wait): void {
+        waiting.delete(call);
+        call.waitedMs += performance.now() - since;
+    }
+
+    function check(): void {
+        if (waiting.size > 0) cutSlowPages(ledger, waiting);
+        else {
+            clearInterval(checkTimer);
+            checkTimer = undefined;
+        }
+    }
+
+    return {
+        grant,
+        wait(call, bytes, cut) {
+            const { promise, resolve, reject } = Promise.withResolvers<void>();
+            waiting.set(call, { bytes, cut, checks: 0, since: performance.now(), go: resolve, fail: reject });
+            grant();
+            if (!waiting.has(call)) return undefined;
+            checkTimer ??= setInterval(check, checkMs).unref();
+            return promise;
+        },
+        fail(call, error) {
+            const asked = waiting.get(call);
+            if (asked === undefined) return;
+            end(call, asked);
+            asked.fail(error);
+            grant();
+        },
+    };
+}
+
+function cutSlowPages(ledger: Ledger, waiting: ReadonlyMap<Call, Wait>): void {
+    // Waits shorter than the time between two checks are normal and are ignored.
+    const patient = [...waiting].filter(([, asked]) => asked.checks++ > 0);
+    const obstacles = patient.map(([call, { bytes }]) => ({ site: call.site, inTheWay: ledger.obstacle(call, bytes) }));
+    for (const call of ledger.holders) {
+        const isInTheWay = obstacles.some(({ site, inTheWay }) => inTheWay === 'total' || (inTheWay === 'site' && site === call.site));
+        if (call.cut === undefined || !isInTheWay) continue;
+        call.behind = Math.max(0, call.behind + 1 - call.arrived / MIN_BYTES);
+        call.arrived = 0;
+        if (call.behind >= SLOW_CHECKS) call.cut(new UpstreamFault('UPSTREAM_TIMEOUT', TOO_SLOW));
+    }
+}
