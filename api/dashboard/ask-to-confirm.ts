@@ -10,7 +10,6 @@ export function askToConfirm(app: App, page: Page, { me, path }: Visit, request:
     return { to: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
 }
 
-/** The page that contains the form. */
 function formPage(app: App, request: Request): string {
     const { referer = '' } = request.raw.req.headers;
     const url = URL.canParse(referer) ? new URL(referer) : undefined;

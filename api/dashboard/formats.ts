@@ -14,19 +14,19 @@ export const formats = {
     ago(date: Date, now: number) {
         const seconds = Math.max(0, Math.round((now - date.getTime()) / 1000));
         if (seconds < 60) return 'just now';
-        const [size, unit] = STEPS.findLast(([least]) => seconds >= least) ?? [60, 'minute'];
+        const [size, unit] = STEPS.findLast(([min]) => seconds >= min) ?? [60, 'minute'];
         return `${formats.count(Math.floor(seconds / size), unit)} ago`;
     },
     /** `in 3 days`; for a past date, `now`. */
     until(date: Date, now: number) {
         const seconds = Math.max(0, Math.round((date.getTime() - now) / 1000));
         if (seconds < 60) return 'in less than a minute';
-        const [size, unit] = STEPS.findLast(([least]) => seconds >= least) ?? [60, 'minute'];
+        const [size, unit] = STEPS.findLast(([min]) => seconds >= min) ?? [60, 'minute'];
         return `in ${formats.count(Math.round(seconds / size), unit)}`;
     },
     /** `about 12 seconds`. Uses minutes, hours or days from two of that unit on. */
     about(seconds: number) {
-        const [size, unit] = STEPS.findLast(([least]) => seconds >= 2 * least) ?? [1, 'second'];
+        const [size, unit] = STEPS.findLast(([min]) => seconds >= 2 * min) ?? [1, 'second'];
         return `about ${formats.count(Math.max(1, Math.round(seconds / size)), unit)}`;
     },
     /** `$49.00`, from the amount in cents of any currency. */

@@ -27,7 +27,6 @@ const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard/operations', label: 'Operations', audience: 'operator' },
 ];
 
-/** Menu entries of public pages. */
 const PUBLIC: readonly Entry[] = [
     { path: '/registry', label: 'Registry', audience: 'anyone' },
     { path: '/docs', label: 'Docs', audience: 'anyone' },
@@ -46,7 +45,6 @@ export function dashboardMenu(me: SignedIn, isOperator: boolean, path: string): 
     return DASHBOARD.filter(({ audience }) => mayOpen(audience, me.current?.role, isOperator)).map((entry) => mark(entry, place));
 }
 
-/** The menu of the public pages. */
 export function publicMenu(path: string): MenuEntry[] {
     const place = placeOf(PUBLIC, path);
     return PUBLIC.map((entry) => mark(entry, place));

@@ -94,9 +94,8 @@ export interface Shown {
     model: object;
     /** HTML rendered in a thread. The view inserts it as `it.page.large`. */
     large?: Uint8Array;
-    /** The HTTP status; 200 by default. */
+    /** The HTTP status; by default 429 with `retryAfter`, 422 if the model has `problems`, and otherwise 200. */
     status?: number;
-    /** Whether the page uses htmx. */
     usesHtmx?: boolean;
     /** The workspace in which the forms of this page act, if it is not the selected one. */
     actsIn?: Membership;
@@ -118,7 +117,6 @@ export interface Sent {
     signOut?: boolean;
 }
 
-/** A page that anyone may open. */
 export function openPage(page: Omit<Page, 'audience'>): Page {
     return { ...page, audience: 'anyone' };
 }

@@ -18,7 +18,6 @@ export function refusalOf({ code, message, retry_after: retryAfter }: ApiError):
     return new Refusal(code as RefusalCode, message, retryAfter === undefined ? {} : { retryAfter });
 }
 
-/** One page of a list. */
 export interface ListPage<Item> {
     items: Item[];
     total: number;

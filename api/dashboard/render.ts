@@ -22,18 +22,25 @@ const NOTICE_COOKIE = 'routebook_notice';
 
 /** Renders the view in its layout, and sets the security headers. */
 export function show(app: App, request: Request, h: ResponseToolkit, shown: Shown, isPart = false): ResponseObject {
-    const { view, title, description, model, large, status = 200, usesHtmx = false, actsIn, formsLeadTo = [], retryAfter } = shown;
+    const { view, title, description, model, large, usesHtmx = false, actsIn, formsLeadTo = [], retryAfter } = shown;
     const notice = isPart ? undefined : noticeText(cookiesOf(request)[NOTICE_COOKIE]);
     const it = { ...model, f: formats, page: frame(app, request, { title, description, isPart, usesHtmx, actsIn, notice }) };
     const response = h
         .response(withLarge(eta.render(`/${view}`, it), large))
         .type('text/html; charset=utf-8')
-        .code(status);
+        .code(statusOf(shown));
     for (const [name, value] of securityHeaders(app, formsLeadTo)) response.header(name, value);
     if (retryAfter !== undefined) response.header('retry-after', String(retryAfter));
     keepVisit(app, request, response);
     if (notice !== undefined) response.header('set-cookie', noticeCookie('', 0), { append: true });
     return response;
+}
+
+function statusOf({ status, retryAfter, model }: Shown): number {
+    if (status !== undefined) return status;
+    if (retryAfter !== undefined) return 429;
+    const { problems = {} } = model as { problems?: object };
+    return Object.keys(problems).length === 0 ? 200 : 422;
 }
 
 /** The placeholder for HTML that was built in a thread. Values cannot contain it, since they are escaped. */

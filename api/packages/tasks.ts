@@ -37,7 +37,7 @@ export interface PackageTasks {
     python: { task: { text: string; version: Parameters<typeof exportPython>[1] }; answer: string };
     form: { task: { bytes: Uint8Array }; answer: FormRead };
     source: { task: { text: string; isStored: boolean }; answer: Uint8Array };
-    rows: { task: CsvOrder & { most: number }; answer: CsvItems };
+    rows: { task: CsvOrder & { maxRows: number }; answer: CsvItems };
     mistake: { task: { text: string }; answer: string };
     catalog: { task: { endpoints: string; look: Look }; answer: { endpoints: string; refused: number } };
 }
@@ -49,7 +49,6 @@ export type CheckedPackage =
     | { ok: false; fault: 'INVALID_JSON' | 'NO_OBJECT' }
     | { ok: false; fault: 'SCHEMA_INVALID'; problems: Detail[] };
 
-/** Runs one task. */
 export function doPackageTask(task: PackageTask): unknown {
     switch (task.name) {
         case 'check':
@@ -77,7 +76,7 @@ export function doPackageTask(task: PackageTask): unknown {
         case 'source':
             return Buffer.from(escapeHtml(task.isStored ? JSON.stringify(parse(task.text), undefined, 2) : task.text));
         case 'rows':
-            return itemsOfCsv(task, task.most);
+            return itemsOfCsv(task, task.maxRows);
         case 'mistake':
             return placeOfMistake(task.text);
         case 'catalog':
@@ -95,7 +94,6 @@ function rank({ endpoints: text, look }: PackageTasks['catalog']['task']): Packa
     return { endpoints: writeEndpoints(offered, MAX_OF_CATALOG), refused };
 }
 
-/** The tools that agents see for a site. */
 function offerTools({ text, choice, health, ...site }: PackageTasks['siteTools']['task']): SiteTool[] {
     return siteTools({ ...site, endpoints: chooseEndpoints(parse(text).endpoints.map(readEndpoint), choice, health) });
 }

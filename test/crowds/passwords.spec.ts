@@ -24,7 +24,7 @@ describe('many password checks', function () {
     const signIn = (person: Visitor, email: string, password = PASSWORD) =>
         person.send('/login', { email, password }, { from: '/signup' }).then(({ status }) => status);
 
-    it('of one client with right passwords of several accounts are 10 a minute, and one hash at a time with four that wait', async () => {
+    it('of one client are limited to 10 a minute, even with right passwords of several accounts', async () => {
         const emails = [freshAddress(), freshAddress(), freshAddress(), freshAddress()];
         for (const email of emails) await signUp(world, email);
         const address = '203.0.113.7';
@@ -54,7 +54,7 @@ describe('many password checks', function () {
         await person.send('/logout');
         // The right one was the first of ten in this minute.
         for (let turn = 0; turn < 9; turn++) expect(await signIn(person, email, 'a wrong password of mine')).to.equal(422);
-        expect(await signIn(person, email, 'a wrong password of mine'), 'which has bounds of its own').to.equal(429);
+        expect(await signIn(person, email, 'a wrong password of mine'), 'after ten attempts of its own').to.equal(429);
     });
 
     it('do not prevent a person from changing the password in a session', async () => {
@@ -71,7 +71,7 @@ describe('many password checks', function () {
         expect(status, wordsOf(html)).to.equal(303);
     });
 
-    it(`of ${CLIENTS} clients with right passwords leave others a place among the first few`, async () => {
+    it(`of ${CLIENTS} clients delay the check of another client by fewer than 15 of theirs`, async () => {
         const passwords = createPasswords({ cost: 12, atOnce: 1 });
         let hashed = 0;
         const stop = new AbortController();

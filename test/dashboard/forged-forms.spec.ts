@@ -17,24 +17,13 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** What a page of another site can make a browser send. */
-const ABROAD = { origin: 'https://owned.example', referer: 'https://owned.example/' };
+const FOREIGN = { origin: 'https://owned.example', referer: 'https://owned.example/' };
 
 /** Tables that forms change. */
 const TABLES = [
-    ...['users', 'workspaces', 'memberships', 'api_keys', 'workspace_invitations', 'web_sessions', 'passkeys', 'totp_secrets'],
-    ...[
-        'recovery_codes',
-        'mail_links',
-        'outgoing_mails',
-        'webhooks',
-        'connections',
-        'jobs',
-        'batches',
-        'monitors',
-        'maintainers',
-        'claims',
-    ],
-    ...['versions', 'domains', 'schema_requests', 'workspace_audit'],
+    ...'users workspaces memberships api_keys workspace_invitations web_sessions passkeys totp_secrets recovery_codes'.split(' '),
+    ...'mail_links outgoing_mails webhooks connections jobs batches monitors maintainers claims'.split(' '),
+    ...'versions domains schema_requests workspace_audit'.split(' '),
 ];
 
 describe('a form that another site sends in the browser of somebody signed in', function () {
@@ -79,7 +68,7 @@ describe('a form that another site sends in the browser of somebody signed in', 
     /** Pages of operators do not exist for others. */
     const refusalOf = ({ audience }: Page) => (audience === 'operator' ? 404 : 403);
 
-    it('is refused without a token, and with a token of somebody else, of nobody, or from the address', async () => {
+    it('is refused without a token, with a token of somebody else or of nobody, and with a token in the URL', async () => {
         const own = await tokenOf(person);
         const tokens = {
             none: undefined,
@@ -91,39 +80,39 @@ describe('a form that another site sends in the browser of somebody signed in', 
         };
         for (const page of FORMS) {
             for (const [which, token] of Object.entries(tokens)) {
-                expect((await send(page, token, ABROAD)).status, `${page.path}, token: ${which}`).to.equal(refusalOf(page));
+                expect((await send(page, token, FOREIGN)).status, `${page.path}, token: ${which}`).to.equal(refusalOf(page));
             }
-            expect((await send(page, undefined, ABROAD, `?_form=${own}`)).status, page.path).to.equal(refusalOf(page));
+            expect((await send(page, undefined, FOREIGN, `?_form=${own}`)).status, page.path).to.equal(refusalOf(page));
         }
     });
 
-    it('is read with a token of this browser, where the browser says that it comes from this site', async () => {
+    it('is accepted with a token of this browser if the browser says that this site sent it', async () => {
         const page = FORMS.find(({ path }) => path === '/dashboard/settings/password') ?? expect.fail('no form changes the password');
         const here = { origin: world.base, 'sec-fetch-site': 'same-origin' };
         // It lacks the passwords.
         expect((await send(page, await tokenOf(person), here)).status).to.equal(422);
     });
 
-    it('is refused even with a token of this browser, where the browser says that it comes from another site', async () => {
+    it('is refused even with a token of this browser if the browser says that another site sent it', async () => {
         const own = await tokenOf(person);
         for (const page of FORMS) {
             for (const site of ['cross-site', 'same-site']) {
-                const { status } = await send(page, own, { ...ABROAD, 'sec-fetch-site': site });
+                const { status } = await send(page, own, { ...FOREIGN, 'sec-fetch-site': site });
                 expect(status, `${page.path} from ${site}`).to.equal(refusalOf(page));
             }
         }
     });
 
-    it('is refused in every encoding that another site can send without asking', async () => {
+    it('is refused in every encoding that browsers send without a preflight request', async () => {
         for (const page of FORMS) {
             for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/json']) {
-                const { status } = await person.post(pathOf(page, person.values), '{"_form":""}', { ...ABROAD, 'content-type': type });
+                const { status } = await person.post(pathOf(page, person.values), '{"_form":""}', { ...FOREIGN, 'content-type': type });
                 expect(status, `${page.path} as ${type}`).to.equal(415);
             }
         }
     });
 
-    it('does nothing with another method, whatever it says that it means', async () => {
+    it('does nothing with another HTTP method, even if its headers or query name POST', async () => {
         const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
         const own = await tokenOf(person);
         const body = new URLSearchParams({ ...FIELDS, _form: own }).toString();
@@ -145,11 +134,11 @@ describe('a form that another site sends in the browser of somebody signed in', 
         }
     });
 
-    it('signs nobody in or up who is not signed in', async () => {
+    it('neither signs in nor signs up a visitor who is not signed in', async () => {
         const stranger = visitor(world);
         const body = new URLSearchParams({ ...FIELDS, _form: await tokenOf(attacker), email: attacker.email, password: 'x' }).toString();
         for (const page of FORMS) {
-            const { status, to, headers } = await stranger.post(pathOf(page, person.values), body, ABROAD);
+            const { status, to, headers } = await stranger.post(pathOf(page, person.values), body, FOREIGN);
             expect(headers['set-cookie']?.join('') ?? '', page.path).not.to.include('session=');
             if (page.audience === 'anyone') expect(status, page.path).to.equal(403);
             else expect([status, to], page.path).to.deep.equal(page.audience === 'operator' ? [404, undefined] : [303, '/login']);

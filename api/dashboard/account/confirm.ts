@@ -25,7 +25,7 @@ export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
         : (await hasPassword(visit))
           ? await passwordProblems(visit)
           : await codeProblems(visit);
-    if (problems !== undefined) return form(visit, problems, 422);
+    if (problems !== undefined) return form(visit, problems);
     await confirmSession(app.db, me.sessionId);
     return { to: ownPath(fields.get('next'), '/dashboard') };
 }
@@ -35,7 +35,7 @@ export async function mailCode(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     if ((await hasPassword(visit)) || (await hasPasskey(visit))) return form(visit, {});
     const wait = await takeAttempts(app.db, [['code mailed to user', me.userId]]);
-    if (wait > 0) return { ...(await form(visit, tooOften(wait), 429)), retryAfter: wait };
+    if (wait > 0) return { ...(await form(visit, tooOften(wait))), retryAfter: wait };
     await app.db.transaction(async (trx) => {
         await queueMail(trx, app.secrets, codeMail(me.email, await makeSessionCode(trx, me.sessionId)));
     });
@@ -75,13 +75,12 @@ function tooOften(wait: number): Problems {
     return { '': `Too many attempts; try again in ${waitText(wait)}.` };
 }
 
-async function form(visit: PersonalVisit, problems: Problems, status = 200): Promise<Shown> {
+async function form(visit: PersonalVisit, problems: Problems): Promise<Shown> {
     const { fields, query } = visit;
     const next = ownPath(fields.get('next') ?? query('next'), '/dashboard');
     return {
         view: 'account/confirm',
         title: 'Confirm your identity',
-        status,
         formsLeadTo: originsBehind(visit.app, next),
         model: {
             problems,

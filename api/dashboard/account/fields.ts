@@ -4,7 +4,6 @@ import type { Reader } from '../fields.ts';
 /** An email address, as it was typed and in the normalised form that is compared. */
 export type Email = Extract<ReturnType<typeof readEmail>, { ok: true }>;
 
-/** Reads an email address. */
 export const address: Reader<Email> = (text) => {
     if (text.trim() === '') return { ok: false, problem: 'Fill this in.' };
     const email = readEmail(text);

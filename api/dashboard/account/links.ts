@@ -31,10 +31,9 @@ export async function verifyByForm(visit: Visit): Promise<Answer> {
     const takesNew = link.purpose === 'verify' && visit.fields.has('new_password');
     const done = await (takesNew ? takeAddress(visit, link) : confirmWithPassword(visit, link));
     if (done === undefined) return gone(visit);
-    return 'problems' in done ? verifyForm(visit, link, done.problems, 422) : done;
+    return 'problems' in done ? verifyForm(visit, link, done.problems) : done;
 }
 
-/** Mails the link again. */
 export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Promise<Answer> {
     if (me.isVerified) return { to: '/dashboard', notice: 'verified' };
     const wait = await takeAttempts(app.db, [['link by address', me.emailNormalised]]);
@@ -44,7 +43,6 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
         return {
             view: 'account/words',
             title,
-            status: 429,
             retryAfter: wait,
             model: { title, message, link: '/dashboard', label: 'Back' },
         };
@@ -87,12 +85,11 @@ async function isWhereSignedUp({ app, me, browserToken }: Visit, { purpose, user
     return isKnownBrowser(app.db, userId, browserToken);
 }
 
-function verifyForm({ app, query, fields }: Visit, link: OpenedLink, problems: Problems, status = 200): Shown {
+function verifyForm({ app, query, fields }: Visit, link: OpenedLink, problems: Problems): Shown {
     const next = ownPath(fields.get('next') ?? query('next'), '');
     return {
         view: 'account/verify',
         title: 'Confirm your address',
-        status,
         formsLeadTo: originsBehind(app, next),
         model: {
             token: link.token,

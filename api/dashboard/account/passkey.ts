@@ -17,7 +17,7 @@ export async function showPasskeySignIn(visit: Visit): Promise<Answer> {
 export async function signInByPasskey(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const proven = takesPasskeys(app) ? await userOfPasskey(app, fields.get('credential') ?? '') : undefined;
-    if (proven === undefined) return form(visit, { '': 'This passkey was not accepted. Try again, or sign in with your password.' }, 422);
+    if (proven === undefined) return form(visit, { '': 'This passkey was not accepted. Try again, or sign in with your password.' });
     return begin(visit, { ...proven, next: ownPath(fields.get('next'), '/dashboard') }, 'passkey');
 }
 
@@ -32,13 +32,13 @@ export async function optionsForVisitor({ app, client }: Visit, owner?: string):
     return { options: JSON.stringify(await requestOptions(app, owner === undefined ? {} : { owner })) };
 }
 
-async function form(visit: Visit, problems: Problems, status = 200): Promise<Answer> {
+async function form(visit: Visit, problems: Problems): Promise<Answer> {
     const { app, fields, query } = visit;
     const next = ownPath(fields.get('next') ?? query('next'), '');
     const shown = { view: 'account/passkey', title: 'Sign in with a passkey', formsLeadTo: originsBehind(app, next) };
-    if (!takesPasskeys(app)) return { ...shown, status, model: { problems, next, passkey: undefined } };
+    if (!takesPasskeys(app)) return { ...shown, model: { problems, next, passkey: undefined } };
     const made = await optionsForVisitor(visit);
-    if ('options' in made) return { ...shown, status, model: { problems, next, passkey: made.options } };
+    if ('options' in made) return { ...shown, model: { problems, next, passkey: made.options } };
     const tooMany = { '': `Too many attempts; try again in ${waitText(made.wait)}.` };
-    return { ...shown, status: 429, retryAfter: made.wait, model: { problems: tooMany, next, passkey: undefined } };
+    return { ...shown, retryAfter: made.wait, model: { problems: tooMany, next, passkey: undefined } };
 }

@@ -20,7 +20,7 @@ export async function showForgot(visit: Visit): Promise<Answer> {
 export async function forgotByForm(visit: Visit): Promise<Answer> {
     const { app, fields, client } = visit;
     const read = readFields(fields, { email: address });
-    if (!read.ok) return forgotForm(visit, read.problems, 422);
+    if (!read.ok) return forgotForm(visit, read.problems);
     const { email } = read.values;
     const wait = await takeAttempts(app.db, [
         ['link by client', client],
@@ -28,7 +28,7 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
     ]);
     if (wait > 0) {
         return {
-            ...forgotForm(visit, { '': `Too many requests from your network. Try again in ${waitText(wait)}.` }, 429),
+            ...forgotForm(visit, { '': `Too many requests from your network. Try again in ${waitText(wait)}.` }),
             retryAfter: wait,
         };
     }
@@ -64,9 +64,9 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     const link = await findReset(visit, token);
     if (link === undefined) return tooLate();
     const read = readFields(fields, { password: secret, revoke_keys: tick });
-    if (!read.ok) return resetForm(token, read.problems, 422);
+    if (!read.ok) return resetForm(token, read.problems);
     const weak = newPasswordProblem(read.values.password, link.address);
-    if (weak !== undefined) return resetForm(token, { password: weak }, 422);
+    if (weak !== undefined) return resetForm(token, { password: weak });
     const passwordHash = await hashPassword(visit, { emailNormalised: link.addressNormalised, isProven: true }, read.values.password);
     const revision = await app.db.transaction(async (trx) => {
         await lockUser(trx, link.userId);
@@ -91,12 +91,12 @@ async function findReset({ app }: Visit, token: string | undefined) {
     return { ...link, addressNormalised: email.ok ? email.value.normalised : link.address };
 }
 
-function forgotForm({ fields }: Visit, problems: Problems, status = 200): Shown {
-    return { view: 'account/forgot', title: 'Forgot your password?', status, model: { problems, typed: keepTyped(fields) } };
+function forgotForm({ fields }: Visit, problems: Problems): Shown {
+    return { view: 'account/forgot', title: 'Forgot your password?', model: { problems, typed: keepTyped(fields) } };
 }
 
-function resetForm(token: string, problems: Problems, status = 200): Shown {
-    return { view: 'account/reset', title: 'Choose a new password', status, model: { token, problems } };
+function resetForm(token: string, problems: Problems): Shown {
+    return { view: 'account/reset', title: 'Choose a new password', model: { token, problems } };
 }
 
 function tooLate(): Shown {

@@ -56,7 +56,7 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
     ]);
     if (wait > 0) {
         const problem = `Too many emails requested. Try again in ${waitText(wait)}.`;
-        return { ...(await settings(visit, { address: { email: problem } })), status: 429, retryAfter: wait };
+        return { ...(await settings(visit, { address: { email: problem } })), retryAfter: wait };
     }
     visit.later(() => mailChange(visit, email));
     return { to: '/dashboard/settings', notice: 'address-pending' };
@@ -77,13 +77,11 @@ async function mailChange({ app, me, hurryMail }: PersonalVisit, email: Email): 
     hurryMail();
 }
 
-/** Ends all other sessions of the user. */
 export async function endOtherSessions({ app, me }: PersonalVisit): Promise<Answer> {
     await whileSignedIn(app.db, me, (trx) => endSessions(trx, me.userId, me.sessionId), { alone: true });
     return { to: '/dashboard/settings', notice: 'sessions-ended' };
 }
 
-/** Ends one session of the user. */
 export async function endOneSession({ app, me, params }: PersonalVisit): Promise<Answer> {
     if (!(await endOwnSession(app.db, me.userId, params['session_id'] ?? ''))) throw pageNotFound();
     return { to: '/dashboard/settings', notice: 'session-ended' };
@@ -123,7 +121,6 @@ async function settings({ app, me, fields }: PersonalVisit, problems: FormProble
     return {
         view: 'account/settings',
         title: 'Settings',
-        status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             problems,
             typed: keepTyped(fields),

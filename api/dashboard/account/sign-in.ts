@@ -20,7 +20,7 @@ export async function showSignIn(visit: Visit): Promise<Answer> {
 export async function signInByForm(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const read = readFields(fields, { email: address, password: secret });
-    if (!read.ok) return form(visit, read.problems, 422);
+    if (!read.ok) return form(visit, read.problems);
     const { email, password } = read.values;
     const found = await findCredentials(app.db, email.normalised);
     // An unconfirmed account counts as unknown if its address must be confirmed first. Otherwise a stranger could sign up with an address
@@ -29,11 +29,11 @@ export async function signInByForm(visit: Visit): Promise<Answer> {
     const verdict = await checkPassword(visit, { emailNormalised: email.normalised, credentials: known }, password);
     if (typeof verdict === 'object') {
         const problem = `Too many attempts; try again in ${waitText(verdict.wait)}, or reset your password.`;
-        return { ...form(visit, { '': problem }, 429), retryAfter: verdict.wait };
+        return { ...form(visit, { '': problem }), retryAfter: verdict.wait };
     }
     if (known === undefined || verdict === 'wrong') {
         const more = mailsConfirm(app) ? ' If you just signed up, open the link in our email first.' : '';
-        return form(visit, { '': `Wrong email address or password.${more}` }, 422);
+        return form(visit, { '': `Wrong email address or password.${more}` });
     }
     return enter(visit, { userId: known.userId, revision: known.revision, next: ownPath(fields.get('next'), '/dashboard') });
 }
@@ -44,12 +44,11 @@ export async function signOutByForm({ app, me }: Visit): Promise<Answer> {
     return { to: '/login', notice: 'signed-out', signOut: true };
 }
 
-function form({ app, fields, query }: Visit, problems: Problems, status = 200): Shown {
+function form({ app, fields, query }: Visit, problems: Problems): Shown {
     const next = ownPath(fields.get('next') ?? query('next'), '');
     return {
         view: 'account/sign-in',
         title: 'Sign in',
-        status,
         formsLeadTo: originsBehind(app, next),
         model: { problems, typed: keepTyped(fields), next, takesPasskeys: takesPasskeys(app) },
     };

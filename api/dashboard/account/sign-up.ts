@@ -32,17 +32,17 @@ export async function showSignUp(visit: Visit): Promise<Answer> {
 export async function signUpByForm(visit: Visit): Promise<Answer> {
     const { app, fields, client } = visit;
     const read = readFields(fields, { email: address, password: secret });
-    if (!read.ok) return form(visit, read.problems, 422);
+    if (!read.ok) return form(visit, read.problems);
     const { email, password } = read.values;
     const weak = newPasswordProblem(password, email.address);
-    if (weak !== undefined) return form(visit, { password: weak }, 422);
+    if (weak !== undefined) return form(visit, { password: weak });
     const wait = await takeAttempts(app.db, [
         ['sign-up by client, hour', client],
         ['sign-up by client, day', client],
         ['foreign mail by client', client],
     ]);
     if (wait > 0)
-        return { ...form(visit, { '': `Too many sign-ups from your network. Try again in ${waitText(wait)}.` }, 429), retryAfter: wait };
+        return { ...form(visit, { '': `Too many sign-ups from your network. Try again in ${waitText(wait)}.` }), retryAfter: wait };
     // Also for an address with an account, so that the response time does not reveal it.
     const passwordHash = await hashPassword(visit, { emailNormalised: email.normalised, isProven: false }, password);
     const browserToken = visit.browserToken ?? newWebToken();
@@ -52,7 +52,7 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
         return lookIntoMail(email.address, browserToken);
     }
     const userId = await makeUser(visit, order);
-    if (userId === undefined) return form(visit, KNOWN, 422);
+    if (userId === undefined) return form(visit, KNOWN);
     visit.hurryMail();
     return begin(visit, { userId, revision: 0, next: ownPath(fields.get('next'), '/dashboard'), notice: 'welcome' }, 'sign-up');
 }
@@ -110,14 +110,13 @@ function lookIntoMail(to: string, browserToken: string): Shown {
 
 const KNOWN: Problems = { email: 'This address already has an account. Sign in or reset your password.' };
 
-function form(visit: Visit, problems: Problems, status = 200): Shown {
+function form(visit: Visit, problems: Problems): Shown {
     const { app, fields, query } = visit;
     const next = ownPath(fields.get('next') ?? query('next'), '');
     const invite = fields.get('invite') ?? query('invite') ?? '';
     return {
         view: 'account/sign-up',
         title: 'Sign up',
-        status,
         formsLeadTo: originsBehind(app, next),
         model: {
             problems,

@@ -12,7 +12,6 @@ import { enter } from './enter.ts';
 import { changedMail } from './mails.ts';
 import { newPasswordProblem } from './new-password.ts';
 
-/** A valid link and its token. */
 export interface OpenedLink extends MailLink {
     token: string;
     /** The account's current address. */
@@ -22,7 +21,6 @@ export interface OpenedLink extends MailLink {
 /** An answer, problems with the form, or undefined if the link no longer works. */
 export type Done = Answer | { problems: Problems } | undefined;
 
-/** Confirms the address of a link that its own user opened. */
 export async function confirmAddress(visit: Visit, link: OpenedLink): Promise<Answer | undefined> {
     const done = await consume(visit, link);
     return done && { to: nextOf(visit), notice: done };

@@ -15,16 +15,14 @@ import { type AppRequest, PARAMETERS, readRequest } from './read-request.ts';
 
 /** The OAuth consent page. The other steps of the flow are in api/apps. */
 export const appPages = [
-    personalPage({
-        method: 'GET',
-        path: '/oauth/authorize',
-        respond: async (visit) => {
-            const read = await readRequest(visit, visit.query);
-            return 'request' in read ? ask(visit, read.request, {}) : refuse(visit, read);
-        },
-    }),
+    personalPage({ method: 'GET', path: '/oauth/authorize', respond: showConsent }),
     personalPage({ method: 'POST', path: '/oauth/authorize', respond: decide }),
 ];
+
+async function showConsent(visit: PersonalVisit): Promise<Answer> {
+    const read = await readRequest(visit, visit.query);
+    return 'request' in read ? ask(visit, read.request, {}) : refuse(visit, read);
+}
 
 /** Handles the form. It validates every parameter again, since a form can be changed. */
 async function decide(visit: PersonalVisit): Promise<Answer> {
@@ -123,7 +121,6 @@ function ask(visit: PersonalVisit, request: AppRequest, problems: Problems): Sho
     return {
         view: 'apps/ask',
         title: `Connect ${nameOf(request)}`,
-        status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             name: nameOf(request),
             place: placeOf(redirectUri),

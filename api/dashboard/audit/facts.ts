@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../../../shared/contracts/audit.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 
-/** Describes the details of an audit entry. */
 export function factsOf({ action, details }: Pick<AuditEntry, 'action' | 'details'>): string {
     return (WORDS[action] ?? plainFacts)(details);
 }
@@ -15,7 +14,6 @@ const WORDS: Readonly<Record<string, (details: JsonObject) => string>> = {
     'policy.changed': policyFacts,
 };
 
-/** Describes the changes of a policy. */
 export function policyFacts(changes: JsonObject): string {
     const factOf = (name: string, words: (value: Json) => string) => {
         const value = changes[name];

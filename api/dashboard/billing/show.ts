@@ -30,7 +30,6 @@ export async function showBilling(visit: WorkspaceVisit, problems: Problems = {}
     return {
         view: 'billing/billing',
         title: 'Billing',
-        status: Object.keys(problems).length === 0 ? 200 : 422,
         formsLeadTo: mayPay && billing !== undefined ? [checkoutOrigin(billing), portalOrigin(billing)] : [],
         model: {
             membership: workspace,

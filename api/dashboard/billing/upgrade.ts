@@ -56,7 +56,7 @@ export function originsBehind(app: App, path: string): readonly string[] {
 async function goToCheckout(visit: WorkspaceVisit, billing: Billing, wanted: SoldPlan): Promise<Answer> {
     const { app, me, workspace } = visit;
     const wait = await takeAttempts(app.db, [['checkout by workspace', workspace.workspaceId]]);
-    if (wait > 0) return { ...plans(visit, 'Too many attempts. Try again in a few minutes.'), status: 429, retryAfter: wait };
+    if (wait > 0) return { ...plans(visit, 'Too many attempts. Try again in a few minutes.'), retryAfter: wait };
     // Stripe redirects back to a page that shows the selected workspace.
     await selectWorkspace(app.db, me.sessionId, workspace.workspaceId);
     const begun = await beginCheckout(billing, {

@@ -26,7 +26,7 @@ export async function listConnections(visit: WorkspaceVisit, problems: Problems 
         ended: connections.filter(({ status }) => hasEnded(status)).map((one) => one.connection_id),
         problems,
     };
-    return { view: 'connections/list', title: 'Connections', model, ...(Object.keys(problems).length > 0 && { status: 422 }) };
+    return { view: 'connections/list', title: 'Connections', model };
 }
 
 /** POST /dashboard/connections: stores a secret, after the test call that the schema defines. */
@@ -65,13 +65,11 @@ export async function beginConsent(visit: WorkspaceVisit): Promise<Answer> {
     return { view: 'connections/consent', title: `Connect ${site}`, model: { site, url, host: hostOf(url) } };
 }
 
-/** POST …/{connection_id}/test */
 export async function testConnection(visit: WorkspaceVisit): Promise<Answer> {
     const answer = await visit.ask({ method: 'POST', path: `${pathOf(visit)}/test`, as: memberCaller(visit) });
     return answer.ok ? { to: '/dashboard/connections', notice: 'connection-works' } : showRefusal(visit, answer.refused);
 }
 
-/** POST …/{connection_id}/delete */
 export async function deleteConnection(visit: WorkspaceVisit): Promise<Answer> {
     const answer = await visit.ask({ method: 'DELETE', path: pathOf(visit), as: memberCaller(visit) });
     return answer.ok ? { to: '/dashboard/connections', notice: 'connection-deleted' } : showRefusal(visit, answer.refused);

@@ -27,6 +27,5 @@ export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): P
             sent: fields.get('auth_id') ?? ways[0]?.id,
             typed: keepTyped(fields, ['secret']),
         },
-        ...(Object.keys(all).length > 0 && { status: 422 }),
     };
 }

@@ -37,7 +37,6 @@ export async function showConnection(visit: WorkspaceVisit, problems: Problems =
             problems,
             typed: keepTyped(fields, ['secret']),
         },
-        ...(Object.keys(problems).length > 0 && { status: 422 }),
     };
 }
 

@@ -4,6 +4,8 @@ import { beginConsent, changeRedirects, connect, deleteConnection, listConnectio
 import { showNew } from './new.ts';
 import { agree, changeSecret, lend, showConnection } from './one.ts';
 
+const ONE = '/dashboard/connections/{connection_id}';
+
 /** Pages of connections. They call the API for the visitor. */
 export const connectionPages = [
     workspacePage({ method: 'GET', path: '/dashboard/connections', audience: USERS, respond: (visit) => listConnections(visit) }),
@@ -11,17 +13,12 @@ export const connectionPages = [
     workspacePage({ method: 'GET', path: '/dashboard/connections/new', audience: USERS, respond: (visit) => showNew(visit) }),
     workspacePage({ method: 'POST', path: '/dashboard/connections/consent', audience: USERS, respond: beginConsent }),
     workspacePage({ method: 'POST', path: '/dashboard/connections/redirects', audience: MANAGERS, respond: changeRedirects }),
-    workspacePage({
-        method: 'GET',
-        path: '/dashboard/connections/{connection_id}',
-        audience: USERS,
-        respond: (visit) => showConnection(visit),
-    }),
-    workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}', audience: USERS, respond: changeSecret }),
-    workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}/agree', audience: USERS, respond: agree }),
-    workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}/lend', audience: USERS, respond: lend }),
-    workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}/test', audience: USERS, respond: testConnection }),
-    workspacePage({ method: 'POST', path: '/dashboard/connections/{connection_id}/delete', audience: USERS, respond: deleteConnection }),
+    workspacePage({ method: 'GET', path: ONE, audience: USERS, respond: (visit) => showConnection(visit) }),
+    workspacePage({ method: 'POST', path: ONE, audience: USERS, respond: changeSecret }),
+    workspacePage({ method: 'POST', path: `${ONE}/agree`, audience: USERS, respond: agree }),
+    workspacePage({ method: 'POST', path: `${ONE}/lend`, audience: USERS, respond: lend }),
+    workspacePage({ method: 'POST', path: `${ONE}/test`, audience: USERS, respond: testConnection }),
+    workspacePage({ method: 'POST', path: `${ONE}/delete`, audience: USERS, respond: deleteConnection }),
     personalPage({ method: 'GET', path: '/connections/callback', respond: showCallback }),
     personalPage({ method: 'POST', path: '/connections/callback', respond: confirmCallback }),
 ];

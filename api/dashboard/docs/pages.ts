@@ -1,5 +1,5 @@
 import type { App } from '../../../shared/app.ts';
-import { openPage, type Page, pageNotFound, type Shown } from '../page.ts';
+import { openPage, type Page, pageNotFound, type Shown, type Visit } from '../page.ts';
 import { DOCUMENTS, type DocumentRow } from './documents.ts';
 import { libraryOf } from './library.ts';
 import { VALUES } from './reference.ts';
@@ -7,39 +7,33 @@ import { searchPassages } from './search.ts';
 
 /** Pages of the documentation: guides, formats, and every route with its fields and an example call. */
 export const docsPages: Page[] = [
-    openPage({
-        method: 'GET',
-        path: '/docs',
-        respond: async ({ app }) => ({
-            view: 'docs/index',
-            title: 'Documentation',
-            description: 'Guides for callers, contributors, site owners and operators, and every API route.',
-            model: await menuOf(app),
-        }),
-    }),
-    openPage({
-        method: 'GET',
-        path: '/docs/search',
-        respond: async ({ app, query }) => {
-            const q = (query('q') ?? '').trim().slice(0, 100);
-            const { passages } = await libraryOf(app);
-            return {
-                view: 'docs/search',
-                title: 'Search the documentation',
-                model: { q, hits: searchPassages(passages, q), ...(await menuOf(app)) },
-            };
-        },
-    }),
-    openPage({
-        method: 'GET',
-        path: '/docs/api/{chapter}',
-        respond: async ({ app, params }) => showChapter(app, params['chapter'] ?? ''),
-    }),
+    openPage({ method: 'GET', path: '/docs', respond: showIndex }),
+    openPage({ method: 'GET', path: '/docs/search', respond: search }),
+    openPage({ method: 'GET', path: '/docs/api/{chapter}', respond: showChapter }),
     ...DOCUMENTS.map((row) => openPage({ method: 'GET', path: row.path, respond: async ({ app }) => showDocument(app, row) })),
 ];
 
-async function showChapter(app: App, slug: string): Promise<Shown> {
-    const chapter = (await libraryOf(app)).chapters.find((one) => one.slug === slug);
+async function showIndex({ app }: Visit): Promise<Shown> {
+    return {
+        view: 'docs/index',
+        title: 'Documentation',
+        description: 'Guides for callers, contributors, site owners and operators, and every API route.',
+        model: await menuOf(app),
+    };
+}
+
+async function search({ app, query }: Visit): Promise<Shown> {
+    const q = (query('q') ?? '').trim().slice(0, 100);
+    const { passages } = await libraryOf(app);
+    return {
+        view: 'docs/search',
+        title: 'Search the documentation',
+        model: { q, hits: searchPassages(passages, q), ...(await menuOf(app)) },
+    };
+}
+
+async function showChapter({ app, params }: Visit): Promise<Shown> {
+    const chapter = (await libraryOf(app)).chapters.find(({ slug }) => slug === params['chapter']);
     if (chapter === undefined) throw pageNotFound();
     return {
         view: 'docs/chapter',

@@ -27,7 +27,6 @@ export interface Field {
     required: boolean;
     /** Empty if the name is clear enough. */
     about: Words;
-    /** Describes the allowed values. */
     takes: string;
     /** All allowed values, if there is a fixed list. */
     choices: string[];
@@ -141,8 +140,8 @@ function kindOf(schema: JsonObject): string {
 
 function range(minimum: unknown, maximum: unknown): string[] {
     if (typeof minimum !== 'number') return [];
-    const least = minimum.toLocaleString('en-US');
-    return [typeof maximum === 'number' ? `${least}–${maximum.toLocaleString('en-US')}` : `${least} or more`];
+    const min = minimum.toLocaleString('en-US');
+    return [typeof maximum === 'number' ? `${min}–${maximum.toLocaleString('en-US')}` : `${min} or more`];
 }
 
 function choicesOf({ type, enum: allowed }: JsonObject): string[] {

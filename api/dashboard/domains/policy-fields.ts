@@ -63,7 +63,6 @@ export function orderOf(fields: Fields): { body: object; rows: number[] } {
     return { body, rows: rows.map(({ place }) => place) };
 }
 
-/** Maps the API's error to form fields. */
 export function problemsOf({ message, details = [] }: ApiError, { domain, rows }: { domain: string; rows: readonly number[] }): Problems {
     const problems: Record<string, string> = {};
     for (const detail of details) {

@@ -45,7 +45,6 @@ async function form(
     return {
         view: 'domains/policy',
         title: `What ${domain} allows`,
-        status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             domain,
             operators: policyFacts(operators),

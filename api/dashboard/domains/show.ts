@@ -17,7 +17,6 @@ export async function listDomains(visit: WorkspaceVisit, problem?: string, retry
     return {
         view: 'domains/list',
         title: 'Domains',
-        status: problem === undefined ? 200 : retryAfter === undefined ? 422 : 429,
         ...(retryAfter === undefined ? {} : { retryAfter }),
         model: {
             domains: shown,

@@ -31,8 +31,9 @@ export async function removedFactor(visit: PersonalVisit, what: string): Promise
     return { to: '/dashboard/settings/factors', notice: 'factor-removed' };
 }
 
-/** Creates ten new recovery codes. Only this answer shows them. */
+/** Creates ten new recovery codes for a user with a second factor. Only this answer shows them. */
 export async function showNewCodes({ app, me }: PersonalVisit): Promise<Answer> {
+    if (!hasFactor(await factorsOf(app.db, me.userId))) return { to: '/dashboard/settings/factors' };
     return showCodes(await whileSignedIn(app.db, me, (trx) => makeRecoveryCodes(trx, me.userId), { alone: true }));
 }
 

@@ -1,9 +1,6 @@
-import { demandFactor, factorsOf, hasFactor } from '../../../shared/store/accounts/factors.ts';
-import { readFields, tick } from '../fields.ts';
 import { personalPage, workspacePage } from '../page.ts';
-import { recordVisit } from '../record-act.ts';
-import { showWorkspace } from '../workspace/show.ts';
 import { showNewCodes } from './changed.ts';
+import { demandFactorByForm } from './demand.ts';
 import { addPasskeyByForm, removePasskeyByForm, showNewPasskey } from './passkeys.ts';
 import { showFactors } from './show.ts';
 import { addTotp, removeTotpByForm, showTotp } from './totp.ts';
@@ -23,33 +20,12 @@ export const factorPages = [
     personalPage({ method: 'GET', path: `${BASE}/passkey`, ...setUpAgain, respond: showNewPasskey }),
     personalPage({ method: 'POST', path: `${BASE}/passkey`, ...setUpAgain, respond: addPasskeyByForm }),
     personalPage({ method: 'POST', path: `${BASE}/passkeys/{passkey_id}/remove`, ...setUpAgain, respond: removePasskeyByForm }),
-    personalPage({
-        method: 'POST',
-        path: `${BASE}/codes`,
-        ...setUpAgain,
-        respond: async (visit) => {
-            const isOn = hasFactor(await factorsOf(visit.app.db, visit.me.userId));
-            return isOn ? showNewCodes(visit) : { to: BASE };
-        },
-    }),
+    personalPage({ method: 'POST', path: `${BASE}/codes`, ...setUpAgain, respond: showNewCodes }),
     workspacePage({
         method: 'POST',
         path: '/dashboard/workspace/factor',
         audience: ['owner'],
         needsRecentSignIn: true,
-        respond: async (visit) => {
-            const { app, me, workspace, fields } = visit;
-            const read = readFields(fields, { demands_factor: tick });
-            const isDemanded = read.ok && read.values.demands_factor;
-            // Otherwise a user without a factor who requires one would be locked out of this page.
-            if (isDemanded && !me.hasFactor) return showWorkspace(visit, { factor: { '': 'Set up a second factor of your own first.' } });
-            const { workspaceId } = workspace;
-            await app.db.transaction(async (trx) => {
-                await demandFactor(trx, workspaceId, isDemanded);
-                const details = { demanded: isDemanded };
-                await recordVisit(trx, visit, { workspaceId, action: 'workspace.factor_changed', target: workspaceId, details });
-            });
-            return { to: '/dashboard/workspace', notice: isDemanded ? 'factor-demanded' : 'factor-not-demanded' };
-        },
+        respond: demandFactorByForm,
     }),
 ];

@@ -14,11 +14,11 @@ export async function showNewPasskey(visit: PersonalVisit): Promise<Answer> {
 export async function addPasskeyByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { name: line({ maxLength: 60 }) });
-    if (!read.ok) return form(visit, read.problems, 422);
+    if (!read.ok) return form(visit, read.problems);
     const made = takesPasskeys(app) ? await readNewPasskey(app, me.userId, fields.get('credential') ?? '') : undefined;
     const { name } = read.values;
     const isKept = made !== undefined && (await whileSignedIn(app.db, me, (trx) => addPasskey(trx, { ...made, userId: me.userId, name })));
-    if (!isKept) return form(visit, { '': 'Your browser could not create a passkey. Try again.' }, 422);
+    if (!isKept) return form(visit, { '': 'Your browser could not create a passkey. Try again.' });
     return addedFactor(visit, `the passkey ${name}`);
 }
 
@@ -29,8 +29,8 @@ export async function removePasskeyByForm(visit: PersonalVisit): Promise<Answer>
     return removedFactor(visit, `the passkey ${name}`);
 }
 
-async function form(visit: PersonalVisit, problems: Problems, status = 200): Promise<Answer> {
+async function form(visit: PersonalVisit, problems: Problems): Promise<Answer> {
     const { app, me, fields } = visit;
     const passkey = takesPasskeys(app) ? JSON.stringify(await creationOptions(app, me)) : undefined;
-    return { view: 'factors/passkey', title: 'New passkey', status, model: { problems, typed: keepTyped(fields), passkey } };
+    return { view: 'factors/passkey', title: 'New passkey', model: { problems, typed: keepTyped(fields), passkey } };
 }

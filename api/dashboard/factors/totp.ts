@@ -16,17 +16,16 @@ export async function showTotp(visit: PersonalVisit): Promise<Answer> {
 export async function addTotp(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { code: line({ maxLength: 20 }) });
-    if (!read.ok) return form(visit, read.problems, 422);
+    if (!read.ok) return form(visit, read.problems);
     const wait = await takeAttempts(app.db, [['factor by account', me.userId]]);
-    if (wait > 0) return { ...(await form(visit, { '': `Too many attempts; try again in ${waitText(wait)}.` }, 429)), retryAfter: wait };
+    if (wait > 0) return { ...(await form(visit, { '': `Too many attempts; try again in ${waitText(wait)}.` })), retryAfter: wait };
     const { code } = read.values;
     const verdict = await whileSignedIn(app.db, me, (db) => confirmTotp({ ...totpParts(visit), db }, me.userId, code));
-    if (verdict !== 'right') return form(visit, { code: 'This code is wrong or has expired. Enter the next one.' }, 422);
+    if (verdict !== 'right') return form(visit, { code: 'This code is wrong or has expired. Enter the next one.' });
     await forgetAttempts(app.db, [['factor by account', me.userId]]);
     return addedFactor(visit, 'an authenticator app');
 }
 
-/** Removes the authenticator app. */
 export async function removeTotpByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me } = visit;
     await whileSignedIn(app.db, me, (trx) => removeTotp(trx, me.userId));
@@ -38,10 +37,10 @@ export function totpParts({ app }: Visit): TotpParts {
     return { db: app.db, secrets: app.secrets, now: app.clock.now() };
 }
 
-async function form(visit: PersonalVisit, problems: Problems, status = 200): Promise<Answer & { view: string }> {
+async function form(visit: PersonalVisit, problems: Problems): Promise<Answer & { view: string }> {
     const { app, me } = visit;
     const { hasTotp } = await factorsOf(app.db, me.userId);
-    const shown = { view: 'factors/totp', title: 'Authenticator app', status };
+    const shown = { view: 'factors/totp', title: 'Authenticator app' };
     if (hasTotp) return { ...shown, model: { hasTotp, problems } };
     const { generateURI } = await import('otplib');
     const secret = await whileSignedIn(app.db, me, (db) => pendingTotp({ ...totpParts(visit), db }, me.userId));

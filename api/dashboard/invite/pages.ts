@@ -17,18 +17,7 @@ import { friendMail } from './mails.ts';
 export const invitePages = [
     personalPage({ method: 'GET', path: '/dashboard/invite', respond: (visit) => mine(visit, {}) }),
     personalPage({ method: 'POST', path: '/dashboard/invite', respond: mailFriend }),
-    openPage({
-        method: 'GET',
-        path: '/invite/{token}',
-        respond: async (visit) => {
-            const token = visit.params['token'] ?? '';
-            const offer = await findOffer(visit.app.db, visit.app.secrets, token);
-            if (offer !== undefined) return showOffer(visit, offer);
-            const inviter = await findInviter(visit.app.db, token);
-            if (inviter === undefined) return GONE;
-            return { to: visit.me === undefined ? `/signup?invite=${encodeURIComponent(token)}` : '/dashboard' };
-        },
-    }),
+    openPage({ method: 'GET', path: '/invite/{token}', respond: openLink }),
     personalPage({ method: 'POST', path: '/invite/{token}', respond: accept }),
 ];
 
@@ -43,6 +32,16 @@ const GONE: Answer = {
         label: 'Go to the home page',
     },
 };
+
+/** Shows the offer of a workspace, or lets a friend sign up. */
+async function openLink(visit: Visit): Promise<Answer> {
+    const token = visit.params['token'] ?? '';
+    const offer = await findOffer(visit.app.db, visit.app.secrets, token);
+    if (offer !== undefined) return showOffer(visit, offer);
+    const inviter = await findInviter(visit.app.db, token);
+    if (inviter === undefined) return GONE;
+    return { to: visit.me === undefined ? `/signup?invite=${encodeURIComponent(token)}` : '/dashboard' };
+}
 
 async function accept(visit: PersonalVisit): Promise<Answer> {
     const { app, me } = visit;
@@ -109,12 +108,11 @@ async function mine(visit: PersonalVisit, problems: Problems): Promise<Answer> {
     return {
         view: 'invite/mine',
         title: 'Invite',
-        status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             problems,
             typed: keepTyped(fields),
             bonuses: BONUSES,
-            mostSignUps: MAX_SIGN_UPS_A_DAY,
+            maxSignUps: MAX_SIGN_UPS_A_DAY,
             link: mayNotInvite(visit) ? '' : `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`,
             referrals: await countReferrals(app.db, me.userId),
         },

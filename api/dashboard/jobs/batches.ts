@@ -1,5 +1,6 @@
 import type { Batch } from '../../../shared/contracts/batch-fields.ts';
 import type { Job } from '../../../shared/contracts/jobs.ts';
+import { defined } from '../../../shared/domain/defined.ts';
 import { JOB_STATUSES } from '../../../shared/domain/jobs/states.ts';
 import { readerOf } from '../../../shared/fetch/present-job.ts';
 import { failuresOf } from '../../../shared/store/jobs/jobs.ts';
@@ -106,11 +107,7 @@ function bodyOf({ fields }: WorkspaceVisit, act: keyof typeof ACTS): object | un
         return code === '' ? {} : { codes: [code] };
     }
     if (act !== 'resume') return undefined;
-    const numbers = [
-        ['max_credits', numberIn(fields.get('max_credits'))] as const,
-        ['stop_after_failures', numberIn(fields.get('stop'))] as const,
-    ];
-    return Object.fromEntries(numbers.filter(([, value]) => value !== undefined));
+    return defined({ max_credits: numberIn(fields.get('max_credits')), stop_after_failures: numberIn(fields.get('stop')) });
 }
 
 /** Parses a number. Any other text goes to the API unchanged, which rejects it. */

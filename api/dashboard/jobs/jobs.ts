@@ -63,12 +63,10 @@ export async function showJob(visit: WorkspaceVisit, refused?: ApiError): Promis
     };
 }
 
-/** POST …/cancel */
 export async function cancelJob(visit: WorkspaceVisit): Promise<Answer> {
     return remove(visit, '', 'job-cancelled');
 }
 
-/** POST …/delete-result */
 export async function deleteResult(visit: WorkspaceVisit): Promise<Answer> {
     return remove(visit, '/result', 'job-result-deleted');
 }

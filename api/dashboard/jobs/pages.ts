@@ -10,7 +10,6 @@ const SHOWN = { method: 'GET', audience: USERS } as const;
 const FILE = { ...SHOWN, isPart: true } as const;
 const FORM = { method: 'POST', audience: USERS } as const;
 
-/** Pages of jobs and batches. */
 export const jobPages = [
     workspacePage({ ...SHOWN, path: '/dashboard/jobs', respond: listJobs }),
     workspacePage({ ...SHOWN, path: JOB, respond: (visit) => showJob(visit) }),

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Batch, BatchDryRun } from '../../../shared/contracts/batch-fields.ts';
 import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
-import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { type CsvItems, ITEM_NAME, MAX_COLUMNS } from '../../packages/csv-items.ts';
 import { workOnPackage } from '../../packages/work.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { keepTyped, line, type Problems, readFields } from '../fields.ts';
+import { findEndpoint } from '../find-endpoint.ts';
 import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
@@ -80,18 +80,18 @@ async function readOrder(visit: WorkspaceVisit): Promise<Order | { problems: Pro
     const as = await actingCaller(visit);
     if (as === undefined) problems['key'] = CHOOSE_KEY;
     if (!read.ok || as === undefined || problems['csv'] !== undefined) return { problems };
-    const { site, endpoint: name, name: title, max_credits: most } = read.values;
-    if (most !== '' && !/^[1-9]\d*$/.test(most)) return { problems: { max_credits: 'Enter a whole number.' } };
-    const found = await findEndpoint(visit, site, name);
+    const { site, endpoint: name, name: title, max_credits: maxCredits } = read.values;
+    if (maxCredits !== '' && !/^[1-9]\d*$/.test(maxCredits)) return { problems: { max_credits: 'Enter a whole number.' } };
+    const found = await findEndpoint(visit.app, site, name);
     if ('problems' in found) return found;
     const { endpoint } = found;
     const columns = Array.from({ length: MAX_COLUMNS }, (_, place) => fields.get(`column-${place}`) ?? '');
-    const task = { text, params: endpoint.params.map(paramOf), columns, head: fields.get('head'), most: BATCH_BODIES.json.items };
+    const task = { text, params: endpoint.params.map(paramOf), columns, head: fields.get('head'), maxRows: BATCH_BODIES.json.items };
     const { answer: rows } = await workOnPackage('rows', me.userId, task);
     if (!rows.ok) return { problems: { csv: rows.problem } };
     const about = {
         ...(title === '' ? {} : { name: title }),
-        ...(most === '' ? {} : { max_credits: Number(most) }),
+        ...(maxCredits === '' ? {} : { max_credits: Number(maxCredits) }),
         defaults: { site: found.site, endpoint: name },
     };
     return { endpoint, as, rows, body: `${JSON.stringify(about).slice(0, -1)},"items":${rows.items}}` };
@@ -99,22 +99,6 @@ async function readOrder(visit: WorkspaceVisit): Promise<Order | { problems: Pro
 
 function paramOf({ name, schema }: Endpoint['params'][number]) {
     return { name, schema };
-}
-
-async function findEndpoint(
-    { app }: WorkspaceVisit,
-    text: string,
-    name: string,
-): Promise<{ site: string; endpoint: Endpoint } | { problems: Problems }> {
-    const site = normaliseSite(text);
-    if (!site.ok) return { problems: { site: 'This is not the domain name of a site.' } };
-    const { version } = await app.latest.find(site);
-    const loaded = version === undefined ? undefined : await app.versions.load(version.versionId);
-    if (loaded === undefined) return { problems: { site: 'The registry has no schema of this site.' } };
-    const endpoint = loaded.endpoints.get(name);
-    if (endpoint === undefined) return { problems: { endpoint: `${site.site} has no endpoint of this name.` } };
-    if (!endpoint.hosted) return { problems: { endpoint: 'This endpoint is not hosted, so Routebook cannot call it.' } };
-    return { site: site.site, endpoint };
 }
 
 /** Identifies the checked batch. If the file, a column or the key changes, it is priced again before it is ordered. */

@@ -48,7 +48,6 @@ export async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): 
     return {
         view: 'keys/list',
         title: 'Keys',
-        status: statusOf(problems),
         model: {
             problems,
             typed: keepTyped(visit.fields),
@@ -68,7 +67,6 @@ export async function showKey(visit: WorkspaceVisit, key: ListedKey, problems: P
     return {
         view: 'keys/one',
         title: key.name,
-        status: statusOf(problems),
         model: {
             key,
             cap: await keyCap(visit.app.db, key.keyId),
@@ -80,10 +78,6 @@ export async function showKey(visit: WorkspaceVisit, key: ListedKey, problems: P
             isMine: key.userId === visit.me.userId && !key.isGrant,
         },
     };
-}
-
-function statusOf(problems: Problems): 200 | 422 {
-    return Object.keys(problems).length === 0 ? 200 : 422;
 }
 
 /** The key of the path, if this member may see it. @throws Refusal NOT_FOUND */

@@ -1,9 +1,9 @@
 import type { Monitor } from '../../../shared/contracts/monitor-fields.ts';
 import { MIN_INTERVAL } from '../../../shared/domain/monitors/bounds.ts';
-import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
+import { findEndpoint, type NamedEndpoint } from '../find-endpoint.ts';
 import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { paramFields, readParams, toProblems } from '../registry/try-form.ts';
@@ -12,16 +12,8 @@ const PATH = '/dashboard/monitors/new';
 const EVERY = ['5m', '15m', '1h', '6h', '1d', '7d'] as const;
 const CRON = 'cron';
 const WHEN = ['changed', 'always', 'expression'] as const;
-/** Form names of the API's fields. */
-const NAMES: Readonly<Record<string, string>> = {
-    every: 'every',
-    cron: 'cron',
-    timezone: 'timezone',
-    watch: 'watch',
-    identity: 'identity',
-    when: 'expression',
-    name: 'name',
-};
+/** The API's fields that are fields of the form. */
+const NAMED = ['every', 'cron', 'timezone', 'watch', 'identity', 'name'];
 
 const optional = (maxLength: number) => line({ minLength: 0, maxLength });
 const FIELDS = {
@@ -36,21 +28,15 @@ const FIELDS = {
     per_day: optional(10),
 };
 
-interface Watched {
-    site: string;
-    endpoint: Endpoint;
-}
-
 /** GET /dashboard/monitors/new: asks for the endpoint, then for params and schedule. */
 export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
     const [site, endpoint] = [visit.query('site'), visit.query('endpoint')];
-    const found = site === undefined || endpoint === undefined ? undefined : await findEndpoint(visit, site, endpoint);
+    const found = site === undefined || endpoint === undefined ? undefined : await findReadEndpoint(visit, site, endpoint);
     if (found !== undefined && !('problems' in found)) return form(visit, found, problems);
     const wrong = found?.problems ?? problems;
     return {
         view: 'monitors/choose',
         title: 'New monitor',
-        status: Object.keys(wrong).length === 0 ? 200 : 422,
         model: { path: PATH, problems: wrong, typed: { site: site ?? '', endpoint: endpoint ?? '' } },
     };
 }
@@ -58,7 +44,7 @@ export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): P
 /** POST /dashboard/monitors/new */
 export async function addByForm(visit: WorkspaceVisit): Promise<Answer> {
     const { fields } = visit;
-    const watched = await findEndpoint(visit, fields.get('site') ?? '', fields.get('endpoint') ?? '');
+    const watched = await findReadEndpoint(visit, fields.get('site') ?? '', fields.get('endpoint') ?? '');
     if ('problems' in watched) return showNew(visit, watched.problems);
     const { site, endpoint } = watched;
     const read = readFields(fields, FIELDS);
@@ -91,35 +77,27 @@ function withoutEmpty(texts: Readonly<Record<string, string>>): Record<string, s
 /** Maps the API's problems to fields; the others belong to the form. */
 function problemsOf(endpoint: Endpoint, { message, details = [] }: ApiError): Problems {
     const own = details.flatMap(({ path, message: text }) => {
-        const field = NAMES[path.split('/')[1] ?? ''];
-        return field === undefined ? [] : [[field, text] as const];
+        const field = path.split('/')[1] ?? '';
+        if (field === 'when') return [['expression', text] as const];
+        return NAMED.includes(field) ? [[field, text] as const] : [];
     });
     if (own.length > 0) return Object.fromEntries(own);
     return toProblems(endpoint, message, details);
 }
 
-async function findEndpoint({ app }: WorkspaceVisit, text: string, name: string): Promise<Watched | { problems: Problems }> {
-    const site = normaliseSite(text.trim());
-    if (!site.ok) return { problems: { site: 'This is not the domain name of a site.' } };
-    const { version } = await app.latest.find(site);
-    const loaded = version === undefined ? undefined : await app.versions.load(version.versionId);
-    if (loaded === undefined) return { problems: { site: 'The registry has no schema of this site.' } };
-    const endpoint = loaded.endpoints.get(name.trim());
-    if (endpoint === undefined) return { problems: { endpoint: `${site.site} has no endpoint of this name.` } };
-    if (!endpoint.hosted) return { problems: { endpoint: 'This endpoint is not hosted, so Routebook cannot call it.' } };
-    if (endpoint.effect !== 'read')
-        return { problems: { endpoint: 'This endpoint may change something. Monitors only call read endpoints.' } };
-    return { site: site.site, endpoint };
+async function findReadEndpoint({ app }: WorkspaceVisit, site: string, name: string): Promise<NamedEndpoint | { problems: Problems }> {
+    const found = await findEndpoint(app, site, name);
+    if ('problems' in found || found.endpoint.effect === 'read') return found;
+    return { problems: { endpoint: 'This endpoint may change something. Monitors only call read endpoints.' } };
 }
 
-async function form(visit: WorkspaceVisit, { site, endpoint }: Watched, problems: Problems): Promise<Shown> {
+async function form(visit: WorkspaceVisit, { site, endpoint }: NamedEndpoint, problems: Problems): Promise<Shown> {
     const { fields, workspace } = visit;
     const shortest = MIN_INTERVAL[workspace.plan];
     const every = EVERY.filter((text) => secondsOf(text) >= shortest).map((value) => ({ value, label: LABELS[value] }));
     return {
         view: 'monitors/new',
         title: 'New monitor',
-        status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             path: PATH,
             site,

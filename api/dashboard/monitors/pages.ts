@@ -6,7 +6,6 @@ const ONE = '/dashboard/monitors/{monitor_id}';
 const SHOWN = { method: 'GET', audience: USERS } as const;
 const FORM = { method: 'POST', audience: USERS } as const;
 
-/** Pages of monitors. */
 export const monitorPages = [
     workspacePage({ ...SHOWN, path: '/dashboard/monitors', respond: listMonitors }),
     workspacePage({ ...SHOWN, path: '/dashboard/monitors/new', respond: (visit) => showNew(visit) }),

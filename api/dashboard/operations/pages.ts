@@ -1,7 +1,7 @@
 import type { App } from '../../../shared/app.ts';
 import { versionNames } from '../../../shared/store/registry/history.ts';
 import { driftedSchemas } from '../../../shared/store/registry/verification.ts';
-import { operatorPage } from '../page.ts';
+import { operatorPage, type Shown, type Visit } from '../page.ts';
 import { jobsBySite } from './jobs-by-site.ts';
 
 /** How many jobs per state are read at most, and how many rows each list shows at most. */
@@ -9,42 +9,38 @@ const MAX_JOBS = 500;
 const MAX_ROWS = 100;
 
 /** The page about the state of the service, for operators. It changes nothing and shows no params of calls. */
-export const operationsPages = [
-    operatorPage({
-        method: 'GET',
-        path: '/dashboard/operations',
-        respond: async ({ app }) => {
-            const known = <T>(answer: Promise<T>) => orUnavailable(app, answer);
-            const [counts, oldest, jobs, workers, circuits, quarantined, drifted, ledgerDrift] = await Promise.all([
-                known(app.queue.counts()),
-                known(app.queue.oldestWaitSeconds()),
-                known(app.queue.peek(MAX_JOBS)),
-                known(app.fleet.live()),
-                known(app.circuits.open()),
-                known(quarantines(app)),
-                known(driftedSchemas(app.browse, MAX_ROWS)),
-                known(readLedgerDrift(app)),
-            ]);
-            return {
-                view: 'operations/operations',
-                title: 'Operations',
-                model: {
-                    counts,
-                    oldest,
-                    jobs: jobs && jobsBySite(jobs, Date.now()).slice(0, MAX_ROWS),
-                    workers,
-                    slots: workers?.reduce((sum, { slots }) => sum + slots, 0),
-                    busy: workers?.reduce((sum, { busy }) => sum + busy, 0),
-                    realNow: Date.now(),
-                    circuits: circuits?.toSorted().slice(0, MAX_ROWS),
-                    quarantined,
-                    drifted,
-                    ledgerDrift,
-                },
-            };
+export const operationsPages = [operatorPage({ method: 'GET', path: '/dashboard/operations', respond: showOperations })];
+
+async function showOperations({ app }: Visit): Promise<Shown> {
+    const known = <T>(answer: Promise<T>) => orUnavailable(app, answer);
+    const [counts, oldest, jobs, workers, circuits, quarantined, drifted, ledgerDrift] = await Promise.all([
+        known(app.queue.counts()),
+        known(app.queue.oldestWaitSeconds()),
+        known(app.queue.peek(MAX_JOBS)),
+        known(app.fleet.live()),
+        known(app.circuits.open()),
+        known(quarantines(app)),
+        known(driftedSchemas(app.browse, MAX_ROWS)),
+        known(readLedgerDrift(app)),
+    ]);
+    return {
+        view: 'operations/operations',
+        title: 'Operations',
+        model: {
+            counts,
+            oldest,
+            jobs: jobs && jobsBySite(jobs, Date.now()).slice(0, MAX_ROWS),
+            workers,
+            slots: workers?.reduce((sum, { slots }) => sum + slots, 0),
+            busy: workers?.reduce((sum, { busy }) => sum + busy, 0),
+            realNow: Date.now(),
+            circuits: circuits?.toSorted().slice(0, MAX_ROWS),
+            quarantined,
+            drifted,
+            ledgerDrift,
         },
-    }),
-];
+    };
+}
 
 /** Returns undefined if a store is unavailable, so that the page still shows what the other stores report. */
 async function orUnavailable<T>({ log }: App, answer: Promise<T>): Promise<T | undefined> {

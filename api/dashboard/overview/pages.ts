@@ -4,53 +4,45 @@ import { BONUSES } from '../../../shared/store/credits/credits.ts';
 import { recentCalls } from '../../../shared/store/usage/call-log.ts';
 import { noticesOf } from '../billing/notices.ts';
 import { curlLine } from '../first-call.ts';
-import { MANAGERS, type PersonalVisit, personalPage, USERS, type Visit, type WorkspaceVisit, workspacePage } from '../page.ts';
+import { type Answer, MANAGERS, type PersonalVisit, personalPage, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
 
 const SHOWN_CALLS = 8;
 
 /** The first page after signing in: next steps, remaining credits, and the latest calls. */
 export const overviewPages = [
-    personalPage({
-        method: 'GET',
-        path: '/dashboard',
-        respond: async (visit) => {
-            const { current: membership } = visit.me;
-            if (membership === undefined) return { to: '/dashboard/workspace' };
-            const here = { ...visit, workspace: membership };
-            const mayUse = USERS.includes(membership.role);
-            const [account, calls, steps, notices] = await Promise.all([
-                readAccount(here),
-                readCalls(here),
-                mayUse ? firstSteps(here) : Promise.resolve([]),
-                noticesOf(here),
-            ]);
-            return {
-                view: 'overview/overview',
-                title: 'Overview',
-                usesHtmx: mayUse && calls.length === 0,
-                model: {
-                    membership,
-                    notices,
-                    ...account,
-                    calls,
-                    mayUse,
-                    steps: steps.some(({ isDone }) => !isDone) ? markNext(steps) : [],
-                },
-            };
-        },
-    }),
-    workspacePage({
-        method: 'GET',
-        path: '/dashboard/recent',
-        audience: USERS,
-        isPart: true,
-        respond: async (visit) => ({
-            view: 'overview/recent',
-            title: 'Recent calls',
-            model: { calls: await readCalls(visit), mayUse: true },
-        }),
-    }),
+    personalPage({ method: 'GET', path: '/dashboard', respond: showOverview }),
+    workspacePage({ method: 'GET', path: '/dashboard/recent', audience: USERS, isPart: true, respond: showRecentCalls }),
 ];
+
+async function showOverview(visit: PersonalVisit): Promise<Answer> {
+    const { current: membership } = visit.me;
+    if (membership === undefined) return { to: '/dashboard/workspace' };
+    const here = { ...visit, workspace: membership };
+    const mayUse = USERS.includes(membership.role);
+    const [account, calls, steps, notices] = await Promise.all([
+        readAccount(here),
+        readCalls(here),
+        mayUse ? firstSteps(here) : Promise.resolve([]),
+        noticesOf(here),
+    ]);
+    return {
+        view: 'overview/overview',
+        title: 'Overview',
+        usesHtmx: mayUse && calls.length === 0,
+        model: {
+            membership,
+            notices,
+            ...account,
+            calls,
+            mayUse,
+            steps: steps.some(({ isDone }) => !isDone) ? markNext(steps) : [],
+        },
+    };
+}
+
+async function showRecentCalls(visit: WorkspaceVisit): Promise<Answer> {
+    return { view: 'overview/recent', title: 'Recent calls', model: { calls: await readCalls(visit), mayUse: true } };
+}
 
 async function readAccount({ app, workspace }: WorkspaceVisit) {
     const balance = await app.credits.balance(workspace.accountId);
@@ -103,7 +95,7 @@ async function firstSteps({ app, me, workspace }: WorkspaceVisit): Promise<Step[
 }
 
 /** The step to confirm the address. It is left out without a mail server, since there is no link to open. */
-function confirmStep({ app, me }: Pick<PersonalVisit, 'app' | 'me'> & Pick<Visit, 'app'>): Step[] {
+function confirmStep({ app, me }: Pick<PersonalVisit, 'app' | 'me'>): Step[] {
     if (app.config.mail.smtpUrl === undefined) return [];
     return [{ title: 'Confirm your email address', words: `Open the link we sent to ${me.email}.`, isDone: me.isVerified }];
 }

@@ -7,7 +7,6 @@ export interface CallCode {
     curl: string;
     javascript: string;
     python: string;
-    /** The arguments of the MCP tool. */
     mcp: { tool: string; text: string };
     /** Whether the code is only a dry run, since the endpoint changes something at the site. */
     isDryRun: boolean;

@@ -10,7 +10,6 @@ interface EndpointShown extends Pick<Endpoint, 'name' | 'kind' | 'method' | 'eff
     description: string;
     url: string;
     params: { name: string; source: string; isRequired: boolean; type: string; fallback: string | undefined; description: string }[];
-    /** The number of params that are not shown. */
     moreParams: number;
     answer: string[];
     /** The schema of the answer as text, if there is one. */
@@ -118,10 +117,10 @@ function boundsOf(schema: JsonObject): string[] {
     ];
 }
 
-function rangeOf(least: Json | undefined, most: Json | undefined): string[] {
-    if (typeof least === 'number' && typeof most === 'number') return [`${least}–${most}`];
-    if (typeof least === 'number') return [`${least} or more`];
-    return typeof most === 'number' ? [`up to ${most}`] : [];
+function rangeOf(min: Json | undefined, max: Json | undefined): string[] {
+    if (typeof min === 'number' && typeof max === 'number') return [`${min}–${max}`];
+    if (typeof min === 'number') return [`${min} or more`];
+    return typeof max === 'number' ? [`up to ${max}`] : [];
 }
 
 function characters(count: number): string {
@@ -153,11 +152,11 @@ function answerOf({ response, billing, pagination, method }: Endpoint): string[]
 
 function priceOf(endpoint: Endpoint, siteCredits: number): string {
     const credits = (amount: number) => `${amount.toLocaleString('en-US')} ${amount === 1 ? 'credit' : 'credits'}`;
-    const most = siteCredits * pricing.greatestUnits(endpoint);
-    if (endpoint.billing.unit === 'result') return `${credits(siteCredits)} per result, up to ${most.toLocaleString('en-US')}`;
+    const max = siteCredits * pricing.greatestUnits(endpoint);
+    if (endpoint.billing.unit === 'result') return `${credits(siteCredits)} per result, up to ${max.toLocaleString('en-US')}`;
     return endpoint.pagination === undefined
         ? credits(siteCredits)
-        : `${credits(siteCredits)} per page, up to ${most.toLocaleString('en-US')}`;
+        : `${credits(siteCredits)} per page, up to ${max.toLocaleString('en-US')}`;
 }
 
 /** Lists the allowed values. Stops at the shown length, since a schema may have a thousand long values. */
@@ -171,7 +170,7 @@ function oneOf(values: readonly Json[]): string {
 }
 
 /** Writes a value as JSON, up to the length that is shown. */
-export function writeValue(value: Json, most = TYPE, indent = 0): string {
-    const { text, isWhole } = writeJson(value, most, { indent });
-    return isWhole ? text : clip(`${text}…`, most);
+export function writeValue(value: Json, max = TYPE, indent = 0): string {
+    const { text, isWhole } = writeJson(value, max, { indent });
+    return isWhole ? text : clip(`${text}…`, max);
 }

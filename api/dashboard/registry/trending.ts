@@ -11,7 +11,7 @@ const LABELS: Readonly<Record<TrendingWindow, string>> = { '24h': 'Last day', '7
 export async function showTrending({ app, query }: Visit): Promise<Shown> {
     const window = TRENDING_WINDOWS.find((one) => one === query('window')) ?? '7d';
     const [sites, wanted] = await Promise.all([trendingSites(app.browse, window, MAX), mostRequested(app.browse, WANTED)]);
-    const most = Math.max(1, ...sites.map(({ score }) => score));
+    const max = Math.max(1, ...sites.map(({ score }) => score));
     return {
         view: 'registry/trending',
         title: 'Trending sites',
@@ -23,7 +23,7 @@ export async function showTrending({ app, query }: Visit): Promise<Shown> {
                 label: LABELS[one],
                 isCurrent: one === window,
             })),
-            sites: sites.map((site) => ({ ...site, share: site.score / most })),
+            sites: sites.map((site) => ({ ...site, share: site.score / max })),
             wanted,
         },
     };

@@ -4,7 +4,6 @@ import type { Detail } from '../../../shared/refusals.ts';
 import type { Fields, Problems } from '../fields.ts';
 import { exampleOf, isShort, typeOf, writeValue } from './describe-endpoint.ts';
 
-/** One param as a field of the form. */
 interface ParamField {
     name: string;
     label: string;
@@ -18,7 +17,6 @@ interface ParamField {
 /** The most params that the form shows. */
 const MAX = 100;
 
-/** The form fields for an endpoint's params, filled with example values. */
 export function paramFields(endpoint: Endpoint): ParamField[] {
     const example = exampleOf(endpoint);
     return endpoint.params.slice(0, MAX).map((param, place) => ({
@@ -36,7 +34,6 @@ export function paramFields(endpoint: Endpoint): ParamField[] {
     }));
 }
 
-/** Reads params from form fields, with problems by field. */
 export function readParams(endpoint: Endpoint, fields: Fields): { params: JsonObject; problems: Problems } {
     const problems: Record<string, string> = {};
     const params = new Map<string, Json>();

@@ -65,7 +65,7 @@ async function price(visit: WorkspaceVisit, tried: Tried, { body, as }: Order, p
     const answer = await visit.ask({ method: 'POST', path: '/v1/fetch', body: { ...body, dry_run: true }, as });
     if (!answer.ok) return refuse(visit, tried, answer.refused);
     const { data, meta } = answer.body as { data: { request: PlannedRequest; credits_max: number }; meta: { credits_remaining: number } };
-    const { request, credits_max: most } = data;
+    const { request, credits_max: maxCredits } = data;
     const priced = {
         method: request.method,
         url: request.url,
@@ -78,7 +78,7 @@ async function price(visit: WorkspaceVisit, tried: Tried, { body, as }: Order, p
                 : typeof request.body === 'string'
                   ? request.body.slice(0, SHOWN).toWellFormed()
                   : writeJson(request.body, SHOWN, { indent: 2 }).text,
-        most,
+        maxCredits,
         left: meta.credits_remaining,
         once: newWebToken(),
         keyName: as.keyName,
@@ -99,7 +99,6 @@ async function run(visit: WorkspaceVisit, tried: Tried, { body, as, once }: Orde
     return show(visit, tried, { result: answer.ok ? resultOf(answer) : { refused: answer.refused }, code: codeOf(visit, tried, body) });
 }
 
-/** The tried call as code samples. */
 function codeOf({ app }: WorkspaceVisit, { site, endpoint }: Tried, { params, max_results: maxResults }: Order['body']) {
     const call: CopiedCall = { base: app.publicUrl(), site, endpoint: endpoint.name, effect: endpoint.effect, params };
     return copyAs(maxResults === undefined ? call : { ...call, maxResults });
@@ -145,7 +144,6 @@ async function show(
     return {
         view: 'registry/try',
         title: `Try ${endpoint.name} of ${site}`,
-        status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             site,
             version,

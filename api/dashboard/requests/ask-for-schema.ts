@@ -69,12 +69,10 @@ function form(
     visit: Visit,
     { problems = {}, retryAfter, ...more }: { typed: object; problems?: Problems; retryAfter?: number | undefined },
 ): Shown {
-    const isWrong = Object.keys(problems).length > 0;
     return {
         view: 'requests/new',
         title: 'Request a schema',
         description: 'Tell us which site you need and why. The most requested sites come first.',
-        status: retryAfter !== undefined ? 429 : isWrong ? 422 : 200,
         ...(retryAfter === undefined ? {} : { retryAfter }),
         model: {
             problems,

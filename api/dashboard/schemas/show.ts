@@ -49,7 +49,6 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
     return {
         view: 'schemas/one',
         title: site,
-        status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             site,
             registrable,

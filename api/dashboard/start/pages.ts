@@ -8,84 +8,78 @@ import { BONUSES } from '../../../shared/store/credits/credits.ts';
 import { cards } from '../../../shared/store/registry/schemas.ts';
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { renderMarkdown } from '../docs/markdown.ts';
-import { openPage, type Shown } from '../page.ts';
+import { openPage, type Shown, type Visit } from '../page.ts';
 
 /** How many sites the home page names. */
 const NAMED = 6;
 
 /** Public pages: home, status, terms, privacy, error codes, information for site owners, and security. */
 export const startPages = [
-    openPage({
-        method: 'GET',
-        path: '/',
-        respond: async ({ app }) => ({
-            view: 'start/home',
-            title: 'Routebook: the routes behind websites, documented',
-            description:
-                'A registry of the endpoints behind websites, and workers that call them for you. Start free; pay only for successes.',
-            model: {
-                plans: PLANS,
-                bonuses: BONUSES,
-                ...((await liveSites.fetch(app).catch(() => undefined)) ?? { live: [], sites: 0 }),
-            },
-        }),
-    }),
-    openPage({
-        method: 'GET',
-        path: '/status',
-        respond: async ({ app }) => {
-            const { canFetch, ...health } = await checkHealth(app);
-            return {
-                view: 'start/status',
-                title: 'Status',
-                description: 'Whether this service works now, part by part.',
-                model: { ...health, canFetch },
-            };
-        },
-    }),
-    openPage({
-        method: 'GET',
-        path: '/terms',
-        respond: async ({ app }) =>
-            legal(app.config.legal.terms ?? shipped('terms'), 'What you may do with this service, and what it promises.'),
-    }),
-    openPage({
-        method: 'GET',
-        path: '/privacy',
-        respond: async ({ app }) =>
-            legal(app.config.legal.privacy ?? shipped('privacy'), 'What this service keeps of you, why, and for how long.'),
-    }),
-    openPage({
-        method: 'GET',
-        path: '/docs/errors',
-        respond: async () => ({
-            view: 'start/errors',
-            title: 'Error codes',
-            description: 'Every error code of the API, who can fix it, and whether a retry can help.',
-            model: { refusals: [...REFUSALS].map(([code, entry]) => ({ code, ...entry })) },
-        }),
-    }),
-    openPage({
-        method: 'GET',
-        path: '/abuse',
-        respond: async ({ app }) => ({
-            view: 'start/abuse',
-            title: 'Who is calling your site',
-            description: 'Who we are, how we call sites, and how site owners limit or block us.',
-            model: { contact: app.config.operatorEmails[0] },
-        }),
-    }),
-    openPage({
-        method: 'GET',
-        path: '/security',
-        respond: async ({ app }) => ({
-            view: 'start/security',
-            title: 'Report a vulnerability',
-            description: 'How to report a vulnerability in this service, and what counts as one.',
-            model: { contact: app.config.operatorEmails[0] },
-        }),
-    }),
+    openPage({ method: 'GET', path: '/', respond: showHome }),
+    openPage({ method: 'GET', path: '/status', respond: showStatus }),
+    openPage({ method: 'GET', path: '/terms', respond: showTerms }),
+    openPage({ method: 'GET', path: '/privacy', respond: showPrivacy }),
+    openPage({ method: 'GET', path: '/docs/errors', respond: showErrors }),
+    openPage({ method: 'GET', path: '/abuse', respond: showAbuse }),
+    openPage({ method: 'GET', path: '/security', respond: showSecurity }),
 ];
+
+async function showHome({ app }: Visit): Promise<Shown> {
+    return {
+        view: 'start/home',
+        title: 'Routebook: the routes behind websites, documented',
+        description: 'A registry of the endpoints behind websites, and workers that call them for you. Start free; pay only for successes.',
+        model: {
+            plans: PLANS,
+            bonuses: BONUSES,
+            ...((await liveSites.fetch(app).catch(() => undefined)) ?? { live: [], sites: 0 }),
+        },
+    };
+}
+
+async function showStatus({ app }: Visit): Promise<Shown> {
+    return {
+        view: 'start/status',
+        title: 'Status',
+        description: 'Whether this service works now, part by part.',
+        model: await checkHealth(app),
+    };
+}
+
+async function showTerms({ app }: Visit): Promise<Shown> {
+    return legal(app.config.legal.terms ?? shipped('terms'), 'What you may do with this service, and what it promises.');
+}
+
+async function showPrivacy({ app }: Visit): Promise<Shown> {
+    return legal(app.config.legal.privacy ?? shipped('privacy'), 'What this service keeps of you, why, and for how long.');
+}
+
+async function showErrors(): Promise<Shown> {
+    return {
+        view: 'start/errors',
+        title: 'Error codes',
+        description: 'Every error code of the API, who can fix it, and whether a retry can help.',
+        model: { refusals: [...REFUSALS].map(([code, entry]) => ({ code, ...entry })) },
+    };
+}
+
+async function showAbuse({ app }: Visit): Promise<Shown> {
+    return {
+        view: 'start/abuse',
+        title: 'Who is calling your site',
+        description: 'Who we are, how we call sites, and how site owners limit or block us.',
+        model: { contact: app.config.operatorEmails[0] },
+    };
+}
+
+async function showSecurity({ app }: Visit): Promise<Shown> {
+    return {
+        view: 'start/security',
+        title: 'Report a vulnerability',
+        description: 'How to report a vulnerability in this service, and what counts as one.',
+        model: { contact: app.config.operatorEmails[0] },
+    };
+}
 
 /** Cached for the home page, so that it costs little. The page also works without the database. */
 const liveSites = new LRUCache<App, LiveSites>({ max: 10, ttl: 60_000, fetchMethod: readLiveSites });

@@ -108,9 +108,9 @@ export function chartsOf(slots: readonly Slot[], say: { number(value: number): s
 
 /** The maximum of the scale: 1, 2 or 5 times a power of ten. */
 function scaleOf(values: readonly number[]): number {
-    const most = Math.max(1, ...values);
-    const power = 10 ** Math.floor(Math.log10(most));
-    return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= most) ?? most;
+    const max = Math.max(1, ...values);
+    const power = 10 ** Math.floor(Math.log10(max));
+    return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= max) ?? max;
 }
 
 /** @param from the bottom of the bar, and `share` its height, both as a share of the chart's height */

@@ -35,7 +35,6 @@ function problemsOf({ message, details = [] }: ApiError): Problems {
     return Object.keys(problems).length === 0 ? { '': message } : problems;
 }
 
-/** POST …/rotate */
 export async function rotateByForm(visit: WorkspaceVisit): Promise<Answer> {
     const { answer } = await act(visit, 'POST', '/rotate');
     return answer.ok ? showSecret(answer.body['data'] as WebhookEntry, true) : showWebhook(visit, answer.refused);
@@ -45,23 +44,19 @@ function showSecret({ webhook_id: id, secret, url }: WebhookEntry, isRotated: bo
     return { view: 'webhooks/secret', title: 'Webhook secret', model: { id, secret, url, isRotated } };
 }
 
-/** POST …/enable and …/disable */
 export async function turn(visit: WorkspaceVisit, enabled: boolean): Promise<Answer> {
     return done(visit, await act(visit, 'PATCH', '', { enabled }), enabled ? 'webhook-enabled' : 'webhook-disabled');
 }
 
-/** POST …/test */
 export async function testByForm(visit: WorkspaceVisit): Promise<Answer> {
     return done(visit, await act(visit, 'POST', '/test'), 'webhook-sent');
 }
 
-/** POST …/deliveries/{delivery_id}/redeliver */
 export async function redeliverByForm(visit: WorkspaceVisit): Promise<Answer> {
     const path = `/deliveries/${encodeURIComponent(visit.params['delivery_id'] ?? '')}/redeliver`;
     return done(visit, await act(visit, 'POST', path), 'webhook-sent');
 }
 
-/** POST …/delete */
 export async function deleteByForm(visit: WorkspaceVisit): Promise<Answer> {
     const { answer } = await act(visit, 'DELETE', '');
     return answer.ok ? { to: '/dashboard/webhooks', notice: 'webhook-deleted' } : showWebhook(visit, answer.refused);

@@ -15,7 +15,6 @@ export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {
     return {
         view: 'webhooks/list',
         title: 'Webhooks',
-        status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             webhooks,
             max: MAX_WEBHOOKS,

@@ -1,10 +1,10 @@
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { inviteToWorkspace, MAX_INVITATIONS } from '../../../shared/store/accounts/invitations.ts';
+import { inviteToWorkspace, MAX_INVITATIONS, withdrawInvitation } from '../../../shared/store/accounts/invitations.ts';
 import { tokenOfLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { address, waitText } from '../account/fields.ts';
 import { oneOf, type Reader, readFields } from '../fields.ts';
-import type { Answer, WorkspaceVisit } from '../page.ts';
+import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { workspaceMail } from './mails.ts';
 import { rolesToGive, showWorkspace } from './show.ts';
@@ -48,6 +48,19 @@ export async function invite(visit: WorkspaceVisit): Promise<Answer> {
     visit.hurryMail();
     const url = `${app.publicUrl()}/invite/${await tokenOfLink(app.secrets, invited.linkId)}`;
     return showWorkspace(visit, {}, { url, address: email?.address });
+}
+
+export async function withdrawByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const { app, workspace, params } = visit;
+    const { workspaceId } = workspace;
+    const target = params['invitation_id'] ?? '';
+    const isDone = await app.db.transaction(async (trx) => {
+        if (!(await withdrawInvitation(trx, workspaceId, target))) return false;
+        await recordVisit(trx, visit, { workspaceId, action: 'invitation.withdrawn', target });
+        return true;
+    });
+    if (!isDone) throw pageNotFound();
+    return { to: '/dashboard/workspace', notice: 'invitation-withdrawn' };
 }
 
 function optional<T>(reader: Reader<T>): Reader<T | undefined> {

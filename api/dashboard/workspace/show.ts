@@ -35,7 +35,6 @@ export async function showWorkspace(
     return {
         view: 'workspace/workspace',
         title: 'Workspace',
-        status: Object.keys(problems).length === 0 ? 200 : 422,
         model: {
             membership,
             members,

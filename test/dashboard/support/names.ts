@@ -51,64 +51,30 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
     request: 'request',
     checkout: 'checkout',
     cursor: 'cursor',
-    ...none('domain', 'site', 'endpoint', 'version', 'package', 'category', 'source_url', 'q', 'sort', 'verified'),
-    ...none('from', 'to', 'before', 'after', 'page', 'range', 'by', 'outcome', 'max_results', 'cap', 'plan', 'role', 'expires', 'overlap'),
-    ...none(
-        'email',
-        'name',
-        'password',
-        'new_password',
-        'revoke_keys',
-        'code',
-        'state',
-        'secret',
-        'username',
-        'auth_id',
-        'shared',
-        'lend',
-        'redirects',
-        'error',
-        'credential',
-        'demands_factor',
-        'next',
-        'step',
-        'sure',
-        'checked',
-        'follows',
-        'reason',
-    ),
-    ...none('limit', 'blocked', 'writes', 'requests_per_minute', 'timezone'),
-    ...none('scopes', 'sites', 'endpoints', 'connections', 'ip_allow', 'action', 'since'),
-    ...none('task', 'read_or_write', 'auth_shape', 'output_shape', 'failure_mode', 'intent_category', 'frequency', 'requester_contact'),
-    ...none('window', 'terms'),
-    ...none('url', 'events'),
-    ...none('status', 'max_credits', 'stop', 'csv', 'head'),
-    ...none('every', 'cron', 'watch', 'identity', 'when', 'expression', 'per_day'),
+    ...none('domain site endpoint version package category source_url q sort verified'),
+    ...none('from to before after page range by outcome max_results cap plan role expires overlap'),
+    ...none('email name password new_password revoke_keys code state secret username auth_id shared lend redirects error'),
+    ...none('credential demands_factor next step sure checked follows reason'),
+    ...none('limit blocked writes requests_per_minute timezone'),
+    ...none('scopes sites endpoints connections ip_allow action since'),
+    ...none('task read_or_write auth_shape output_shape failure_mode intent_category frequency requester_contact'),
+    ...none('window terms'),
+    ...none('url events'),
+    ...none('status max_credits stop csv head'),
+    ...none('every cron watch identity when expression per_day'),
     // The params of an app's request and the response: none identifies its owner, and only the app gets the code.
-    ...none(
-        'client_id',
-        'redirect_uri',
-        'response_type',
-        'code_challenge',
-        'code_challenge_method',
-        'resource',
-        'scope',
-        'state',
-        'decision',
-        'effect_write',
-        'confirm_above',
-        'cap',
-    ),
+    ...none('client_id redirect_uri response_type code_challenge code_challenge_method resource scope state decision'),
+    ...none('effect_write confirm_above cap'),
     // The initial values of a form for a new key.
-    ...none('for', 'preset'),
+    ...none('for preset'),
     // Query params of links into the API, and meta names of pages.
-    ...none('dry_run', 'format', 'intent', 'viewport', 'description'),
+    ...none('dry_run format intent viewport description'),
     // Fields of every form. The tests of forms send each of them.
-    ...none('_form', '_workspace'),
+    ...none('_form _workspace'),
 };
 
-function none(...names: string[]): Record<string, undefined> {
-    return Object.fromEntries(names.map((name) => [name, undefined]));
+function none(names: string): Record<string, undefined> {
+    return Object.fromEntries(names.split(' ').map((name) => [name, undefined]));
 }
 
 /** The names that pages take and that identify somebody's data. */
