@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditQuery } from '../../shared/contracts/audit.ts';
-import type { Json } from '../../shared/domain/types.ts';
+import type { RowPlace } from '../../shared/platform/row-page.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { type ActPlace, pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
+import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 
@@ -13,9 +13,9 @@ export async function listActs(call: Call<object, AuditQuery, undefined>): Promi
     const since = query.since === undefined ? undefined : new Date(query.since);
     const page = await readPage(call, 'getAudit', [workspaceId, actor ?? null, action ?? null, since?.toISOString() ?? null]);
     const filter = { workspaceId, actor, action, since };
-    const { acts, next, total } = await pageOfActs(app.db, filter, { limit: page.limit, after: page.from as ActPlace | undefined });
+    const { acts, next, total } = await pageOfActs(app.db, filter, { limit: page.limit, after: page.from as RowPlace | undefined });
     return {
         answer: acts.map(({ at, ...act }) => ({ at: at.toISOString(), ...act })),
-        pagination: await page.end(next as Json | undefined, total),
+        pagination: await page.end(next, total),
     };
 }

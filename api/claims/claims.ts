@@ -2,7 +2,7 @@ import type { ClaimDeleted, ClaimEntry, ClaimParams, DomainParams } from '../../
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { proofLine, proofName, proofUrl } from '../../shared/domain/site/proof.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
-import type { Json } from '../../shared/domain/types.ts';
+import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
@@ -29,9 +29,9 @@ export async function listClaims(call: Call<DomainParams, PageQuery, undefined>)
     const { registrable } = readSite(call.params.domain, '/domain');
     const { workspaceId } = call.caller as Caller;
     const page = await readPage(call, 'getClaims', [workspaceId, registrable]);
-    const after = page.from as claims.ClaimPlace | undefined;
+    const after = page.from as RowPlace | undefined;
     const listed = await claims.listClaims(call.app.browse, { registrable, workspaceId }, { limit: page.limit, after });
-    return { answer: listed.claims.map(presentClaim), pagination: await page.end(listed.next as Json | undefined, listed.total) };
+    return { answer: listed.claims.map(presentClaim), pagination: await page.end(listed.next, listed.total) };
 }
 
 /** DELETE /v1/sites/{domain}/claims/{claim_id} */

@@ -1,6 +1,6 @@
 import type { ConnectionDeleted, ConnectionEntry, ConnectionParams, ConnectionQuery } from '../../shared/contracts/connections.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
-import type { Json } from '../../shared/domain/types.ts';
+import type { RowPlace } from '../../shared/platform/row-page.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/connections/connections.ts';
 import { readPage } from '../answers/paging.ts';
@@ -16,9 +16,9 @@ export async function listMine(call: Call<object, ConnectionQuery, undefined>): 
     const { sites } = scopes.listed;
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
     const page = await readPage(call, 'getConnections', [workspaceId, userId, site ?? null]);
-    const place = { site, sites, limit: page.limit, after: page.from as store.ConnectionPlace | undefined };
+    const place = { site, sites, limit: page.limit, after: page.from as RowPlace | undefined };
     const { connections, next, total } = await store.listConnections(app.browse, { workspaceId, userId }, place);
-    return { answer: connections.map(presentConnection), pagination: await page.end(next as Json | undefined, total) };
+    return { answer: connections.map(presentConnection), pagination: await page.end(next, total) };
 }
 
 /** GET /v1/connections/{connection_id} */

@@ -1,16 +1,9 @@
 import type { DeliveriesQuery, DeliveryEntry, DeliveryParams, WebhookParams } from '../../shared/contracts/webhooks.ts';
 import { TEST_WINDOW } from '../../shared/domain/events/webhook-bounds.ts';
-import type { Json } from '../../shared/domain/types.ts';
+import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import {
-    type Delivery,
-    type DeliveryPlace,
-    hasDelivery,
-    listDeliveries,
-    redeliver,
-    testWebhook,
-} from '../../shared/store/events/deliveries.ts';
+import { type Delivery, hasDelivery, listDeliveries, redeliver, testWebhook } from '../../shared/store/events/deliveries.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 import { presentDelivery } from './present-webhook.ts';
@@ -22,9 +15,9 @@ export async function listSent(call: Call<WebhookParams, DeliveriesQuery, undefi
     const { webhookId } = await mustFind(call);
     const { status } = query;
     const page = await readPage(call, 'getDeliveries', [webhookId, status ?? null]);
-    const place = { status, limit: page.limit, after: page.from as DeliveryPlace | undefined };
+    const place = { status, limit: page.limit, after: page.from as RowPlace | undefined };
     const { deliveries, next, total } = await listDeliveries(app.browse, webhookId, place);
-    return { answer: deliveries.map(presentDelivery), pagination: await page.end(next as Json | undefined, total) };
+    return { answer: deliveries.map(presentDelivery), pagination: await page.end(next, total) };
 }
 
 /** POST /v1/webhooks/{webhook_id}/test */

@@ -2,7 +2,6 @@ import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhook
 import type { Delivery } from '../../shared/store/events/deliveries.ts';
 import type { Webhook } from '../../shared/store/events/webhooks.ts';
 
-/** A webhook as the API presents it. */
 export function presentWebhook(webhook: Webhook): WebhookEntry {
     const { webhookId, url, events, description, isEnabled, disabledReason, failingSince, createdAt, updatedAt } = webhook;
     return {
@@ -18,7 +17,6 @@ export function presentWebhook(webhook: Webhook): WebhookEntry {
     };
 }
 
-/** A delivery as the API presents it. */
 export function presentDelivery(delivery: Delivery): DeliveryEntry {
     const { deliveryId, eventId, type, status, attempts, code, problem, answer, durationMs, createdAt, attemptedAt, dueAt } = delivery;
     return {

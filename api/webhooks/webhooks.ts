@@ -1,7 +1,7 @@
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import type { WebhookDeleted, WebhookEntry, WebhookParams } from '../../shared/contracts/webhooks.ts';
-import type { Json } from '../../shared/domain/types.ts';
 import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
+import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/events/webhooks.ts';
@@ -16,9 +16,9 @@ type WebhookCall = Call<WebhookParams, object, undefined>;
 export async function listMine(call: Call<object, PageQuery, undefined>): Promise<Reply<WebhookEntry[]>> {
     const { workspaceId } = call.caller as Caller;
     const page = await readPage(call, 'getWebhooks', [workspaceId]);
-    const place = { limit: page.limit, after: page.from as store.WebhookPlace | undefined };
+    const place = { limit: page.limit, after: page.from as RowPlace | undefined };
     const { webhooks, next, total } = await store.listWebhooks(call.app.db, workspaceId, place);
-    return { answer: webhooks.map(presentWebhook), pagination: await page.end(next as Json | undefined, total) };
+    return { answer: webhooks.map(presentWebhook), pagination: await page.end(next, total) };
 }
 
 /** GET /v1/webhooks/{webhook_id} */
@@ -41,7 +41,6 @@ export async function rotateOne(call: WebhookCall): Promise<Reply<WebhookEntry>>
     return { answer: { ...presentWebhook(rotated.webhook), secret: rotated.secret } };
 }
 
-/** The webhook of the path. */
 export function nameOf({ params, caller }: Call<WebhookParams, unknown, unknown>): store.WebhookName {
     return { webhookId: params.webhook_id, workspaceId: (caller as Caller).workspaceId };
 }

@@ -1,6 +1,7 @@
 import type { Act } from '../../domain/accounts/acts.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import { ago, countRows, cutPage, type Db, definedConditions } from '../../platform/db.ts';
+import { ago, countRows, type Db, definedConditions } from '../../platform/db.ts';
+import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 
 /** The actor: `usr_…`, `key_…`, another workspace, an operator, or Routebook itself. */
 type Actor = `usr_${string}` | `key_${string}` | `wsp_${string}` | 'operator' | 'system';
@@ -38,12 +39,10 @@ export async function recordAct(db: Db, { workspaceId, actor, action, target, ip
     await db('workspace_audit').insert({ workspace_id: workspaceId, actor, action, target, ip, details: JSON.stringify(details) });
 }
 
-/** A user as an actor. */
 export function actorOfUser(userId: string): Actor {
     return userId as Actor;
 }
 
-/** Another workspace as an actor. */
 export function actorOfWorkspace(workspaceId: string): Actor {
     return workspaceId as Actor;
 }
@@ -60,48 +59,24 @@ interface ActFilter {
     since?: Date | undefined;
 }
 
-/** The row after which a page begins. */
-export interface ActPlace {
-    /** The time as the database prints it, with microseconds. */
-    at: string;
-    id: number;
-}
-
 /** One page of a workspace's audit log, newest first, and the total number of rows. */
 export async function pageOfActs(
     db: Db,
     { workspaceId, actor, action, since }: ActFilter,
-    { limit, after }: { limit: number; after: ActPlace | undefined },
-): Promise<{ acts: ActRow[]; next: ActPlace | undefined; total: number }> {
+    page: RowPage,
+): Promise<{ acts: ActRow[]; next: RowPlace | undefined; total: number }> {
     const wanted = () =>
         db('workspace_audit')
             .where(definedConditions({ workspace_id: workspaceId, actor, action }))
             .where('at', '>', ago(db, `${AUDIT_DAYS} days`))
             .where('at', '>=', since ?? '-infinity');
     const ip = db.raw('case when at > ? then host(ip) end', [ago(db, `${IP_DAYS} days`)]);
-    const columns = {
-        id: 'id',
-        at: 'at',
-        place: db.raw('at::text'),
-        actor: 'actor',
-        action: 'action',
-        target: 'target',
-        ip,
-        details: 'details',
-    };
-    const [rows, total]: [(ActRow & { place: string; id: number })[], number] = await Promise.all([
-        wanted()
-            .whereRaw('(at, id) < (?::timestamptz, ?)', [after?.at ?? 'infinity', after?.id ?? 0])
-            .orderBy([
-                { column: 'at', order: 'desc' },
-                { column: 'id', order: 'desc' },
-            ])
-            .limit(limit + 1)
-            .select(columns),
+    const columns = { at: 'at', actor: 'actor', action: 'action', target: 'target', ip, details: 'details' };
+    const [{ rows, next }, total] = await Promise.all([
+        readRowPage<ActRow>(db, wanted(), columns, page, { at: 'at', id: 'id' }),
         countRows(wanted()),
     ]);
-    const { shown, last } = cutPage(rows, limit);
-    return { acts: shown.map(({ id: _id, place: _place, ...act }) => act), next: last && { at: last.place, id: last.id }, total };
+    return { acts: rows, next, total };
 }
 
 /** Creates partitions ahead of time, drops expired months, and deletes old client addresses. Every process may call it. */

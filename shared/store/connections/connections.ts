@@ -2,7 +2,8 @@ import { isConnectionId } from '../../domain/connections/connection-id.ts';
 import type { ConnectionStatus } from '../../domain/connections/status.ts';
 import type { AuthTerms } from '../../domain/package/auth.ts';
 import type { PackageAuth } from '../../domain/types.ts';
-import { ago, type Columns, columns, countRows, cutPage, type Db } from '../../platform/db.ts';
+import { ago, type Columns, columns, countRows, type Db } from '../../platform/db.ts';
+import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { queueRevocations } from './oauth.ts';
 
@@ -39,7 +40,7 @@ export const CONNECTION: Columns<Connection> = {
 };
 
 /** Maximum number of connections of a workspace. */
-export const MOST_CONNECTIONS = 500;
+export const MAX_CONNECTIONS = 500;
 
 /** The person who reads connections. People see their own connections and the shared ones of the workspace. */
 interface Viewer {
@@ -65,17 +66,9 @@ export async function findConnection(db: Db, viewer: Viewer, connectionId: strin
     return visible(db, viewer).where({ id: connectionId }).first(CONNECTION);
 }
 
-/** The connection after which a page begins. */
-export interface ConnectionPlace {
-    createdAt: string;
-    connectionId: string;
-}
-
-interface ConnectionPage {
+interface ConnectionPage extends RowPage {
     site: string | undefined;
     sites: readonly string[] | null;
-    limit: number;
-    after: ConnectionPlace | undefined;
 }
 
 /**
@@ -85,26 +78,14 @@ interface ConnectionPage {
 export async function listConnections(
     db: Db,
     viewer: Viewer,
-    { site, sites, limit, after }: ConnectionPage,
-): Promise<{ connections: Connection[]; next: ConnectionPlace | undefined; total: number }> {
+    { site, sites, ...page }: ConnectionPage,
+): Promise<{ connections: Connection[]; next: RowPlace | undefined; total: number }> {
     const wanted = () => {
         const of = visible(db, viewer).where(site === undefined ? {} : { site });
         return sites === null ? of : of.whereIn('site', sites);
     };
-    const rows: (Connection & { place: string })[] = await wanted()
-        .whereRaw('(created_at, id) < (?::timestamptz, ?)', [after?.createdAt ?? 'infinity', after?.connectionId ?? ''])
-        .orderBy([
-            { column: 'created_at', order: 'desc' },
-            { column: 'id', order: 'desc' },
-        ])
-        .limit(limit + 1)
-        .select({ ...CONNECTION, place: db.raw('created_at::text') });
-    const { shown, last } = cutPage(rows, limit);
-    return {
-        connections: shown,
-        next: last && { createdAt: last.place, connectionId: last.connectionId },
-        total: await countRows(wanted()),
-    };
+    const { rows, next } = await readRowPage<Connection>(db, wanted(), CONNECTION, page);
+    return { connections: rows, next, total: await countRows(wanted()) };
 }
 
 interface NewConnection {
@@ -126,7 +107,7 @@ export async function addConnection(db: Db, added: NewConnection, by: By): Promi
     const { workspaceId } = viewer;
     return db.transaction(async (trx): Promise<Connection | undefined> => {
         await trx.raw("select pg_advisory_xact_lock(hashtextextended('connections ' || ?, 0))", [workspaceId]);
-        if ((await countRows(trx('connections').where({ workspace_id: workspaceId }))) >= MOST_CONNECTIONS) return undefined;
+        if ((await countRows(trx('connections').where({ workspace_id: workspaceId }))) >= MAX_CONNECTIONS) return undefined;
         const connection = await insertConnection(trx, added);
         if (status !== 'trial') await recordCreated(trx, { connectionId, workspaceId, site, shared }, by);
         return connection;
@@ -164,7 +145,6 @@ export async function keepTrial(db: Db, trial: Connection, by: By): Promise<Conn
     });
 }
 
-/** Deletes a failed trial. */
 export async function dropTrial(db: Db, connectionId: string): Promise<void> {
     await db('connections').where({ id: connectionId, status: 'trial' }).delete();
 }
@@ -223,7 +203,6 @@ export async function changeConnection(
     });
 }
 
-/** Deletes a connection and its value. */
 export async function deleteConnection(db: Db, { connectionId, workspaceId, site }: Connection, by: By): Promise<void> {
     await db.transaction(async (trx) => {
         await queueRevocations(trx, [connectionId]);

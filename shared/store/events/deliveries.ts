@@ -1,7 +1,8 @@
 import type { DeliveryStatus } from '../../domain/events/delivery-statuses.ts';
 import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { newId } from '../../domain/text/ids.ts';
-import { ago, type Columns, columns, countSome, cutPage, type Db, now } from '../../platform/db.ts';
+import { ago, type Columns, columns, countSome, type Db, now } from '../../platform/db.ts';
+import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 import { recordTestEvent } from './events.ts';
 import { type WebhookName, wakeHost } from './webhooks.ts';
 
@@ -11,7 +12,6 @@ export interface Delivery {
     type: string;
     status: DeliveryStatus;
     attempts: number;
-    /** When the next attempt is due. */
     dueAt: Date | null;
     /** HTTP status of the last attempt. */
     code: number | null;
@@ -35,33 +35,17 @@ function queryDeliveries(db: Db, webhookId: string) {
         .where('d.created_at', '>', ago(db, `${DELIVERY_DAYS} days`));
 }
 
-/** The delivery after which a page begins. */
-export interface DeliveryPlace {
-    createdAt: string;
-    deliveryId: string;
-}
-
 /** Lists a page of the deliveries of a webhook, newest first, and counts all of them. */
 export async function listDeliveries(
     db: Db,
     webhookId: string,
-    { status, limit, after }: { status: DeliveryStatus | undefined; limit: number; after: DeliveryPlace | undefined },
-): Promise<{ deliveries: Delivery[]; next: DeliveryPlace | undefined; total: number }> {
+    { status, ...page }: RowPage & { status: DeliveryStatus | undefined },
+): Promise<{ deliveries: Delivery[]; next: RowPlace | undefined; total: number }> {
     const wanted = () => queryDeliveries(db, webhookId).where(status === undefined ? {} : { 'd.status': status });
-    const rows: (Delivery & { place: string })[] = await wanted()
-        .whereRaw('(d.created_at, d.id) < (?::timestamptz, ?)', [after?.createdAt ?? 'infinity', after?.deliveryId ?? ''])
-        .orderBy([
-            { column: 'd.created_at', order: 'desc' },
-            { column: 'd.id', order: 'desc' },
-        ])
-        .limit(limit + 1)
-        .select({ ...DELIVERY, place: db.raw('d.created_at::text') });
-    const { shown, last } = cutPage(rows, limit);
-    const total = await countSome(db, wanted().select('d.id'));
-    return { deliveries: shown, next: last && { createdAt: last.place, deliveryId: last.deliveryId }, total };
+    const { rows, next } = await readRowPage<Delivery>(db, wanted(), DELIVERY, page, { at: 'd.created_at', id: 'd.id' });
+    return { deliveries: rows, next, total: await countSome(db, wanted().select('d.id')) };
 }
 
-/** Whether a webhook has this delivery. */
 export async function hasDelivery(db: Db, webhookId: string, deliveryId: string): Promise<boolean> {
     return (await queryDeliveries(db, webhookId).where({ 'd.id': deliveryId }).first('d.id')) !== undefined;
 }

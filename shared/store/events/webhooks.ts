@@ -3,7 +3,8 @@ import { newWebhookSecret } from '../../domain/events/webhook-secret.ts';
 import type { Receiver } from '../../domain/events/webhook-url.ts';
 import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import { type Columns, columns, countRows, cutPage, type Db, fromNow, now } from '../../platform/db.ts';
+import { type Columns, columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
+import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
@@ -34,7 +35,6 @@ const WEBHOOK: Columns<Webhook> = {
     ...columns('', 'failing_since', 'created_at', 'updated_at'),
 };
 
-/** The sealing purpose of webhook secrets. */
 export const WEBHOOK_PURPOSE = 'webhook secret';
 /** How long a previous secret also signs. */
 const FORMER_SIGNS = '1 days';
@@ -98,7 +98,6 @@ export async function createWebhook(
     });
 }
 
-/** Finds a webhook of this workspace. */
 export async function findWebhook(db: Db, name: WebhookName): Promise<Webhook | undefined> {
     return isId(name.webhookId) ? queryWebhook(db, name).first(WEBHOOK) : undefined;
 }
@@ -109,29 +108,15 @@ export async function isReceiverBlocked(db: Db, { registrable }: Receiver): Prom
     return (await db('domains').where({ registrable, is_blocked: true }).first('registrable')) !== undefined;
 }
 
-/** The webhook after which a page begins. */
-export interface WebhookPlace {
-    createdAt: string;
-    webhookId: string;
-}
-
 /** A page of a workspace's webhooks, newest first, and their total number. */
 export async function listWebhooks(
     db: Db,
     workspaceId: string,
-    { limit, after }: { limit: number; after: WebhookPlace | undefined },
-): Promise<{ webhooks: Webhook[]; next: WebhookPlace | undefined; total: number }> {
+    page: RowPage,
+): Promise<{ webhooks: Webhook[]; next: RowPlace | undefined; total: number }> {
     const all = () => db('webhooks').where({ workspace_id: workspaceId });
-    const rows: (Webhook & { place: string })[] = await all()
-        .whereRaw('(created_at, id) < (?::timestamptz, ?)', [after?.createdAt ?? 'infinity', after?.webhookId ?? ''])
-        .orderBy([
-            { column: 'created_at', order: 'desc' },
-            { column: 'id', order: 'desc' },
-        ])
-        .limit(limit + 1)
-        .select({ ...WEBHOOK, place: db.raw('created_at::text') });
-    const { shown, last } = cutPage(rows, limit);
-    return { webhooks: shown, next: last && { createdAt: last.place, webhookId: last.webhookId }, total: await countRows(all()) };
+    const { rows, next } = await readRowPage<Webhook>(db, all(), WEBHOOK, page);
+    return { webhooks: rows, next, total: await countRows(all()) };
 }
 
 interface WebhookChange {
@@ -316,7 +301,6 @@ async function stopWaiting(db: Db, webhookIds: readonly string[]): Promise<void>
         .update({ status: 'stopped', due_at: null });
 }
 
-/** Moves waiting deliveries to the webhook's new host. */
 async function moveWaiting(db: Db, webhookId: string, host: string): Promise<void> {
     const moved = await db('webhook_deliveries').where({ webhook_id: webhookId, status: 'pending' }).whereNot({ host }).update({ host });
     if (moved > 0) await wakeHost(db, host);

@@ -2,7 +2,8 @@ import type { Act } from '../../domain/accounts/acts.ts';
 import { type ClaimStatus, newClaimToken, type ProofMethod, proofLine, proofName, proofUrl } from '../../domain/site/proof.ts';
 import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import { type Columns, columns, countRows, cutPage, type Db, fromNow, now, orNow } from '../../platform/db.ts';
+import { type Columns, columns, countRows, type Db, fromNow, now, orNow } from '../../platform/db.ts';
+import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { addMaintainer } from './maintainers.ts';
@@ -76,7 +77,6 @@ export async function createClaim(
     });
 }
 
-/** Identifies a claim. */
 interface ClaimName {
     claimId: string;
     registrable: string;
@@ -98,29 +98,17 @@ function queryLive(db: Db) {
     return db('claims').where((is) => is.where({ status: 'proven' }).orWhere('expires_at', '>', now(db)));
 }
 
-/** The claim after which a page begins. */
-export interface ClaimPlace {
-    createdAt: string;
-    claimId: string;
-}
-
 /** A page of a workspace's claims on a domain, oldest first, and their total number. */
 export async function listClaims(
     db: Db,
     { registrable, workspaceId }: { registrable: string; workspaceId: string },
-    { limit, after }: { limit: number; after: ClaimPlace | undefined },
-): Promise<{ claims: Claim[]; next: ClaimPlace | undefined; total: number }> {
+    page: RowPage,
+): Promise<{ claims: Claim[]; next: RowPlace | undefined; total: number }> {
     const claims = () => queryLive(db).where({ registrable, workspace_id: workspaceId });
-    const rows: (Claim & { place: string })[] = await claims()
-        .whereRaw('(created_at, id) > (?::timestamptz, ?)', [after?.createdAt ?? '-infinity', after?.claimId ?? ''])
-        .orderBy(['created_at', 'id'])
-        .limit(limit + 1)
-        .select({ ...CLAIM, place: db.raw('created_at::text') });
-    const { shown, last } = cutPage(rows, limit);
-    return { claims: shown, next: last && { createdAt: last.place, claimId: last.claimId }, total: await countRows(claims()) };
+    const { rows, next } = await readRowPage<Claim>(db, claims(), CLAIM, page, { at: 'created_at', id: 'id', isOldestFirst: true });
+    return { claims: rows, next, total: await countRows(claims()) };
 }
 
-/** A domain on which a workspace has claims. */
 interface ClaimedDomain {
     registrable: string;
     claims: number;
@@ -168,17 +156,14 @@ export async function deleteClaim(db: Db, name: ClaimName, by: By): Promise<bool
     });
 }
 
-/** Makes a check of the claim due now. */
 export async function askForCheck(db: Db, claimId: string): Promise<void> {
     await change(db, claimId, { due_at: now(db) });
 }
 
-/** Deletes claims that expired unproven. */
 export async function forgetClaims(db: Db): Promise<void> {
     await db('claims').whereNot({ status: 'proven' }).where('expires_at', '<=', now(db)).delete();
 }
 
-/** A claim that a worker has to check. */
 export interface DueCheck {
     claimId: string;
     registrable: string;

@@ -1,5 +1,6 @@
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
-import { ago, type Columns, countRows, cutPage, type Db } from '../../platform/db.ts';
+import { ago, type Columns, countRows, type Db } from '../../platform/db.ts';
+import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 
 /** A caller's report that an endpoint does not do what its schema describes. */
@@ -66,34 +67,15 @@ export async function addReport(
     });
 }
 
-/** The report after which a page begins. */
-export interface ReportPlace {
-    /** The time as the database prints it, with microseconds. */
-    at: string;
-    id: string;
-}
-
 /** One page of the reports of a site, newest first, and their total number. */
 export async function reportsOf(
     db: Db,
     site: string,
-    { limit, after }: { limit: number; after?: ReportPlace | undefined },
-): Promise<{ reports: ProblemReport[]; next: ReportPlace | undefined; total: number }> {
-    const rows: (ProblemReport & { at: string })[] = await db('problem_reports')
-        .where({ site })
-        .whereRaw('(created_at, id) < (?::timestamptz, ?)', [after?.at ?? 'infinity', after?.id ?? ''])
-        .orderBy([
-            { column: 'created_at', order: 'desc' },
-            { column: 'id', order: 'desc' },
-        ])
-        .limit(limit + 1)
-        .select({ ...REPORT, at: db.raw('created_at::text') });
-    const { shown, last } = cutPage(rows, limit);
-    return {
-        reports: shown.map(({ at: _at, ...report }) => report),
-        next: last && { at: last.at, id: last.id },
-        total: await countRows(db('problem_reports').where({ site })),
-    };
+    page: RowPage,
+): Promise<{ reports: ProblemReport[]; next: RowPlace | undefined; total: number }> {
+    const reports = () => db('problem_reports').where({ site });
+    const { rows, next } = await readRowPage<ProblemReport>(db, reports(), REPORT, page);
+    return { reports: rows, next, total: await countRows(reports()) };
 }
 
 /** Deletes reports that are older than 90 days. */

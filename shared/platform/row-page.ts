@@ -1,0 +1,39 @@
+import type { Knex } from 'knex';
+import { type Columns, cutPage, type Db } from './db.ts';
+
+/** The row after which a page begins. `at` is its time as the database prints it, with microseconds. */
+export type RowPlace = { at: string; id: string | number };
+
+/** The page of a list that is sorted by time and id. */
+export interface RowPage {
+    limit: number;
+    after?: RowPlace | undefined;
+}
+
+/** The columns of the time and the id. */
+interface SortColumns {
+    at: string;
+    id: string;
+    isOldestFirst?: true;
+}
+
+/** Reads a page of the rows that a query finds, newest first by default. */
+export async function readRowPage<Row extends object>(
+    db: Db,
+    query: Knex.QueryBuilder,
+    columns: Columns<Row>,
+    { limit, after }: RowPage,
+    { at, id, isOldestFirst }: SortColumns = { at: 'created_at', id: 'id' },
+): Promise<{ rows: Row[]; next: RowPlace | undefined }> {
+    const order = isOldestFirst ? 'asc' : 'desc';
+    const sorted = query.orderBy([
+        { column: at, order },
+        { column: id, order },
+    ]);
+    if (after !== undefined) sorted.whereRaw(`(??, ??) ${isOldestFirst ? '>' : '<'} (?::timestamptz, ?)`, [at, id, after.at, after.id]);
+    const place = { placeAt: db.raw('??::text', [at]), placeId: id };
+    const found = (await sorted.limit(limit + 1).select({ ...columns, ...place })) as { placeAt: string; placeId: string | number }[];
+    const { shown, last } = cutPage(found, limit);
+    const rows = shown.map(({ placeAt: _at, placeId: _id, ...row }) => row as Row);
+    return { rows, next: last && { at: last.placeAt, id: last.placeId } };
+}
