@@ -21,7 +21,6 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
     requestId: string;
     /** The time of arrival, by the monotonic clock. */
     startedAt: number;
-    /** The span of the whole request. */
     span: Span;
     /** `op_…`: our own id of this call. It is always unique; request ids may repeat. */
     operation: string;

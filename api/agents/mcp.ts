@@ -22,7 +22,7 @@ import { sealedAgreements } from './sealed-agreements.ts';
 /** The transport's response headers that are forwarded; hapi sets the others. */
 const KEPT_HEADERS = ['content-type', 'mcp-protocol-version'] as const;
 /** The most messages in one request. They run concurrently, and some of their routes have no rate limit. */
-const MOST_MESSAGES = 10;
+const MAX_MESSAGES = 10;
 
 /**
  * `POST /mcp` serves the general tools, `POST /mcp/{site}` the endpoints of one site, over stateless streamable HTTP. Tools call our own
@@ -174,14 +174,12 @@ function problem(parameter: string, code: Detail['code'], message: string): Deta
  */
 function messagesIn(body: unknown): unknown {
     if (!Array.isArray(body)) return body;
-    if (body.length > MOST_MESSAGES)
-        throw new Refusal('VALIDATION_ERROR', `At most ${MOST_MESSAGES} messages are accepted in one request.`);
+    if (body.length > MAX_MESSAGES) throw new Refusal('VALIDATION_ERROR', `At most ${MAX_MESSAGES} messages are accepted in one request.`);
     const ids = body.map((message: { id?: unknown } | null) => message?.id).filter((id) => id !== undefined);
     if (new Set(ids).size < ids.length) throw new Refusal('VALIDATION_ERROR', 'Two messages of one request have the same id.');
     return body.filter((message: { method?: unknown } | null) => message?.method !== 'notifications/cancelled');
 }
 
-/** Whether a message calls a tool that needs a key. */
 function callsWithKey(body: unknown, tools: readonly AgentTool[]): boolean {
     const messages = (Array.isArray(body) ? body : [body]) as ({ method?: unknown; params?: { name?: unknown } | null } | null)[];
     const called = messages.filter((message) => message?.method === 'tools/call').map((message) => message?.params?.name);

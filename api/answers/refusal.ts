@@ -97,7 +97,6 @@ export function routeHeaders({ requestId, isOpen }: { requestId: string; isOpen:
     ];
 }
 
-/** The headers of every refusal with this code. */
 export function refusalHeaders({ code, extras }: Refusal): [string, string][] {
     const headers: [string, string][] = Object.entries(extras.headers ?? {});
     if (extras.retryAfter !== undefined) headers.push(['retry-after', String(extras.retryAfter)]);

@@ -66,7 +66,6 @@ export function keepVisit(app: App, request: Request, response: ResponseObject):
     if (newVisit !== undefined) response.header('set-cookie', cookie(app, 'visit', newVisit, SESSION_SECONDS), { append: true });
 }
 
-/** Clears the session cookie. */
 export function signOut(app: App, response: ResponseObject): void {
     response.header('set-cookie', cookie(app, 'session', '', 0), { append: true });
 }

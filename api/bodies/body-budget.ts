@@ -4,7 +4,6 @@ import { Refusal } from '../../shared/refusals.ts';
 import { networkOf } from '../admission/client-address.ts';
 import { goneSignal } from '../call.ts';
 
-/** The sender of a body. */
 export interface Sender {
     /** The network that it comes from. */
     network: string;

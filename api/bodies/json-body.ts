@@ -124,7 +124,6 @@ function parse(payload: Buffer): { value: Json; text: string } {
     }
 }
 
-/** The refusal of an empty body. */
 export function emptyBody(): Refusal {
     return new Refusal('INVALID_JSON', 'The body is empty; send a JSON object.');
 }

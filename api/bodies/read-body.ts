@@ -95,7 +95,7 @@ function dropBody({ raw: { req: source } }: Request): Promise<void> {
 const FIRST_BYTES = 16 * 1024;
 
 /** Collects a body of up to `most` bytes in one buffer. Separate chunks would each keep a whole packet in memory. */
-function createBody(most: number): { add(chunk: Buffer): void; take(): Buffer; drop(): void } {
+function createBody(max: number): { add(chunk: Buffer): void; take(): Buffer; drop(): void } {
     let room: Buffer = Buffer.alloc(0);
     let used = 0;
     return {
@@ -103,7 +103,7 @@ function createBody(most: number): { add(chunk: Buffer): void; take(): Buffer; d
             const needed = used + chunk.length;
             if (needed > room.length) {
                 // Grows with the bytes that arrived, not to the Content-Length, which a client can claim for free.
-                const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(most, Math.max(2 * room.length, FIRST_BYTES))));
+                const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(max, Math.max(2 * room.length, FIRST_BYTES))));
                 room.copy(larger, 0, 0, used);
                 release(room);
                 room = larger;

@@ -41,7 +41,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
         ),
     );
     if (made === undefined) {
-        const message = `This workspace has ${connections.MOST_CONNECTIONS} connections, which is the limit: delete one.`;
+        const message = `This workspace has ${connections.MAX_CONNECTIONS} connections, which is the limit: delete one.`;
         throw invalid({ path: '', code: 'INVALID_VALUE', message });
     }
     const kept = isTried ? await keepTried(call, made, test) : made;

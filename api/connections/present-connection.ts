@@ -1,7 +1,6 @@
 import type { ConnectionEntry } from '../../shared/contracts/connections.ts';
 import type { Connection } from '../../shared/store/connections/connections.ts';
 
-/** A connection as the API presents it. */
 export function presentConnection(connection: Connection): ConnectionEntry {
     const {
         connectionId,

@@ -7,7 +7,6 @@ import type { Settled } from '../../shared/fetch/settle.ts';
 import type { AnswerToKeep } from '../../shared/store/credits/credits.ts';
 import type { Call, Reply } from '../serve.ts';
 
-/** The answer of a charged fetch. */
 export function presentFetch(order: FetchOrder, admitted: Admitted, settled: Settled & { ok: true }): Reply<FetchAnswer> {
     if (settled.kept !== undefined) return { text: settled.kept, isKept: true };
     const { head, tail } = answerText(order, admitted, settled);

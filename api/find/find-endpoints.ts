@@ -1,4 +1,5 @@
 import type { EndpointsQuery, FindMeta, FoundEndpoint } from '../../shared/contracts/endpoints.ts';
+import { defined } from '../../shared/domain/defined.ts';
 import { wordsOf } from '../../shared/domain/find/candidates.ts';
 import { pageOf } from '../../shared/domain/find/order.ts';
 import { memorableTaskWords, type Search } from '../../shared/domain/find/weigh.ts';
@@ -94,8 +95,5 @@ function metaOf({ app, caller, query }: FindCall, total: number, search?: Search
         app.lookUpSessions.record({ id: sessionId, accountId: caller.accountId, words: memorableTaskWords(search) });
     }
     const suggestion = total === 0 && query.task !== undefined ? suggestRequest(query.task, query) : undefined;
-    return {
-        ...(caller === undefined ? {} : { session_id: sessionId }),
-        ...(suggestion === undefined ? {} : { suggestion }),
-    };
+    return defined({ session_id: caller === undefined ? undefined : sessionId, suggestion });
 }

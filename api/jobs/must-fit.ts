@@ -15,9 +15,9 @@ const NONE: JobBounds = { items: 0, bytes: 0 };
  */
 export async function mustFit(db: Db, { plan, accountId }: Caller, more = NONE): Promise<void> {
     const open = await readOpen(db, accountId);
-    const most = OPEN_BOUNDS[plan];
-    if (open.items + more.items <= most.items && open.bytes + more.bytes <= most.bytes) return;
-    throw new Refusal('RATE_LIMITED', `The window open_items is full: ${inWords(most, 'open jobs')} an account on ${plan}.`, {
+    const max = OPEN_BOUNDS[plan];
+    if (open.items + more.items <= max.items && open.bytes + more.bytes <= max.bytes) return;
+    throw new Refusal('RATE_LIMITED', `The window open_items is full: ${inWords(max, 'open jobs')} an account on ${plan}.`, {
         retryAfter: OPEN_RETRY,
     });
 }
@@ -28,9 +28,9 @@ export async function mustFit(db: Db, { plan, accountId }: Caller, more = NONE):
  */
 export async function mustFitToday(trx: Db, { plan, accountId }: Caller, ordered: JobBounds): Promise<void> {
     const today = await countOrdered(trx, accountId, ordered);
-    const most = ORDER_BOUNDS[plan];
-    if (today.items <= most.items && today.bytes <= most.bytes) return;
-    throw new Refusal('RATE_LIMITED', `The window ordered_items is full: ${inWords(most, 'new jobs')} a day of an account on ${plan}.`, {
+    const max = ORDER_BOUNDS[plan];
+    if (today.items <= max.items && today.bytes <= max.bytes) return;
+    throw new Refusal('RATE_LIMITED', `The window ordered_items is full: ${inWords(max, 'new jobs')} a day of an account on ${plan}.`, {
         retryAfter: today.secondsLeft,
     });
 }

@@ -9,7 +9,6 @@ import { perApp } from '../admission/per-app.ts';
 const LOOK_MS = 200;
 
 interface Waits {
-    /** Waiting reads by account. */
     ofAccount: Map<string, number>;
     /** Callbacks by job or batch. */
     ofId: Map<string, Set<() => void>>;

@@ -44,9 +44,9 @@ export function checkDistance(app: App, caller: Caller, schedule: Schedule): voi
 
 /** Checks the number of monitors. Call it in the transaction that stored the monitor. @throws Refusal PLAN_LIMIT */
 export async function checkNumber(trx: Db, app: App, caller: Caller, { active }: { active: boolean }): Promise<void> {
-    const most = caller.figures.monitors;
-    if ((await countMonitors(trx, caller, { active })) <= most) return;
-    throw planLimit(app, caller, `On ${caller.plan} you can have up to ${most} monitors: delete or pause one.`);
+    const max = caller.figures.monitors;
+    if ((await countMonitors(trx, caller, { active })) <= max) return;
+    throw planLimit(app, caller, `On ${caller.plan} you can have up to ${max} monitors: delete or pause one.`);
 }
 
 function planLimit(app: App, { plan, workspaceId }: Caller, message: string): Refusal {

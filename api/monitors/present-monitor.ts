@@ -10,7 +10,6 @@ import { openError } from '../../shared/store/jobs/sealed.ts';
 import { type ChangeRow, lastRuns, type MonitorRow, type RunRow } from '../../shared/store/monitors/monitors.ts';
 import { openText } from '../../shared/store/monitors/sealed.ts';
 
-/** Presents monitors with their last runs. */
 export async function presentMonitors(app: App, rows: readonly MonitorRow[]): Promise<Monitor[]> {
     const runs = await lastRuns(
         app.db,

@@ -5,7 +5,6 @@ import type { JsonSchema } from '../../shared/domain/types.ts';
 /** How the columns of a file map to params. */
 export interface CsvOrder {
     text: string;
-    /** The params of the endpoint. */
     params: readonly { name: string; schema: JsonSchema | undefined }[];
     /** The param of each column, `custom_id`, or `''` to leave the column out. If undefined, the names of the columns decide. */
     columns?: readonly string[] | undefined;
@@ -38,9 +37,9 @@ const MAX_JSON = 10_000;
 
 /**
  * Converts the rows of a CSV file to items. The schema of a param decides how its cells are parsed. Empty cells are left out.
- * @param most the most items
+ * @param max the most items
  */
-export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOrder, most: number): CsvItems {
+export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOrder, max: number): CsvItems {
     const { data, errors } = papaparse.parse<string[]>(text.replace(/^\uFEFF/, ''), { delimitersToGuess: DELIMITERS });
     const rows = withLines(data);
     const fault = errors.find(({ type }) => type === 'Quotes');
@@ -50,11 +49,11 @@ export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOr
     if (first === undefined || items.length === 0) {
         return { ok: false, problem: 'There are no rows: the first line names the columns, and each further one is a call.' };
     }
-    if (items.length > most) {
+    if (items.length > max) {
         const many = items.length.toLocaleString('en');
         return {
             ok: false,
-            problem: `There are ${many} rows, and this form takes ${most.toLocaleString('en')}. The command line takes more.`,
+            problem: `There are ${many} rows, and this form takes ${max.toLocaleString('en')}. The command line takes more.`,
         };
     }
     const head = first.cells.map((cell) => cell.trim());

@@ -81,7 +81,7 @@ function presentBilling({ unit, results, maxResults }: Endpoint['billing']): Cat
  * Writes the endpoints as JSON. To stay within `most` bytes, leaves out the result schemas and examples of the last endpoints. May be
  * longer, since everything that a call needs is kept.
  */
-export function writeEndpoints(endpoints: readonly CatalogEndpoint[], most: number): string {
+export function writeEndpoints(endpoints: readonly CatalogEndpoint[], max: number): string {
     const bare = endpoints.map(({ returns, ...endpoint }) =>
         JSON.stringify({ ...endpoint, examples: [], ...(returns === undefined ? {} : { returns_truncated: true }) }),
     );
@@ -89,7 +89,7 @@ export function writeEndpoints(endpoints: readonly CatalogEndpoint[], most: numb
     const written = bare.map((text, place) => {
         const whole = JSON.stringify(endpoints[place]);
         const more = Buffer.byteLength(whole) - Buffer.byteLength(text);
-        if (length + more > most) {
+        if (length + more > max) {
             length = Number.POSITIVE_INFINITY;
             return text;
         }

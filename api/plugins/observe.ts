@@ -14,7 +14,6 @@ declare module '@hapi/hapi' {
         clientAddress: string;
         /** Milliseconds of the monotonic clock. */
         startedAt: number;
-        /** The span of the whole request. */
         span: Span;
         /** For an internal call: aborted when the client of the outer request disconnects. */
         gone: AbortSignal | undefined;

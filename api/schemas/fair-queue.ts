@@ -6,7 +6,6 @@ import { createTokenBuckets } from '../admission/token-buckets.ts';
 interface FairTurn {
     /** The client's network. */
     network: string;
-    /** The account. */
     owner: string;
     /** Whether the account is on Free. One person may have many free accounts. */
     isFree: boolean;

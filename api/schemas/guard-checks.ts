@@ -30,7 +30,6 @@ export async function guardChecks(app: App, caller: Caller): Promise<void> {
 /** The queue of the thread that checks and compares packages. */
 const line = createFairQueue();
 
-/** The call that sent the package. */
 type PackageCall = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'clientAddress' | 'gone'>;
 
 /**

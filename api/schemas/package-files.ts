@@ -11,7 +11,6 @@ import { workOnPackage } from '../packages/work.ts';
 
 type PackageFormat = NonNullable<PackageQuery['format']>;
 
-/** The package files that callers download. */
 export interface PackageFiles {
     /** Finds the file of a version that may be read. If the caller's copy is current, the file is not read. */
     find(version: schemas.VersionRef, format: PackageFormat): Promise<Tagged>;

@@ -1,7 +1,6 @@
 import type { VersionEntry } from '../../shared/contracts/versions.ts';
 import type { HistoryRow } from '../../shared/store/registry/schemas.ts';
 
-/** One version as its history shows it. */
 export function presentVersion(version: HistoryRow): VersionEntry {
     const { added, removed, changed, hosts_added } = version.changes;
     return {

@@ -18,12 +18,10 @@ interface ListOptions {
     limit: number;
 }
 
-/** `account list` */
 export async function list({ db }: Operator, { plan, limit }: ListOptions): Promise<Done> {
     return present(await listAccounts(db, { plan, limit }));
 }
 
-/** `account find` */
 export async function find({ db }: Operator, words: string, { limit }: ListOptions): Promise<Done> {
     return present(await findAccounts(db, words, limit));
 }
@@ -101,7 +99,6 @@ export async function create(operator: Operator, options: CreateOptions): Promis
     };
 }
 
-/** Names the account that an address has. */
 async function earlierAccount(db: Db, address: string): Promise<string | undefined> {
     const email = readEmail(address);
     const known = email.ok ? await findByAddress(db, email.normalised) : undefined;
@@ -110,12 +107,10 @@ async function earlierAccount(db: Db, address: string): Promise<string | undefin
     return `${known.email} has an account already: ${known.userId}${names === '' ? '' : ` with ${names}`}`;
 }
 
-/** `account suspend` */
 export async function suspend(operator: Operator, userId: string): Promise<Done> {
     return change(operator, userId, true);
 }
 
-/** `account resume` */
 export async function resume(operator: Operator, userId: string): Promise<Done> {
     return change(operator, userId, false);
 }
@@ -129,7 +124,6 @@ async function change(operator: Operator, userId: string, isSuspended: boolean):
     return done({ user_id: userId, suspended: isSuspended });
 }
 
-/** `account reset-factor` */
 export async function resetFactor(operator: Operator, userId: string): Promise<Done> {
     const lost = await audited(operator, async (trx) => {
         const { email } = await userOrFault(trx, userId);

@@ -3,7 +3,6 @@ import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import type { Operator } from './operator.ts';
 
-/** The result of a command, as JSON and as text. */
 export interface Done {
     result: Json;
     lines: string[];

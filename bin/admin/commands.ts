@@ -24,7 +24,6 @@ import * as usage from './usage.ts';
 import { verify } from './verify.ts';
 import * as workspaces from './workspaces.ts';
 
-/** Descriptions of command groups. */
 export const GROUPS: Readonly<Record<string, string>> = {
     account: 'accounts and the people behind them',
     key: 'API keys',

@@ -38,7 +38,6 @@ async function sizeOf(embeddings: NonNullable<Operator['embeddings']>): Promise<
     }
 }
 
-/** `embeddings status` */
 export async function status({ db, embeddings }: Operator): Promise<Done> {
     const state = await embeddingState(db);
     const wanted = embeddings?.model ?? null;

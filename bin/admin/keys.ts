@@ -14,7 +14,6 @@ interface CreateOptions {
     scopes?: Scopes;
 }
 
-/** `key create` */
 export async function create(operator: Operator, options: CreateOptions): Promise<Done> {
     const { workspace, user, name, expiresIn, scopes = EVERY_SCOPE } = options;
     const made = await audited(operator, async (trx) => {
@@ -32,7 +31,6 @@ export async function create(operator: Operator, options: CreateOptions): Promis
     return done({ key_id: made.keyId, api_key: made.apiKey });
 }
 
-/** `key list` */
 export async function list({ db }: Operator, { workspace }: { workspace: string }): Promise<Done> {
     const { workspaceId } = await workspaceOrFault(db, workspace);
     const result = (await keys.listKeys(db, workspaceId)).map((key) => ({
@@ -56,7 +54,6 @@ export async function list({ db }: Operator, { workspace }: { workspace: string 
     };
 }
 
-/** `key revoke` */
 export async function revoke(operator: Operator, keyId: string): Promise<Done> {
     await audited(operator, async (trx) => {
         const key = await keys.findKey(trx, keyId);

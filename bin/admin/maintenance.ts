@@ -3,7 +3,6 @@ import { rewrapAll } from '../../shared/store/accounts/sealed-rows.ts';
 import { type Done, table } from './command.ts';
 import { AdminFault, type Operator } from './operator.ts';
 
-/** `credentials rotate` */
 export async function rotate({ db, secrets, secretKeyId, actor, command }: Operator): Promise<Done> {
     if (secretKeyId === undefined) {
         throw new AdminFault('VALIDATION_ERROR', 'SECRET_KEYS is not set: there is no key to encrypt with. Set it as for the services.');
@@ -21,7 +20,6 @@ export async function rotate({ db, secrets, secretKeyId, actor, command }: Opera
     };
 }
 
-/** `audit list` */
 export async function listAudit({ db }: Operator, { limit }: { limit: number }): Promise<Done> {
     const entries = (await listChanges(db, limit)).map((entry) => ({ ...entry, at: entry.at.toISOString() }));
     return {

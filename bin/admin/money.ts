@@ -36,7 +36,6 @@ export function presentLimits(overrides: Overrides): JsonObject {
     };
 }
 
-/** `plan set` */
 export async function setPlan(operator: Operator, workspaceId: string, plan: Plan, limits: LimitOptions): Promise<Done> {
     const overrides = readLimits(limits);
     const accountId = await audited(operator, async (trx) => {
@@ -61,7 +60,6 @@ export async function setPlan(operator: Operator, workspaceId: string, plan: Pla
     return { result: { ...set, limits: presentLimits(overrides) }, lines: fields(set) };
 }
 
-/** `credits grant` */
 export async function grant(operator: Operator, workspaceId: string, amount: number): Promise<Done> {
     const result = await audited(operator, async (trx) => {
         const workspace = await workspaceOrFault(trx, workspaceId);
@@ -73,7 +71,6 @@ export async function grant(operator: Operator, workspaceId: string, amount: num
     return done(result);
 }
 
-/** `ledger check` */
 export async function check({ db }: Operator): Promise<Done> {
     const drifts = (await checkLedger(db)).map(({ accountId, available, held, openHolds }) => ({
         account_id: accountId,

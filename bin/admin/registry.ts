@@ -18,7 +18,6 @@ interface LoadOptions {
     dryRun?: true;
 }
 
-/** `registry load` */
 export async function load(operator: Operator, { from, only, verify, dryRun }: LoadOptions): Promise<Done> {
     const documents = filterBySite(documentsAt(from, operator.egressAllow), only);
     const then = async (trx: Db, loaded: LoadedPackage) => {
@@ -117,7 +116,6 @@ export async function status({ db }: Operator): Promise<Done> {
     };
 }
 
-/** `request list` */
 export async function listRequests({ db }: Operator, { status: wanted, limit }: { status?: RequestStatus; limit: number }): Promise<Done> {
     const requests = await schemaRequests.list(db, { status: wanted, limit });
     return {
@@ -138,7 +136,6 @@ function shortened(text: string): string {
     return text.length <= 60 ? text : `${text.slice(0, 59).toWellFormed()}…`;
 }
 
-/** `request set` */
 export async function moveRequest(operator: Operator, id: string, { status: wanted }: { status: RequestStatus }): Promise<Done> {
     await audited(operator, async (trx) => {
         const moved = await schemaRequests.move(trx, id, wanted);

@@ -5,7 +5,6 @@ import { COMMANDS, GROUPS } from './commands.ts';
 import { AdminFault, type Env, openOperator } from './operator.ts';
 
 export interface Terminal {
-    /** Prints a line to stdout. */
     print(line: string): void;
     /** Prints a line to stderr. */
     complain(line: string): void;

@@ -22,7 +22,6 @@ interface SiteOptions {
     cookies?: 'allow' | 'forbid';
 }
 
-/** `site set` */
 export async function set(operator: Operator, name: SiteName, { authHost, cookies, ...figures }: SiteOptions): Promise<Done> {
     const settings = {
         ...Object.fromEntries(Object.entries(figures).map(([setting, value]) => [setting, value === 'default' ? null : value])),
@@ -32,7 +31,6 @@ export async function set(operator: Operator, name: SiteName, { authHost, cookie
     return changeDomain(operator, name, (trx, registrable) => sites.setDomain(trx, registrable, settings));
 }
 
-/** `site block` */
 export async function block(operator: Operator, name: SiteName, options: { reason: string; reclaim?: true }): Promise<Done> {
     const { reason, reclaim } = options;
     const reclaimed = async (trx: Db, registrable: string) => ({ reclaimed_credits: await sites.reclaimBonus(trx, registrable) });
@@ -40,7 +38,6 @@ export async function block(operator: Operator, name: SiteName, options: { reaso
     return changeDomain(operator, name, change, reason, reclaim && reclaimed);
 }
 
-/** `site unblock` */
 export async function unblock(operator: Operator, name: SiteName, { reason }: { reason?: string }): Promise<Done> {
     return changeDomain(operator, name, sites.unblockDomain, reason);
 }
@@ -60,7 +57,6 @@ async function changeDomain(
     return done(await audited(operator, work, reason));
 }
 
-/** `site show` */
 export async function show({ db }: Operator, { registrable }: SiteName): Promise<Done> {
     const domain = present(await sites.findDomain(db, registrable));
     const [shown, maintainers] = [await sites.sitesOf(db, registrable), await listMaintainers(db, registrable)];
@@ -82,7 +78,6 @@ export async function show({ db }: Operator, { registrable }: SiteName): Promise
     return { result, lines };
 }
 
-/** `site list` */
 export async function list({ db }: Operator, { only, limit }: { only?: sites.SiteFilter; limit: number }): Promise<Done> {
     const listed = await sites.listSites(db, { only, limit });
     const state = ({ isBlocked, latest, drift, verified }: sites.ListedSite) =>
@@ -104,17 +99,14 @@ export async function list({ db }: Operator, { only, limit }: { only?: sites.Sit
     };
 }
 
-/** `site transfer` */
 export async function transfer(operator: Operator, name: SiteName, workspaceId: string): Promise<Done> {
     return changeMaintainers(operator, name, workspaceId, transferDomain);
 }
 
-/** `maintainer add` */
 export async function addMaintainer(operator: Operator, name: SiteName, workspaceId: string): Promise<Done> {
     return changeMaintainers(operator, name, workspaceId, grantMaintainer);
 }
 
-/** `maintainer remove` */
 export async function removeMaintainer(operator: Operator, name: SiteName, workspaceId: string): Promise<Done> {
     return changeMaintainers(operator, name, workspaceId, async (trx, registrable) => {
         const outcome = await removeAsOperator(trx, registrable, workspaceId);

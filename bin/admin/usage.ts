@@ -8,7 +8,6 @@ interface TopOptions {
     limit: number;
 }
 
-/** `usage top` */
 export async function top({ db }: Operator, { by, days, limit }: TopOptions): Promise<Done> {
     const rows = await topUsage(db, { by, days, limit });
     const named = ({ name }: (typeof rows)[number]) => (by === 'endpoint' ? { site: name[0], endpoint: name[1] } : { [by]: name[0] });

@@ -10,7 +10,6 @@ import { type Operator, workspaceOrFault } from './operator.ts';
 
 const MAX_SITES = 100;
 
-/** `workspace list` */
 export async function list({ db }: Operator, { plan, limit }: { plan?: Plan; limit: number }): Promise<Done> {
     const workspaces = await listWorkspaces(db, { plan, limit });
     return {
@@ -29,7 +28,6 @@ export async function list({ db }: Operator, { plan, limit }: { plan?: Plan; lim
     };
 }
 
-/** `workspace show` */
 export async function show({ db }: Operator, workspaceId: string): Promise<Done> {
     const workspace = await workspaceOrFault(db, workspaceId);
     const [members, keys, balance, sites] = [

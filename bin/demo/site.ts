@@ -31,7 +31,6 @@ const PRODUCTS: readonly Product[] = [
     stock: Number(stock),
 }));
 
-/** The running demo site. */
 export interface DemoSite {
     port: number;
     /** The wanted port, if another program uses it. Undefined if the site got the wanted port. */

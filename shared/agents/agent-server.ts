@@ -16,7 +16,6 @@ import { type Failed, nextCall, nextStepText } from './next-step.ts';
 import { type Agreement, type Agreements, findAgreement, questionOf } from './questions.ts';
 import { type AgentTool, type Arguments, DEFAULT_CHARACTERS } from './tool.ts';
 
-/** The configuration of an agent server. */
 export interface Served {
     tools: readonly AgentTool[];
     instructions: string;
@@ -70,9 +69,9 @@ async function call(
     if (problems.length > 0) return failure({ ...INVALID_ARGUMENTS, details: problems }, failed);
     const agreement = await findAgreement(mcpReq, asked, agreements);
     try {
-        const most = tool.isCheckedByRoute ? undefined : (args['max_characters'] as number | undefined);
+        const maxCharacters = tool.isCheckedByRoute ? undefined : (args['max_characters'] as number | undefined);
         return await success(tool, await tool.run(args, (one) => ask(agreement === undefined ? one : confirmedCall(one, agreement))), {
-            most,
+            maxCharacters,
             fullResults,
         });
     } catch (error) {
@@ -91,9 +90,9 @@ function confirmedCall(call: ApiCall, { credits, once }: Agreement): ApiCall {
 async function success(
     { isCheckedByRoute }: AgentTool,
     result: Record<string, unknown>,
-    { most = DEFAULT_CHARACTERS, fullResults }: { most: number | undefined; fullResults: FullResults | undefined },
+    { maxCharacters = DEFAULT_CHARACTERS, fullResults }: { maxCharacters: number | undefined; fullResults: FullResults | undefined },
 ): Promise<CallToolResult> {
-    const { text, isCut } = fitToBudget(result, most);
+    const { text, isCut } = fitToBudget(result, maxCharacters);
     if (!isCut) return { content: [{ type: 'text', text }], structuredContent: result };
     const id = await fullResults?.keep(JSON.stringify(result));
     // Cut data no longer matches the output schema of its endpoint.
@@ -116,19 +115,19 @@ function failure(apiError: ApiError, failed: Failed): CallToolResult {
         details: apiError.details && firstOf(apiError.details),
         what_to_do: nextStepText(apiError),
         // The agent knows the call that it made, so a long one is not repeated.
-        next: JSON.stringify(next).length > MOST_NEXT ? null : next,
+        next: JSON.stringify(next).length > MAX_NEXT ? null : next,
     };
     const text = JSON.stringify({ error });
     return { isError: true, content: [{ type: 'text', text }], structuredContent: JSON.parse(text) };
 }
 
 /** Maximum length of the details of a failure, and of its next call, in characters. Both together fit the budget of a result. */
-const MOST_DETAILS = 4000;
-const MOST_NEXT = 3000;
+const MAX_DETAILS = 4000;
+const MAX_NEXT = 3000;
 
 /** The first problems of a failure. A body may have thousands. */
 function firstOf(details: NonNullable<ApiError['details']>): NonNullable<ApiError['details']> {
-    let left = MOST_DETAILS;
+    let left = MAX_DETAILS;
     return details.filter((detail) => {
         left -= JSON.stringify(detail).length;
         return left >= 0;

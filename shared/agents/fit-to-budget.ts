@@ -1,7 +1,6 @@
 import { PartialValue, writeJson } from '../domain/json/bounded-json.ts';
 import { isExact } from '../domain/json/exact-numbers.ts';
 
-/** A result that fits the budget. */
 interface Fitted {
     text: string;
     isCut: boolean;
@@ -23,12 +22,12 @@ const NOTE = 'cut to fit max_characters: ask for less with params, max_results o
  * not enough, it cuts the JSON itself and returns it as a text. A note next to the value describes each cut. The cost is bounded by `most`
  * and the number of field names.
  */
-export function fitToBudget(value: unknown, most: number): Fitted {
-    const whole = writeJson(value, most);
+export function fitToBudget(value: unknown, max: number): Fitted {
+    const whole = writeJson(value, max);
     if (whole.isWhole) return { text: whole.text, isCut: false };
-    const outline = addNote(outlineOf(value, most));
+    const outline = addNote(outlineOf(value, max));
     const attempt = (longest: number, items: number) =>
-        writeJson(outline, most, { bounds: { longest, items, fields: Math.max(items, MIN_FIELDS) } });
+        writeJson(outline, max, { bounds: { longest, items, fields: Math.max(items, MIN_FIELDS) } });
     for (const longest of MAX_TEXTS) {
         let best = attempt(longest, 1);
         if (!best.isWhole) continue;
@@ -42,7 +41,7 @@ export function fitToBudget(value: unknown, most: number): Fitted {
         }
         return { text: best.text, isCut: true };
     }
-    return { text: asText(whole.text, most), isCut: true };
+    return { text: asText(whole.text, max), isCut: true };
 }
 
 /** Adds the note before the fields of the value, so that a result keeps its shape. A list becomes a field. */
@@ -52,10 +51,10 @@ function addNote(outline: unknown): unknown {
 }
 
 /** The last resort: the beginning of the JSON as one text. */
-function asText(json: string, most: number): string {
+function asText(json: string, max: number): string {
     const write = (length: number) => JSON.stringify({ note: NOTE, text: `${json.slice(0, length).toWellFormed()}…` });
-    let length = most;
-    while (length > 0 && write(length).length > most) length = Math.floor(length * 0.9);
+    let length = max;
+    while (length > 0 && write(length).length > max) length = Math.floor(length * 0.9);
     return write(length);
 }
 
@@ -63,8 +62,8 @@ function asText(json: string, most: number): string {
  * The part of a value that could fit within `most` characters, counting two characters per value. The later search then never reads the
  * rest.
  */
-function outlineOf(value: unknown, most: number): unknown {
-    let left = most / 2;
+function outlineOf(value: unknown, max: number): unknown {
+    let left = max / 2;
     const outline = (one: unknown): unknown => {
         left--;
         if (typeof one !== 'object' || one === null || isExact(one)) return one;

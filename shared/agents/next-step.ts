@@ -9,7 +9,6 @@ interface NextCall {
     after_seconds?: number;
 }
 
-/** The call that failed. */
 export interface Failed {
     tool: string;
     args: Arguments;

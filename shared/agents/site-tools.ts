@@ -12,7 +12,6 @@ interface ToolSite {
     endpoints: readonly Endpoint[];
 }
 
-/** Maximum number of tools in one list. */
 const MAX_TOOLS = 100;
 /** Maximum size of a tool list as JSON, in tokens of o200k_base. */
 const LIST_TOKENS = 10_000;
@@ -109,8 +108,8 @@ function shortenDescription(tool: SiteTool): SiteTool {
 
 function tokensOf(tools: readonly SiteTool[]): number {
     const text = JSON.stringify(tools);
-    const least = text.length / MAX_TOKEN;
-    return least > LIST_TOKENS ? least : Math.max(least, estimateTokens(text));
+    const min = text.length / MAX_TOKEN;
+    return min > LIST_TOKENS ? min : Math.max(min, estimateTokens(text));
 }
 
 /** The criteria for the endpoints of a list. */

@@ -19,7 +19,6 @@ export interface AgentTool {
     inputSchema: JsonObject & { type: 'object' };
     outputSchema?: JsonObject & { type: 'object' };
     annotations: ToolHints;
-    /** Whether its API routes require a key. */
     needsKey: boolean;
     /** Its arguments are params of an endpoint, which the API route validates. */
     isCheckedByRoute?: boolean;
@@ -43,7 +42,7 @@ export const endpoint = { type: 'string' } as const;
 export const params = { type: 'object' } as const;
 export const text = { type: 'string' } as const;
 export const count = { type: 'integer' } as const;
-export const most = { max_characters: { type: 'integer', minimum: 500, maximum: 200_000 } } as const;
+export const maxCharacters = { max_characters: { type: 'integer', minimum: 500, maximum: 200_000 } } as const;
 
 /** A schema of arguments that allows no other arguments. */
 export function takes(properties: JsonObject, required: readonly string[]): JsonObject & { type: 'object' } {

@@ -43,7 +43,6 @@ export function billingOf(app: Pick<App, 'config' | 'db' | 'secrets' | 'log' | '
     };
 }
 
-/** The id of the Stripe price of a plan. */
 export function priceOf({ priceStarter, pricePro }: StripeSettings, plan: SoldPlan): string {
     return plan === 'starter' ? priceStarter : pricePro;
 }

@@ -9,7 +9,6 @@ import { fetchPaidInvoices } from './settle.ts';
 
 interface CheckoutOrder {
     workspaceId: string;
-    /** The current plan of the workspace. */
     current: Plan;
     wanted: SoldPlan;
     userId: string;

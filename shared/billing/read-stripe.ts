@@ -8,7 +8,6 @@ export async function readSubscription({ ask, settings }: Billing, subscriptionI
     return subscription && factsOf(settings, subscription);
 }
 
-/** The relevant facts of a subscription. */
 export function factsOf(settings: Billing['settings'], subscription: Stripe.Subscription): SubscriptionFacts {
     const items = subscription.items.data;
     const item = items.find(({ price }) => planOfPrice(settings, price.id) !== undefined) ?? items[0];

@@ -20,7 +20,6 @@ export interface AccountAnswer {
     key: { id: string; name: string; prefix: string; expires_at: string | null; scopes: Scopes };
 }
 
-/** GET /v1/account: plan, credits and limits of the key's account. */
 export const getAccount = contract<object, object, undefined, AccountAnswer>({
     name: 'getAccount',
     method: 'GET',

@@ -19,7 +19,6 @@ export interface AuditEntry {
     details: JsonObject;
 }
 
-/** GET /v1/audit: the audit log of the key's workspace. */
 export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
     name: 'getAudit',
     method: 'GET',

@@ -93,7 +93,6 @@ export const defaultFields = () => {
     return { site: site.optional(), endpoint: endpoint.optional(), version, timeout_ms, max_results, max_age, max_credits, connection };
 };
 
-/** One item of a batch. */
 export const batchItem = Joi.object<BatchItem, true>({
     ...defaultFields(),
     params: fetchFields().params,

@@ -22,6 +22,7 @@ import {
     warnings,
 } from './batch-fields.ts';
 import { contract } from './contract.ts';
+import { CALL_HEADERS } from './fetch.ts';
 import { jobFields, type WaitQuery, waitQuery } from './jobs.ts';
 import * as v from './vocabulary.ts';
 
@@ -30,7 +31,6 @@ const ONE = ['BATCH_NOT_FOUND', 'RATE_LIMITED'] as const;
 const batchParams = () => Joi.object<{ batch_id: string }, true>({ batch_id: Joi.string().required().description('bat_…') });
 const { json, lines } = BATCH_BODIES;
 
-/** POST /v1/batches: queues many calls. */
 export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | BatchDryRun>({
     name: 'postBatch',
     method: 'POST',
@@ -53,10 +53,7 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
         isStreamed: true,
         lines: 'One item a line; blank lines are skipped',
     },
-    headers: {
-        'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
-        'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
-    },
+    headers: CALL_HEADERS,
     answer: {
         status: 202,
         alsoStatus: [200],
@@ -73,7 +70,6 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
     refusals: ['INSUFFICIENT_CREDITS', 'EMAIL_NOT_VERIFIED', 'SITE_UNAVAILABLE'],
 });
 
-/** GET /v1/batches/{batch_id}: the progress of a batch. */
 export const getBatch = contract<{ batch_id: string }, WaitQuery, undefined, Batch>({
     name: 'getBatch',
     method: 'GET',
@@ -87,7 +83,6 @@ export const getBatch = contract<{ batch_id: string }, WaitQuery, undefined, Bat
     refusals: ONE,
 });
 
-/** GET /v1/batches: the batches of the workspace. */
 export const getBatches = contract<object, BatchesQuery, undefined, Batch[]>({
     name: 'getBatches',
     method: 'GET',
@@ -105,7 +100,6 @@ export const getBatches = contract<object, BatchesQuery, undefined, Batch[]>({
     refusals: ['RATE_LIMITED'],
 });
 
-/** GET /v1/batches/{batch_id}/results: the ended items. */
 export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, undefined, EndedItem[]>({
     name: 'getBatchResults',
     method: 'GET',
@@ -144,7 +138,6 @@ const CHANGE = {
     refusals: [...ONE, 'BATCH_NOT_OPEN'],
 } as const;
 
-/** POST /v1/batches/{batch_id}/pause */
 export const postBatchPause = contract<{ batch_id: string }, object, undefined, Batch>({
     ...CHANGE,
     name: 'postBatchPause',
@@ -153,7 +146,6 @@ export const postBatchPause = contract<{ batch_id: string }, object, undefined, 
     description: 'No further item starts. The expiry does not move.',
 });
 
-/** POST /v1/batches/{batch_id}/resume */
 export const postBatchResume = contract<{ batch_id: string }, object, ResumeRequest, Batch>({
     ...CHANGE,
     name: 'postBatchResume',
@@ -166,7 +158,6 @@ export const postBatchResume = contract<{ batch_id: string }, object, ResumeRequ
     },
 });
 
-/** POST /v1/batches/{batch_id}/retry */
 export const postBatchRetry = contract<{ batch_id: string }, object, RetryRequest, Batch>({
     ...CHANGE,
     name: 'postBatchRetry',
@@ -181,7 +172,6 @@ export const postBatchRetry = contract<{ batch_id: string }, object, RetryReques
     answer: { schema: Joi.object<Batch>({ ...batchFields(), retried: v.count().required() }) },
 });
 
-/** DELETE /v1/batches/{batch_id}: cancels the items that have not ended. */
 export const deleteBatch = contract<{ batch_id: string }, object, undefined, Batch>({
     name: 'deleteBatch',
     method: 'DELETE',

@@ -134,7 +134,6 @@ const endpoint = Joi.object<CatalogEndpoint, true>({
     health: v.health().required(),
 });
 
-/** GET /v1/catalog/{domain}: every endpoint of a site's latest schema that its owner allows, best matches of the intent first. */
 export const getCatalog = contract<{ domain: string }, { intent?: string }, undefined, CatalogAnswer>({
     name: 'getCatalog',
     method: 'GET',

@@ -69,7 +69,6 @@ const entry = () =>
         expires_at: v.nullableTime().required().description('When an unproven claim is deleted; null once proved'),
     });
 
-/** POST /v1/sites/{domain}/claims: claims a domain and returns how to prove it. */
 export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     name: 'postClaim',
     method: 'POST',
@@ -84,7 +83,6 @@ export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     answer: { status: 201, schema: entry() },
 });
 
-/** GET /v1/sites/{domain}/claims: the workspace's claims on a domain. */
 export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEntry[]>({
     name: 'getClaims',
     method: 'GET',
@@ -99,7 +97,6 @@ export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEnt
     answer: { shape: 'list', schema: Joi.array().items(entry()) },
 });
 
-/** POST …/check: checks the proof now. */
 export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChecked>({
     name: 'postClaimCheck',
     method: 'POST',
@@ -117,7 +114,6 @@ export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChec
     refusals: ['CLAIM_NOT_FOUND'],
 });
 
-/** DELETE …/claims/{claim_id}: withdraws a claim. */
 export const deleteClaim = contract<ClaimParams, object, undefined, ClaimDeleted>({
     name: 'deleteClaim',
     method: 'DELETE',

@@ -3,6 +3,7 @@ import type { SecretFields } from '../domain/connections/secret.ts';
 import { CONNECTION_STATUSES, type ConnectionStatus } from '../domain/connections/status.ts';
 import { AUTH_TYPES, type AuthType } from '../domain/types.ts';
 import { contract } from './contract.ts';
+import { UPSTREAM_REFUSALS } from './fetch.ts';
 import * as v from './vocabulary.ts';
 
 export interface ConnectionParams {
@@ -123,23 +124,10 @@ const TESTED = [
     'CONNECTION_REQUIRED',
     'CONNECTION_REJECTED',
     'RATE_LIMITED',
-    'CONCURRENCY_LIMITED',
-    'SITE_BUSY',
-    'UPSTREAM_STATUS',
-    'UPSTREAM_UNREACHABLE',
-    'UPSTREAM_BLOCKED',
-    'UPSTREAM_INVALID_RESPONSE',
-    'UPSTREAM_TOO_LARGE',
-    'UPSTREAM_REDIRECT',
-    'EGRESS_DENIED',
     'OVERLOADED',
-    'SITE_UNAVAILABLE',
-    'UPSTREAM_RATE_LIMITED',
-    'UPSTREAM_TIMEOUT',
-    'DEADLINE_EXCEEDED',
+    ...UPSTREAM_REFUSALS,
 ] as const;
 
-/** POST /v1/connections: stores the caller's credential for a site. */
 export const postConnection = contract<object, NewConnectionQuery, ConnectionOrder, ConnectionEntry>({
     name: 'postConnection',
     method: 'POST',
@@ -157,7 +145,6 @@ export const postConnection = contract<object, NewConnectionQuery, ConnectionOrd
     refusals: ['INVALID_DOMAIN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', ...TESTED],
 });
 
-/** PATCH /v1/connections/{connection_id} */
 export const patchConnection = contract<ConnectionParams, NewConnectionQuery, ConnectionPatch, ConnectionEntry>({
     name: 'patchConnection',
     method: 'PATCH',
@@ -174,7 +161,6 @@ export const patchConnection = contract<ConnectionParams, NewConnectionQuery, Co
     refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'NOT_MAINTAINER', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
-/** POST /v1/connections/{connection_id}/test */
 export const testConnection = contract<ConnectionParams, object, undefined, ConnectionEntry>({
     name: 'testConnection',
     method: 'POST',
@@ -189,7 +175,6 @@ export const testConnection = contract<ConnectionParams, object, undefined, Conn
     refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
-/** GET /v1/connections: the connections that the caller may use. */
 export const getConnections = contract<object, ConnectionQuery, undefined, ConnectionEntry[]>({
     name: 'getConnections',
     method: 'GET',
@@ -203,7 +188,6 @@ export const getConnections = contract<object, ConnectionQuery, undefined, Conne
     refusals: ['INVALID_DOMAIN'],
 });
 
-/** GET /v1/connections/{connection_id} */
 export const getConnection = contract<ConnectionParams, object, undefined, ConnectionEntry>({
     name: 'getConnection',
     method: 'GET',
@@ -216,7 +200,6 @@ export const getConnection = contract<ConnectionParams, object, undefined, Conne
     refusals: ['CONNECTION_NOT_FOUND'],
 });
 
-/** DELETE /v1/connections/{connection_id} */
 export const deleteConnection = contract<ConnectionParams, object, undefined, ConnectionDeleted>({
     name: 'deleteConnection',
     method: 'DELETE',

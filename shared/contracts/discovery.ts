@@ -9,7 +9,6 @@ export interface Category {
     children: { slug: string; name: string; path: string }[];
 }
 
-/** GET /v1/categories: the complete intent taxonomy. */
 export const getCategories = contract<object, object, undefined, Category[]>({
     name: 'getCategories',
     method: 'GET',
@@ -40,7 +39,6 @@ export interface ErrorEntry {
     meaning: string;
 }
 
-/** GET /v1/errors: every error code, from the table of refusals. */
 export const getErrors = contract<object, object, undefined, ErrorEntry[]>({
     name: 'getErrors',
     method: 'GET',
@@ -73,7 +71,6 @@ export interface HealthAnswer {
 
 const check = () => Joi.string().valid('ok', 'down').required();
 
-/** GET /v1/health: whether fetches can be served; if not, 503 with the same `data`. */
 export const getHealth = contract<object, object, undefined, HealthAnswer>({
     name: 'getHealth',
     method: 'GET',
@@ -93,7 +90,6 @@ export const getHealth = contract<object, object, undefined, HealthAnswer>({
     },
 });
 
-/** GET /v1/openapi.json: this document. */
 export const getOpenApi = contract<object, object, undefined, object>({
     name: 'getOpenApi',
     method: 'GET',

@@ -97,7 +97,6 @@ const found = Joi.object<FoundEndpoint, true>({
         ),
 });
 
-/** GET /v1/endpoints: finds endpoints of all sites by task. */
 export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEndpoint[]>({
     name: 'getEndpoints',
     method: 'GET',

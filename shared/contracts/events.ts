@@ -24,7 +24,6 @@ const NAMES: ReadonlySet<string> = new Set([...EVENT_TYPES, ...EVENT_PREFIXES]);
 /** Longer than all names together, in characters. */
 const MAX_CHARACTERS = 1000;
 
-/** GET /v1/events: the events of the last day, with long polling. */
 export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>({
     name: 'getEvents',
     method: 'GET',

@@ -367,7 +367,6 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     getHealth: { success: true, data: { status: 'ok', version: '0.1.0', checks: { database: 'ok', queue: 'ok', workers: 'ok' } } },
 };
 
-/** An example of a refusal. */
 export const REFUSAL_EXAMPLE: JsonObject = {
     success: false,
     error: {

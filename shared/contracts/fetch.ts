@@ -140,7 +140,29 @@ export const ADMISSION_REFUSALS = [
     'CONNECTION_REJECTED',
 ] as const satisfies readonly RefusalCode[];
 
-/** POST /v1/fetch: runs a registered endpoint on the caller's behalf; credits are charged only on success. */
+/** Error codes of a call that is sent to its site. */
+export const UPSTREAM_REFUSALS = [
+    'CONCURRENCY_LIMITED',
+    'SITE_BUSY',
+    'UPSTREAM_STATUS',
+    'UPSTREAM_UNREACHABLE',
+    'UPSTREAM_BLOCKED',
+    'UPSTREAM_INVALID_RESPONSE',
+    'UPSTREAM_TOO_LARGE',
+    'UPSTREAM_REDIRECT',
+    'EGRESS_DENIED',
+    'SITE_UNAVAILABLE',
+    'UPSTREAM_RATE_LIMITED',
+    'UPSTREAM_TIMEOUT',
+    'DEADLINE_EXCEEDED',
+] as const satisfies readonly RefusalCode[];
+
+/** Headers of requests that order calls. */
+export const CALL_HEADERS = {
+    'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
+    'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
+};
+
 export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     name: 'postFetch',
     method: 'POST',
@@ -152,10 +174,7 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     counted: true,
     idempotent: true,
     body: { schema: request, maxBytes: CALL_BYTES, hasParams: true },
-    headers: {
-        'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
-        'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
-    },
+    headers: CALL_HEADERS,
     answer: {
         shape: 'whole',
         schema: Joi.object<FetchAnswer, true>({
@@ -164,23 +183,5 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
             meta: meta.required(),
         }),
     },
-    refusals: [
-        ...ADMISSION_REFUSALS,
-        'SPENDING_LIMIT',
-        'CONCURRENCY_LIMITED',
-        'SITE_BUSY',
-        'UPSTREAM_STATUS',
-        'UPSTREAM_UNAUTHORIZED',
-        'UPSTREAM_UNREACHABLE',
-        'UPSTREAM_BLOCKED',
-        'UPSTREAM_INVALID_RESPONSE',
-        'UPSTREAM_TOO_LARGE',
-        'UPSTREAM_REDIRECT',
-        'EGRESS_DENIED',
-        'OUTCOME_UNKNOWN',
-        'SITE_UNAVAILABLE',
-        'UPSTREAM_RATE_LIMITED',
-        'UPSTREAM_TIMEOUT',
-        'DEADLINE_EXCEEDED',
-    ],
+    refusals: [...ADMISSION_REFUSALS, 'SPENDING_LIMIT', ...UPSTREAM_REFUSALS, 'UPSTREAM_UNAUTHORIZED', 'OUTCOME_UNKNOWN'],
 });

@@ -3,7 +3,7 @@ import { EXPIRY, LONGEST_WAIT } from '../domain/jobs/bounds.ts';
 import { JOB_STATUSES, type JobStatus, WAITING_FOR, type WaitingFor } from '../domain/jobs/states.ts';
 import type { JsonObject } from '../domain/types.ts';
 import { CALL_BYTES, contract } from './contract.ts';
-import { ADMISSION_REFUSALS, type FetchRequest, fetchFields } from './fetch.ts';
+import { ADMISSION_REFUSALS, CALL_HEADERS, type FetchRequest, fetchFields } from './fetch.ts';
 import * as v from './vocabulary.ts';
 
 export type Metadata = Readonly<Record<string, string>>;
@@ -107,7 +107,6 @@ export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => Joi.ob
 const TAG = 'Jobs';
 const ONE = ['JOB_NOT_FOUND', 'RATE_LIMITED'] as const;
 
-/** POST /v1/jobs: queues a fetch. */
 export const postJob = contract<object, object, JobRequest, Job>({
     name: 'postJob',
     method: 'POST',
@@ -131,15 +130,11 @@ export const postJob = contract<object, object, JobRequest, Job>({
         maxBytes: CALL_BYTES,
         hasParams: true,
     },
-    headers: {
-        'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
-        'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
-    },
+    headers: CALL_HEADERS,
     answer: { status: 202, schema: jobSchema({ result: true }) },
     refusals: [...ADMISSION_REFUSALS, 'SITE_UNAVAILABLE'],
 });
 
-/** GET /v1/jobs/{job_id}: the state or the result of a job. */
 export const getJob = contract<{ job_id: string }, WaitQuery, undefined, Job>({
     name: 'getJob',
     method: 'GET',
@@ -153,7 +148,6 @@ export const getJob = contract<{ job_id: string }, WaitQuery, undefined, Job>({
     refusals: ONE,
 });
 
-/** GET /v1/jobs: the jobs of the workspace. */
 export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
     name: 'getJobs',
     method: 'GET',
@@ -173,7 +167,6 @@ export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
     refusals: ['INVALID_DOMAIN', 'RATE_LIMITED'],
 });
 
-/** DELETE /v1/jobs/{job_id}: cancels a job unless it was sent as a write. */
 export const deleteJob = contract<{ job_id: string }, object, undefined, Job>({
     name: 'deleteJob',
     method: 'DELETE',
@@ -187,7 +180,6 @@ export const deleteJob = contract<{ job_id: string }, object, undefined, Job>({
     refusals: [...ONE, 'JOB_NOT_CANCELLABLE'],
 });
 
-/** DELETE /v1/jobs/{job_id}/result: deletes the site's answer and the params. */
 export const deleteJobResult = contract<{ job_id: string }, object, undefined, Job>({
     name: 'deleteJobResult',
     method: 'DELETE',

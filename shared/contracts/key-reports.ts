@@ -20,7 +20,6 @@ export interface KeyReportEntry {
 const MAX_KEYS = 100;
 const token = () => Joi.string().min(1).max(1000);
 
-/** POST /v1/keys/report: revokes keys that leaked. */
 export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[]>({
     name: 'postKeyReport',
     method: 'POST',

@@ -10,7 +10,6 @@ export interface SchemasQuery extends v.PageQuery {
     sort?: 'trending' | 'recently_verified' | 'recent' | 'name';
 }
 
-/** GET /v1/schemas: searches and lists the cards of sites. */
 export const getSchemas = contract<object, SchemasQuery, undefined, Card[]>({
     name: 'getSchemas',
     method: 'GET',

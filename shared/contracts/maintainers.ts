@@ -29,7 +29,6 @@ const list = () => ({
 const maintainerParams = () =>
     Joi.object<MaintainerParams, true>({ site: v.siteInput().required(), workspace_id: Joi.string().required().description('wsp_…') });
 
-/** GET /v1/schemas/{site}/maintainers: who may publish on the registrable domain. */
 export const getMaintainers = contract<SiteParams, v.PageQuery, undefined, MaintainerEntry[]>({
     name: 'getMaintainers',
     method: 'GET',
@@ -46,7 +45,6 @@ export const getMaintainers = contract<SiteParams, v.PageQuery, undefined, Maint
     refusals: ['SITE_NOT_FOUND'],
 });
 
-/** PUT /v1/schemas/{site}/maintainers/{workspace_id}: lets a workspace publish on the domain. */
 export const putMaintainer = contract<MaintainerParams, object, undefined, MaintainerEntry[]>({
     name: 'putMaintainer',
     method: 'PUT',
@@ -62,7 +60,6 @@ export const putMaintainer = contract<MaintainerParams, object, undefined, Maint
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'NOT_FOUND'],
 });
 
-/** DELETE /v1/schemas/{site}/maintainers/{workspace_id}: removes a maintainer; another workspace after 24 hours. */
 export const deleteMaintainer = contract<MaintainerParams, object, undefined, MaintainerEntry[]>({
     name: 'deleteMaintainer',
     method: 'DELETE',

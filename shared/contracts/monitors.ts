@@ -28,7 +28,6 @@ const shared = { tag: TAG, scope: 'jobs' } as const;
 const body = { maxBytes: CALL_BYTES, hasParams: true } as const;
 const WITH_BODY = [...ADMISSION, 'RATE_LIMITED', 'PLAN_LIMIT', 'SITE_UNAVAILABLE'] as const;
 
-/** POST /v1/monitors: schedules a call. */
 export const postMonitor = contract<object, object, MonitorOrder, Monitor>({
     ...shared,
     name: 'postMonitor',
@@ -42,7 +41,6 @@ export const postMonitor = contract<object, object, MonitorOrder, Monitor>({
     refusals: WITH_BODY,
 });
 
-/** GET /v1/monitors */
 export const getMonitors = contract<object, MonitorsQuery, undefined, Monitor[]>({
     ...shared,
     name: 'getMonitors',
@@ -55,7 +53,6 @@ export const getMonitors = contract<object, MonitorsQuery, undefined, Monitor[]>
     refusals: ['RATE_LIMITED'],
 });
 
-/** GET /v1/monitors/{monitor_id} */
 export const getMonitor = contract<MonitorParams, object, undefined, Monitor>({
     ...shared,
     name: 'getMonitor',
@@ -67,7 +64,6 @@ export const getMonitor = contract<MonitorParams, object, undefined, Monitor>({
     refusals: ONE,
 });
 
-/** PATCH /v1/monitors/{monitor_id} */
 export const patchMonitor = contract<MonitorParams, object, MonitorChanges, Monitor>({
     ...shared,
     name: 'patchMonitor',
@@ -83,7 +79,6 @@ export const patchMonitor = contract<MonitorParams, object, MonitorChanges, Moni
     refusals: [...WITH_BODY.filter((code) => code !== 'INVALID_DOMAIN'), 'MONITOR_NOT_FOUND'],
 });
 
-/** DELETE /v1/monitors/{monitor_id} */
 export const deleteMonitor = contract<MonitorParams, object, undefined, { monitor_id: string; deleted: true }>({
     ...shared,
     name: 'deleteMonitor',
@@ -100,7 +95,6 @@ export const deleteMonitor = contract<MonitorParams, object, undefined, { monito
     refusals: ONE,
 });
 
-/** POST /v1/monitors/{monitor_id}/run */
 export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
     ...shared,
     name: 'postMonitorRun',
@@ -114,7 +108,6 @@ export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
     refusals: [...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)), 'SITE_UNAVAILABLE', 'MONITOR_NOT_FOUND'],
 });
 
-/** GET /v1/monitors/{monitor_id}/changes */
 export const getMonitorChanges = contract<MonitorParams, v.PageQuery, undefined, MonitorChange[]>({
     ...shared,
     name: 'getMonitorChanges',
@@ -128,7 +121,6 @@ export const getMonitorChanges = contract<MonitorParams, v.PageQuery, undefined,
     refusals: ONE,
 });
 
-/** GET /v1/monitors/{monitor_id}/runs */
 export const getMonitorRuns = contract<MonitorParams, v.PageQuery, undefined, MonitorRun[]>({
     ...shared,
     name: 'getMonitorRuns',

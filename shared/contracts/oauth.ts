@@ -34,7 +34,6 @@ export interface OAuthClientDeleted {
     deleted: true;
 }
 
-/** POST /v1/connections/authorize: starts an OAuth consent at a site. */
 export const authorizeConnection = contract<object, object, AuthorizeOrder, AuthorizeAnswer>({
     name: 'authorizeConnection',
     method: 'POST',
@@ -62,7 +61,6 @@ export const authorizeConnection = contract<object, object, AuthorizeOrder, Auth
 
 const params = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
 
-/** PUT /v1/oauth-clients/{site} */
 export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAuthClientEntry>({
     name: 'putOAuthClient',
     method: 'PUT',
@@ -89,7 +87,6 @@ export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAu
     },
 });
 
-/** DELETE /v1/oauth-clients/{site} */
 export const deleteOAuthClient = contract<SiteParams, object, undefined, OAuthClientDeleted>({
     name: 'deleteOAuthClient',
     method: 'DELETE',

@@ -283,8 +283,8 @@ function withoutPatterns(shape: Json): Json {
         Object.entries(shape).map(([keyword, value]) => [keyword, withoutPatterns(value)]),
     );
     const { type, enum: choices, properties, additionalProperties, pattern, ...rest } = plain;
-    const most = COUNTED_TEXT.exec(String(pattern))?.[1];
-    if (most !== undefined) return { type: 'string', ...rest, maxLength: Number(most) };
+    const max = COUNTED_TEXT.exec(String(pattern))?.[1];
+    if (max !== undefined) return { type: 'string', ...rest, maxLength: Number(max) };
     const isMissing = Array.isArray(type) && type.includes('null') && Array.isArray(choices) && !choices.includes(null);
     if (isMissing) return { ...plain, enum: [...choices, null] };
     const ofEveryKey = (patternProperties as JsonObject | undefined)?.['.*'];

@@ -36,7 +36,6 @@ const shown = () => ({
     created_at: v.time().required(),
 });
 
-/** POST /v1/schemas/{site}/reports: reports a problem to the maintainers of a site. */
 export const postReport = contract<SiteParams, object, ReportOrder, ReportCreated>({
     name: 'postReport',
     method: 'POST',
@@ -65,7 +64,6 @@ export const postReport = contract<SiteParams, object, ReportOrder, ReportCreate
     refusals: ['SITE_NOT_FOUND', 'ENDPOINT_NOT_FOUND'],
 });
 
-/** GET /v1/schemas/{site}/reports: the reports of the last 90 days, for maintainers of the site. */
 export const getReports = contract<SiteParams, v.PageQuery, undefined, Report[]>({
     name: 'getReports',
     method: 'GET',

@@ -53,7 +53,6 @@ const requestId = () => Joi.string().description('srq_…');
 const demand = () => v.count().description('Open requests for this domain');
 const status = () => Joi.string().valid(...REQUEST_STATUSES);
 
-/** POST /v1/schema-requests: requests a schema that is missing or insufficient. */
 export const postSchemaRequest = contract<object, object, RequestOrder, RequestCreated>({
     name: 'postSchemaRequest',
     method: 'POST',
@@ -100,7 +99,6 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
     refusals: ['INVALID_DOMAIN', 'RATE_LIMITED', 'OVERLOADED'],
 });
 
-/** GET /v1/schema-requests/{request_id}: the state of a request, for anyone who has its id. */
 export const getSchemaRequest = contract<{ request_id: string }, object, undefined, RequestAnswer>({
     name: 'getSchemaRequest',
     method: 'GET',

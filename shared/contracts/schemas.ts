@@ -65,7 +65,6 @@ export const changes = () =>
         hosts_added: Joi.array().items(Joi.string()).required().description('Hosts that the previous version did not call'),
     });
 
-/** POST /v1/schemas: publishes a package as the site's next version, at once. */
 export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, PublishAnswer>({
     name: 'postSchema',
     method: 'POST',
@@ -129,7 +128,6 @@ export const card = () =>
         health: v.health().required(),
     });
 
-/** GET /v1/schemas/{site}: the public card of the latest version. */
 export const getSchema = contract<SiteParams, object, undefined, Card>({
     name: 'getSchema',
     method: 'GET',
@@ -168,7 +166,6 @@ export interface OpenApiExport extends JsonObject {
 
 const success = () => Joi.boolean().valid(true).required();
 
-/** GET /v1/schemas/{site}/package: the package as published, or converted for other tools. */
 export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageAnswer>({
     name: 'getPackage',
     method: 'GET',

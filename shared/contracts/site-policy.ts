@@ -44,7 +44,6 @@ const policy = () => ({
         .description('When calls are allowed; at other times they get SITE_UNAVAILABLE with retry_after'),
 });
 
-/** GET /v1/sites/{domain}/policy: what the owner allows. */
 export const getPolicy = contract<DomainParams, object, undefined, SitePolicy>({
     name: 'getPolicy',
     method: 'GET',
@@ -59,7 +58,6 @@ export const getPolicy = contract<DomainParams, object, undefined, SitePolicy>({
     refusals: ['CLAIM_REQUIRED'],
 });
 
-/** PUT /v1/sites/{domain}/policy: sets what the owner allows. */
 export const putPolicy = contract<DomainParams, object, SitePolicy, SitePolicy>({
     name: 'putPolicy',
     method: 'PUT',

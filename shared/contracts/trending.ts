@@ -21,7 +21,6 @@ export interface TrendingAnswer {
 
 const windows = () => Joi.string().valid('24h', '7d', '30d');
 
-/** GET /v1/trending: the most used sites and the most requested domains. */
 export const getTrending = contract<object, { window?: Window }, undefined, TrendingAnswer>({
     name: 'getTrending',
     method: 'GET',

@@ -45,7 +45,6 @@ const versionParams = () =>
             .description('Number of a version'),
     });
 
-/** GET /v1/schemas/{site}/versions: all versions, newest first. */
 export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionEntry[]>({
     name: 'getVersions',
     method: 'GET',
@@ -62,7 +61,6 @@ export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionE
     refusals: ['SITE_NOT_FOUND'],
 });
 
-/** POST …/yank: yanks a version. */
 export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>({
     name: 'postYank',
     method: 'POST',
@@ -80,7 +78,6 @@ export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });
 
-/** DELETE …/yank: restores a yanked version. */
 export const deleteYank = contract<VersionParams, object, undefined, VersionEntry>({
     name: 'deleteYank',
     method: 'DELETE',

@@ -32,7 +32,6 @@ export const claim = () =>
     Joi.string()
         .valid(...CLAIMS)
         .description('owner: a proved owner of the site; operator: the operator of this service; unproven: any other contributor');
-/** Every host that a package calls. */
 export const hosts = () => Joi.array().items(Joi.string()).description('Names of all hosts that the package calls, sorted');
 export const kind = () => Joi.string().valid(...KINDS);
 export const method = () => Joi.string().valid(...METHODS);
@@ -121,10 +120,10 @@ export const category = () =>
         .description('parent or parent/child, as GET /v1/categories lists them');
 
 /** A text of at most `most` Unicode code points. Joi's own `max` counts an emoji twice. */
-export const characters = (most: number) =>
+export const characters = (max: number) =>
     Joi.string()
-        .pattern(new RegExp(`^[\\s\\S]{0,${most}}$`, 'u'))
-        .messages({ 'string.pattern.base': `{{#label}} must have at most ${most} characters` });
+        .pattern(new RegExp(`^[\\s\\S]{0,${max}}$`, 'u'))
+        .messages({ 'string.pattern.base': `{{#label}} must have at most ${max} characters` });
 
 /**
  * A text that others may read. The length counts Unicode code points without surrounding white space. One line unless `lines`. A text that

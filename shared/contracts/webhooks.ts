@@ -124,7 +124,6 @@ const ONE = ['RATE_LIMITED', 'WEBHOOK_NOT_FOUND'] as const;
 /** Shared by all webhook routes. Events concern the whole workspace. */
 const COMMON = { tag: TAG, scope: 'account', ofWholeWorkspace: true } as const;
 
-/** POST /v1/webhooks: sends events of the workspace to a URL. */
 export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>({
     ...COMMON,
     name: 'postWebhook',
@@ -144,7 +143,6 @@ export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>(
     refusals: ['SITE_BLOCKED', 'PLAN_LIMIT'],
 });
 
-/** GET /v1/webhooks */
 export const getWebhooks = contract<object, v.PageQuery, undefined, WebhookEntry[]>({
     ...COMMON,
     name: 'getWebhooks',
@@ -157,7 +155,6 @@ export const getWebhooks = contract<object, v.PageQuery, undefined, WebhookEntry
     refusals: ['RATE_LIMITED'],
 });
 
-/** GET /v1/webhooks/{webhook_id} */
 export const getWebhook = contract<WebhookParams, object, undefined, WebhookEntry>({
     ...COMMON,
     name: 'getWebhook',
@@ -169,7 +166,6 @@ export const getWebhook = contract<WebhookParams, object, undefined, WebhookEntr
     refusals: ONE,
 });
 
-/** PATCH /v1/webhooks/{webhook_id} */
 export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder>, WebhookEntry>({
     ...COMMON,
     name: 'patchWebhook',
@@ -191,7 +187,6 @@ export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder
     refusals: [...ONE, 'SITE_BLOCKED'],
 });
 
-/** DELETE /v1/webhooks/{webhook_id} */
 export const deleteWebhook = contract<WebhookParams, object, undefined, WebhookDeleted>({
     ...COMMON,
     name: 'deleteWebhook',
@@ -208,7 +203,6 @@ export const deleteWebhook = contract<WebhookParams, object, undefined, WebhookD
     refusals: ONE,
 });
 
-/** POST /v1/webhooks/{webhook_id}/rotate */
 export const postWebhookRotate = contract<WebhookParams, object, undefined, WebhookEntry>({
     ...COMMON,
     name: 'postWebhookRotate',
@@ -221,7 +215,6 @@ export const postWebhookRotate = contract<WebhookParams, object, undefined, Webh
     refusals: ONE,
 });
 
-/** POST /v1/webhooks/{webhook_id}/test */
 export const postWebhookTest = contract<WebhookParams, object, undefined, DeliveryEntry>({
     ...COMMON,
     name: 'postWebhookTest',
@@ -234,7 +227,6 @@ export const postWebhookTest = contract<WebhookParams, object, undefined, Delive
     refusals: ONE,
 });
 
-/** GET /v1/webhooks/{webhook_id}/deliveries */
 export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined, DeliveryEntry[]>({
     ...COMMON,
     name: 'getDeliveries',
@@ -252,7 +244,6 @@ export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined,
     refusals: ONE,
 });
 
-/** POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver */
 export const postRedeliver = contract<DeliveryParams, object, undefined, DeliveryEntry>({
     ...COMMON,
     name: 'postRedeliver',

@@ -20,7 +20,7 @@ export interface PreparedRun {
     /** How long its job waits for its turn, in seconds. */
     expiresIn: number;
     /** Highest possible price in credits. */
-    mostCredits: number;
+    maxCredits: number;
 }
 
 export const UNREADABLE = 'The params of this monitor cannot be decrypted.';
@@ -54,7 +54,7 @@ export async function prepareRun(app: App, caller: Caller, monitor: MonitorRow):
     const { unit, maxUnits } = admitted.price;
     const job = await newJobOf(app, { caller, asked, metadata: monitor.metadata }, admitted);
     const distance = closestRuns(scheduleOf(monitor), MIN_INTERVAL.starter, new Date(app.clock.now()));
-    return { job: { ...job, monitorId: monitor.monitorId }, expiresIn: Math.min(MAX_TURN, distance), mostCredits: unit * maxUnits };
+    return { job: { ...job, monitorId: monitor.monitorId }, expiresIn: Math.min(MAX_TURN, distance), maxCredits: unit * maxUnits };
 }
 
 /**
@@ -63,11 +63,11 @@ export async function prepareRun(app: App, caller: Caller, monitor: MonitorRow):
  */
 export async function storeRun(
     trx: Db,
-    { monitorId, base, maxCreditsPerDay: most }: MonitorRow,
-    { job, expiresIn, mostCredits }: PreparedRun,
+    { monitorId, base, maxCreditsPerDay }: MonitorRow,
+    { job, expiresIn, maxCredits }: PreparedRun,
     dueAt: Date | null,
 ): Promise<boolean> {
-    if (most !== null && (await creditsOfDay(trx, monitorId)) + mostCredits > most) return false;
+    if (maxCreditsPerDay !== null && (await creditsOfDay(trx, monitorId)) + maxCredits > maxCreditsPerDay) return false;
     await addJob(trx, job, expiresIn);
     await addRun(trx, { runId: newId('run'), monitorId, base, dueAt }, job);
     return true;

@@ -9,7 +9,6 @@ export interface Clock {
     offsetMs: number;
 }
 
-/** The real clock. */
 export function createClock(): Clock {
     return {
         offsetMs: 0,

@@ -150,7 +150,6 @@ export function readConfig(env: Env = process.env): Config {
     return Object.freeze(config);
 }
 
-/** The settings of the egress guard. */
 export type EgressSettings = Pick<Config, 'egressAllow' | 'egressHosts' | 'egressProxyUrl'>;
 
 /**

@@ -9,7 +9,6 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 export interface DbOptions {
     url: string;
-    /** Maximum number of connections. */
     poolSize?: number;
     /** How long a query may wait for a connection, in milliseconds (goal R9); 1000 by default. */
     acquireTimeoutMs?: number | undefined;
@@ -118,7 +117,6 @@ export function definedConditions(conditions: Readonly<Record<string, string | u
     return Object.fromEntries(Object.entries(conditions).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-/** Number of rows that a query finds. */
 export async function countRows(query: Knex.QueryBuilder): Promise<number> {
     const [row] = await query.count<{ count: number }[]>();
     return row?.count ?? 0;

@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 
 /**
  * Creates an LRU cache that allocates memory as it grows. With `max`, LRUCache allocates 40 bytes for each possible entry at the start.
- * @param most maximum number of entries
+ * @param max maximum number of entries
  * @param ttlMs milliseconds until an entry expires; absent: never
  */
 export function growingCache<Key extends string | number, Value extends object | number | boolean>(
-    most: number,
+    max: number,
     ttlMs?: number,
 ): LRUCache<Key, Value> {
-    return new LRUCache<Key, Value>({ maxSize: most, sizeCalculation: () => 1, ...(ttlMs === undefined ? {} : { ttl: ttlMs }) });
+    return new LRUCache<Key, Value>({ maxSize: max, sizeCalculation: () => 1, ...(ttlMs === undefined ? {} : { ttl: ttlMs }) });
 }

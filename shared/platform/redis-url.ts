@@ -19,7 +19,6 @@ const WHOLE = /^(rediss?)\+sentinel:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]+)(?:
 const SENTINEL = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9]([a-z0-9._-]*[a-z0-9])?))(?::(\d{1,5}))?$/i;
 const OPTIONS = ['sentinel_username', 'sentinel_password'];
 
-/** Whether the URL refers to Sentinels. */
 export function isSentinelUrl(url: string): boolean {
     return /^rediss?\+sentinel:/i.test(url);
 }

@@ -250,7 +250,6 @@ export class SettingsReader {
         return hosts;
     }
 
-    /** The text of a Markdown file. */
     markdown(name: string): string | undefined {
         const text = this.#file(name, 'legal/terms.md')?.text;
         if (text === undefined || /^# \S/.test(text)) return text;

@@ -13,7 +13,6 @@ export interface Span {
     readonly traceId: string | undefined;
     /** W3C `traceparent` for the next process; undefined if tracing is off. */
     readonly context: string | undefined;
-    /** Begins a child span. */
     child(name: string, kind?: SpanKind, traits?: Traits): Span;
     /** Runs `act` in a child span. Records the code of an error that `act` throws, and rethrows it. */
     during<T>(name: string, act: (part: Span) => Promise<T>, kind?: SpanKind): Promise<T>;

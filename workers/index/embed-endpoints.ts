@@ -51,7 +51,6 @@ export function startEmbedding({ db, log, embedder }: App): Repeated | undefined
     }
 }
 
-/** The text to embed for an endpoint. */
 function textOf({ name, entry }: EndpointToEmbed): string {
     const { title, description, required, fields } = entry;
     const takes = required.map((param) => param.description || param.name).join(' ');

@@ -136,9 +136,8 @@ async function cutOf(app: App, run: EndedRun, monitor: MonitorRow, meta: Meta): 
     if (call === undefined) return { code: 'INTERNAL', message: UNREADABLE };
     const version = run.versionId === null ? undefined : await app.versions.load(run.versionId);
     const billing = version?.endpoints.get(monitor.endpoint)?.billing;
-    const most = Math.min(billing?.maxResults ?? 0, call.max_results ?? Number.POSITIVE_INFINITY);
-    const isShort =
-        meta.truncated === true && billing?.unit === 'result' && meta.pagination_end === undefined && (meta.results ?? 0) < most;
+    const max = Math.min(billing?.maxResults ?? 0, call.max_results ?? Number.POSITIVE_INFINITY);
+    const isShort = meta.truncated === true && billing?.unit === 'result' && meta.pagination_end === undefined && (meta.results ?? 0) < max;
     if (!isShort && meta.pagination_end !== 'credits') return undefined;
     return { code: 'INSUFFICIENT_CREDITS', message: 'The credits were not enough for the complete answer.' };
 }

@@ -13,7 +13,7 @@ const MAX = 4;
 /** How often the limits of plans are enforced. */
 const PLANS_MS = 10_000;
 
-const mostOfPlans = Object.fromEntries(Object.entries(PLANS).map(([plan, { monitors }]) => [plan, monitors]));
+const monitorsOfPlans = Object.fromEntries(Object.entries(PLANS).map(([plan, { monitors }]) => [plan, monitors]));
 
 /**
  * Starts due runs of monitors and ends runs whose jobs have ended. Every worker does this; each monitor is claimed by one. If a worker
@@ -38,7 +38,7 @@ export function startMonitors(app: App, reader: Reader): Repeated {
         run: (monitor) => beginDueRun(app, monitor),
         about,
     });
-    const plans = repeatOnDatabase(log, { part: 'monitor-plans', everyMs: PLANS_MS }, () => pauseSurplus(db, mostOfPlans));
+    const plans = repeatOnDatabase(log, { part: 'monitor-plans', everyMs: PLANS_MS }, () => pauseSurplus(db, monitorsOfPlans));
     return {
         async stop() {
             await Promise.all([ends.stop(), begins.stop(), plans.stop()]);

@@ -37,16 +37,16 @@ export function fitsInto(value: Json, bytes: number): boolean {
     return firstTooMuch(value, { bytes, values: bytes }) === undefined;
 }
 
-function firstTooMuch(value: Json, most: { bytes: number; values: number }): 'bytes' | 'values' | 'depth' | undefined {
+function firstTooMuch(value: Json, max: { bytes: number; values: number }): 'bytes' | 'values' | 'depth' | undefined {
     let values = 0;
     let bytes = 0;
     const count = (one: Json | undefined, depth: number): ReturnType<typeof firstTooMuch> => {
-        if (++values > most.values) return 'values';
+        if (++values > max.values) return 'values';
         if (typeof one !== 'object' || one === null || isExact(one)) bytes += scalarBytes(one);
         else if (depth > MAX_DEPTH) return 'depth';
         else if (Array.isArray(one)) {
             bytes += BRACKETS + Math.max(0, one.length - 1) * COMMA;
-            for (let i = 0; i < one.length && bytes <= most.bytes; i++) {
+            for (let i = 0; i < one.length && bytes <= max.bytes; i++) {
                 const fault = count(one[i], depth + 1);
                 if (fault !== undefined) return fault;
             }
@@ -56,11 +56,11 @@ function firstTooMuch(value: Json, most: { bytes: number; values: number }): 'by
             for (const key of Object.keys(one)) {
                 bytes += textBytes(key) + COLON + separator;
                 separator = COMMA;
-                const fault = bytes > most.bytes ? 'bytes' : count(one[key], depth + 1);
+                const fault = bytes > max.bytes ? 'bytes' : count(one[key], depth + 1);
                 if (fault !== undefined) return fault;
             }
         }
-        return bytes > most.bytes ? 'bytes' : undefined;
+        return bytes > max.bytes ? 'bytes' : undefined;
     };
     return count(value, 1);
 }

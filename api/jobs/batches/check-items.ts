@@ -14,7 +14,7 @@ import { checkEndpoint, checkSite } from '../../auth/key-scopes.ts';
 import { isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
 import { batchTurn } from './batch-turns.ts';
-import { type BatchBody, type ItemText, MOST_DETAILS } from './read-items.ts';
+import { type BatchBody, type ItemText, MAX_DETAILS } from './read-items.ts';
 
 /** How long items are validated before other work gets a turn of the event loop, in milliseconds. */
 const TURN_MS = 10;
@@ -32,7 +32,6 @@ export interface Checked {
     greatestCost: number;
     /** The part of `greatestCost` for writes. */
     costOfWrites: number;
-    /** Unit price of the first item. */
     firstUnit: number;
     needs: Effect;
     sites: Set<string>;
@@ -44,7 +43,6 @@ export interface Checked {
 /** An endpoint, or why it cannot be called. */
 type Known = { found: Found; needs: Effect } | { refusal: Refusal };
 
-/** Cached endpoints and sites of a batch. */
 interface KnownOfBatch {
     endpoints: LRUCache<string, WeakRef<Known>>;
     /** Reads a site only once, even if many items name endpoints that it does not have. */
@@ -86,7 +84,7 @@ export async function checkItems(app: App, caller: Caller, body: BatchBody, keep
     };
     const tell = ({ at }: ItemText, found: readonly ItemDetail[]) => {
         problems += found.length;
-        for (const one of found.slice(0, MOST_DETAILS - details.length)) {
+        for (const one of found.slice(0, MAX_DETAILS - details.length)) {
             const line = body.isLines && at !== '/items' ? `Line ${at.slice('/lines/'.length)}: ` : '';
             details.push({ ...one, path: at === '/items' ? at : `${at}${one.path}`, message: `${line}${one.message}` });
         }
@@ -103,7 +101,7 @@ export async function checkItems(app: App, caller: Caller, body: BatchBody, keep
             continue;
         }
         try {
-            const suggests = details.length < MOST_DETAILS;
+            const suggests = details.length < MAX_DETAILS;
             const item = await checkItem(app, caller, { ...body.fields.defaults, ...read.item }, { known, suggests });
             if (checked.items === 0) checked.firstUnit = item.job.unit;
             checked.items += 1;
@@ -214,7 +212,6 @@ const FIELDS: Readonly<Record<string, string>> = {
     VERSION_NOT_FOUND: '/version',
 };
 
-/** Converts the refusal of an item to details. */
 function detailsOf({ code, message, extras: { details = [] } }: Refusal): readonly ItemDetail[] {
     if ((code === 'INVALID_PARAMS' || code === 'VALIDATION_ERROR') && details.length > 0) return details;
     return [{ path: FIELDS[code] ?? '', code, message }];

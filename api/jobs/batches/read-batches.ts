@@ -16,7 +16,6 @@ import { readPage, textPage } from '../../answers/paging.ts';
 import type { Call, Reply } from '../../serve.ts';
 import { waitForEnd } from '../wait-for-end.ts';
 
-/** A call about one batch. */
 export type OneBatch<Query = object, Body = undefined> = Call<{ batch_id: string }, Query, Body>;
 
 /** GET /v1/batches/{batch_id}: returns at once, or with `wait` when the batch has ended. */
@@ -61,7 +60,7 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
         return `${(await presentJob(app, row, { result: true })).slice(0, -1)},"cursor":${JSON.stringify(cursor)}}`;
     };
     if (acceptsLines(call))
-        return { lines: lines(read, present, { from, most: query.limit ?? Number.POSITIVE_INFINITY, gone: call.gone }) };
+        return { lines: lines(read, present, { from, maxItems: query.limit ?? Number.POSITIVE_INFINITY, gone: call.gone }) };
 
     const { limit = RESULTS_PAGE.fallback } = query;
     const rows = await read(from, limit);
@@ -96,10 +95,10 @@ const LOOK = 200;
 async function* lines(
     read: (after: number, limit: number) => Promise<EndedRow[]>,
     present: (row: EndedRow) => Promise<string>,
-    { from, most, gone }: { from: number; most: number; gone: AbortSignal },
+    { from, maxItems, gone }: { from: number; maxItems: number; gone: AbortSignal },
 ): AsyncGenerator<string> {
     let after = from;
-    for (let left = most; left > 0 && !gone.aborted; ) {
+    for (let left = maxItems; left > 0 && !gone.aborted; ) {
         const rows = await read(after, Math.min(left, LOOK));
         for (const row of rows) yield `${await present(row)}\n`;
         const last = rows.at(-1);

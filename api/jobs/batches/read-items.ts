@@ -3,6 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type BatchFields, type BatchQuery, type BatchRequest, batchEnvelope } from '../../../shared/contracts/batch-fields.ts';
 import { BODY_BYTES, CALL_BYTES } from '../../../shared/contracts/contract.ts';
 import { type Metadata, metadata } from '../../../shared/contracts/jobs.ts';
+import { defined } from '../../../shared/domain/defined.ts';
 import { BATCH_ARRIVAL_MS, BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
 import { type SplitBody, splitItems } from '../../../shared/domain/json/split-items.ts';
 import { type Detail, type DetailCode, type ItemDetail, Refusal } from '../../../shared/refusals.ts';
@@ -38,7 +39,7 @@ const BOUNDS = { pauseMs: BATCH_ARRIVAL_MS.pause, allMs: BATCH_ARRIVAL_MS.all };
 const LINE_FEED = 0x0a;
 const [TAB, CARRIAGE_RETURN, SPACE] = [0x09, 0x0d, 0x20];
 /** The most problems that an answer lists. It also has their total number. */
-export const MOST_DETAILS = 100;
+export const MAX_DETAILS = 100;
 /** Query parameters allowed with a JSON body, which contains all other fields. */
 const OF_QUERY: readonly string[] = ['dry_run'];
 
@@ -114,17 +115,16 @@ async function* itemsOf(split: SplitBody | undefined): AsyncGenerator<ItemText> 
 
 function openLines(call: BatchCall, hash: Hash): BatchBody {
     const { dry_run: _, metadata: text, name, max_credits, stop_after_failures, expires_in, ...defaults } = call.query;
-    const fields = {
+    const fields = defined<BatchBody['fields']>({
         name,
         max_credits,
         stop_after_failures,
         expires_in,
         defaults,
         metadata: text === undefined ? undefined : readMetadata(text),
-    };
-    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+    });
     const chunks = openChunks(call.request, { ...BOUNDS, maxBytes: LINES.bytes });
-    return { fields: given, items: linesOf(chunks, hash), hash: () => hash.digest('hex'), keep: chunks.keep, isLines: true };
+    return { fields, items: linesOf(chunks, hash), hash: () => hash.digest('hex'), keep: chunks.keep, isLines: true };
 }
 
 /** @throws Refusal VALIDATION_ERROR */
@@ -218,12 +218,12 @@ function wrong(path: string, code: DetailCode, message: string): Detail {
     return { path, code, message };
 }
 
-function tooLong(what: 'item' | 'line', most: number): { problem: ItemDetail } {
-    return { problem: wrong('', 'TOO_COMPLEX', `The ${what} has more than ${most / 1024} KiB.`) };
+function tooLong(what: 'item' | 'line', max: number): { problem: ItemDetail } {
+    return { problem: wrong('', 'TOO_COMPLEX', `The ${what} has more than ${max / 1024} KiB.`) };
 }
 
-function tooMany(most: number): Detail {
-    return wrong('/items', 'INVALID_VALUE', `A batch of this form has at most ${most.toLocaleString('en')} items.`);
+function tooMany(max: number): Detail {
+    return wrong('/items', 'INVALID_VALUE', `A batch of this form has at most ${max.toLocaleString('en')} items.`);
 }
 
 /** @throws Refusal VALIDATION_ERROR if there are problems */
@@ -232,5 +232,5 @@ function refuse(details: Detail[]): void {
 }
 
 function refusalOf(details: Detail[]): Refusal {
-    return new Refusal('VALIDATION_ERROR', undefined, { details: details.slice(0, MOST_DETAILS), problems: details.length });
+    return new Refusal('VALIDATION_ERROR', undefined, { details: details.slice(0, MAX_DETAILS), problems: details.length });
 }

@@ -1,5 +1,19 @@
 import type { Ask } from '../ask.ts';
-import { type AgentTool, type Arguments, count, dataOf, endpoint, gives, most, params, READS, site, takes, text, WRITES } from '../tool.ts';
+import {
+    type AgentTool,
+    type Arguments,
+    count,
+    dataOf,
+    endpoint,
+    gives,
+    maxCharacters,
+    params,
+    READS,
+    site,
+    takes,
+    text,
+    WRITES,
+} from '../tool.ts';
 
 const order = { site, endpoint, params, version: count, max_credits: count, max_results: count } as const;
 const sent = { ...order, connection: text, max_age: { type: 'integer', description: 'Seconds' }, session_id: text } as const;
@@ -12,7 +26,7 @@ export const fetchEndpoint: AgentTool = {
     name: 'fetch',
     description:
         'Calls an endpoint; costs credits on success. One with effect write changes something at the site: only if your person wants it, and with an idempotency_key, which makes repeats safe.',
-    inputSchema: takes({ ...sent, ...key, ...most }, ['site', 'endpoint']),
+    inputSchema: takes({ ...sent, ...key, ...maxCharacters }, ['site', 'endpoint']),
     outputSchema: answer,
     annotations: WRITES,
     needsKey: true,
@@ -71,7 +85,7 @@ export const getJob: AgentTool = {
     name: 'get_job',
     description: 'State and result of a job, or of a batch by its batch_id.',
     inputSchema: takes(
-        { job_id: text, wait: { type: 'integer', minimum: 0, maximum: 30, description: 'Seconds to wait for its end' }, ...most },
+        { job_id: text, wait: { type: 'integer', minimum: 0, maximum: 30, description: 'Seconds to wait for its end' }, ...maxCharacters },
         ['job_id'],
     ),
     outputSchema: job,
@@ -93,7 +107,6 @@ async function fetchOf(ask: Ask, args: Arguments): Promise<Record<string, unknow
     return { data, meta };
 }
 
-/** Splits the arguments into a body and headers. */
 function messageOf({ max_characters: _, session_id: session, idempotency_key: once, ...body }: Arguments) {
     const headers = {
         ...(session === undefined ? {} : { 'x-service-session': session as string }),

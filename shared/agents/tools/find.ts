@@ -1,4 +1,4 @@
-import { type AgentTool, gives, most, READS, site, takes, text } from '../tool.ts';
+import { type AgentTool, gives, maxCharacters, READS, site, takes, text } from '../tool.ts';
 
 /** The fields of an endpoint that agents see. The other fields are for people. */
 const SHOWN = ['site', 'endpoint', 'effect', 'description', 'required', 'optional', 'returns', 'credits', 'verified', 'hosted'] as const;
@@ -16,7 +16,7 @@ export const findEndpoint: AgentTool = {
             site,
             effect: { enum: ['read', 'write'] },
             limit: { type: 'integer', minimum: 1, maximum: 50, default: 5 },
-            ...most,
+            ...maxCharacters,
         },
         ['task'],
     ),
@@ -58,10 +58,10 @@ function presentRow(row: Record<string, unknown>): Record<string, unknown> {
 export const lookUpSite: AgentTool = {
     name: 'look_up_site',
     description: 'Every endpoint of a site with its params, best matches of the intent first.',
-    inputSchema: takes({ site, intent: { type: 'string', maxLength: 4000, description: '5 words, 20 characters or more' }, ...most }, [
-        'site',
-        'intent',
-    ]),
+    inputSchema: takes(
+        { site, intent: { type: 'string', maxLength: 4000, description: '5 words, 20 characters or more' }, ...maxCharacters },
+        ['site', 'intent'],
+    ),
     outputSchema: gives({ domain: text, session_id: text, endpoints: list, schema: { type: 'object' } }),
     annotations: READS,
     needsKey: false,

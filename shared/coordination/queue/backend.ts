@@ -52,7 +52,7 @@ export interface ProducerBackend {
     surviving(ids: string[]): Promise<Set<string>>;
     counts(): Promise<{ waiting: number; active: number; delayed: number }>;
     /** The oldest jobs, at most `most` for each state. */
-    peek(most: number): Promise<QueuedJob[]>;
+    peek(limit: number): Promise<QueuedJob[]>;
     /** When the oldest waiting job was added, in milliseconds since the epoch. */
     oldestWaitingSince(): Promise<number | undefined>;
     ping(): Promise<void>;

@@ -42,8 +42,8 @@ export function createProducer(
             const { waiting = 0, prioritized = 0, active = 0, delayed = 0 } = counts;
             return { waiting: waiting + prioritized, active, delayed };
         },
-        async peek(most) {
-            const read = (state: (typeof JOB_STATES)[number]) => ask((queue) => queue.getJobs([state], 0, most - 1, true));
+        async peek(limit) {
+            const read = (state: (typeof JOB_STATES)[number]) => ask((queue) => queue.getJobs([state], 0, limit - 1, true));
             const found = await Promise.all(JOB_STATES.map(async (state) => toQueuedJobs(state, await read(state))));
             return found.flat();
         },

@@ -52,7 +52,7 @@ export interface Queue {
     consume(handler: Handler, options: ConsumeOptions): Consumer;
     counts(): Promise<{ waiting: number; active: number; delayed: number }>;
     /** The oldest jobs without their params, at most `most` for each state. */
-    peek(most: number): Promise<QueuedJob[]>;
+    peek(limit: number): Promise<QueuedJob[]>;
     /** Age of the oldest waiting plain job, in seconds; 0 when no plain job waits. */
     oldestWaitSeconds(): Promise<number>;
     /** Rejects when the store is unreachable. */
@@ -113,7 +113,7 @@ export function openQueue(options: QueueOptions): Queue {
             return consumer;
         },
         counts: () => producer.counts(),
-        peek: (most) => producer.peek(most),
+        peek: (limit) => producer.peek(limit),
         async oldestWaitSeconds() {
             const since = await producer.oldestWaitingSince();
             return since === undefined ? 0 : Math.max(0, (Date.now() - since) / 1000);

@@ -26,7 +26,7 @@ export interface Scopes {
 
 const MAX_SITES = 100;
 const MAX_ENDPOINTS = 100;
-const MOST_CONNECTIONS = 100;
+const MAX_CONNECTIONS = 100;
 const MAX_RANGES = 50;
 
 /** The scopes of keys that operators create. */
@@ -54,7 +54,6 @@ interface Lack {
     needs: string;
 }
 
-/** The parsed scopes of a key. */
 export interface KeyScopes {
     listed: Scopes;
     allowsAddress(address: string): boolean;
@@ -95,18 +94,18 @@ function readRange(text: string): Read {
 /** The parts that people write as lists of names. */
 export type ListedPart = 'sites' | 'endpoints' | 'connections' | 'ip_allow';
 
-const LISTS: Readonly<Record<ListedPart, { read: (text: string) => Read; most: number }>> = {
-    sites: { read: readScopeSite, most: MAX_SITES },
-    endpoints: { read: readScopeEndpoint, most: MAX_ENDPOINTS },
-    connections: { read: readScopeConnection, most: MOST_CONNECTIONS },
-    ip_allow: { read: readRange, most: MAX_RANGES },
+const LISTS: Readonly<Record<ListedPart, { read: (text: string) => Read; max: number }>> = {
+    sites: { read: readScopeSite, max: MAX_SITES },
+    endpoints: { read: readScopeEndpoint, max: MAX_ENDPOINTS },
+    connections: { read: readScopeConnection, max: MAX_CONNECTIONS },
+    ip_allow: { read: readRange, max: MAX_RANGES },
 };
 
 /** Parses a list that is separated by commas or white space. An empty text gives null: all. */
 export function readScopeList(part: ListedPart, text: string): { ok: true; values: string[] | null } | { ok: false; message: string } {
-    const { read, most } = LISTS[part];
+    const { read, max } = LISTS[part];
     const written = text.split(/[\s,]+/).filter((piece) => piece !== '');
-    if (written.length > most) return { ok: false, message: `At most ${most} of them are taken` };
+    if (written.length > max) return { ok: false, message: `At most ${max} of them are taken` };
     const values = new Set<string>();
     for (const piece of written) {
         const one = read(piece);

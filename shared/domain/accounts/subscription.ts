@@ -7,13 +7,11 @@ export type SoldPlan = (typeof SOLD_PLANS)[number];
 /** Why we ended a subscription ourselves. */
 export type EndReason = 'refund' | 'dispute' | 'unpaid' | 'deletion';
 
-/** The facts of a subscription from Stripe. */
 export interface SubscriptionFacts {
     subscriptionId: string;
     customerId: string;
     /** The item whose price belongs to one of our plans; otherwise the first item. */
     itemId: string;
-    /** Stripe's status. */
     status: string;
     /** The plan of its current price, for which the next invoice will be. Null if the price does not belong to a plan. */
     plan: SoldPlan | null;

@@ -15,7 +15,6 @@ function isRedirectUrl(text: string): boolean {
     return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback);
 }
 
-/** The host of a link. */
 export function hostOf(url: string): string {
     return new URL(url).host;
 }

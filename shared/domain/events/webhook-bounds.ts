@@ -2,7 +2,6 @@ import type { RateWindow } from '../accounts/plans.ts';
 
 /** The limits of webhooks (docs/jobs.md, "Webhooks"). The times of attempts are in delivery-schedule.ts. */
 
-/** Maximum number of webhooks of one workspace. */
 export const MAX_WEBHOOKS = 20;
 /** Maximum number of types and prefixes of one webhook. */
 export const MAX_EVENTS = 50;

@@ -12,7 +12,6 @@ interface ReceiverRules {
 }
 
 export interface Receiver {
-    /** The normalised URL. */
     url: string;
     /** Host name or address, without a port. */
     host: string;

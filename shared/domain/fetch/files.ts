@@ -33,7 +33,6 @@ export function isFileSchema(schema: JsonSchema | undefined): boolean {
     return isObject(schema) && schema['format'] === 'file';
 }
 
-/** Whether an endpoint takes files. */
 export function takesFiles({ bodyFormat, params }: Endpoint): boolean {
     return bodyFormat === 'multipart' && params.some(({ source, schema }) => source === 'body' && isFileSchema(schema));
 }

@@ -5,7 +5,6 @@ import { encodeMultipart } from './multipart.ts';
 import type { PreparedForm } from './prepared-form.ts';
 import { fillText, isTextFormat } from './text-template.ts';
 
-/** A request body as it is sent. */
 interface RequestBody {
     sent: string | Uint8Array;
     /** The body as `dry_run` shows it: JSON, fields with file sizes, or text. */
@@ -40,7 +39,6 @@ export function requestBody(endpoint: Endpoint, values: Values, form: PreparedFo
     return { sent: bytes, shown, contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** Whether requests with this method have no body. */
 export function isBodyless({ method }: Pick<Endpoint, 'method'>): boolean {
     return method === 'GET' || method === 'HEAD';
 }

@@ -1,7 +1,6 @@
 import type { Effect } from '../types.ts';
 import type { BatchStatus, PausedReason, WaitingFor } from './states.ts';
 
-/** The stored row of a batch. */
 export interface BatchRow {
     batchId: string;
     /** Increases with the time of creation. */

@@ -7,7 +7,6 @@ const WAITS: Readonly<Record<string, number>> = { SITE_UNAVAILABLE: 5, SITE_BUSY
 /** Pauses vary randomly by this fraction, so that jobs that failed together are not retried together. */
 const SPREAD = 0.1;
 
-/** How an attempt failed. */
 interface FailedAttempt {
     code: string;
     retryable: boolean;

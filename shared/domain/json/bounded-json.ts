@@ -32,7 +32,7 @@ const MAX_LEVELS = 32;
  */
 export function writeJson(
     value: unknown,
-    most: number,
+    max: number,
     { bounds = ALL, indent = 0 }: { bounds?: Bounds; indent?: number } = {},
 ): { text: string; isWhole: boolean } {
     const parts: string[] = [];
@@ -40,12 +40,12 @@ export function writeJson(
     const add = (part: string): boolean => {
         parts.push(part);
         length += part.length;
-        return length <= most;
+        return length <= max;
     };
     const lineAt = (level: number) => (indent === 0 ? '' : `\n${' '.repeat(indent * Math.min(level, MAX_LEVELS))}`);
     const colon = indent === 0 ? ':' : ': ';
     const addAll = (one: unknown, level: number): boolean => {
-        if (typeof one === 'string') return add(quoted(one, bounds.longest, most));
+        if (typeof one === 'string') return add(quoted(one, bounds.longest, max));
         if (typeof one !== 'object' || one === null || isExact(one)) return add(JSON.stringify(one) ?? 'null');
         const { entries, isList, left } =
             one instanceof PartialValue ? one : { entries: entriesOf(one), isList: Array.isArray(one), left: 0 };
@@ -67,7 +67,7 @@ export function writeJson(
         return add(`${more}${written === 0 && unsaid === 0 ? '' : lineAt(level)}${isList ? ']' : '}'}`);
     };
     const isWhole = addAll(value, 0);
-    return { text: isWhole ? parts.join('') : parts.join('').slice(0, most).toWellFormed(), isWhole };
+    return { text: isWhole ? parts.join('') : parts.join('').slice(0, max).toWellFormed(), isWhole };
 }
 
 /** Yields entries one by one, so that a caller can stop early. */
@@ -76,8 +76,8 @@ function* entriesOf(value: object): Generator<readonly [string, unknown]> {
     else for (const name of Object.keys(value)) yield [name, (value as Record<string, unknown>)[name]];
 }
 
-/** @param most maximum number of characters to read of a text that is longer than any budget */
-function quoted(text: string, longest: number, most: number): string {
+/** @param max maximum number of characters to read of a text that is longer than any budget */
+function quoted(text: string, longest: number, max: number): string {
     if (text.length > longest) return JSON.stringify(`${text.slice(0, longest).toWellFormed()}…`);
-    return text.length > most ? JSON.stringify(text.slice(0, most + 1)) : JSON.stringify(text);
+    return text.length > max ? JSON.stringify(text.slice(0, max + 1)) : JSON.stringify(text);
 }

@@ -24,7 +24,6 @@ function keysWritten(text: string): number {
     return keys;
 }
 
-/** Number of keys of all objects in a value. */
 function keysHeld(value: unknown): number {
     let keys = 0;
     const waiting: unknown[] = [[value]];

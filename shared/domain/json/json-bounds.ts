@@ -102,8 +102,8 @@ export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, a
 }
 
 /** The first of `jsonProblems`; undefined if there is none. */
-export function jsonProblem(value: unknown, bounds: JsonBounds = PARAM_BOUNDS, at = ''): Detail | undefined {
-    return jsonProblems(value, bounds, at)[0];
+export function jsonProblem(value: unknown, bounds: JsonBounds = PARAM_BOUNDS): Detail | undefined {
+    return jsonProblems(value, bounds)[0];
 }
 
 function valueAt({ value, names }: Opened, place: number): unknown {

@@ -11,7 +11,6 @@ const CLOSE_OBJECT = 0x7d;
 export interface SplitBody {
     /** The object with an empty list instead of the long one. */
     rest: Buffer;
-    /** Number of items in the list. */
     count: number;
     /** The texts of the items. A text may be empty or invalid JSON. */
     items(): Generator<string>;
@@ -21,14 +20,14 @@ export interface SplitBody {
  * Splits the list at a key of the outermost object into its items without parsing it, because parsing thousands of items at once would
  * block the event loop. Syntax errors appear when the parts are parsed. Undefined if the object has no list at this key.
  * @param body UTF-8
- * @param most maximum number of items; for a longer list `count` is one more, and the rest is not counted
+ * @param max maximum number of items; for a longer list `count` is one more, and the rest is not counted
  * @param nextTurn gives other work a turn of the event loop; called between slices of the body
  */
-export async function splitItems(body: Buffer, key: string, most: number, nextTurn: () => Promise<void>): Promise<SplitBody | undefined> {
-    const list = await findList(body, key, most, nextTurn);
+export async function splitItems(body: Buffer, key: string, max: number, nextTurn: () => Promise<void>): Promise<SplitBody | undefined> {
+    const list = await findList(body, key, max, nextTurn);
     if (list === undefined) return undefined;
     const { from, to, commas, isEmpty } = list;
-    if (commas.length >= most) return { rest: Buffer.alloc(0), count: most + 1, *items() {} };
+    if (commas.length >= max) return { rest: Buffer.alloc(0), count: max + 1, *items() {} };
     const ends = isEmpty ? [] : [...commas, to];
     return {
         rest: Buffer.concat([body.subarray(0, from), Buffer.from('[]'), body.subarray(to + 1)]),
@@ -50,7 +49,7 @@ const SLICE = 128 * 1024;
 async function findList(
     body: Buffer,
     key: string,
-    most: number,
+    max: number,
     nextTurn: () => Promise<void>,
 ): Promise<{ from: number; to: number; commas: number[]; isEmpty: boolean } | undefined> {
     const name = Buffer.from(JSON.stringify(key));
@@ -84,7 +83,7 @@ async function findList(
             depth -= 1;
             if (depth === 1 && from !== undefined) return { from, to: at, commas, isEmpty: content === at };
         } else if (sign === COMMA) {
-            if (depth === 2 && from !== undefined && commas.push(at) >= most) return { from, to: at, commas, isEmpty: false };
+            if (depth === 2 && from !== undefined && commas.push(at) >= max) return { from, to: at, commas, isEmpty: false };
             if (depth === 1) isWanted = false;
         }
     }

@@ -5,11 +5,11 @@ import { backslashesBefore, scanTokens } from './tokens.ts';
  * follows. Reads at most `most` characters.
  * @param padded well-formed JSON of an object or a list; returned whole if it has at most `most` characters
  */
-export function truncateJson(padded: string, most: number): string {
+export function truncateJson(padded: string, max: number): string {
     // The answer of a site may begin with any number of blanks.
-    const text = padded.length <= most ? padded : padded.trimStart();
-    if (text.length <= most) return text;
-    const start = text.slice(0, most);
+    const text = padded.length <= max ? padded : padded.trimStart();
+    if (text.length <= max) return text;
+    const start = text.slice(0, max);
     const open: string[] = [];
     /** The last position after a value or before the first value, and the number of open brackets at that position. */
     let end = 0;
@@ -18,7 +18,7 @@ export function truncateJson(padded: string, most: number): string {
     let cutString: number | undefined;
     scanTokens(start, (first, from, to) => {
         const sign = String.fromCharCode(first);
-        if (to > most) {
+        if (to > max) {
             if (before === ':' || open.at(-1) === '[') cutString = from;
             return true;
         }

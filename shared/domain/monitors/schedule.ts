@@ -154,7 +154,6 @@ export interface Rhythm {
     schedule: Schedule;
     /** The start of the `every` intervals. */
     since: number;
-    /** Number of consecutive failures. */
     failures: number;
     /** The shortest interval of the plan, in seconds. */
     shortest: number;

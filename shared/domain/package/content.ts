@@ -13,7 +13,6 @@ export type EndpointSummary = Pick<Endpoint, 'name' | 'kind' | 'method' | 'descr
 
 /** A checked package in the format in which it is stored. Its texts may be built in a thread. */
 export interface PackageContent {
-    /** The package as JSON. */
     text: string;
     /** The endpoints for cards, as JSON, so that a list of cards does not read whole packages. */
     summary: string;
@@ -45,9 +44,9 @@ const MIN_DESCRIPTION = 60;
 
 /** Creates the endpoints for cards. Cuts each description if there are many long ones. */
 function summarise(document: PackageDocument): EndpointSummary[] {
-    const most = Math.max(MIN_DESCRIPTION, Math.floor(DESCRIPTIONS / Math.max(1, document.endpoints.length)));
+    const max = Math.max(MIN_DESCRIPTION, Math.floor(DESCRIPTIONS / Math.max(1, document.endpoints.length)));
     return document.endpoints.map((published) => {
         const { name, kind, method, description, hosted } = readEndpoint(published);
-        return { name, kind, method, description: clip(description, most), hosted };
+        return { name, kind, method, description: clip(description, max), hosted };
     });
 }

@@ -62,7 +62,6 @@ export function isWritingMethod(method: Method): boolean {
     return WRITING_METHODS.has(method);
 }
 
-/** The effect of an endpoint that declares none. */
 export function defaultEffect(kind: Kind, method: Method): Effect {
     if (isWritingMethod(method)) return 'write';
     return method === 'GET' || method === 'HEAD' || kind === 'search' ? 'read' : 'write';

@@ -7,7 +7,6 @@ const COLON = 0x3a;
 
 /** The parts of a stored package that calls need. */
 interface SplitPackage {
-    /** Each endpoint as JSON, by its name. */
     endpoints: Map<string, string>;
     /** `auth` as JSON. */
     auth: string;

@@ -6,7 +6,6 @@ export interface Order {
     endpoint: Endpoint;
     /** Price of one unit at this site in credits: 1, or what the operator set for its registrable domain. */
     siteCredits: number;
-    /** The caller's spending cap in credits. */
     maxCredits?: number | undefined;
     /** The caller's maximum number of results. It can only lower the maximum of the package. */
     maxResults?: number | undefined;
@@ -97,8 +96,8 @@ export function costOf(
 }
 
 function pageLimit({ pagination }: Endpoint, maxPages: number | undefined): number {
-    const most = pagination?.maxPages ?? 1;
-    return Math.min(most, maxPages ?? most);
+    const max = pagination?.maxPages ?? 1;
+    return Math.min(max, maxPages ?? max);
 }
 
 function resultLimit(endpoint: Endpoint, maxResults: number | undefined): number {

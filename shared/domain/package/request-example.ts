@@ -19,7 +19,6 @@ export function bodyOf(endpoint: Endpoint, { site, versionHash }: { site: string
     return JSON.stringify(body, undefined, 2).replaceAll('{{', '{\\u007b');
 }
 
-/** Describes an endpoint and its params as Markdown. */
 export function describeRequest(site: string, { description, effect, params }: Endpoint): string {
     const lines = params.map(
         ({ name, required, description: meaning }) => `- \`${name}\`${required ? ', required' : ''}${meaning === '' ? '' : `: ${meaning}`}`,

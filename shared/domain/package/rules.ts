@@ -16,7 +16,6 @@ import type { UrlContext } from './rules/urls.ts';
 import { CATEGORY_PATHS, isCategory } from './taxonomy.ts';
 import { isVerifiablePackage } from './verification.ts';
 
-/** The context in which a package is published. */
 export interface PackageContext {
     /**
      * Whether an entry of EGRESS_ALLOW contains this port. Then plain http and the port are accepted. The worker checks again when it

@@ -17,24 +17,11 @@ const MIN_LENGTH = 8;
 
 /** Prefixes of tokens. At least sixteen mixed letters and digits must follow. */
 const SERVICE_PREFIXES = [
-    ...['AGE-SECRET-KEY-', 'AQVN', 'ATATT3x', 'CFPAT-', 'FlyV1 ', 'HRKU-', 'LTAI', 'NRAK-', 'PMAK-', 'dapi', 'dckr_oat_', 'dckr_pat_'],
-    ...['dp.ct.', 'dp.pt.', 'dp.sa.', 'dp.st.', 'dt0c01.', 'figd_', 'fo1_', 'glc_', 'glsa_', 'gsk_', 'hvb.', 'hvr.', 'hvs.', 'lin_api_'],
-    ...[
-        'lin_oauth_',
-        'lsv2_pt_',
-        'lsv2_sk_',
-        'nfp_',
-        'ntn_',
-        'ops_',
-        'phx_',
-        'pplx-',
-        'pscale_oauth_',
-        'pscale_pw_',
-        'pscale_tkn_',
-        'pul-',
-    ],
-    ...['r8_', 'rnd_', 'rubygems_', 'sb_secret_', 'sbp_', 'secret_', 'sk.eyJ', 'sntrys_', 'sntryu_', 'sq0atp-', 'sq0csp-', 'tfp_', 'tvly-'],
-    ...['xai-', 'xapp-', 'xkeysib-', 'key-'],
+    ...'AGE-SECRET-KEY- AQVN ATATT3x CFPAT- HRKU- LTAI NRAK- PMAK- dapi dckr_oat_ dckr_pat_ dp.ct. dp.pt. dp.sa. dp.st.'.split(' '),
+    ...'dt0c01. figd_ fo1_ glc_ glsa_ gsk_ hvb. hvr. hvs. lin_api_ lin_oauth_ lsv2_pt_ lsv2_sk_ nfp_ ntn_ ops_ phx_ pplx-'.split(' '),
+    ...'pscale_oauth_ pscale_pw_ pscale_tkn_ pul- r8_ rnd_ rubygems_ sb_secret_ sbp_ secret_ sk.eyJ sntrys_ sntryu_ sq0atp-'.split(' '),
+    ...'sq0csp- tfp_ tvly- xai- xapp- xkeysib- key-'.split(' '),
+    'FlyV1 ',
 ].map((prefix) => prefix.replaceAll('.', '\\.'));
 
 const KNOWN_FORMS: readonly KnownForm[] = [

@@ -36,11 +36,11 @@ function describe({ site, title }: PackageDocument, { description, effect, hoste
     return `${head}${shorten(description.trim() || `${name.replaceAll('_', ' ')}.`, room)}${tail.join('')}`;
 }
 
-function shorten(text: string, most: number): string {
-    return text.length <= most
+function shorten(text: string, max: number): string {
+    return text.length <= max
         ? text
         : `${text
-              .slice(0, most - 1)
+              .slice(0, max - 1)
               .toWellFormed()
               .trimEnd()}…`;
 }

@@ -4,7 +4,6 @@ import { readEndpoint } from './endpoint.ts';
 import { schemaOfParams } from './param-schema.ts';
 import { comment, RECEIVED, SENT, typeOf } from './typescript-export/types.ts';
 
-/** A file of source code. */
 export interface SourceFile {
     /** The file name, derived from the site. */
     file: string;

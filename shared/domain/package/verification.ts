@@ -67,21 +67,21 @@ interface RunPlace {
  * Chooses the calls of a run: the first example of each endpoint that may be called, in the order of the package. If these are too many for
  * one run, each run starts further along than the previous one, so that all are called in turn. Endpoints that failed before are called
  * first, so that consecutive failures are noticed in a large package too.
- * @param most number of calls that a run has time for; up to half of them are earlier failures, and each run starts half of them further
+ * @param max number of calls that a run has time for; up to half of them are earlier failures, and each run starts half of them further
  * along
  */
-export function callsOf({ inOrder, auth, isLent }: VersionToVerify, { run, missed }: RunPlace, most = MAX_CALLS): ExampleToCall[] {
+export function callsOf({ inOrder, auth, isLent }: VersionToVerify, { run, missed }: RunPlace, max = MAX_CALLS): ExampleToCall[] {
     const all: ExampleToCall[] = [];
     for (const endpoint of inOrder) {
         const [example] = endpoint.examples;
         if (example !== undefined && isVerifiable(endpoint, auth, isLent?.(endpoint))) all.push({ endpoint, params: example.params });
     }
-    if (all.length <= most) return all;
-    const stride = Math.max(1, Math.floor(most / 2));
+    if (all.length <= max) return all;
+    const stride = Math.max(1, Math.floor(max / 2));
     const again = all.filter(({ endpoint }) => missed.includes(endpoint.name)).slice(0, stride);
     const first = ((run - 1) * stride) % all.length;
     const inTurn = [...all.slice(first), ...all.slice(0, first)].filter((call) => !again.includes(call));
-    return [...again, ...inTurn].slice(0, most);
+    return [...again, ...inTurn].slice(0, max);
 }
 
 /** Failures that were caused by Routebook, by a lent credential, or by a rate limit of the site. */

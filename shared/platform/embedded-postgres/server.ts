@@ -18,7 +18,6 @@ export interface Setup {
     durable: boolean;
 }
 
-/** A running server. */
 export interface Server {
     /** Resolves when the server has exited for any reason. */
     gone: Promise<void>;

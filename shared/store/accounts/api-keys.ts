@@ -69,7 +69,6 @@ export interface ListedKey extends KeyRow {
 /** Maximum number of active keys of one workspace. */
 export const MAX_KEYS = 100;
 
-/** Creates a key of a workspace for one of its members. */
 export async function createKey(db: Db, { workspaceId, userId, name, expiresIn, scopes }: KeyOrder): Promise<NewKey> {
     const apiKey = newApiKey();
     const keyId = newId('key');
@@ -121,7 +120,6 @@ export async function listedKeys(db: Db, workspaceId: string, ofUser?: string): 
     return [...keys.filter(({ state }) => state === 'active'), ...keys.filter(({ state }) => state !== 'active')];
 }
 
-/** One key by its id. */
 export async function findKey(db: Db, keyId: string): Promise<KeyRow | undefined> {
     return db('api_keys as k').where({ id: keyId }).first(KEY);
 }
@@ -135,7 +133,6 @@ export async function findKeyHash(
     return found?.hash;
 }
 
-/** Renames a key. */
 export async function renameKey(db: Db, keyId: string, name: string): Promise<void> {
     await key(db, keyId).update({ name });
 }

@@ -17,7 +17,6 @@ export interface Caller {
     userId: string;
     workspaceId: string;
     workspaceName: string;
-    /** The role of the user in the workspace. */
     role: Role;
     /** The account that pays and whose limits apply: the user's while the workspace is on Free, otherwise the workspace's. */
     accountId: string;

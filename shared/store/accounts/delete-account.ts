@@ -10,7 +10,6 @@ import { rememberAddress } from './sign-up.ts';
 import { endSessions } from './user-sessions.ts';
 import { forgetInAudit } from './workspace-audit.ts';
 
-/** A workspace of a user who deletes the account. */
 export interface LeftWorkspace {
     workspaceId: string;
     name: string;

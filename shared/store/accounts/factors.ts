@@ -57,7 +57,6 @@ export async function useRecoveryCode(db: Db, userId: string, code: string): Pro
     return used === 1;
 }
 
-/** Deletes the recovery codes of a user. */
 export async function dropRecoveryCodes(db: Db, userId: string): Promise<void> {
     await db('recovery_codes').where({ user_id: userId }).delete();
 }

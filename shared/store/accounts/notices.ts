@@ -86,7 +86,6 @@ export async function endNotice(db: Db, { since, ...name }: NoticeName & { since
         .update({ ended_at: now(db) });
 }
 
-/** Removes all notices of this kind. */
 export async function endNotices(db: Db, accountId: string, kind: NoticeKind): Promise<void> {
     await db('notices')
         .where({ account_id: accountId, kind, ended_at: null })

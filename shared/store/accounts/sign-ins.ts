@@ -46,7 +46,6 @@ export async function knowBrowser(db: Db, userId: string, browserToken: string):
         .merge({ signed_in_at: now(db) });
 }
 
-/** Whether a browser is known for this user. */
 export async function isKnownBrowser(db: Db, userId: string, browserToken: string): Promise<boolean> {
     const known = await db('known_browsers')
         .where({ user_id: userId, token_hash: webTokenHash(browserToken) })
@@ -59,7 +58,6 @@ export async function listSignIns(db: Db, userId: string): Promise<SignIn[]> {
     return db('sign_ins').where({ user_id: userId }).orderBy('id', 'desc').limit(SHOWN).select(SIGN_IN);
 }
 
-/** Deletes a user's sign-ins and known browsers. */
 export async function forgetSignIns(db: Db, userId: string): Promise<void> {
     for (const table of ['sign_ins', 'known_browsers']) await db(table).where({ user_id: userId }).delete();
 }

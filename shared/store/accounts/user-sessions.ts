@@ -160,7 +160,6 @@ function codeHash(sessionId: string, code: string): Buffer {
     return webTokenHash(`${sessionId} ${code.replaceAll(/[\s-]/g, '')}`);
 }
 
-/** Ends one session immediately. */
 export async function endSession(db: Db, sessionId: string): Promise<void> {
     await session(db, sessionId).delete();
 }

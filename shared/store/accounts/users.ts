@@ -27,7 +27,6 @@ export interface Credentials {
     revision: number;
 }
 
-/** A user by id. */
 export async function findUser(db: Db, userId: string): Promise<User | undefined> {
     return user(db, userId).first(USER);
 }
@@ -73,7 +72,6 @@ export async function findCredentials(db: Db, normalised: string): Promise<Crede
     return credentials(db).where({ email_normalised: normalised });
 }
 
-/** The credentials of an existing user. */
 export async function credentialsOf(db: Db, userId: string): Promise<Credentials | undefined> {
     return credentials(db).where({ id: userId });
 }

@@ -18,7 +18,6 @@ export async function notifyOwners(db: Db, news: News): Promise<void> {
     await db('workspace_news').insert({ topic: news.domain, ...toColumns(news) });
 }
 
-/** One mail to the owners of a workspace. */
 export interface NewsMail {
     recipients: string[];
     subject: string;
@@ -76,7 +75,6 @@ interface NewsColumns {
     removal_id: string | null;
 }
 
-/** Deletes news that were mailed. */
 export async function forgetNews(db: Db): Promise<void> {
     await db('workspace_news').where('mailed_at', '<', ago(db, '1 days')).delete();
 }

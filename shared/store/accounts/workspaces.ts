@@ -20,7 +20,6 @@ export interface Member {
     email: string;
     role: Role;
     joinedAt: Date;
-    /** Number of active keys. */
     keys: number;
 }
 

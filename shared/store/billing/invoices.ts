@@ -42,7 +42,6 @@ export async function markRefunded(db: Db, invoiceId: string): Promise<StoredInv
     return invoice.clone().first(invoiceColumns(db));
 }
 
-/** The invoices of a workspace, newest first. */
 export async function listInvoices(db: Db, workspaceId: string, limit: number): Promise<StoredInvoice[]> {
     return db('paid_invoices')
         .where({ workspace_id: workspaceId })

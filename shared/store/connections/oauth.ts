@@ -84,7 +84,6 @@ export async function addFlow(db: Db, flow: NewFlow): Promise<Date | undefined> 
     });
 }
 
-/** Finds a consent by its state. */
 export async function findFlow(db: Db, stateHash: Buffer): Promise<Flow | undefined> {
     return db('oauth_flows').where({ state_hash: stateHash }).where('expires_at', '>', now(db)).first(FLOW);
 }

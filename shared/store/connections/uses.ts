@@ -3,7 +3,6 @@ import { ago, type Db } from '../../platform/db.ts';
 import { actorOf, recordAct } from '../accounts/workspace-audit.ts';
 import { type PassedCall, recordPasses } from './connection-status.ts';
 
-/** One call with a connection. */
 interface ConnectionUse {
     workspaceId: string;
     connectionId: string;

@@ -46,7 +46,6 @@ export async function checkLedger(db: Db): Promise<Drift[]> {
     return rows;
 }
 
-/** Held credits of all accounts. */
 export async function totalHeld(db: Db): Promise<number> {
     const [row] = await db('credit_accounts').sum<{ held: string | null }[]>({ held: 'held' });
     return Number(row?.held ?? 0);

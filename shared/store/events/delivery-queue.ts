@@ -134,7 +134,6 @@ export async function readDue(
     return rows;
 }
 
-/** The outcome of an attempt. */
 export interface Attempt {
     deliveryId: string;
     webhookId: string;
@@ -209,7 +208,6 @@ export async function recordAttempts(db: Db, attempts: readonly Attempt[]): Prom
     };
 }
 
-/** Number of waiting deliveries of all webhooks. */
 export interface Waiting {
     due: number;
     /** Deliveries that wait for a retry. */
@@ -217,7 +215,6 @@ export interface Waiting {
     oldestDueSeconds: number;
 }
 
-/** Counts waiting deliveries. */
 export async function countWaiting(db: Db): Promise<Waiting> {
     const { rows } = await db.raw<{ rows: [Waiting] }>(`
         select count(*) filter (where due_at <= app_now()) as due, count(*) filter (where due_at > app_now()) as later,

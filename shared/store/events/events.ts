@@ -33,7 +33,6 @@ export async function recordEvent(trx: Db, event: NewEvent): Promise<void> {
     await insertEvents(trx, [event]);
 }
 
-/** Records many events in one statement. */
 export async function recordEvents(trx: Db, events: readonly NewEvent[]): Promise<void> {
     if (events.length > 0) await insertEvents(trx, events);
 }

@@ -61,7 +61,6 @@ function withoutEnd(stored: string): Omit<StoredResult, 'results'> {
     return end === undefined ? { text: stored } : { text: stored.slice(end.length + 1), paginationEnd: end as PaginationEnd };
 }
 
-/** Deletes one result, within a transaction. */
 export async function forgetResult(trx: Db, { accountId, question }: ResultPlace): Promise<void> {
     // Every transaction that changes the results of an account locks this row first.
     await trx('kept_result_bytes').where({ account_id: accountId }).forUpdate().first();
@@ -73,7 +72,7 @@ export async function forgetResult(trx: Db, { accountId, question }: ResultPlace
 }
 
 /** Deletes expired results and returns their number. Any process may run it at any time. */
-export async function sweepResults(db: Db, limit = 2000): Promise<number> {
-    const swept = await db.first(db.raw('kept_results_sweep(?, ?) as count', [MAX_AGE_SECONDS, limit]));
+export async function sweepResults(db: Db): Promise<number> {
+    const swept = await db.first(db.raw('kept_results_sweep(?, ?) as count', [MAX_AGE_SECONDS, 2000]));
     return swept.count;
 }

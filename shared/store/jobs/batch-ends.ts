@@ -89,7 +89,6 @@ export async function pause(trx: Db, batchId: string, reason: PausedReason): Pro
     await changeStatus(trx, batchId, 'batch.paused', { status: 'paused', paused_reason: reason, waiting_for: null });
 }
 
-/** Pauses a running batch. */
 export async function pauseRunning(db: Db, batchId: string, reason: PausedReason): Promise<void> {
     await db.transaction(async (trx) => {
         const batch = await trx('batches').where({ batch_id: batchId, status: 'running' }).forUpdate().first('batch_id');

@@ -6,7 +6,6 @@ import { BATCH_ROW, endQueuedItems, pause } from './batch-ends.ts';
 import { cancelJob } from './ends.ts';
 import type { Reader } from './jobs.ts';
 
-/** A new batch. */
 export interface NewBatch {
     batchId: string;
     workspaceId: string;
@@ -40,7 +39,6 @@ export async function addBatch(trx: Db, batch: NewBatch): Promise<void> {
     await trx('batches').insert({ ...toColumns(batch), expires_at: expiresAt });
 }
 
-/** Counts the open batches of an account. */
 export async function countOpenBatches(db: Db, accountId: string): Promise<number> {
     return countRows(db('batches').where({ account_id: accountId, finished_at: null }));
 }
@@ -55,7 +53,6 @@ function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoi
     return batches;
 }
 
-/** Finds a batch that the reader may see. */
 export async function findBatch(db: Db, reader: Reader, batchId: string): Promise<BatchRow | undefined> {
     return visible(db, reader)
         .where({ batch_id: batchId })

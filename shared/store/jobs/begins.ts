@@ -20,12 +20,11 @@ export interface BatchBudget {
     used: number;
     held: number;
     /** Null if the batch has no limit. */
-    most: number | null;
+    max: number | null;
 }
 
-const BUDGET = { status: 'status', used: 'credits_used', held: 'credits_held', most: 'max_credits' };
+const BUDGET = { status: 'status', used: 'credits_used', held: 'credits_held', max: 'max_credits' };
 
-/** Reads the current budget of a batch. */
 export async function readBudget(db: Db, batchId: string): Promise<BatchBudget | undefined> {
     return db('batches').where({ batch_id: batchId }).first<BatchBudget>(BUDGET);
 }
@@ -33,11 +32,10 @@ export async function readBudget(db: Db, batchId: string): Promise<BatchBudget |
 /** Why an item may not start with this budget; undefined if it may. @param held credits to hold for it */
 export function checkBudget(budget: BatchBudget | undefined, held: number): OverBudget | undefined {
     if (budget?.status !== 'running') return 'paused';
-    if (budget.most !== null && budget.used + budget.held + held > budget.most) return { limit: { held: budget.held } };
+    if (budget.max !== null && budget.used + budget.held + held > budget.max) return { limit: { held: budget.held } };
     return undefined;
 }
 
-/** A job that is about to start. */
 export interface StartOrder extends Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {
     /** The most it costs, and who pays. */
     order: HoldOrder;

@@ -5,7 +5,6 @@ import { columnList, columns, type Db } from '../../platform/db.ts';
 /** A claimed job. It belongs to one worker until it starts, waits again or ends. */
 export interface ClaimedJob {
     jobId: string;
-    /** The operation of this attempt. */
     operation: string;
     workspaceId: string;
     /** For batch items, the key of the batch. */
@@ -67,7 +66,7 @@ const dueOf = (ofLine: string) => `
               where ${ofLine} and q.finished_at is null and q.operation is null
                     and q.due_at <= app_now() and q.expires_at > app_now() and q.site <> all (cast(:stillSites as text[]))
                     and not exists (select from job_pauses p where p.account_id in ('', q.account_id) and p.site = q.site)
-              order by q.due_at, q.number limit :most) d
+              order by q.due_at, q.number limit :limit) d
     ) j`;
 
 /**
@@ -86,7 +85,6 @@ const ANY_QUEUED = `(
  * one job whose worker died runs at a time, in the whole fleet.
  */
 export async function claimJobs(db: Db, operations: readonly string[], { accounts, sites }: Capacity): Promise<ClaimedJob[]> {
-    const most = operations.length;
     return db.transaction(async (trx) => {
         const { rows: locks } = await trx.raw(`select ${ANY_QUEUED} and pg_try_advisory_xact_lock(?) as won`, [CLAIMS_LOCK]);
         if (locks[0].won !== true) return [];
@@ -96,16 +94,16 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
                 select account_id from job_accounts where open_items > 0
                 union select account_id from batches where finished_at is null and queued > 0
             ), ready as (
-                select a.account_id, coalesce(t.served_at, '-infinity') as served_at, r.most
+                select a.account_id, coalesce(t.served_at, '-infinity') as served_at, r.free
                 from job_accounts a join active using (account_id) left join job_turns t on t.line = a.account_id
-                left join unnest(cast(:accounts as text[]), cast(:accountsMost as integer[])) as r (account_id, most) using (account_id)
-                where coalesce(r.most, 1) > 0
+                left join unnest(cast(:accounts as text[]), cast(:accountsFree as integer[])) as r (account_id, free) using (account_id)
+                where coalesce(r.free, 1) > 0
                     and not exists (select from job_pauses p where p.account_id in ('', a.account_id) and p.site = '')
             ), lines as (
-                select a.account_id, a.served_at, a.most, null as batch_id, null as key_id, a.served_at as line_served_at, j.*
+                select a.account_id, a.served_at, a.free, null as batch_id, null as key_id, a.served_at as line_served_at, j.*
                 from ready a ${dueOf('q.account_id = a.account_id and q.batch_id is null')}
                 union all
-                select a.account_id, a.served_at, a.most, b.batch_id, b.key_id, coalesce(t.served_at, '-infinity'), j.*
+                select a.account_id, a.served_at, a.free, b.batch_id, b.key_id, coalesce(t.served_at, '-infinity'), j.*
                 from ready a join batches b using (account_id) left join job_turns t on t.line = b.batch_id
                 ${dueOf('q.batch_id = b.batch_id')}
                 where b.finished_at is null and b.status = 'running' and b.queued > 0 and b.due_at <= app_now()
@@ -116,14 +114,14 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
                     and not exists (select from jobs r where r.operation is not null and r.deaths > 0)
                 order by account_turn, served_at, due_at limit 1
             ), eligible as (
-                select d.*, s.most as site_most, row_number() over (partition by d.site order by d.account_turn, d.served_at, d.due_at) as site_turn
+                select d.*, s.free as site_free, row_number() over (partition by d.site order by d.account_turn, d.served_at, d.due_at) as site_turn
                 from due d
-                left join unnest(cast(:sites as text[]), cast(:sitesMost as integer[])) as s (site, most) using (site)
-                where (d.deaths = 0 or d.job_id in (select job_id from alone)) and d.account_turn <= coalesce(d.most, d.account_turn)
+                left join unnest(cast(:sites as text[]), cast(:sitesFree as integer[])) as s (site, free) using (site)
+                where (d.deaths = 0 or d.job_id in (select job_id from alone)) and d.account_turn <= coalesce(d.free, d.account_turn)
             ), chosen as (
                 select job_id, account_id, batch_id, key_id, row_number() over (order by account_turn, served_at, due_at) as place
-                from eligible where site_turn <= coalesce(site_most, site_turn)
-                order by account_turn, served_at, due_at limit :most
+                from eligible where site_turn <= coalesce(site_free, site_turn)
+                order by account_turn, served_at, due_at limit :limit
             ), taken as (
                 select j.job_id, c.account_id, c.key_id, row_number() over (order by c.place) as place
                 from (select j.job_id from jobs j where j.job_id in (select job_id from chosen)
@@ -143,12 +141,12 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
             )
             select * from claimed`,
             {
-                most,
+                limit: operations.length,
                 operations: [...operations],
                 accounts: [...accounts.keys()],
-                accountsMost: [...accounts.values()],
+                accountsFree: [...accounts.values()],
                 sites: [...sites.keys()],
-                sitesMost: [...sites.values()],
+                sitesFree: [...sites.values()],
                 stillSites: [...sites].filter(([, free]) => free === 0).map(([site]) => site),
             },
         );

@@ -20,7 +20,7 @@ interface OfAll {
  * Maximum number of items and bytes of params of one account that a process keeps in memory. The bodies of the account that are arriving
  * share them, since a body may take ten minutes.
  */
-const MOST_HELD = { items: 10_000, bytes: 8 * 1024 * 1024 };
+const MAX_HELD = { items: 10_000, bytes: 8 * 1024 * 1024 };
 /** Maximum number of items in one statement. */
 const OF_STATEMENT = 500;
 /** A statement with so many bytes may have fewer items. */
@@ -83,7 +83,7 @@ export function openDrafts(db: Db, all: OfAll, mayKeep: (more: JobBounds) => Pro
             held.push(item);
             bytes += item.request.length;
             const ofAccount = countHeld(accountId, { items: 1, bytes: item.request.length });
-            const isTooMuch = ofAccount.items > MOST_HELD.items || ofAccount.bytes > MOST_HELD.bytes;
+            const isTooMuch = ofAccount.items > MAX_HELD.items || ofAccount.bytes > MAX_HELD.bytes;
             if (isTooMuch && (held.length % OF_STATEMENT === 0 || bytes >= STATEMENT_BYTES)) await spill();
         },
         async end() {

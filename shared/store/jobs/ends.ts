@@ -94,7 +94,6 @@ export async function cancelJob(db: Db, workspaceId: string, jobId: string): Pro
 export interface LostJob {
     jobId: string;
     effect: Effect;
-    /** Number of earlier deaths. */
     deaths: number;
 }
 
@@ -103,12 +102,12 @@ export interface LostJob {
  * What they held is released, because a charge would already have ended them.
  * @returns the number of jobs that had started
  */
-export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => Promise<AttemptEnd>, limit = 100): Promise<number> {
+export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => Promise<AttemptEnd>): Promise<number> {
     const lost = await db('jobs')
         .whereNotNull('operation')
         .where('lease_until', '<=', db.raw('fleet_now()'))
         .orderBy('lease_until')
-        .limit(limit)
+        .limit(100)
         .select<{ job_id: string; operation: string }[]>('job_id', 'operation');
     let begun = 0;
     for (const { job_id: jobId, operation } of lost) {

@@ -11,7 +11,6 @@ import type { HoldEnd, LockedJob } from './write-ends.ts';
 
 /** Credits of a started job, as whole units. */
 export interface Held {
-    /** The operation of the hold. */
     hold: string;
     amount: number;
     units: number;

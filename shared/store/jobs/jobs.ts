@@ -2,7 +2,6 @@ import type { Scopes } from '../../domain/accounts/scopes.ts';
 import type { JobStatus, WaitingFor } from '../../domain/jobs/states.ts';
 import { columns, countSome, type Db, PAGE_BYTES } from '../../platform/db.ts';
 
-/** The stored row of a job. */
 export interface JobRow {
     jobId: string;
     /** Increases with the time of creation. */
@@ -211,7 +210,6 @@ export async function endedOf(db: Db, jobIds: readonly string[]): Promise<Set<st
     return new Set(jobIds.filter((id) => !running.has(id)));
 }
 
-/** A job in the form that events contain. */
 export interface EventJobRow extends JobRow {
     /** Null if there is no result, or it is larger than requested. */
     result: Buffer | null;
@@ -221,15 +219,15 @@ export interface EventJobRow extends JobRow {
     isPrivate: boolean;
 }
 
-/** Jobs of any workspace in the order of these ids; undefined if one was deleted. @param mostBytes maximum size of an encrypted result */
-export async function readEventJobs(db: Db, jobIds: readonly string[], mostBytes: number): Promise<(EventJobRow | undefined)[]> {
+/** Jobs of any workspace in the order of these ids; undefined if one was deleted. @param maxBytes maximum size of an encrypted result */
+export async function readEventJobs(db: Db, jobIds: readonly string[], maxBytes: number): Promise<(EventJobRow | undefined)[]> {
     const rows: EventJobRow[] = await db('jobs as j')
         .whereIn('j.job_id', [...jobIds])
         .select({
             ...ROW,
             nextAttemptAt: db.raw(NEXT),
             remaining: 'j.remaining',
-            result: db.raw('case when octet_length(j.result) <= ? then j.result end', [mostBytes]),
+            result: db.raw('case when octet_length(j.result) <= ? then j.result end', [maxBytes]),
             hasResult: db.raw('j.result is not null'),
             isPrivate: db.raw('j.owner_id is not null'),
         });

@@ -29,7 +29,6 @@ export interface OrderedCall {
     maxCredits: number | null;
 }
 
-/** A new job. */
 export interface NewJob extends OrderedCall {
     workspaceId: string;
     keyId: string;

@@ -14,16 +14,16 @@ const EXPIRED = 'result_expired or result is not null';
 /**
  * Deletes params and results that are older than `days`, and rows that are older than 90 days. Any process may run it, also concurrently.
  */
-export async function sweepJobs(db: Db, days: number, limit = 500): Promise<void> {
+export async function sweepJobs(db: Db, days: number): Promise<void> {
     await db.transaction(async (trx) => {
-        const old = await lockEnded(trx, days, limit, (jobs) => jobs.whereNotNull('request'));
+        const old = await lockEnded(trx, days, (jobs) => jobs.whereNotNull('request'));
         await trx('jobs')
             .whereIn('job_id', old)
             .update({ ...OUT, result_expired: trx.raw(EXPIRED) });
     });
     await db.transaction(async (trx) => {
         await trx('jobs')
-            .whereIn('job_id', await lockEnded(trx, ROW_DAYS, limit))
+            .whereIn('job_id', await lockEnded(trx, ROW_DAYS))
             .delete();
     });
     await db('batches').whereRaw("finished_at < app_now() - ? * interval '1 day'", [ROW_DAYS]).delete();
@@ -32,17 +32,12 @@ export async function sweepJobs(db: Db, days: number, limit = 500): Promise<void
 }
 
 /** Locks the jobs that ended first and at least `days` days ago, and their accounts. Returns their ids. */
-async function lockEnded(
-    trx: Db,
-    days: number,
-    limit: number,
-    narrow: (jobs: ReturnType<Db>) => unknown = () => undefined,
-): Promise<string[]> {
+async function lockEnded(trx: Db, days: number, narrow: (jobs: ReturnType<Db>) => unknown = () => undefined): Promise<string[]> {
     // Ordered by their ends. If ordered by id, a server without statistics reads the whole table.
     const first = trx('jobs')
         .whereRaw("finished_at < app_now() - ? * interval '1 day'", [days])
         .orderBy('finished_at')
-        .limit(limit)
+        .limit(500)
         .select('job_id');
     narrow(first);
     const rows: { job_id: string; account_id: string }[] = await trx('jobs')
@@ -56,7 +51,7 @@ async function lockEnded(
 }
 
 /** Deletes an account's oldest results until at most `most` bytes are left, except those of the last 24 hours. */
-export async function makeSpace(db: Db, accountId: string, most: number): Promise<void> {
+export async function makeSpace(db: Db, accountId: string, max: number): Promise<void> {
     await db.raw(
         `with kept as (
             select job_id, finished_at, sum(octet_length(result)) over (order by finished_at desc, job_id) as bytes
@@ -66,7 +61,7 @@ export async function makeSpace(db: Db, accountId: string, most: number): Promis
                 and j.finished_at < app_now() - interval '${MIN_AGE}' order by j.job_id for update skip locked
         )
         update jobs set request = null, result = null, result_expired = true where job_id in (select job_id from old)`,
-        [accountId, most],
+        [accountId, max],
     );
 }
 

@@ -15,7 +15,6 @@ export type AttemptEnd =
     | { status: 'queued'; code: string; error: Buffer; afterMs: number; isDeath?: boolean; isUntried?: boolean }
     | { status: 'cancelled' };
 
-/** How the hold of an attempt ended. */
 export type HoldEnd = Pick<MovedRow, 'marked' | 'charged' | 'available'> & {
     /** Whether this call ended it as requested. */
     won: boolean;
@@ -36,7 +35,6 @@ export interface EndingAttempt {
 /** Undefined if another call ended it before. Then nothing changed, unless an earlier attempt of this call made the change. */
 export type EndedAttempt = { end: AttemptEnd; hold: HoldEnd } | undefined;
 
-/** A job that the transaction has locked. */
 export interface LockedJob {
     job_id: string;
     workspace_id: string;

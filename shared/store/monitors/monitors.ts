@@ -4,7 +4,6 @@ import type { Effect } from '../../domain/types.ts';
 import { columns, countRows, cutPage, type Db, PAGE_BYTES, toColumns } from '../../platform/db.ts';
 import type { Reader } from '../jobs/jobs.ts';
 
-/** The stored row of a monitor. */
 export interface MonitorRow {
     monitorId: string;
     /** Increases with the time of creation. */
@@ -136,7 +135,6 @@ function toRow({ notifyWhen, ...fields }: Partial<NewMonitor>): Record<string, u
     return { ...toColumns(fields), ...(notifyWhen === undefined ? {} : { told_when: notifyWhen }) };
 }
 
-/** Deletes a monitor with its runs and changes. */
 export async function deleteMonitor(trx: Db, monitorId: string): Promise<void> {
     await trx('monitors').where({ monitor_id: monitorId }).delete();
 }
@@ -165,7 +163,6 @@ export async function listMonitors(
     return { ...(await readFitting<MonitorRow>(db, sized, limit)), total };
 }
 
-/** One page of rows, newest first. */
 export interface NumberedPage<Row> {
     shown: Row[];
     /** The row after which the next page begins. */
@@ -221,8 +218,8 @@ export async function countMonitors(trx: Db, { plan, userId, workspaceId }: Paye
     return countRows(counted);
 }
 
-/** Pauses the newest monitors of payers above their limit, which an operator or the plan sets. @param most the limit by plan */
-export async function pauseSurplus(db: Db, most: Readonly<Record<string, number>>): Promise<void> {
+/** Pauses the newest monitors of payers above their limit, which an operator or the plan sets. @param max the limit by plan */
+export async function pauseSurplus(db: Db, max: Readonly<Record<string, number>>): Promise<void> {
     await db.raw(
         `update monitors set status = 'paused', paused_reason = 'plan', next_run_at = null, claim = null where monitor_id in (
             select monitor_id from (
@@ -233,7 +230,7 @@ export async function pauseSurplus(db: Db, most: Readonly<Record<string, number>
                 left join credit_accounts c on c.id = p.payer
                 where m.status <> 'paused'
             ) ranked where place > most)`,
-        [JSON.stringify(most)],
+        [JSON.stringify(max)],
     );
 }
 
@@ -254,10 +251,10 @@ export async function readDiff(db: Db, changeId: string): Promise<Buffer | undef
 
 /** The number of the newest run or change that is no longer kept; 0 if there is none. */
 export function lastPrunedNumber(db: Db, table: 'monitor_runs' | 'monitor_changes', monitorId: string) {
-    const most = table === 'monitor_runs' ? KEPT_RUNS : KEPT_CHANGES;
+    const max = table === 'monitor_runs' ? KEPT_RUNS : KEPT_CHANGES;
     return db.raw(`coalesce((select number from ${table} where monitor_id = ? order by number desc offset ? limit 1), 0)`, [
         monitorId,
-        most,
+        max,
     ]);
 }
 

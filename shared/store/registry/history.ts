@@ -71,7 +71,6 @@ export async function history(
     return { versions: await versions.orderBy('v.version', 'desc').limit(page.limit).select(HISTORY), total: known?.versions ?? 0 };
 }
 
-/** The sites and numbers of versions by id. */
 export async function versionNames(db: Db, ids: readonly number[]): Promise<Map<number, { site: string; version: number }>> {
     const rows: { id: number; site: string; version: number }[] = await db('versions').whereIn('id', ids).select('id', 'site', 'version');
     return new Map(rows.map(({ id, site, version }) => [id, { site, version }]));

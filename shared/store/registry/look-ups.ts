@@ -11,7 +11,6 @@ import { claimOf } from './ownership.ts';
 import type { LoadedVersion, Versions } from './versions.ts';
 
 interface LookUpQuestion {
-    /** The normalised site. */
     site: string;
     registrable: string;
     /** The words of an intent. */

@@ -106,14 +106,12 @@ export async function adoptDomain(db: Db, registrable: string, workspaceId: stri
     });
 }
 
-/** A change of a domain's maintainers. */
 export interface MaintainerChange {
     registrable: string;
     /** The affected maintainer. */
     workspaceId: string;
     /** The workspace that made or requested the change; undefined for an operator. */
     by: string | undefined;
-    /** The actor for the audit log. */
     actor: By;
     /** The workspace that the actor belongs to, if any. Only the audit log of that workspace contains the actor's id and address. */
     actsIn?: string;

@@ -21,7 +21,6 @@ export async function isOwner(db: Db, registrable: string, workspaceId: string):
     return (await ownersOf(db, registrable)).includes(workspaceId);
 }
 
-/** One version of a site on a registrable domain. */
 export interface VersionOfDomain {
     registrable: string;
     versionId: number;

@@ -105,7 +105,6 @@ export interface LatestPublication extends Pick<Outcome, 'version' | 'versionHas
     document: string | undefined;
 }
 
-/** The workspace for which a package is published. */
 export function workspaceOf({ publisher, loadedFor = ROUTEBOOK_WORKSPACE }: PublishOrder): string {
     return publisher?.workspaceId ?? loadedFor;
 }

@@ -31,7 +31,6 @@ const REMOVAL_HOURS = 24;
 /** After a stopped removal, only a proven owner may request another one within this time. */
 const STOPPED_DAYS = 30;
 
-/** The pending and stopped removals of a maintainer. */
 interface RemovalState {
     isPending: boolean;
     /** Whether its owners stopped a removal in the last 30 days. */

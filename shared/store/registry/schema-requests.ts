@@ -58,7 +58,6 @@ export async function madeBy(
         .select(columns('', 'id', 'domain', 'task', 'status', 'created_at'));
 }
 
-/** A request in the form that operators list. */
 type ListedRequest = Pick<SchemaRequest, 'id' | 'domain' | 'task' | 'status' | 'demand' | 'createdAt'> & {
     /** Null if the request was sent without a key. */
     workspaceId: string | null;

@@ -1,11 +1,15 @@
 import { changesOfPolicy } from '../../domain/site/policy-changes.ts';
 import { NO_POLICY, type SitePolicy } from '../../domain/site/site-policy.ts';
+import type { JsonObject } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { isOwner, ownersOf } from './ownership.ts';
 import { lockRegistrable } from './sites.ts';
 
-/** The policy of a domain's owner. */
+type Changer = By & { workspaceId?: string };
+
+const OPERATOR: Changer = { actor: 'operator' };
+
 export async function readPolicy(db: Db, registrable: string): Promise<SitePolicy> {
     const domain = await db('domains').where({ registrable }).first('policy');
     return domain?.policy ?? { ...NO_POLICY };
@@ -16,21 +20,10 @@ export async function readPolicy(db: Db, registrable: string): Promise<SitePolic
  * transaction.
  * @param by an operator, or a workspace that owns the domain
  */
-export async function setPolicy(
-    db: Db,
-    registrable: string,
-    policy: SitePolicy | null,
-    by: By & { workspaceId?: string } = { actor: 'operator' },
-): Promise<void> {
+export async function setPolicy(db: Db, registrable: string, policy: SitePolicy | null, by: Changer = OPERATOR): Promise<void> {
     await lockRegistrable(db, registrable);
-    const details = changesOfPolicy(await readPolicy(db, registrable), policy ?? NO_POLICY);
-    if (Object.keys(details).length > 0) {
-        for (const workspaceId of await ownersOf(db, registrable)) {
-            // Only the audit log of the workspace itself may contain its address.
-            const ip = workspaceId === by.workspaceId ? by.ip : undefined;
-            await recordAct(db, { actor: by.actor, ip, workspaceId, action: 'policy.changed', target: registrable, details });
-        }
-    }
+    const changes = changesOfPolicy(await readPolicy(db, registrable), policy ?? NO_POLICY);
+    if (Object.keys(changes).length > 0) await recordChange(db, registrable, changes, by);
     const text = policy && JSON.stringify(policy);
     await db('domains').where({ registrable }).update({ policy: text });
 }
@@ -50,11 +43,7 @@ export async function setOperatorPolicy(db: Db, registrable: string, policy: Sit
     const before = await readOperatorPolicy(db, registrable);
     const after = { ...(policy ?? NO_POLICY), blocked: false };
     const changes = changesOfPolicy({ ...before, blocked: false }, after);
-    if (Object.keys(changes).length > 0) {
-        const details = { policy_of: 'operator', ...changes };
-        for (const workspaceId of await ownersOf(db, registrable))
-            await recordAct(db, { actor: 'operator', workspaceId, action: 'policy.changed', target: registrable, details });
-    }
+    if (Object.keys(changes).length > 0) await recordChange(db, registrable, { policy_of: 'operator', ...changes }, OPERATOR);
     const isNone = Object.keys(changesOfPolicy(NO_POLICY, after)).length === 0;
     const operator_policy = isNone ? null : JSON.stringify(after);
     await db('domains').where({ registrable }).update({ operator_policy });
@@ -71,4 +60,12 @@ export async function setPolicyAsOwner(
         await setPolicy(trx, registrable, policy, { ...by, workspaceId });
         return true;
     });
+}
+
+/** Records a change in the audit log of each owner. Only the log of the workspace that made it contains its address. */
+async function recordChange(db: Db, registrable: string, details: JsonObject, by: Changer): Promise<void> {
+    for (const workspaceId of await ownersOf(db, registrable)) {
+        const ip = workspaceId === by.workspaceId ? by.ip : undefined;
+        await recordAct(db, { actor: by.actor, ip, workspaceId, action: 'policy.changed', target: registrable, details });
+    }
 }

@@ -7,7 +7,6 @@ import { VERSION_COLUMNS, type VersionRef, versionIn } from './history.ts';
 import type { HostPaces } from './paces.ts';
 
 export interface SiteQuestion {
-    /** The normalised site. */
     site: string;
     registrable: string;
     /** A version by number; absent: the latest version. */

@@ -104,7 +104,6 @@ export async function reclaimBonus(db: Db, registrable: string): Promise<number>
     return credits;
 }
 
-/** A site of a domain. */
 interface SiteOfDomain {
     site: string;
     /** Null if all versions are yanked. */
@@ -134,7 +133,6 @@ function siteColumns(db: Db): Columns<SiteOfDomain> {
     };
 }
 
-/** A site in the form that operators list. */
 export interface ListedSite extends SiteOfDomain {
     registrable: string;
     isBlocked: boolean;
@@ -143,7 +141,6 @@ export interface ListedSite extends SiteOfDomain {
     publishedAt: Date | null;
 }
 
-/** The states by which operators filter sites. */
 export type SiteFilter = 'verified' | 'unverified' | 'drift' | 'blocked';
 
 /** Sites of all domains, last published first. */
@@ -176,7 +173,6 @@ export async function listSites(db: Db, { only, limit }: { only: SiteFilter | un
 interface OwnSite {
     site: string;
     title: string;
-    /** Total number of versions. */
     versions: number;
     /** The latest version; null if all versions are yanked. */
     latest: number | null;

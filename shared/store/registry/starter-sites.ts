@@ -12,7 +12,6 @@ interface StarterSite {
     version: number;
     state: StarterState;
     verifiedAt: Date | null;
-    /** When the last run ended. */
     lastRunAt: Date | null;
 }
 

@@ -64,7 +64,7 @@ export async function rollUpTrending(db: Db): Promise<boolean> {
             .where('day', '<', trx.raw("(? at time zone 'UTC')::date", [ago(trx, OUTCOMES_KEPT)]))
             .delete();
         await trx('find_choice_counts').delete();
-        await trx.raw(COUNT_CHOICES, { least: MIN_CHOOSERS });
+        await trx.raw(COUNT_CHOICES, { min: MIN_CHOOSERS });
         await trx('trending_rollups').where('hour', '<', ago(trx, KEPT)).delete();
         return true;
     });
@@ -154,4 +154,4 @@ const ADD_CHOICES = `
 
 const COUNT_CHOICES = `
     insert into find_choice_counts (site, endpoint, word, choices)
-    select site, endpoint, word, count(*) from find_choices group by 1, 2, 3 having count(distinct account_id) >= :least`;
+    select site, endpoint, word, count(*) from find_choices group by 1, 2, 3 having count(distinct account_id) >= :min`;

@@ -18,7 +18,6 @@ export interface VerificationRun {
     missed: string[];
 }
 
-/** The verification state of a site. */
 export interface VerificationState {
     /** The number of the last run; 0 if there was none. */
     run: number;
@@ -203,7 +202,6 @@ async function updateVersion(db: Db, versionId: number, state: object): Promise<
     await noteVerified(db, versionId);
 }
 
-/** The verification state of a site. */
 export async function readState(db: Db, site: string): Promise<VerificationState> {
     const wait = (began: string) =>
         db.raw(`coalesce(greatest(0, ceil(extract(epoch from ?? + ${EVERY} - app_now()))), 0)::integer`, [began]);

@@ -103,13 +103,13 @@ export function createVersions(db: Db): Versions {
  * charge of a call that names no version). Versions without the endpoint do not count; undefined if none has it.
  */
 export async function lowestMaxUnits(versions: Versions, versionIds: readonly number[], endpoint: string): Promise<number | undefined> {
-    let least: number | undefined;
+    let min: number | undefined;
     // Reads one version after the other, because all packages of a busy day would not fit into memory.
     for (const id of versionIds) {
         const units = await versions.unitsOf(id, endpoint);
-        if (units !== undefined) least = Math.min(units, least ?? units);
+        if (units !== undefined) min = Math.min(units, min ?? units);
     }
-    return least;
+    return min;
 }
 
 /** A package exactly as it was published (`site` normalised). */

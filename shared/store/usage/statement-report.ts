@@ -5,7 +5,6 @@ export interface Movement {
     id: number;
     at: Date;
     kind: string;
-    /** Change of the available credits. */
     availableDelta: number;
     /** Change of the credits held for running calls. */
     heldDelta: number;

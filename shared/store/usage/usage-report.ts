@@ -13,7 +13,6 @@ export interface UsageScope {
     keyId: string | undefined;
 }
 
-/** Figures of a group of calls. */
 export interface Figures {
     calls: number;
     successes: number;
@@ -112,15 +111,14 @@ export async function topUsage(
     return [...groups].map(([name, group]) => ({ name: JSON.parse(name) as string[], ...figuresOf(group) }));
 }
 
-/** The sites that have been called since a time, ordered by name, up to a limit. */
+/** Up to 200 sites that have been called since a time, ordered by name. */
 export async function sitesCalled(
     db: Db,
     { workspaceId, userId }: Pick<UsageScope, 'workspaceId' | 'userId'>,
     since: Date,
-    limit = 200,
 ): Promise<string[]> {
     const scope = { workspaceId, userId, site: undefined, endpoint: undefined, keyId: undefined };
-    return queryHours(db, scope).where('h.hour', '>=', since).distinct('h.site').orderBy('h.site').limit(limit).pluck('h.site');
+    return queryHours(db, scope).where('h.hour', '>=', since).distinct('h.site').orderBy('h.site').limit(200).pluck('h.site');
 }
 
 /** The counts by bucket of the `limit` groups with the most calls. @param calls columns of `h`, grouped by `ofOne` */

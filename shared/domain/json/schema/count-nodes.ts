@@ -9,20 +9,20 @@ export const MAX_PARAM_NODES = 2000;
 export const MAX_PACKAGE_NODES = 200_000;
 
 /** The number of schemas in a valid schema with references resolved. Counting stops above `most`. */
-export function countNodes(schema: JsonSchema, most: number): number {
+export function countNodes(schema: JsonSchema, max: number): number {
     let places: Places | undefined;
     let nodes = 0;
     const count = (one: JsonSchema): void => {
-        if (++nodes > most || typeof one === 'boolean') return;
+        if (++nodes > max || typeof one === 'boolean') return;
         for (const [keyword, value] of Object.entries(one)) {
             if (PLACING.has(keyword)) continue;
             for (const [, part] of partsOf(keyword, value)) {
-                if (nodes > most) return;
+                if (nodes > max) return;
                 count(part);
             }
         }
         const { $ref: ref } = one;
-        if (typeof ref !== 'string' || nodes > most) return;
+        if (typeof ref !== 'string' || nodes > max) return;
         places ??= collectPlaces(schema);
         count(places.schemas.get(resolveReference(ref, places) ?? '-') ?? true);
     };

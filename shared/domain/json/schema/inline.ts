@@ -32,8 +32,8 @@ export function inlinerFor(document: PackageDocument): Inliner {
 }
 
 /** Creates the inliner for one document. Schemas that would exceed `most` characters become `{}`, which accepts everything. */
-export function createInliner(most = MAX_CHARACTERS): Inliner {
-    let left = most;
+export function createInliner(max = MAX_CHARACTERS): Inliner {
+    let left = max;
     const spend = (value: Json) => {
         if (left > 0) left -= JSON.stringify(value).length;
         return left > 0;

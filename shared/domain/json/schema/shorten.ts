@@ -11,21 +11,21 @@ interface ShortenedSchema {
 const MAX_LEVELS = 64;
 
 /**
- * Shortens a schema to at most `mostBytes` of JSON. The result still accepts every value that the original accepts: the deepest levels that
+ * Shortens a schema to at most `maxBytes` of JSON. The result still accepts every value that the original accepts: the deepest levels that
  * do not fit become `{}`.
  * @param schema one that a package may have
  */
-export function shortenSchema(schema: JsonSchema, mostBytes: number): ShortenedSchema {
-    if (fits(schema, mostBytes)) return { schema, isShortened: false };
+export function shortenSchema(schema: JsonSchema, maxBytes: number): ShortenedSchema {
+    if (fits(schema, maxBytes)) return { schema, isShortened: false };
     for (let levels = Math.min(MAX_LEVELS, depthOf(schema)); levels > 0; levels--) {
         const shortened = withoutLostReferences(cut(schema, levels));
-        if (fits(shortened, mostBytes)) return { schema: shortened, isShortened: true };
+        if (fits(shortened, maxBytes)) return { schema: shortened, isShortened: true };
     }
     return { schema: {}, isShortened: true };
 }
 
-function fits(schema: JsonSchema, most: number): boolean {
-    return Buffer.byteLength(JSON.stringify(schema)) <= most;
+function fits(schema: JsonSchema, max: number): boolean {
+    return Buffer.byteLength(JSON.stringify(schema)) <= max;
 }
 
 /** Keywords that would refuse more values if a schema below them became `{}`. */

@@ -33,7 +33,6 @@ export function walkSchema(schema: unknown, patterns: PatternBudget): Places & {
     return walk;
 }
 
-/** Whether a value is a JSON object and not an array. */
 export function isObject(value: unknown): value is JsonObject {
     return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 }

@@ -95,7 +95,6 @@ function ofFile(param: Param, { text }: Inliner): JsonObject {
 
 interface Context {
     endpoint: Endpoint;
-    /** The body params by name. */
     params: ReadonlyMap<string, Param>;
     inliner: Inliner;
 }
@@ -125,9 +124,9 @@ function ofTemplate(template: Json, context: Context): { schema: JsonObject; isS
 /** Absent values leave no gap in a list, so only a list without optional items has fixed positions. */
 function ofList(items: readonly { schema: JsonObject; isSure: boolean }[]): JsonObject {
     const schemas = items.map(({ schema }) => schema);
-    const least = items.filter(({ isSure }) => isSure).length;
-    const size = { minItems: least, maxItems: items.length };
+    const min = items.filter(({ isSure }) => isSure).length;
+    const size = { minItems: min, maxItems: items.length };
     if (items.length === 0) return { type: 'array', ...size };
-    if (least === items.length) return { type: 'array', prefixItems: schemas, ...size };
+    if (min === items.length) return { type: 'array', prefixItems: schemas, ...size };
     return { type: 'array', items: { anyOf: schemas }, ...size };
 }

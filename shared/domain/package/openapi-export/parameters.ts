@@ -81,7 +81,6 @@ function carrierOf({ pagination, params }: Endpoint): JsonObject[] {
     return [parameter(name, 'query', false, { ...schema, description: `Tells the pages apart (${pagination.style}).` })];
 }
 
-/** A fixed header or query param. */
 function fixed(name: string, place: 'query' | 'header', value: string | string[]): JsonObject {
     const type: JsonObject = typeof value === 'string' ? { type: 'string' } : { type: 'array', items: { type: 'string' } };
     return parameter(name, place, true, { ...type, enum: [value], default: value });

@@ -8,7 +8,6 @@ export interface QueryPair {
     value: string;
 }
 
-/** The parts of a URL template. */
 export interface TemplateParts {
     origin: string;
     /** Placeholders are unique: a second `{id}` becomes `{id_2}`. */

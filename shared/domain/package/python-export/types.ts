@@ -3,7 +3,6 @@ import type { Json, JsonObject } from '../../types.ts';
 import { createNames, type Names } from './names.ts';
 import { docstring, literal } from './text.ts';
 
-/** The types of one file. */
 export interface PythonTypes {
     /**
      * The type of the values that match a schema without references. The type is never narrower than the schema.

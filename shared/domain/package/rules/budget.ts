@@ -10,7 +10,6 @@ export interface Budget {
     nodes: number;
 }
 
-/** Creates the budget for one package. */
 export function createBudget(): Budget {
     return { patterns: createPatternBudget(), work: createPatternWork(), nodes: MAX_PACKAGE_NODES };
 }

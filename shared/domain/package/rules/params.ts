@@ -93,7 +93,6 @@ function placedAs({ schema, style = 'repeat', segments = false }: ParamDraft, so
     return { source, schema: schema as JsonSchema | undefined, style, segments };
 }
 
-/** Checks the rules of a param's source. */
 function checkPlace(subject: Subject, param: ParamDraft, at: Path): void {
     const { draft, report, bodyFormat } = subject;
     const { name, source } = param;

@@ -19,7 +19,6 @@ export interface Report {
 
 const MAX_PROBLEMS = 500;
 
-/** Creates an empty report. */
 export function createReport(): Report {
     const problems: Detail[] = [];
     return {

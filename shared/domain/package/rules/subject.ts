@@ -12,7 +12,6 @@ export interface Subject {
     report: Report;
     urls: UrlContext;
     budget: Budget;
-    /** The params that could be read, each with its path. */
     params: readonly { draft: ParamDraft; at: Path }[];
     /** What each param accepts, by name. The rule for params fills this map; the rule for examples reads it. */
     slots: Map<string, Slot>;

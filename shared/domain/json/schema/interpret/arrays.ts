@@ -58,8 +58,8 @@ const items: Rule = ({ prefixItems, items: rest }, building) => {
 const contains: Rule = ({ contains: given, minContains = 1, maxContains }, building) => {
     if (given === undefined) return undefined;
     const node = building.node(given as JsonSchema);
-    const most = typeof maxContains === 'number' ? maxContains : undefined;
-    const words = most === undefined ? '' : ` and no more than ${most}`;
+    const max = typeof maxContains === 'number' ? maxContains : undefined;
+    const words = max === undefined ? '' : ` and no more than ${max}`;
     return (value, state, seen) => {
         if (!Array.isArray(value)) return true;
         let found = 0;
@@ -68,7 +68,7 @@ const contains: Rule = ({ contains: given, minContains = 1, maxContains }, build
             found++;
             seen?.places.add(place);
         }
-        const fits = found >= Number(minContains) && (most === undefined || found <= most);
+        const fits = found >= Number(minContains) && (max === undefined || found <= max);
         return fits || fail(state, 'contains', `must contain at least ${String(minContains)}${words} valid item(s)`);
     };
 };
@@ -88,7 +88,6 @@ const unevaluatedItems: Rule = ({ unevaluatedItems: given }, building) => {
     };
 };
 
-/** Rules for arrays. */
 export const ARRAY_RULES: readonly Rule[] = [
     ofCount('maxItems', 'more', (length, given) => length <= given),
     ofCount('minItems', 'fewer', (length, given) => length >= given),

@@ -46,7 +46,6 @@ export function fail(state: State, keyword: string, message: string, step?: stri
     return false;
 }
 
-/** Checks a part of the value. */
 export function checkPart({ check }: Node, part: Json, step: string | number, state: State): boolean {
     if (state.faults === undefined) return check(part, state, undefined);
     state.path.push(step);

@@ -117,7 +117,6 @@ const unevaluatedProperties: Rule = ({ unevaluatedProperties: given }, building)
     });
 };
 
-/** Rules for objects. */
 export const OBJECT_RULES: readonly Rule[] = [
     ofCount('maxProperties', 'more', (length, given) => length <= given),
     ofCount('minProperties', 'fewer', (length, given) => length >= given),

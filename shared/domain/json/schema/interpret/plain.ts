@@ -37,13 +37,13 @@ function ofLength(keyword: 'minLength' | 'maxLength', words: string): Rule {
 }
 
 /** Compares the length in code points. A code point takes one or two UTF-16 units. */
-function hasPoints(text: string, least: number): boolean {
-    if (text.length < least) return false;
-    if (text.length >= 2 * least) return true;
+function hasPoints(text: string, min: number): boolean {
+    if (text.length < min) return false;
+    if (text.length >= 2 * min) return true;
     spend(text.length >> 2);
     let points = 0;
-    for (const _point of text) if (++points >= least) return true;
-    return least <= 0;
+    for (const _point of text) if (++points >= min) return true;
+    return min <= 0;
 }
 
 const pattern: Rule = ({ pattern: given }) => {
@@ -92,7 +92,6 @@ const choices: Rule = ({ enum: given }, building) => {
     return (value, state, seen) => fits(value, state, seen) || fail(state, 'enum', 'must be equal to one of the allowed values');
 };
 
-/** Rules for plain values. */
 export const PLAIN_RULES: readonly Rule[] = [
     type,
     ofNumber('maximum', 'must be <=', (value, given) => value <= given),
