@@ -1,17 +1,17 @@
-import { isPgPool, type PgPool, runMigrations, withBackend } from 'bullmq';
+import { runMigrations, withBackend } from 'bullmq';
 import pg from 'pg';
 import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
 import { openPool } from '../../platform/postgres-pool.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { type Envelope, type ProducerBackend, QUEUE_NAME, type WorkerBackend } from './backend.ts';
+import { type BatchedPostgresBackend, createBatchedPostgresBackend } from './batched-postgres-backend.ts';
 import { WORKER_OPTIONS } from './bull-options.ts';
 import { wrapWorker } from './bull-worker.ts';
-import { createObservedPostgresBackend } from './observed-postgres-backend.ts';
 import { openListener } from './postgres-listener.ts';
-import { createReplySender, openPostgresReplies } from './postgres-replies.ts';
+import { openPostgresReplies, sealReply } from './postgres-replies.ts';
 import { createProducer } from './producer.ts';
 
-const bull = withBackend(createObservedPostgresBackend);
+const bull = withBackend(createBatchedPostgresBackend);
 const CANCEL_CHANNEL = 'fetch_cancel';
 
 /**
@@ -81,7 +81,7 @@ export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueu
     }
 
     function openQueue() {
-        const opened = new bull.Queue<Envelope>(QUEUE_NAME, { connection: { pool: asBullPool(pool) }, skipMetasUpdate: true });
+        const opened = new bull.Queue<Envelope>(QUEUE_NAME, { connection: { pool }, skipMetasUpdate: true });
         opened.on('error', status.down);
         return opened;
     }
@@ -95,8 +95,11 @@ export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueO
     const pool = openPool({ url: databaseUrl, part: 'postgres worker', log, max: 10, timeoutMs: 5000, settings: SETTINGS });
     const status = watchConnection(log, 'postgres worker jobs');
     const closers: (() => Promise<void>)[] = [];
+    let backend: BatchedPostgresBackend | undefined;
     return {
-        reply: createReplySender(pool, secrets),
+        async reply(replyTo, { id, body }) {
+            await backend?.taken.finish({ id, channel: replyTo, body: await sealReply(secrets, replyTo, body) });
+        },
         onCancel(listener) {
             const connection = openListener({
                 databaseUrl,
@@ -111,9 +114,10 @@ export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueO
         openWorker(process, { concurrency }) {
             const worker = new bull.Worker<Envelope, void>(QUEUE_NAME, (job) => process(job.id ?? '', job.data), {
                 ...WORKER_OPTIONS,
-                connection: { pool: asBullPool(pool), concurrency },
+                connection: { pool, concurrency },
                 concurrency,
             });
+            backend = worker.getBackend();
             return wrapWorker(worker, status.down);
         },
         async close() {
@@ -121,10 +125,4 @@ export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueO
             await pool.end();
         },
     };
-}
-
-/** Narrows a pool to BullMQ's own type. */
-function asBullPool(pool: unknown): PgPool {
-    if (!isPgPool(pool)) throw new TypeError('this is not a pg pool');
-    return pool;
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { openBatch } from '../../platform/batch.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { base64InTurns, nextTurn, textInTurns, toBase64InTurns } from '../../platform/turns.ts';
@@ -13,13 +12,6 @@ const PURPOSE = 'reply';
 /** Prefix of channels with encrypted replies. Channel names of the previous release do not have it. */
 const SEALED = 'sealed_';
 
-/** One statement, so that rows and notifications become visible together. Each process receives one notification. */
-const SEND = {
-    name: 'queue-reply',
-    text: `with stored as (
-               insert into queue_replies (channel, job, body) select * from unnest($1::text[], $2::text[], $3::text[]) returning channel)
-           select pg_notify(channel, null) from (select distinct channel from stored) as woken`,
-};
 const TAKE = {
     name: 'queue-take',
     text: `delete from queue_replies where id in (select id from queue_replies where channel = $1 order by id limit ${REPLY_BATCH})
@@ -28,20 +20,9 @@ const TAKE = {
 /** Deletes replies that nobody read, because their process was killed. Callers wait for at most 120 s. */
 const SWEEP = `delete from queue_replies where sent_at < app_now() - interval '5 minutes'`;
 
-/** Stores replies and notifies the waiting processes. All replies of one turn of the event loop share a statement. */
-export function createReplySender(pool: pg.Pool, secrets: Secrets): (channel: string, reply: Reply) => Promise<void> {
-    const { add: send } = openBatch<Reply & { channel: string }, unknown>({
-        async run(batch) {
-            const values = [batch.map(({ channel }) => channel), batch.map(({ id }) => id), batch.map(({ body }) => body)];
-            await pool.query({ ...SEND, values });
-            return batch;
-        },
-        maxSize: REPLY_BATCH,
-    });
-    return async (channel, { id, body }) => {
-        const isSealed = channel.startsWith(SEALED);
-        await send({ channel, id, body: isSealed ? await toBase64InTurns(await secrets.seal(body, PURPOSE)) : body });
-    };
+/** Encrypts the body of a reply if the channel expects it. */
+export async function sealReply(secrets: Secrets, channel: string, body: string): Promise<string> {
+    return channel.startsWith(SEALED) ? toBase64InTurns(await secrets.seal(body, PURPOSE)) : body;
 }
 
 /**

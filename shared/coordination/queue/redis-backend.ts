@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { withBackend } from 'bullmq';
 import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
 import { hashTag, openRedis } from '../../platform/redis.ts';
@@ -60,12 +59,6 @@ export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOption
     };
 }
 
-/**
- * How long a stopping worker waits for Redis to accept the jobs that have not started, in milliseconds. Without Redis, the locks of these
- * jobs expire.
- */
-const GIVE_BACK_MS = 500;
-
 /** Opens the worker's side on Redis: one connection for commands, one that blocks while the queue is empty, one for cancellations. */
 export function openRedisWorker({ redisUrl, keyPrefix, log }: RedisQueueOptions): WorkerBackend {
     const prefix = hashTag(keyPrefix);
@@ -79,7 +72,7 @@ export function openRedisWorker({ redisUrl, keyPrefix, log }: RedisQueueOptions)
     let backend: BatchedRedisBackend | undefined;
     return {
         async reply(replyTo, { id, body }) {
-            await backend?.finish({ id, channel: replyTo, body });
+            await backend?.taken.finish({ id, channel: replyTo, body });
         },
         onCancel(listener) {
             subscriber.on('message', (_channel: string, id: string) => listener(id));
@@ -92,17 +85,8 @@ export function openRedisWorker({ redisUrl, keyPrefix, log }: RedisQueueOptions)
                 prefix,
                 concurrency,
             });
-            const batched = worker.getBackend();
-            backend = batched;
-            const wrapped = wrapWorker(worker, status.down);
-            return {
-                ...wrapped,
-                async pause() {
-                    batched.stopTaking();
-                    await wrapped.pause();
-                    await Promise.race([batched.givenBack(), sleep(GIVE_BACK_MS, undefined, { ref: false })]);
-                },
-            };
+            backend = worker.getBackend();
+            return wrapWorker(worker, status.down);
         },
         async close() {
             clearInterval(pulse);

@@ -1,0 +1,130 @@
+import { type BackendFactory, isPgPool, PostgresConnection, PostgresQueueBackend } from 'bullmq';
+import type pg from 'pg';
+import { QUEUE_NAME, REPLY_BATCH } from './backend.ts';
+import { ADD, GIVE_BACK, TURN } from './batched-statements.ts';
+import { JOB_OPTIONS, WORKER_OPTIONS } from './bull-options.ts';
+import { type Finished, type TakenJob, TakenJobs } from './taken-jobs.ts';
+
+/** Maximum number of jobs that one statement takes. */
+const MAX_TAKEN = 100;
+
+interface BatchedPostgresConnection {
+    pool: pg.Pool;
+    /** Slots of the worker; absent for a producer. */
+    concurrency?: number;
+}
+
+/** BullMQ's factory for `BatchedPostgresBackend`. The caller keeps ownership of the pool. */
+export const createBatchedPostgresBackend: BackendFactory<BatchedPostgresBackend, BatchedPostgresConnection> = (
+    name,
+    options,
+    { withBlockingConnection = false } = {},
+) => {
+    const { pool, concurrency = 0 } = options.connection;
+    // BullMQ has a type of its own for pools.
+    if (!isPgPool(pool)) throw new TypeError('this is not a pg pool');
+    const bullOptions = { ...options, connection: pool };
+    const connection = new RetriedConnection(pool);
+    return new BatchedPostgresBackend(
+        { pool, concurrency },
+        connection,
+        name,
+        bullOptions,
+        true,
+        withBlockingConnection ? name : undefined,
+    );
+};
+
+/**
+ * BullMQ caches a failed first check of its schema. Without this class, a worker that started while PostgreSQL was unreachable would never
+ * take a job.
+ */
+class RetriedConnection extends PostgresConnection {
+    override async waitUntilReady(): Promise<void> {
+        try {
+            await super.waitUntilReady();
+        } catch (error) {
+            Reflect.deleteProperty(this, 'readyPromise');
+            throw error;
+        }
+    }
+}
+
+/** BullMQ's PostgreSQL backend with batches: it adds, takes and finishes many jobs in one statement. */
+export class BatchedPostgresBackend extends PostgresQueueBackend {
+    readonly taken: TakenJobs;
+    readonly #pool: pg.Pool;
+
+    constructor({ pool, concurrency }: Required<BatchedPostgresConnection>, ...args: ConstructorParameters<typeof PostgresQueueBackend>) {
+        super(...args);
+        this.#pool = pool;
+        this.taken = new TakenJobs(
+            { turn: (...turn) => this.#turn(...turn), giveBack: (...jobs) => this.#giveBack(...jobs) },
+            // An outcome may have 10 MiB.
+            { concurrency, maxFinished: REPLY_BATCH, maxTaken: MAX_TAKEN, maxInFlight: 2 },
+        );
+    }
+
+    override async addJobs(entries: Parameters<PostgresQueueBackend['addJobs']>[0]): Promise<string[]> {
+        const ids = entries.map(({ jobId }) => jobId);
+        const data = entries.map(({ job }) => job.data);
+        const priorities = entries.map(({ job }) => job.opts.priority ?? 0);
+        await this.#pool.query({ ...ADD, values: [QUEUE_NAME, ids, data, priorities, OPTIONS, Date.now()] });
+        return ids;
+    }
+
+    override async moveToActive(): ReturnType<PostgresQueueBackend['moveToActive']> {
+        return this.taken.next();
+    }
+
+    override async moveToCompleted(...args: Parameters<PostgresQueueBackend['moveToCompleted']>) {
+        const [{ id = '' }, , , , isNextWanted] = args;
+        return this.taken.complete(id, isNextWanted);
+    }
+
+    override async moveToFailed(...[job, reason, remove, , , fields]: Parameters<PostgresQueueBackend['moveToFailed']>) {
+        try {
+            // BullMQ's function would take a next job, which this class would not know about.
+            return await super.moveToFailed(job, reason, remove, this.taken.token, false, fields);
+        } finally {
+            this.taken.forget(job.id ?? '');
+        }
+    }
+
+    override async extendLocks(ids: string[], _tokens: string[], durationMs: number): Promise<string[]> {
+        const tokens = ids.map(() => this.taken.token);
+        const failed = await super.extendLocks(ids, tokens, durationMs);
+        this.taken.renewed(ids.length);
+        return failed;
+    }
+
+    override async waitForJob(seconds: number): ReturnType<PostgresQueueBackend['waitForJob']> {
+        if (this.taken.isReady()) return { member: '0', score: 0 };
+        try {
+            return await super.waitForJob(seconds);
+        } finally {
+            this.taken.woke();
+        }
+    }
+
+    async #turn(token: string, wanted: number, finished: readonly Finished[]): Promise<TakenJob[]> {
+        const values = [
+            ...[QUEUE_NAME, token, wanted, Date.now(), WORKER_OPTIONS.lockDuration],
+            ...[finished.map(({ id }) => id), finished.map(({ channel }) => channel), finished.map(({ body }) => body)],
+        ];
+        try {
+            const { rows } = await this.#pool.query<TakenJob | { id: null }>({ ...TURN, values });
+            return rows.filter((row): row is TakenJob => row.id !== null);
+        } catch (error) {
+            // An answer with jobs may have been lost with the connection.
+            void this.taken.giveBack();
+            throw error;
+        }
+    }
+
+    async #giveBack(token: string, kept: readonly string[]): Promise<void> {
+        await this.#pool.query({ ...GIVE_BACK, values: [QUEUE_NAME, token, kept] });
+    }
+}
+
+const OPTIONS = JSON.stringify(JOB_OPTIONS);
