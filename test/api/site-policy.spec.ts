@@ -165,7 +165,7 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(codeOf(await put(wrong)), JSON.stringify(wrong)).to.equal('VALIDATION_ERROR');
         });
 
-        it('loses its policy with the proof', async () => {
+        it('cannot change its policy after it lost the proof; what it blocked stays blocked', async () => {
             dataOf(await put({ blocked: true }));
             const [claim] = dataOf<{ claim_id: string }[]>(await owner.call('GET', `/v1/sites/${SHOP}/claims`));
             dataOf(await owner.call('DELETE', `/v1/sites/${SHOP}/claims/${claim?.claim_id}`));
