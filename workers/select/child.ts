@@ -14,6 +14,7 @@ import {
     type Wanted,
     type WantedPart,
 } from './read-page.ts';
+import { unpacked } from './unpack.ts';
 import { readWatched, type Watched, type WatchOrder } from './watched.ts';
 
 /** A task for a child: read a single answer, read one page of several, join pages, prepare from a page, or watch a result. */
@@ -43,13 +44,14 @@ answerTasks<Task>((task): TaskAnswer => {
 
 function perform(task: Task): Omit<TaskAnswer & { ok: true }, 'ok'> {
     const parse = html?.parseMarkup;
-    if (task.what === 'page') return readPage(task.page, task.rules, task.wanted, parse, { isMeasured: true });
+    if (task.what === 'page') return readPage(unpacked(task.page), task.rules, task.wanted, parse, { isMeasured: true });
     if (task.what === 'join') return joinParts(task.texts, task.schema, task.wanted);
     if (task.what === 'prepare') {
-        const { page, wanted } = task;
+        const { wanted } = task;
+        const page = unpacked(task.page);
         return { text: JSON.stringify(html?.prepareFromMarkup(page, wanted) ?? { found: extractPlain(page, wanted) }) };
     }
     if (task.what === 'watch') return readWatched(task);
-    const { next, ...part } = readPart(task.page, task.rules, task, parse, { isMeasured: true });
+    const { next, ...part } = readPart(unpacked(task.page), task.rules, task, parse, { isMeasured: true });
     return next === undefined ? part : { ...part, next: JSON.stringify(next) };
 }

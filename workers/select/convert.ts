@@ -46,10 +46,11 @@ function numberWith(decimal: Decimal): RegExp {
  */
 function literalIn(text: string, decimal: Decimal): string | undefined {
     if (text.length > MAX_TEXT) return undefined;
-    const found = NUMBERS[decimal].exec(text);
+    // A dash is a sign only where the text begins with it.
+    const found = NUMBERS[decimal].exec(text.replace(/^\s*\u2013(?=[\p{Sc}\d])/u, '-'));
     if (found === null) return undefined;
     const [whole, sign, digits = '', fraction, exponent, next = ''] = found;
-    const rest = text.slice(found.index + whole.length);
+    const rest = found.input.slice(found.index + whole.length);
     if (isMore(next, rest)) return undefined;
     const plain = digits.replaceAll(/\D/g, '').replace(/^0+(?=\d)/, '');
     const tail = `${fraction === undefined ? '' : `.${fraction}`}${exponent === undefined ? '' : `e${exponent}`}`;

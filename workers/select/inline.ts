@@ -2,6 +2,7 @@ import type { Json, JsonSchema, ResponseType, Select } from '../../shared/domain
 import { isEmptyAnswer } from '../upstream/bodyless.ts';
 import { MAX_OUTPUT } from './measure.ts';
 import type { RawPage, ResponseRules } from './read-page.ts';
+import { isPacked } from './unpack.ts';
 
 /**
  * The types that are parsed in time proportional to their size. HTML, XML and feeds have their own processes. CSV is not among them: each
@@ -27,7 +28,7 @@ const INLINE_WORK = 128 * 1024;
  */
 export function canReadInline(page: RawPage, rules: ResponseRules): boolean {
     if (!costsItsSize(page)) return false;
-    if (page.body.length > INLINE_BODY) return false;
+    if (page.body.length > INLINE_BODY || isPacked(page.body)) return false;
     let verdict = known.get(rules);
     if (verdict === undefined) {
         verdict = isInlineSchema(rules.schema) && isInlineSelect(rules.select);

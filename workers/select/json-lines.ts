@@ -1,6 +1,9 @@
 import { InvalidResponse } from './invalid-response.ts';
 import { parseJson } from './json.ts';
 
+/** Begins each text of a JSON sequence (RFC 7464). */
+const SEPARATOR = '\u001e';
+
 /**
  * NDJSON as the JSON `{"items": […]}` of its lines, with their text unchanged. Skips blank lines.
  * @throws InvalidResponse that names the first line that is not JSON
@@ -19,7 +22,8 @@ function* linesOf(text: string): Generator<Named> {
     let number = 0;
     for (let start = 0; start < text.length; ) {
         const end = text.indexOf('\n', start);
-        const line = text.slice(start, end === -1 ? text.length : end).trim();
+        const whole = text.slice(start, end === -1 ? text.length : end).trim();
+        const line = whole.startsWith(SEPARATOR) ? whole.slice(1) : whole;
         start = end === -1 ? text.length : end + 1;
         number++;
         if (line !== '') yield { text: line, name: `Line ${number}` };

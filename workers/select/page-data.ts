@@ -85,20 +85,25 @@ function isOfType(node: Json, name: string): boolean {
     return [types].flat().some((one) => typeof one === 'string' && (one === name || one.replace(/^.*[/#:]/, '') === name));
 }
 
-/** Removes the comments in which old pages hide scripts. */
+/** Removes the comments in which old pages hide scripts, and a semicolon behind the JSON. */
 function plainOf(text: string): string {
     return text
         .replace(/^\s*(?:\/\/\s*|\/\*\s*)?(?:<!--|<!\[CDATA\[)(?:\s*\*\/)?/, '')
-        .replace(/(?:\/\/\s*|\/\*\s*)?(?:-->|\]\]>)(?:\s*\*\/)?\s*$/, '');
+        .replace(/(?:\/\/\s*|\/\*\s*)?(?:-->|\]\]>)(?:\s*\*\/)?\s*$/, '')
+        .replace(/;\s*$/, '');
 }
 
 function tryParse(text: string): Json | undefined {
     if (isJsonTooDeep(text, MAX_DEPTH)) return undefined;
-    try {
-        return parseExact(text);
-    } catch {
-        return undefined;
+    // Many pages have line breaks inside texts, which JSON does not allow.
+    for (const json of [text, text.replaceAll(/[\u0000-\u001f]+/g, ' ')]) {
+        try {
+            return parseExact(json);
+        } catch {
+            // Other blocks may be well-formed.
+        }
     }
+    return undefined;
 }
 
 /** The literals that a script assigns to a variable, as text; `window.X` may be written `window["X"]`. */
@@ -109,15 +114,37 @@ function* assignedIn(script: string, name: string): Generator<string> {
         for (let at = script.indexOf(spelling); at !== -1; at = script.indexOf(spelling, at + 1)) {
             if (at > 0 && /[\w$.]/.test(script[at - 1] ?? '')) continue;
             const from = afterEquals(script, at + spelling.length);
-            const to = from === undefined ? undefined : endOfLiteral(script, from);
-            if (to !== undefined) yield script.slice(from, to);
+            const literal = from === undefined ? undefined : (parsedText(script, from) ?? literalAt(script, from));
+            if (literal !== undefined) yield literal;
         }
     }
+}
+
+function literalAt(script: string, from: number): string | undefined {
+    const to = endOfLiteral(script, from);
+    return to === undefined ? undefined : script.slice(from, to);
 }
 
 function afterEquals(script: string, from: number): number | undefined {
     const found = matchAt(/\s*=(?!=)\s*/y, script, from);
     return found === undefined ? undefined : from + found.length;
+}
+
+/** The JSON in `JSON.parse("…")`, as which pages write large states; undefined if the value is written otherwise. */
+function parsedText(script: string, from: number): string | undefined {
+    const call = matchAt(/JSON\.parse\(\s*(?:"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*')/y, script, from);
+    if (call === undefined) return undefined;
+    const escaped = call
+        .slice(call.search(/["']/) + 1, -1)
+        .replaceAll(/\\x([\dA-Fa-f]{2})|\\'|\\[\s\S]|"/g, (whole, code: string | undefined) => {
+            if (code !== undefined) return `\\u00${code}`;
+            return whole === "\\'" ? "'" : whole === '"' ? '\\"' : whole;
+        });
+    try {
+        return JSON.parse(`"${escaped}"`) as string;
+    } catch {
+        return undefined;
+    }
 }
 
 /** The end of an object or list, found by its brackets, or of a scalar. The parser later checks whether it is JSON. */
