@@ -38,30 +38,72 @@ export function dataOf($: CheerioAPI, embedded: readonly string[], base: string)
 
 type Where = Parameters<typeof dataIn>[2];
 
+interface Found {
+    node: JsonObject;
+    /** The block that holds the node, and its index in the page. */
+    block: Json;
+    place: number;
+}
+
 function jsonLd($: CheerioAPI, where: Where): PageData[] {
     const blocks = firstOf(dataIn($.root(), { selector: JSON_LD, json: '@' }, where), MAX_ITEMS).map(plainJson);
     const nodes = blocks.flatMap((block, place) =>
-        nodesOf(block).flatMap((node) => (isObject(node) ? [{ node: node as JsonObject, place }] : [])),
+        nodesOf(block).flatMap((node) => (isObject(node) ? [{ node: node as JsonObject, block, place }] : [])),
     );
     return [...Map.groupBy(nodes, ({ node }) => typeOf(node))].slice(0, MAX_TYPES * 2).flatMap(([type, found]) => {
         if (type === undefined || type === 'BreadcrumbList') return [];
         const entry = { selector: JSON_LD, of: type };
-        const [first] = found;
-        const elements = first?.node['itemListElement'];
-        if (Array.isArray(elements)) {
-            const areWrapped = elements.every((one) => isObject(one) && isObject(one['item']));
-            const at = areWrapped ? 'itemListElement[].item' : 'itemListElement[]';
-            return listAt(entry, at, areWrapped ? elements.map((one) => (one as JsonObject)['item'] ?? null) : elements);
-        }
+        const inside = found.flatMap(({ node }) => [...partsOf(node)]);
+        if (inside.length > 0) return listOrThing(entry, inside);
+        if (SECONDARY_TYPES.test(type)) return [];
         // `select` reads one item of a type from each block.
         const isReadable = new Set(found.map(({ place }) => place)).size === found.length;
-        return SECONDARY_TYPES.test(type) || !isReadable
-            ? []
-            : thingsAt(
+        return isReadable
+            ? thingsAt(
                   entry,
                   found.map(({ node }) => node),
-              );
+              )
+            : listOfBlock(type, found);
     });
+}
+
+/** The items of a list, and what a page is about (`mainEntity`), which may be a list itself. */
+function* partsOf(node: JsonObject): Generator<{ at: string; value: Json }> {
+    for (const [at, holder] of [
+        ['', node],
+        ['mainEntity', node['mainEntity']],
+    ] as const) {
+        if (holder === undefined || holder === null) continue;
+        const elements = isObject(holder) ? (holder as JsonObject)['itemListElement'] : undefined;
+        const prefix = at === '' ? '' : `${at}.`;
+        if (Array.isArray(elements)) {
+            const areWrapped = elements.every((one) => isObject(one) && isObject(one['item']));
+            const items = areWrapped ? elements.map((one) => (one as JsonObject)['item'] ?? null) : elements;
+            yield { at: `${prefix}itemListElement[]${areWrapped ? '.item' : ''}`, value: items };
+            return;
+        }
+        if (at !== '') yield { at: Array.isArray(holder) ? `${at}[]` : at, value: holder };
+    }
+}
+
+function listOrThing(entry: JsonObject, [first]: readonly { at: string; value: Json }[]): PageData[] {
+    if (first === undefined) return [];
+    if (Array.isArray(first.value)) return listAt(entry, first.at, first.value);
+    const fields = fieldsOf([first.value]);
+    return fields.size < MIN_FIELDS ? [] : [{ entry, at: first.at, isList: false, fields }];
+}
+
+/** Several items of one type in one block, which is a list or has a `@graph`. */
+function listOfBlock(type: string, found: readonly Found[]): PageData[] {
+    const [first] = found;
+    const isPlain = found.every(({ node, place }) => node['@type'] === type && place === first?.place);
+    if (first === undefined || !isPlain) return [];
+    const list = Array.isArray(first.block) ? '' : '"@graph"';
+    return listAt(
+        { selector: JSON_LD },
+        `${list}[?"@type" == '${type}']`,
+        found.map(({ node }) => node),
+    );
 }
 
 function typeOf({ '@type': said }: JsonObject): string | undefined {
@@ -184,9 +226,15 @@ function* pathsIn(thing: JsonObject): Generator<[name: string, path: string]> {
             if (naming !== undefined) yield [name, `${path}.${naming}`];
             else
                 for (const [inner, one] of Object.entries(first))
-                    if (isFieldName(inner) && isText(one)) yield [identifier(inner), `${path}.${inner}`];
+                    if (isFieldName(inner) && isText(one)) yield [nameWithin(thing, key, inner), `${path}.${inner}`];
         }
     }
+}
+
+/** The value of an image or a quantity has the name of its field, as has a part whose name the item uses itself. */
+function nameWithin(thing: JsonObject, key: string, inner: string): string {
+    if (/^(?:url|contentUrl|value|text)$/.test(inner)) return identifier(key);
+    return identifier(inner in thing ? `${key}_${inner}` : inner);
 }
 
 function firstOf(values: Iterable<Json>, limit: number): Json[] {

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../shared/domain/types.ts';
 import { baseOf, loadHtml } from '../../workers/select/html.ts';
 import { selectHtml } from '../../workers/select/select-html.ts';
 import { endpointOf, inspectCalls, SHOP } from './inspect/har.ts';
+import { JSON_LD_PAGES } from './inspect/json-ld-pages.ts';
 
 const page = (body: string) =>
     `<!doctype html><html><head><title>Shop</title></head><body><h1>Boats and more</h1><p>Long enough to be read by somebody.</p>${body}</body></html>`;
@@ -48,6 +49,13 @@ describe('routebook inspect selects data inside pages', () => {
         expect(description).to.include('Answers with name, image, price, price_currency and brand.');
         expect(text).not.to.match(/Ferry|Tug|Keel/);
     });
+
+    for (const { form, blocks, selected: expected } of JSON_LD_PAGES) {
+        it(`reads JSON-LD as real sites write it: ${form}`, async () => {
+            const { data } = await selected('/boats', [ld(...blocks('Tug')), ld(...blocks('Ferry'))]);
+            expect(data).to.deep.equal(expected);
+        });
+    }
 
     it('reads lists from JSON-LD: of an ItemList, and of separate blocks', async () => {
         const list = (...names: string[]) =>
