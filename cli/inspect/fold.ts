@@ -2,7 +2,7 @@ import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { shared } from './dispatch.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
-import { isApiRoot, isLanguage, isPlural, isRouteWord, type Piece, precedesPerson, precedesSearchTerm } from './segments.ts';
+import { isApiRoot, isLanguage, isPlural, isRouteWord, looksRandom, type Piece, precedesPerson, precedesSearchTerm } from './segments.ts';
 import { featuresOf } from './shape.ts';
 
 /**
@@ -82,6 +82,7 @@ function varyingWords(
         const isLikeKnown = areAlike(words.get(word), known, place);
         if (isLikeKnown || (isOfThings && alike.length > 0)) varying.add(word);
         else if (alike.length >= 2 && [word, ...alike].filter((one) => !/^[a-z]+$/.test(one)).length > alike.length / 2) varying.add(word);
+        else if (looksRandom(word) && alike.some(looksRandom)) varying.add(word);
     }
     return varying;
 }

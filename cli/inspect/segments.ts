@@ -67,9 +67,23 @@ function isToken(text: string): boolean {
     return changes / text.length >= 0.3;
 }
 
-/** Short ids such as `x1y2z3`, in which letters and digits alternate. */
+/** Short ids such as `x1y2z3` and `ld7SgA`, in which letters and digits alternate. */
 function isMixed(text: string): boolean {
-    return /^[a-z\d]{6,12}$/.test(text) && (text.match(/[a-z]\d|\d[a-z]/g)?.length ?? 0) >= 3;
+    if (/^[a-z\d]{6,12}$/.test(text)) return (text.match(/[a-z]\d|\d[a-z]/g)?.length ?? 0) >= 3;
+    const changes = text.match(/(?=[A-Za-z]\d|\d[A-Za-z])/g)?.length ?? 0;
+    return text.length <= 12 && changes >= 2 && looksRandom(text) && !/^v\d/i.test(text);
+}
+
+/** Pieces of a word: with or without a capital, capitals, or digits. */
+const PIECES = /[A-Z]?[a-z]+|[A-Z]+|\d+|[_-]/g;
+
+/**
+ * Whether a word may be a random id such as `aOkdBw` or `ld7SgA`: letters of both cases, perhaps with digits, in short pieces. Words such as
+ * `oauth2`, `getItem` and `x86_64` are not.
+ */
+export function looksRandom(text: string): boolean {
+    if (!/^[\w-]{6,}$/.test(text) || !/[a-z]/.test(text) || !/[A-Z]/.test(text)) return false;
+    return (text.match(PIECES)?.length ?? 0) / text.length > 0.3;
 }
 
 /** Languages in the paths of sites. */
@@ -112,7 +126,7 @@ export function isRouteWord(text: string): boolean {
 
 /** Whether a segment only marks the beginning of an API and names no kind of item. */
 export function isApiRoot(literal: string): boolean {
-    return /^(?:-|_|api|apis|rest|ajax|json|rpc|public|internal|v\d.*|\d{1,2}\.\d{1,2}|www|web|app|services?|gateway|svc|data)$/i.test(
+    return /^(?:-|_|api|apis|rest|ajax|json|rpc|public|internal|v\d+(?:[._-]\d+)*(?:[._-]?(?:alpha|beta|rc|preview|dev)\d*)?|\d{1,2}\.\d{1,2}|www|web|app|services?|gateway|svc|data)$/i.test(
         literal,
     );
 }

@@ -2,6 +2,7 @@ import type { Collection } from './collect.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
+import { inLatin } from './latin.ts';
 import { namingWordsOf } from './naming.ts';
 import type { Texts } from './page-facts.ts';
 import { isQuotable } from './quotable.ts';
@@ -62,7 +63,7 @@ function wordsOnPages(routes: readonly Group[], { links, labels, hints }: Collec
 
 /** Words in the titles and headings of most routes, such as the name of the site. */
 function commonWords(texts: readonly string[][]): Set<string> {
-    const all = texts.filter(({ length }) => length > 0).map((own) => new Set(own.flatMap(wordsOf)));
+    const all = texts.filter(({ length }) => length > 0).map((own) => new Set(own.map(inLatin).flatMap(wordsOf)));
     const least = Math.max(2, all.length / 2);
     return new Set(
         [...new Set(all.flatMap((words) => [...words]))].filter((word) => all.filter((words) => words.has(word)).length >= least),
@@ -92,19 +93,12 @@ const BEHIND = /^(?:search|results?|page|here|now|by|for|in|of|and|or|the|with)$
 /** Words that name no subject on their own. */
 const VAGUE =
     /^(?:more|next|previous|back|here|home|details?|untitled|welcome|site|page|words?|terms?|keywords?|query|text|phrase|something|anything|submit|save|send|ok|go|apply|preview|continue|yes|no)$/;
-/** Latin letters that are no letter of ASCII with a mark, such as é is. */
-const LATIN: ReadonlyMap<string, string> = new Map(
-    Object.entries({ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }),
-);
 const MAX_WORDS = 4;
 const MAX_LENGTH = 40;
 
-/** The subject that a text names, as an identifier; undefined if the text has letters of other scripts, digits or too many words. */
+/** The subject that a text names, as an identifier; undefined if the text has letters of some scripts, digits or too many words. */
 function thingIn(text: string, common: ReadonlySet<string>): string | undefined {
-    const plain = text
-        .normalize('NFKD')
-        .replaceAll(/\p{M}|['’]/gu, '')
-        .replaceAll(/[ßæœøłđðþı]/gi, (letter) => LATIN.get(letter.toLowerCase()) ?? letter);
+    const plain = inLatin(text.replaceAll(/['’]/g, ''));
     if (/\p{N}|(?![A-Za-z])\p{L}/u.test(plain)) return undefined;
     const words = wordsOf(plain).filter((word) => !common.has(word));
     const first = words.findIndex((word) => !BEFORE.test(word));

@@ -52,6 +52,23 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
+    it('recognises random ids by their letters and digits: one alone, and several with similar pages', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/links/q7RtZ2`, html: page('') },
+            ...['v6c3mA', 'aOkdBw', 'jQyxbQ'].map((id) => ({ url: `${SHOP}/shaare/${id}`, json: { id: 1, title: 'x' } })),
+            ...['bblaGQ', 'HoJmrw'].map((id) => ({ url: `${SHOP}/note/${id}`, json: { text: 'x', tags: ['y'] } })),
+            ...['getItem', 'DevOps', 'v2Beta'].map((word) => ({ url: `${SHOP}/call/${word}`, json: { [word]: 1 } })),
+        ]);
+        expect(routesOf(found)).to.have.members([
+            'GET /links/{link}',
+            'GET /shaare/{shaare}',
+            'GET /note/{note}',
+            'GET /call/getItem',
+            'GET /call/DevOps',
+            'GET /call/v2Beta',
+        ]);
+    });
+
     it('reads queries with a semicolon between pairs, and leaves one in a value alone', async () => {
         const found = await inspectCalls([
             { url: `${SHOP}/?p=harbour.git;a=log`, html: page('') },
@@ -222,6 +239,11 @@ describe('routebook inspect finds routes', () => {
             { url: `${SHOP}/uebrs`, html: titled('Straßen', '<h1>Straßen</h1>') },
             { url: `${SHOP}/sgdlst`, html: titled('Søgninger', '<h1>Ærø og Łódź</h1>') },
             { url: `${SHOP}/rzdl`, html: titled('Размер', '<h1>Размер</h1>') },
+            { url: `${SHOP}/obya`, html: titled('Доска', '<h1>Все объявления</h1>') },
+            { url: `${SHOP}/prodel`, html: titled('Η αγορά', '<h1>Προϊόντα</h1>') },
+            { url: `${SHOP}/shplst`, html: titled('商品', '<h1>商品一覧</h1>') },
+            { url: `${SHOP}/mklk`, html: titled('상품', '<h1>상품 목록</h1>') },
+            { url: `${SHOP}/mntj`, html: titled('منتجات', '<h1>منتجات</h1>') },
             { url: `${SHOP}/ordlst`, html: titled('Orders 1234', '<h1>Order 1234</h1>') },
             { url: `${SHOP}/about`, html: titled('Who', '<h1>Who we are</h1>') },
             { url: `${SHOP}/piers`, html: titled('Landing', `<h1>Where to land</h1>${'<a href="/piers">All piers</a>'}`) },
@@ -241,7 +263,12 @@ describe('routebook inspect finds routes', () => {
             'GET /wfold': 'open_wfold',
             'GET /uebrs': 'open_strassen',
             'GET /sgdlst': 'open_aero_og_lodz',
-            'GET /rzdl': 'open_rzdl',
+            'GET /rzdl': 'open_razmer',
+            'GET /obya': 'open_vse_obyavleniya',
+            'GET /prodel': 'open_proionta',
+            'GET /shplst': 'open_shplst',
+            'GET /mklk': 'open_sangpum_mokrok',
+            'GET /mntj': 'open_mntj',
             'GET /ordlst': 'open_ordlst',
             'GET /about': 'open_about',
             'GET /piers': 'open_piers',
