@@ -31,8 +31,10 @@ function withoutLastZeros(digits: string): string {
 
 /** The order of two numbers by all their digits: negative, 0 or positive. */
 export function orderOfNumbers(first: Json, second: Json): number {
-    if (typeof first === 'number' && typeof second === 'number') return first - second;
-    return orderOfDecimals(decimalOf(first), decimalOf(second));
+    // Rounding keeps the order, so digits decide only where both round to the same double.
+    const difference = Number(first) - Number(second);
+    if (difference !== 0 && !Number.isNaN(difference)) return difference;
+    return typeof first === 'number' && typeof second === 'number' ? 0 : orderOfDecimals(decimalOf(first), decimalOf(second));
 }
 
 function orderOfDecimals(first: Decimal, second: Decimal): number {
