@@ -248,7 +248,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     "*At the deadline*: when the call's": [[SITES, 'misbehaves does so in more than forty ways, each listed once']],
     'A connection that is not ready after 10 s': [
         ['test/workers/connector.spec.ts', 'is closed also if the site never answers the TLS handshake'],
-        ['test/long/connections.spec.ts', 'is given up after ten seconds, as one that failed, long before the deadline'],
+        ['test/long/connections.spec.ts', 'fails after ten seconds, long before its deadline'],
     ],
     '*At the cap*: within 200 ms': [[SITES, 'misbehaves does so in more than forty ways, each listed once']],
     'The rest is not read': [[SITES, 'misbehaves does so in more than forty ways, each listed once']],
