@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { type MailServer, openMailServer } from '../dashboard/support/mail-server.ts';
+import type { MailServer } from '../dashboard/support/mail-server.ts';
+import { openMailWorld } from '../dashboard/support/mail-world.ts';
 import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from '../dashboard/support/visitor.ts';
-import { openWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
 describe('mails to addresses of others', function () {
     this.timeout(240_000);
@@ -9,16 +10,9 @@ describe('mails to addresses of others', function () {
     let mail: MailServer;
 
     before(async () => {
-        mail = await openMailServer();
-        world = await openWorld({
-            workers: 0,
-            config: { trustProxy: 1, mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' } },
-        });
+        ({ world, mail } = await openMailWorld());
     });
-    after(async () => {
-        await world.close();
-        await mail.close();
-    });
+    after(() => world.close());
 
     const change = (person: Visitor, email: string) => person.send('/dashboard/settings/address', { email, password: PASSWORD });
 

@@ -9,7 +9,8 @@ import { stranger, withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { type MailServer, openMailServer } from './support/mail-server.ts';
+import type { MailServer } from './support/mail-server.ts';
+import { openMailWorld } from './support/mail-world.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, PASSWORD, signUp as signUpEarly, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
@@ -23,21 +24,12 @@ describe('an account', function () {
     let mail: MailServer;
 
     before(async () => {
-        mail = await openMailServer();
         quiet = await openWorld({ workers: 0, config: { trustProxy: 1 } });
-        world = await openWorld({
-            workers: 0,
-            config: {
-                trustProxy: 1,
-                mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' },
-                operatorEmails: ['ops@pages.example'],
-            },
-        });
+        ({ world, mail } = await openMailWorld({ operatorEmails: ['ops@pages.example'] }));
     });
     after(async () => {
         await world.close();
         await quiet.close();
-        await mail.close();
     });
 
     /** A person with a confirmed address. */

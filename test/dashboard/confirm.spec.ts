@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { PAGES } from '../../api/dashboard/pages.ts';
 import { join } from '../../shared/store/accounts/workspaces.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { type MailServer, openMailServer } from './support/mail-server.ts';
+import type { World } from '../support/world.ts';
+import type { MailServer } from './support/mail-server.ts';
+import { openMailWorld } from './support/mail-world.ts';
 import { absentValues, pathOf } from './support/places.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
@@ -15,16 +16,9 @@ describe('a sensitive step', function () {
     let mail: MailServer;
 
     before(async () => {
-        mail = await openMailServer();
-        world = await openWorld({
-            workers: 0,
-            config: { trustProxy: 1, mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' } },
-        });
+        ({ world, mail } = await openMailWorld());
     });
-    after(async () => {
-        await world.close();
-        await mail.close();
-    });
+    after(() => world.close());
 
     /** An owner and a plain member of one workspace. */
     async function team() {

@@ -7,7 +7,8 @@ import { withKey } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { type MailServer, openMailServer } from './support/mail-server.ts';
+import type { MailServer } from './support/mail-server.ts';
+import { openMailWorld } from './support/mail-world.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
@@ -19,20 +20,9 @@ describe('an account', function () {
     let mail: MailServer;
 
     before(async () => {
-        mail = await openMailServer();
-        world = await openWorld({
-            workers: 0,
-            config: {
-                trustProxy: 1,
-                mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' },
-                operatorEmails: ['ops@pages.example'],
-            },
-        });
+        ({ world, mail } = await openMailWorld({ operatorEmails: ['ops@pages.example'] }));
     });
-    after(async () => {
-        await world.close();
-        await mail.close();
-    });
+    after(() => world.close());
 
     const mayEnter = async (person: Visitor) => (await person.get('/dashboard')).status === 200;
     const signIn = (person: Visitor, email: string, password: string) => person.send('/login', { email, password });

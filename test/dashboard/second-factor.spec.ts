@@ -8,7 +8,8 @@ import { withKey } from '../support/people.ts';
 import { newTestSecretKeys } from '../support/secrets.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { givePasskey } from './support/factor.ts';
-import { type MailServer, openMailServer } from './support/mail-server.ts';
+import type { MailServer } from './support/mail-server.ts';
+import { openMailWorld } from './support/mail-world.ts';
 import { absentValues, pathOf } from './support/places.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, PASSWORD, type PageAnswer, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
@@ -22,20 +23,9 @@ describe('a second factor', function () {
     let mail: MailServer;
 
     before(async () => {
-        mail = await openMailServer();
-        world = await openWorld({
-            workers: 0,
-            config: {
-                trustProxy: 1,
-                mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' },
-                operatorEmails: [OPERATOR],
-            },
-        });
+        ({ world, mail } = await openMailWorld({ operatorEmails: [OPERATOR] }));
     });
-    after(async () => {
-        await world.close();
-        await mail.close();
-    });
+    after(() => world.close());
 
     const mayEnter = async (person: Visitor) => (await person.get('/dashboard')).status === 200;
     const codeNow = (secret: string, seconds = 0) => generate({ secret, epoch: Math.floor(world.app.clock.now() / 1000) + seconds });

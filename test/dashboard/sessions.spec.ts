@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { findSignedIn, forgetExpired } from '../../shared/store/accounts/user-sessions.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { type MailServer, openMailServer } from './support/mail-server.ts';
+import type { World } from '../support/world.ts';
+import type { MailServer } from './support/mail-server.ts';
+import { openMailWorld } from './support/mail-world.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, PASSWORD, signUp, signUpByMail, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
@@ -14,16 +15,9 @@ describe('sessions', function () {
     let mail: MailServer;
 
     before(async () => {
-        mail = await openMailServer();
-        world = await openWorld({
-            workers: 0,
-            config: { trustProxy: 1, mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' } },
-        });
+        ({ world, mail } = await openMailWorld());
     });
-    after(async () => {
-        await world.close();
-        await mail.close();
-    });
+    after(() => world.close());
 
     const mayEnter = async (person: Visitor) => (await person.get('/dashboard')).status === 200;
     const signIn = (person: Visitor, email: string) => person.send('/login', { email, password: PASSWORD }, { from: '/login' });

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { type MailServer, openMailServer } from './support/mail-server.ts';
+import type { MailServer } from './support/mail-server.ts';
+import { openMailWorld } from './support/mail-world.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, PASSWORD, type PageAnswer, signUpByMail, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
@@ -13,16 +14,9 @@ describe('signing up with a mail server', function () {
     let mail: MailServer;
 
     before(async () => {
-        mail = await openMailServer();
-        world = await openWorld({
-            workers: 0,
-            config: { trustProxy: 1, mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' } },
-        });
+        ({ world, mail } = await openMailWorld());
     });
-    after(async () => {
-        await world.close();
-        await mail.close();
-    });
+    after(() => world.close());
 
     const send = (person: Visitor, email: string, more: Record<string, string> = {}) =>
         person.send('/signup', { email, password: PASSWORD, ...more }, { from: '/signup' });

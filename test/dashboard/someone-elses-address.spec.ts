@@ -6,7 +6,8 @@ import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { newTestSecretKeys } from '../support/secrets.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { type MailServer, openMailServer } from './support/mail-server.ts';
+import type { MailServer } from './support/mail-server.ts';
+import { openMailWorld } from './support/mail-world.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
@@ -19,20 +20,9 @@ describe('an address that a stranger signed up with', function () {
     let mail: MailServer;
 
     before(async () => {
-        mail = await openMailServer();
-        world = await openWorld({
-            workers: 0,
-            config: {
-                trustProxy: 1,
-                mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' },
-                operatorEmails: [OPERATOR],
-            },
-        });
+        ({ world, mail } = await openMailWorld({ operatorEmails: [OPERATOR] }));
     });
-    after(async () => {
-        await world.close();
-        await mail.close();
-    });
+    after(() => world.close());
 
     async function keyOf(email: string): Promise<string> {
         const userId = await userOf(world, email);
