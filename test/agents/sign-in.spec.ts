@@ -114,7 +114,7 @@ describe('an app that signs in for a user', function () {
             const visitor = await signUp(world, freshAddress());
             await tab.context.addCookies([...visitor.cookies].map(([name, value]) => ({ name, value, url: base() })));
             await tab.page.goto(kept.leads?.href ?? '');
-            await tab.look();
+            await tab.lookAround(`oauth.consent.${form.replaceAll(' ', '-')}`);
             const text = (await tab.page.locator('main').textContent()) ?? '';
             expect(text).to.include(form === 'a registration' ? 'Test agent' : 'Described agent');
             expect(text).to.include('Its name is not verified').and.to.include(`127.0.0.1:${callback.port}`);
@@ -133,6 +133,7 @@ describe('an app that signs in for a user', function () {
             await client.close();
 
             await tab.visit('/dashboard/keys');
+            await tab.lookAround(`oauth.grants.${form.replaceAll(' ', '-')}`);
             const apps = tab.page.getByRole('table', { name: 'Apps that may act for members' });
             expect(await apps.textContent()).to.include(form === 'a registration' ? 'Test agent' : 'Described agent');
             await apps.getByRole('link', { name: /Manage/ }).click();

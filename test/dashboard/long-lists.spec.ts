@@ -79,6 +79,7 @@ describe('long lists and long names', function () {
         '/registry',
         '/registry?sort=name',
         '/registry?q=weather',
+        '/registry/open-meteo.com',
         '/trending',
         '/requests',
         '/dashboard',

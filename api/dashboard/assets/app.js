@@ -2,6 +2,11 @@
 (() => {
     for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
 
+    // What a desktop shows opened takes many screens of a phone.
+    if (matchMedia('(max-width: 44rem)').matches) {
+        for (const part of document.querySelectorAll('details[data-folds]:not(:target, :target > *)')) part.open = false;
+    }
+
     // On a phone the menu is wider than the screen.
     document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
 
