@@ -3,9 +3,12 @@
     for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
 
     // What a desktop shows opened takes many screens of a phone.
-    if (matchMedia('(max-width: 44rem)').matches) {
-        for (const part of document.querySelectorAll('details[data-folds]:not(:target, :target > *)')) part.open = false;
-    }
+    const narrow = matchMedia('(max-width: 44rem)');
+    const foldParts = () => {
+        for (const part of document.querySelectorAll('details[data-folds]:not(:target, :target > *)')) part.open = !narrow.matches;
+    };
+    foldParts();
+    narrow.addEventListener('change', foldParts);
 
     // On a phone the menu is wider than the screen.
     document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });

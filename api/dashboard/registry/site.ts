@@ -10,7 +10,7 @@ import { copyAs } from './copy-as.ts';
 import { describeEndpoint, exampleOf } from './describe-endpoint.ts';
 import { findSite, siteAbsent } from './find-site.ts';
 
-const ENDPOINTS = 10;
+const ENDPOINTS = 20;
 const VERSIONS = 5;
 /** The most characters of code on a page. For the other endpoints, the page to try them shows the code. */
 const CODE = 8000;
