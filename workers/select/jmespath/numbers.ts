@@ -3,6 +3,7 @@ import { isNumber, orderOfNumbers } from '../../../shared/domain/json/decimals.t
 import { isExact, parseExact } from '../../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json } from '../../../shared/domain/types.ts';
+import { orderOfTexts } from './texts.ts';
 
 /** Sums with a whole number of more digits are those of doubles, since reading its digits takes time. */
 const MAX_DIGITS = 400;
@@ -27,15 +28,23 @@ export function areEqual(first: Json, second: Json): boolean {
     return names.length === Object.keys(second).length && names.every(isSame);
 }
 
-/** The result of a comparison; null if two values are ordered of which one is no number. */
+/**
+ * The result of a comparison. Numbers are ordered by size and texts by code points, as the common tools for the command line do, so that
+ * dates can be compared; null if other values are ordered.
+ */
 export function compare(comparator: Comparator, first: Json, second: Json): boolean | null {
     if (comparator === '==') return areEqual(first, second);
     if (comparator === '!=') return !areEqual(first, second);
-    if (!isNumber(first) || !isNumber(second)) return null;
-    const order = orderOfNumbers(first, second);
+    const order = orderOf(first, second);
+    if (order === null) return null;
     if (comparator === '<') return order < 0;
     if (comparator === '<=') return order <= 0;
     return comparator === '>' ? order > 0 : order >= 0;
+}
+
+function orderOf(first: Json, second: Json): number | null {
+    if (isNumber(first) && isNumber(second)) return orderOfNumbers(first, second);
+    return typeof first === 'string' && typeof second === 'string' ? orderOfTexts(first, second) : null;
 }
 
 /** The sum of numbers: exact if all are whole. */
