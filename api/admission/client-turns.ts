@@ -9,9 +9,9 @@ interface ClientTurns {
 /**
  * Resumes one caller per turn of the event loop; clients take turns. If 100 connections of one client each need 5 ms of work, each turn
  * takes 5 ms instead of one turn of 500 ms, which would delay all fetches.
- * @param mustShare whether other work waits. The next caller then waits as long as the last turn took, because a fetch needs several turns.
+ * @param pauseAfter how many milliseconds the next caller waits after a turn of so many
  */
-export function createClientTurns(mustShare: () => boolean): ClientTurns {
+export function createClientTurns(pauseAfter: (turnMs: number) => number): ClientTurns {
     /** The waiting callers of each client. The next client comes first. */
     const waiting = new Map<string, (() => void)[]>();
     let isRunning = false;
@@ -29,7 +29,8 @@ export function createClientTurns(mustShare: () => boolean): ClientTurns {
         callers.shift()?.();
         if (callers.length > 0) waiting.set(client, callers);
         setImmediate(() => {
-            if (mustShare()) setTimeout(goOn, performance.now() - began);
+            const pause = pauseAfter(performance.now() - began);
+            if (pause > 0) setTimeout(goOn, pause);
             else goOn();
         });
     }

@@ -5,6 +5,7 @@ import { counted } from '../../shared/domain/text/counted.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Call } from '../serve.ts';
 import { limitIdentity } from './client-address.ts';
+import { fetchShareOf } from './fetch-share.ts';
 
 /** A counted call. */
 export interface Counted {
@@ -23,7 +24,11 @@ export async function countCall(call: Call<unknown, unknown, unknown>, lease?: L
     const identity = caller === undefined ? `ip:${limitIdentity(call.clientAddress)}` : `account:${caller.accountId}`;
     const verdict = await app.limits.take({ identity, windows, ...(lease === undefined ? {} : { lease }) });
     Object.assign(call.notes.headers, limitHeaders(verdict.windows));
-    if (verdict.ok) return { end: lease === undefined ? async () => {} : once(() => app.limits.end(lease)) };
+    if (verdict.ok) {
+        if (lease === undefined) return { end: async () => {} };
+        fetchShareOf(app).noteFetch();
+        return { end: once(() => app.limits.end(lease)) };
+    }
     const plan = caller?.plan ?? 'anonymous';
     const { retryAfter } = verdict;
     if (verdict.reason === 'window') {

@@ -3,7 +3,7 @@ import { postFetch } from '../../shared/contracts/fetch.ts';
 import type { Check } from './check.ts';
 import { clientAddress, limitIdentity } from './client-address.ts';
 import { createClientTurns } from './client-turns.ts';
-import { hasRecentFetch, noteFetch } from './recent-fetches.ts';
+import { fetchShareOf } from './fetch-share.ts';
 
 /** How long new requests may start in one turn of the event loop, in milliseconds. */
 const TURN_MS = 5;
@@ -16,7 +16,7 @@ const TURN_MS = 5;
  */
 export function eventLoopTurns(app: App): Check {
     const { trustProxy } = app.config;
-    const turns = createClientTurns(() => hasRecentFetch(app));
+    const turns = createClientTurns(fetchShareOf(app).pauseAfter);
     let began: number | undefined;
 
     /** Milliseconds since the first request of this turn started. */
@@ -32,10 +32,7 @@ export function eventLoopTurns(app: App): Check {
     }
 
     return ({ request, contract }, pass) => {
-        if (contract?.name === postFetch.name) {
-            noteFetch(app);
-            return pass();
-        }
+        if (contract?.name === postFetch.name) return pass();
         if (!turns.isContested() && spentMs() < TURN_MS) return pass();
         void turns.wait(limitIdentity(clientAddress(request, trustProxy))).then(() => {
             if (!request.socket.destroyed) pass();

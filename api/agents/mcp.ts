@@ -10,7 +10,7 @@ import { nextTurn } from '../../shared/platform/turns.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { createClientTurns } from '../admission/client-turns.ts';
-import { hasRecentFetch } from '../admission/recent-fetches.ts';
+import { fetchShareOf } from '../admission/fetch-share.ts';
 import { callerOf } from '../auth/caller.ts';
 import { readJsonBody } from '../bodies/json-body.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
@@ -31,7 +31,7 @@ const MAX_MESSAGES = 10;
 export const agentTools: AppPlugin = {
     name: 'mcp',
     register(server, { app }) {
-        const turns = createClientTurns(() => hasRecentFetch(app));
+        const turns = createClientTurns(fetchShareOf(app).pauseAfter);
         let isLoaded = false;
         const serve = async (request: Request, h: ResponseToolkit, signIn: boolean, find: () => Promise<Offer>) => {
             const caller = callerOf(request);

@@ -16,6 +16,8 @@ export interface Page {
 }
 
 const DEFAULT_LIMIT = 20;
+/** Raise it when the places in cursors change: cursors of an earlier release are then invalid. */
+const PLACES = 2;
 
 /**
  * Reads `limit` and `cursor`. `about` has the parameters that the cursor is bound to, in addition to the route: every parameter that
@@ -25,7 +27,7 @@ const DEFAULT_LIMIT = 20;
  */
 export async function readPage({ app, query }: Call<unknown, PageQuery, unknown>, route: string, about: Json): Promise<Page> {
     const { limit = DEFAULT_LIMIT, cursor } = query;
-    const bound: Json = [route, about];
+    const bound: Json = [route, about, PLACES];
     const from = cursor === undefined ? undefined : await app.cursors.open(bound, cursor);
     if (cursor !== undefined && from === undefined) throw new Refusal('INVALID_CURSOR');
     return {

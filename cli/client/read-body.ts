@@ -4,6 +4,8 @@
  */
 export async function readBody(response: Response, maxBytes: number): Promise<string | undefined> {
     if (response.body === null) return '';
+    // Some implementations of fetch, passed by the caller, have no stream.
+    if (typeof response.body?.getReader !== 'function') return response.text();
     const reader = response.body.getReader();
     const decoder = new TextDecoder();
     let text = '';

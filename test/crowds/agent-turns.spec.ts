@@ -4,7 +4,7 @@ import { createClientTurns } from '../../api/admission/client-turns.ts';
 
 describe('concurrent requests of agents', () => {
     it('start one in a turn of the event loop, client by client', async () => {
-        const turns = createClientTurns(() => false);
+        const turns = createClientTurns(() => 0);
         const begun: string[] = [];
         const of = (client: string) => turns.wait(client).then(() => void begun.push(client));
         const all = Promise.all([of('crowd'), of('crowd'), of('crowd'), of('good')]);

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import hapi, { type Server } from '@hapi/hapi';
 import { expect } from 'chai';
 import { eventLoopTurns } from '../../api/admission/event-loop-turns.ts';
+import { fetchShareOf } from '../../api/admission/fetch-share.ts';
 import { installGate } from '../../api/admission/gate.ts';
 import type { App } from '../../shared/app.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
@@ -24,7 +25,9 @@ describe('concurrent requests of many connections', () => {
 
     before(async () => {
         server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
+        const app = { config: { trustProxy: 0 } } as App;
         const began = (what: string) => {
+            if (what === 'fetch') fetchShareOf(app).noteFetch();
             turns.at(-1)?.push(what);
             workFor(WORK_MS);
             return 'done';
@@ -33,7 +36,7 @@ describe('concurrent requests of many connections', () => {
             { method: 'GET', path: '/page', handler: () => began('page') },
             { method: 'POST', path: '/v1/fetch', options: { app: { contract: postFetch } as never }, handler: () => began('fetch') },
         ]);
-        installGate(server, [eventLoopTurns({ config: { trustProxy: 0 } } as App)]);
+        installGate(server, [eventLoopTurns(app)]);
         await server.start();
         turns = [[]];
         sockets = Array.from({ length: MANY }, () => connect(Number(server.info.port), '127.0.0.1'));

@@ -17,7 +17,7 @@ const LOOK_MS = 250;
 const RENEW_MS = 1500;
 /** The most hosts of one worker. */
 const MAX_HOSTS = 500;
-/** The most hosts without a delivery that may begin that a worker with MAX_HOSTS hosts releases at a time. */
+/** A worker with MAX_HOSTS hosts releases at most so many at a time, all of whose deliveries have to wait. */
 const MAX_RELEASED = 50;
 /** Attempts recorded in one statement. */
 const MAX_RECORDED = 500;
@@ -74,7 +74,7 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
     async function renewAndTakeHosts(): Promise<void> {
         if (isDue.renew() && lines.hosts().length > 0) lines.keep(await queue.renewHosts(db, holder, lines.hosts()));
         if (!isDue.look()) return;
-        // Without this, many failing receivers would keep all others waiting.
+        // Without this, many failing or paced receivers would keep all others waiting.
         if (lines.hosts().length >= MAX_HOSTS) await release(lines.heldUp().slice(0, MAX_RELEASED));
         if (lines.hosts().length < MAX_HOSTS) lines.take(await queue.takeHosts(db, holder, MAX_HOSTS - lines.hosts().length));
     }

@@ -15,7 +15,7 @@ interface DeliverySender {
     close(): Promise<void>;
 }
 
-/** Opens the sender of signed events. @param onError called when an event cannot be read from the database */
+/** Opens the sender of signed events. @param onError called when an event cannot be read, decrypted or sent */
 export function openDeliverySender(
     app: App,
     { connector, onError }: { connector: EgressConnector | undefined; onError: (error: unknown) => void },

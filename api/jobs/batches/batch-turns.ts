@@ -1,10 +1,10 @@
 import type { App } from '../../../shared/app.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { createClientTurns } from '../../admission/client-turns.ts';
+import { fetchShareOf } from '../../admission/fetch-share.ts';
 import { perApp } from '../../admission/per-app.ts';
-import { hasRecentFetch } from '../../admission/recent-fetches.ts';
 
-const turnsOf = perApp((app) => createClientTurns(() => hasRecentFetch(app)));
+const turnsOf = perApp((app) => createClientTurns(fetchShareOf(app).pauseAfter));
 
 /**
  * Waits for a turn of the event loop for work on batches; accounts take turns. Otherwise slices of fifty bodies could run in one long turn.

@@ -1,10 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type BackendFactory, isPgPool, PostgresConnection, PostgresQueueBackend } from 'bullmq';
 import type pg from 'pg';
+import { failureOf, retryRolledBack } from '../../platform/pg-errors.ts';
 import { QUEUE_NAME, REPLY_BATCH } from './backend.ts';
 import { ADD, GIVE_BACK, TURN } from './batched-statements.ts';
 import { JOB_OPTIONS, WORKER_OPTIONS } from './bull-options.ts';
 import { type Finished, type TakenJob, TakenJobs } from './taken-jobs.ts';
 
+/** Delay of the worker loop while its listening connection is lost, in milliseconds. */
+const RETRY_MS = 100;
 /** Maximum number of jobs that one statement takes. */
 const MAX_TAKEN = 100;
 
@@ -83,25 +87,23 @@ export class BatchedPostgresBackend extends PostgresQueueBackend {
     }
 
     override async moveToFailed(...[job, reason, remove, , , fields]: Parameters<PostgresQueueBackend['moveToFailed']>) {
-        try {
-            // BullMQ's function would take a next job, which this class would not know about.
-            return await super.moveToFailed(job, reason, remove, this.taken.token, false, fields);
-        } finally {
-            this.taken.forget(job.id ?? '');
-        }
+        // BullMQ's function would take a next job, which this class would not know about.
+        return this.taken.fail(job.id ?? '', () => super.moveToFailed(job, reason, remove, this.taken.token, false, fields));
     }
 
     override async extendLocks(ids: string[], _tokens: string[], durationMs: number): Promise<string[]> {
         const tokens = ids.map(() => this.taken.token);
-        const failed = await super.extendLocks(ids, tokens, durationMs);
-        this.taken.renewed(ids.length);
-        return failed;
+        return this.taken.renewed(ids.length, await super.extendLocks(ids, tokens, durationMs));
     }
 
     override async waitForJob(seconds: number): ReturnType<PostgresQueueBackend['waitForJob']> {
         if (this.taken.isReady()) return { member: '0', score: 0 };
         try {
             return await super.waitForJob(seconds);
+        } catch {
+            // Without this connection, the loop asks for jobs at intervals.
+            if (!this.taken.isStopped()) await sleep(RETRY_MS);
+            return null;
         } finally {
             this.taken.woke();
         }
@@ -113,11 +115,12 @@ export class BatchedPostgresBackend extends PostgresQueueBackend {
             ...[finished.map(({ id }) => id), finished.map(({ channel }) => channel), finished.map(({ body }) => body)],
         ];
         try {
-            const { rows } = await this.#pool.query<TakenJob | { id: null }>({ ...TURN, values });
+            // BullMQ's own statements lock the same rows in another order.
+            const { rows } = await retryRolledBack(() => this.#pool.query<TakenJob | { id: null }>({ ...TURN, values }));
             return rows.filter((row): row is TakenJob => row.id !== null);
         } catch (error) {
             // An answer with jobs may have been lost with the connection.
-            void this.taken.giveBack();
+            if (failureOf(error) === 'unknown') void this.taken.giveBack();
             throw error;
         }
     }

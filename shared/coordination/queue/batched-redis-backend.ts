@@ -92,19 +92,13 @@ export class BatchedRedisBackend extends RedisQueueBackend {
     }
 
     override async moveToFailed(...[job, reason, remove, , , fields]: Parameters<RedisQueueBackend['moveToFailed']>) {
-        try {
-            // BullMQ's script would take a next job, which this class would not know about.
-            return await super.moveToFailed(job, reason, remove, this.taken.token, false, fields);
-        } finally {
-            this.taken.forget(job.id ?? '');
-        }
+        // BullMQ's script would take a next job, which this class would not know about.
+        return this.taken.fail(job.id ?? '', () => super.moveToFailed(job, reason, remove, this.taken.token, false, fields));
     }
 
     override async extendLocks(ids: string[], _tokens: string[], durationMs: number): Promise<string[]> {
         const tokens = ids.map(() => this.taken.token);
-        const failed = await super.extendLocks(ids, tokens, durationMs);
-        this.taken.renewed(ids.length);
-        return failed;
+        return this.taken.renewed(ids.length, await super.extendLocks(ids, tokens, durationMs));
     }
 
     override async waitForJob(seconds: number): ReturnType<RedisQueueBackend['waitForJob']> {

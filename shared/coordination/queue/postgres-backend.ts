@@ -20,6 +20,8 @@ const CANCEL_CHANNEL = 'fetch_cancel';
  * disk before the request is sent.
  */
 const SETTINGS = '-c search_path=bullmq,public -c synchronous_commit=off';
+/** Maximum time that a worker waits for an answer, and that the server works for it: less, so that nothing commits after the worker gave up. */
+const WORKER_MS = { answer: 5000, statement: 4000 };
 
 interface PostgresQueueOptions {
     databaseUrl: string;
@@ -92,7 +94,14 @@ export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueu
  * for jobs.
  */
 export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueOptions): WorkerBackend {
-    const pool = openPool({ url: databaseUrl, part: 'postgres worker', log, max: 10, timeoutMs: 5000, settings: SETTINGS });
+    const pool = openPool({
+        url: databaseUrl,
+        part: 'postgres worker',
+        log,
+        max: 10,
+        timeoutMs: WORKER_MS.answer,
+        settings: `${SETTINGS} -c statement_timeout=${WORKER_MS.statement}`,
+    });
     const status = watchConnection(log, 'postgres worker jobs');
     const closers: (() => Promise<void>)[] = [];
     let backend: BatchedPostgresBackend | undefined;

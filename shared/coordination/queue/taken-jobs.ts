@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobJson } from 'bullmq';
 import { openBatch } from '../../platform/batch.ts';
 import type { Reply } from './backend.ts';
-import { JOB_OPTIONS } from './bull-options.ts';
+import { JOB_OPTIONS, WORKER_OPTIONS } from './bull-options.ts';
 
 /** A job that a worker has locked. */
 export interface TakenJob {
@@ -42,6 +42,8 @@ interface TakenJobsOptions {
 
 /** Delay of the worker loop after an error, in milliseconds. */
 const RETRY_MS = 100;
+/** Replies with more characters take no jobs in the same call: it may take longer than the locks of these jobs last. */
+const LONG_REPLIES = 1024 * 1024;
 
 /** The result of BullMQ's `moveToActive`; empty when there is no job. */
 type BullResult = [job: JobJson, id: string, limitMs: number, delayUntil: number] | [];
@@ -78,7 +80,8 @@ export class TakenJobs {
         this.finish = openBatch<Finished, unknown>({
             run: async (jobs) => {
                 const held = jobs.filter(({ id }) => this.#held.has(id));
-                await this.#turn(this.#mayTake ? held.length : 0, jobs);
+                const length = jobs.reduce((sum, { body }) => sum + body.length, 0);
+                await this.#turn(this.#mayTake && length <= LONG_REPLIES ? held.length : 0, jobs);
                 for (const { id } of held) this.#held.delete(id);
                 return jobs;
             },
@@ -112,9 +115,19 @@ export class TakenJobs {
         return { result: isNextWanted ? this.#shift() : undefined, finishedOn: Date.now() };
     }
 
-    /** Forgets a job that BullMQ removed. */
-    forget(id: string): void {
-        this.#held.delete(id);
+    /**
+     * Removes a job that failed. If that fails too, the job stays this worker's until its lock has expired and BullMQ has failed it: a job
+     * that is given back runs again.
+     */
+    async fail<Answer>(id: string, remove: () => Promise<Answer>): Promise<Answer> {
+        try {
+            const answer = await remove();
+            this.#held.delete(id);
+            return answer;
+        } catch (error) {
+            setTimeout(() => this.#held.delete(id), 2 * WORKER_OPTIONS.lockDuration).unref();
+            throw error;
+        }
     }
 
     /** Whether a job can start without a call of the store. */
@@ -128,9 +141,13 @@ export class TakenJobs {
         this.progressAt = performance.now();
     }
 
-    /** The locks of so many jobs were renewed. While all slots are busy, the loop asks for no job. */
-    renewed(jobs: number): void {
+    /**
+     * The locks of so many jobs were renewed. While all slots are busy, the loop asks for no job.
+     * @returns those of the failed ones that this worker still runs; others ended meanwhile
+     */
+    renewed(jobs: number, failed: readonly string[]): string[] {
         if (jobs >= this.#options.concurrency) this.progressAt = performance.now();
+        return failed.filter((id) => this.#held.has(id));
     }
 
     /** Stops taking jobs and returns the jobs that have not started. */
@@ -154,6 +171,7 @@ export class TakenJobs {
         this.#givingBack ??= this.#giveBackNow().finally(() => {
             this.#givingBack = undefined;
             this.#isQueueEmpty = false;
+            if (this.#isGiveBackDue) void this.giveBack();
         });
         return this.#givingBack;
     }

@@ -82,8 +82,8 @@ const MAX_CACHED = 64;
 
 /**
  * AES-256-GCM. A sealed text consists of: version, length of the key id, key id, salt, nonce, tag, ciphertext. The salt and the key of the
- * purpose give the key of the text. A salt serves 1,000 texts, because random nonces under one key are safe for only 2^32 texts (NIST SP
- * 800-38D, section 8.3), and because a derivation takes longer than the encryption of a short text.
+ * purpose give the key of the text. A salt serves 1,000 texts: a derivation takes longer than the encryption of a short text. It serves no
+ * more, because random nonces under one key are safe for only 2^32 texts (NIST SP 800-38D, section 8.3).
  */
 export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRing {
     const byId = new Map(keys.map((key) => [key.id, key]));
@@ -99,9 +99,11 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
         return known;
     };
     const messageKey = (key: SecretKey, purpose: string, salt: Buffer) =>
-        createHmac('sha256', keyFor(key, `seal:${purpose}`))
-            .update(salt)
-            .digest();
+        createSecretKey(
+            createHmac('sha256', keyFor(key, `seal:${purpose}`))
+                .update(salt)
+                .digest(),
+        );
     const sealKeys = new Map<string, SealKey>();
     const sealKeyFor = (purpose: string): SealKey => {
         let current = sealKeys.get(purpose);
@@ -113,8 +115,8 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
         current.textsLeft -= 1;
         return current;
     };
-    const openKeys = new LRUCache<string, Buffer>({ max: MAX_CACHED });
-    const openKeyFor = (key: SecretKey, purpose: string, salt: Buffer): Buffer => {
+    const openKeys = new LRUCache<string, KeyObject>({ max: MAX_CACHED });
+    const openKeyFor = (key: SecretKey, purpose: string, salt: Buffer): KeyObject => {
         const name = `${key.id}:${salt.toString('latin1')}:${purpose}`;
         let known = openKeys.get(name);
         if (known === undefined) {
@@ -186,12 +188,12 @@ function toEnd<Result>(steps: Steps<Result>): Result {
 
 interface SealKey {
     salt: Buffer;
-    key: Buffer;
+    key: KeyObject;
     textsLeft: number;
 }
 
 interface EncryptedPart {
-    key: Buffer;
+    key: KeyObject;
     nonce: Buffer;
     tag: Buffer;
     associated: Buffer;

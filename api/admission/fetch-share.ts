@@ -1,0 +1,31 @@
+import { perApp } from './per-app.ts';
+
+/** How long a fetch counts as recent, in milliseconds. */
+const RECENT_MS = 1000;
+
+/** Shares the time of the event loop between fetches and other work of one process. */
+interface FetchShare {
+    /** Notes that a fetch of a known caller began. */
+    noteFetch(): void;
+    /**
+     * How many milliseconds other work waits after a turn of the event loop that took so many: as long, if a fetch began in the last
+     * second. A fetch needs about seven turns. All other work of the process shares these pauses.
+     */
+    pauseAfter(turnMs: number): number;
+}
+
+export const fetchShareOf = perApp((): FetchShare => {
+    let lastFetchAt = Number.NEGATIVE_INFINITY;
+    let pausedUntil = 0;
+    return {
+        noteFetch() {
+            lastFetchAt = performance.now();
+        },
+        pauseAfter(turnMs) {
+            const now = performance.now();
+            if (now >= lastFetchAt + RECENT_MS) return 0;
+            pausedUntil = Math.max(pausedUntil, now + turnMs);
+            return pausedUntil - now;
+        },
+    };
+});
