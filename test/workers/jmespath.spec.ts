@@ -23,7 +23,7 @@ const SHOP = {
 
 /** What the specification says, by its chapters. */
 const RESULTS: Readonly<Record<string, [expression: string, expected: Json][]>> = {
-    'orders numbers only': [
+    'orders two numbers or two texts': [
         ['items[?price.amount < `10`].id', [3]],
         ['items[?price.amount >= `1`].id', [3, 2]],
         ['items[?price.amount != `1`].id', [1, 2, 4, 5]],
@@ -184,6 +184,26 @@ describe('JMESPath over a site’s answer', () => {
     it('reads numbers in texts, and none in an empty text', () => {
         const texts = ['7', ' 7 ', '+7', '.5', '007', '1e3', '', ' ', '0x10', '1,5', '7 EUR'];
         expect(search(texts, 'map(&to_number(@), @)')).to.deep.equal([7, 7, 7, 0.5, 7, 1000, null, null, null, null, null]);
+    });
+
+    it('rounds and adds numbers that no double holds', () => {
+        for (const [expression, expected] of [
+            ['floor(`9007199254740993.5`)', '9007199254740993'],
+            ['ceil(`9007199254740993.5`)', '9007199254740994'],
+            ['floor(`-9007199254740993.5`)', '-9007199254740994'],
+            ['ceil(`-9007199254740993.5`)', '-9007199254740993'],
+            ['floor(`0.99999999999999999999`)', '0'],
+            ['sum(`[12345678901234567.0, 1]`)', '12345678901234568'],
+        ] as const) {
+            expect(JSON.stringify(search(null, expression)), expression).to.equal(expected);
+        }
+    });
+
+    it('takes a list of expressions behind a projection', () => {
+        const value = { items: [{ id: 1, name: 'a' }], byId: { one: { id: 1 } } };
+        for (const expression of ['items[*][id, name]', 'items[][id, name]', 'items[?id][id, name]', 'items[0:][id, name]'])
+            expect(search(value, expression), expression).to.deep.equal([[1, 'a']]);
+        expect(search(value, 'byId.*[id]')).to.deep.equal([[1]]);
     });
 
     it('gives fields any name', () => {

@@ -74,6 +74,9 @@ describe('reading the watched part of a result', () => {
         ['always', true],
         [{ expression: 'length(after.items) == `1`' }, true],
         [{ expression: 'length(diff.added) > `0`' }, false],
+        // What is missing is not greater than anything.
+        [{ expression: 'after.missing > before.missing' }, false],
+        [{ expression: 'length(after.items) == `1` && after.missing < `5`' }, false],
     ] as const) {
         it(`${isTold ? 'reports' : 'does not report'} a run without a change with ${JSON.stringify(when)}`, async () => {
             expect(await seen({ data: one, before: one, when })).to.include({ isTold, diff: undefined });

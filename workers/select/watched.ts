@@ -1,3 +1,4 @@
+import { type Expression, parseExpression } from '../../shared/domain/jmespath/parse.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { VALUE_BYTES } from '../../shared/domain/monitors/bounds.ts';
 import { compareValues, type IdsOf, isChange } from '../../shared/domain/monitors/diff.ts';
@@ -54,7 +55,15 @@ function isWanted(when: When, isOther: boolean, seen: JsonObject): boolean {
     if (when === 'always') return true;
     const verdict = search(seen, when.expression, '/when/expression');
     if (typeof verdict === 'boolean') return verdict;
+    // A price that is missing is not lower than the one before.
+    if (verdict === null && isCondition(parseExpression(when.expression))) return false;
     throw new InvalidResponse('The expression at /when/expression yields neither true nor false.', [], 'UPSTREAM_INVALID_RESPONSE');
+}
+
+/** Whether an expression asks a question. If its values cannot be compared, JMESPath yields null. */
+function isCondition(expression: Expression): boolean {
+    if (expression.type === 'and' || expression.type === 'or') return isCondition(expression.first) && isCondition(expression.second);
+    return expression.type === 'compare' || expression.type === 'not';
 }
 
 function idsBy(identity: string | null): IdsOf | undefined {

@@ -187,7 +187,6 @@ class Parser {
     #projected(): Expression {
         if (this.#powerOfNext() <= PROJECTION) return CURRENT;
         if (this.#takes('.')) return this.#child(PROJECTION);
-        if (this.#next().kind === '[' && !this.#isInBrackets(1)) throw this.#unexpected(this.#next(1));
         return this.#expression(PROJECTION);
     }
 
@@ -201,9 +200,9 @@ class Parser {
     }
 
     /** Whether a bracket begins an index, a slice or `[*]`, and not a list of expressions. */
-    #isInBrackets(ahead = 0): boolean {
-        const { kind } = this.#next(ahead);
-        return kind === 'number' || kind === ':' || (kind === '*' && this.#next(ahead + 1).kind === ']');
+    #isInBrackets(): boolean {
+        const { kind } = this.#next();
+        return kind === 'number' || kind === ':' || (kind === '*' && this.#next(1).kind === ']');
     }
 
     #bracket(first: Expression): Expression {

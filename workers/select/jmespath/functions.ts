@@ -84,9 +84,14 @@ function sorted(items: readonly Json[], key: Key): Json[] {
 
 const itself: Key = (item) => item;
 
-/** A whole number is its own floor and ceiling, whatever its digits. */
-function rounded(value: Json, round: (double: number) => number): Json {
-    return isExact(value) && /^-?\d+$/.test(String(value)) ? value : round(Number(value));
+/** The next whole number below, or above. A number that no double holds keeps its digits. */
+function rounded(value: Json, isUp: boolean): Json {
+    const digits = isExact(value) ? /^(-?)(\d{1,400})(?:\.(\d+))?$/.exec(String(value)) : null;
+    if (digits === null) return isUp ? Math.ceil(Number(value)) : Math.floor(Number(value));
+    const [, sign = '', whole = '', fraction = ''] = digits;
+    const isNegative = sign === '-';
+    const step = isUp !== isNegative && /[1-9]/.test(fraction) ? 1n : 0n;
+    return parseExact(`${sign}${BigInt(whole) + step}`);
 }
 
 function toNumber(value: Json): Json {
@@ -116,10 +121,10 @@ type Run = (...args: ArgumentValue[]) => Json;
 const FUNCTIONS = {
     abs: (value: Json) => (isExact(value) ? parseExact(String(value).replace(/^-/, '')) : Math.abs(value as number)),
     avg: (list: Json[]) => (list.length === 0 ? null : Number(sumOf(list)) / list.length),
-    ceil: (value: Json) => rounded(value, Math.ceil),
+    ceil: (value: Json) => rounded(value, true),
     contains,
     ends_with: (text: string, end: string) => text.endsWith(end),
-    floor: (value: Json) => rounded(value, Math.floor),
+    floor: (value: Json) => rounded(value, false),
     join: (glue: string, list: string[]) => list.join(glue),
     keys: (value: JsonObject) => Object.keys(value),
     length: sizeOf,

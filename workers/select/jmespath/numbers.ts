@@ -11,8 +11,8 @@ const MAX_DIGITS = 400;
 /** A whole number with all its digits; undefined for any other value. */
 function wholeOf(value: Json): bigint | undefined {
     if (Number.isInteger(value)) return BigInt(value as number);
-    const digits = isExact(value) ? String(value) : '';
-    return digits.length <= MAX_DIGITS && /^-?\d+$/.test(digits) ? BigInt(digits) : undefined;
+    const [, digits = ''] = (isExact(value) && /^(-?\d+)(?:\.0+)?$/.exec(String(value))) || [];
+    return digits !== '' && digits.length <= MAX_DIGITS ? BigInt(digits) : undefined;
 }
 
 /** Whether two values are equal. Numbers are equal if all their digits are. The nesting of answers bounds the recursion. */
