@@ -56,8 +56,10 @@ describe('routebook inspect finds routes', () => {
         const found = await inspectCalls([
             { url: `${SHOP}/links/q7RtZ2`, html: page('') },
             ...['v6c3mA', 'aOkdBw', 'jQyxbQ'].map((id) => ({ url: `${SHOP}/shaare/${id}`, json: { id: 1, title: 'x' } })),
-            ...['bblaGQ', 'HoJmrw'].map((id) => ({ url: `${SHOP}/note/${id}`, json: { text: 'x', tags: ['y'] } })),
+            ...['bblaGQ', 'HoJ7rw'].map((id) => ({ url: `${SHOP}/note/${id}`, json: { text: 'x', tags: ['y'] } })),
             ...['getItem', 'DevOps', 'v2Beta'].map((word) => ({ url: `${SHOP}/call/${word}`, json: { [word]: 1 } })),
+            ...['buyNow', 'isOpen'].map((word) => ({ url: `${SHOP}/auction/${word}`, json: { id: 1, title: 'x' } })),
+            ...['getById', 'getBySku'].map((word) => ({ url: `${SHOP}/stock/${word}`, json: { id: 1, left: 2 } })),
         ]);
         expect(routesOf(found)).to.have.members([
             'GET /links/{link}',
@@ -66,6 +68,10 @@ describe('routebook inspect finds routes', () => {
             'GET /call/getItem',
             'GET /call/DevOps',
             'GET /call/v2Beta',
+            'GET /auction/buyNow',
+            'GET /auction/isOpen',
+            'GET /stock/getById',
+            'GET /stock/getBySku',
         ]);
     });
 
