@@ -33,6 +33,27 @@ export function isDataEntry(entry: Json): boolean {
 }
 
 /**
+ * Extracts the first match of an entry from a page. An empty list counts only if no block yields more: an expression over a list of
+ * things finds one in a block without such things, too.
+ * @throws InvalidResponse if an expression or a table fails
+ */
+export function firstDataIn(within: Matches, entry: DataEntry, where: { path: string; base: string }): Json {
+    const found = dataIn(within, entry, where);
+    return (entry.table === undefined ? firstFilled(found) : found.next().value) ?? null;
+}
+
+/** The first value that is neither null nor an empty list; else an empty list, if one is there. */
+function firstFilled(values: Iterable<Json>): Json | undefined {
+    let empty: Json | undefined;
+    for (const value of values) {
+        if (value === null) continue;
+        if (!Array.isArray(value) || value.length > 0) return value;
+        empty = value;
+    }
+    return empty;
+}
+
+/**
  * Extracts the matches of an entry from a page, in order, without running scripts. Skips blocks that are not JSON or yield null.
  * @param where `path` is the pointer to the entry, `base` the base of relative links
  * @throws InvalidResponse if an expression or a table fails
@@ -46,13 +67,13 @@ export function* dataIn(within: Matches, entry: DataEntry, where: { path: string
     const expression = (isMicrodata ? entry.path : entry.json) ?? '@';
     const path = `${where.path}/${isMicrodata ? 'path' : 'json'}`;
     for (const nodes of isMicrodata ? microdataOf(within, entry.microdata ?? '', where.base) : blocksIn(within, entry)) {
-        for (const node of nodes) {
-            const found = searchJson(node, expression, path);
-            if (found === null) continue;
-            yield found;
-            break;
-        }
+        const found = firstFilled(foundIn(nodes, expression, path));
+        if (found !== undefined) yield found;
     }
+}
+
+function* foundIn(nodes: readonly Json[], expression: string, path: string): Generator<Json> {
+    for (const node of nodes) yield searchJson(node, expression, path);
 }
 
 /** For each block of JSON, the nodes that may match: the block, and the nodes in its list or `@graph`. */

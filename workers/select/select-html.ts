@@ -3,7 +3,7 @@ import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import type { Json, JsonObject, SelectedType } from '../../shared/domain/types.ts';
 import { convert, type Decimal } from './convert.ts';
 import { InvalidResponse } from './invalid-response.ts';
-import { type DataEntry, dataIn, isDataEntry } from './page-data.ts';
+import { type DataEntry, dataIn, firstDataIn, isDataEntry } from './page-data.ts';
 
 type Matches = ReturnType<CheerioAPI>;
 
@@ -62,14 +62,11 @@ interface Conversion {
 function selectData(within: Matches, entry: DataEntry & Conversion, where: Where, { isList }: { isList: boolean }): Json {
     const { type, decimal } = entry;
     const path = isList ? `${where.path}/0` : where.path;
-    const values: Json[] = [];
-    runSelector(path, () => {
-        for (const found of dataIn(within, entry, { ...where, path })) {
-            values.push(type === undefined ? found : convert(found, type, decimal));
-            if (!isList) break;
-        }
+    const converted = (found: Json) => (type === undefined ? found : convert(found, type, decimal));
+    return runSelector(path, () => {
+        const place = { ...where, path };
+        return isList ? [...dataIn(within, entry, place)].map(converted) : converted(firstDataIn(within, entry, place));
     });
-    return isList ? values : (values[0] ?? null);
 }
 
 function descriptorOf(entry: Json): Descriptor {
