@@ -206,6 +206,27 @@ describe('JMESPath over a site’s answer', () => {
         expect(search(value, 'byId.*[id]')).to.deep.equal([[1]]);
     });
 
+    it('reads no number in a long text of digits that ends with a letter', () => {
+        // A pattern that tries each length of the digits takes minutes.
+        expect(search([`0${'1'.repeat(500_000)}x`, '1.', '1.x', '01.50'], 'map(&to_number(@), @)')).to.deep.equal([null, 1, null, 1.5]);
+    });
+
+    it('compares numbers with exponents of any number of digits, the largest as if they were equal', () => {
+        const page = parseExact(
+            `{"long":1e${'7'.repeat(100_000)},"large":1e${'7'.repeat(20)},"tiny":1e-${'7'.repeat(20)},"two":2e${'7'.repeat(20)}}`,
+        );
+        for (const [expression, expected] of [
+            ['long == large', true],
+            ['long > `1e400`', true],
+            ['two > long', true],
+            ['tiny > `0`', true],
+            ['tiny < `1e-400`', true],
+            ['`1e0000000000000000000401` == `10e400`', true],
+        ] as const) {
+            expect(search(page, expression), expression).to.equal(expected);
+        }
+    });
+
     it('gives fields any name', () => {
         expect(JSON.stringify(search(1, '{"__proto__": @}'))).to.equal('{"__proto__":1}');
     });

@@ -6,7 +6,7 @@ interface Decimal {
     isNegative: boolean;
     /** Without zeros at its ends. */
     digits: string;
-    exponent: bigint;
+    exponent: number;
 }
 
 /** Whether a value is a number, with whatever digits. */
@@ -14,12 +14,32 @@ export function isNumber(value: unknown): boolean {
     return typeof value === 'number' || isExact(value);
 }
 
+/** Sorting compares each number many times. */
+const known = new WeakMap<object, Decimal>();
+
 function decimalOf(number: Json): Decimal {
+    if (typeof number !== 'object' || number === null) return readDecimal(number);
+    let decimal = known.get(number);
+    if (decimal === undefined) {
+        decimal = readDecimal(number);
+        known.set(number, decimal);
+    }
+    return decimal;
+}
+
+function readDecimal(number: Json): Decimal {
     const [, sign, whole = '', fraction = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(String(number)) ?? [];
     const all = whole + fraction;
     const leading = /^0*/.exec(all)?.[0].length ?? 0;
     const digits = withoutLastZeros(all.slice(leading));
-    return { isNegative: sign === '-' && digits !== '', digits, exponent: BigInt(power) + BigInt(whole.length - leading) };
+    return { isNegative: sign === '-' && digits !== '', digits, exponent: exponentOf(power) + whole.length - leading };
+}
+
+/** Larger exponents count as this one: computing with all their digits takes time. */
+const MAX_EXPONENT = 1e15;
+
+function exponentOf(power: string): number {
+    return Math.max(-MAX_EXPONENT, Math.min(MAX_EXPONENT, Number(power)));
 }
 
 /** A pattern such as `0+$` would take quadratic time. */
@@ -55,5 +75,5 @@ export function canonicalNumber(number: Json): Json {
     const double = Number(number);
     if (Number.isFinite(double) && orderOfNumbers(double, number) === 0) return double;
     const { isNegative, digits, exponent } = decimalOf(number);
-    return parseExact(`${isNegative ? '-' : ''}${digits}e${exponent - BigInt(digits.length)}`);
+    return parseExact(`${isNegative ? '-' : ''}${digits}e${exponent - digits.length}`);
 }

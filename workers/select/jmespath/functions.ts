@@ -100,7 +100,7 @@ function toNumber(value: Json): Json {
     const text = value.trim();
     if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) return parseExact(text);
     // Not JSON, but usual: `+5`, `.5` and `007`. An empty text is no number.
-    const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+    const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
     return Number.isFinite(number) ? number : null;
 }
 
