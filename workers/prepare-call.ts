@@ -1,7 +1,7 @@
 import { buildPrepareRequest, type Identity } from '../shared/domain/fetch/build-request.ts';
 import type { FetchFailure } from '../shared/domain/fetch/call.ts';
 import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
-import { preparedFault, withPrepared } from '../shared/domain/fetch/prepared-values.ts';
+import { NOT_THERE, preparedFault, withPrepared } from '../shared/domain/fetch/prepared-values.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
 import type { Endpoint, Extract, Json, PrepareStep, Values } from '../shared/domain/types.ts';
 import type { Reader, ReadingTurn } from './select/reader.ts';
@@ -33,7 +33,8 @@ export async function prepareCall(
         if (!answer.ok) return answer;
         const path = `/prepare/${place}`;
         const { cookies, onPage } = separate(step);
-        const beginning = beginningOf(answer.page);
+        // Reading the page frees it.
+        const beginning = Object.keys(step.extract).length === 0 ? undefined : beginningOf(answer.page);
         const formPath = steps.length === 1 ? '/prepare/form' : `${path}/form`;
         const form = step.form === undefined ? undefined : { path: formPath, selector: step.form, method: endpoint.method };
         const found = new Map<string, Json>(cookies.map(([name, cookie]) => [name, cookieValue(call, answer.page, cookie)]));
@@ -50,7 +51,10 @@ export async function prepareCall(
         for (const [name, value] of found) {
             const fault = carriesCredential(call, [value]) ? CREDENTIAL : preparedFault(endpoint, name, value);
             if (fault === undefined) prepared.values = withPrepared(prepared.values, name, value);
-            else return namedSignIn(extractFailure(`${path}/extract/${escapePointer(name)}`, name, fault), beginning);
+            else {
+                const failure = extractFailure(`${path}/extract/${escapePointer(name)}`, name, fault);
+                return fault === NOT_THERE && beginning !== undefined ? namedSignIn(failure, beginning) : failure;
+            }
         }
     }
     return prepared;

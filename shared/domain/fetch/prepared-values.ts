@@ -28,9 +28,12 @@ export function withPlaceholderValues({ prepare }: Pick<Endpoint, 'prepare'>, va
 /** Maximum length of one extracted value, in characters. */
 const MAX_TEXT = 1024;
 
+/** The fault of a missing value. */
+export const NOT_THERE = 'is not there';
+
 /** Why an extracted value cannot be sent where the endpoint uses it, as the end of a sentence; undefined if it can be sent. */
 export function preparedFault(endpoint: Endpoint, name: string, value: Json): string | undefined {
-    if (value === null || value === '') return 'is not there';
+    if (value === null || value === '') return NOT_THERE;
     if (typeof value === 'object' && !isExact(value)) return 'is no text, number or boolean';
     const text = String(value);
     if (text.length > MAX_TEXT) return `has more than ${MAX_TEXT} characters`;
