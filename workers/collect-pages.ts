@@ -11,6 +11,7 @@ import { mostSelected } from './select/inline.ts';
 import { MAX_OUTPUT, TOO_LONG } from './select/measure.ts';
 import type { WantedPart } from './select/read-page.ts';
 import type { PartReading } from './select/reader.ts';
+import { mostUnpacked } from './select/unpack.ts';
 import type { Page } from './upstream.ts';
 
 /** A page that was read. */
@@ -114,13 +115,13 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
     }
 }
 
-/** Reads a page. First reserves memory for its selected data, which may be many times larger than the page. */
+/** Reads a page. First reserves memory for its selected data, which may be many times larger than the page. A packed page may become large. */
 async function readOne(
     { call, reader, endpoint, job, turn }: Collecting,
     page: Page,
     { ids, skip, left }: { ids: readonly string[]; skip: number; left: number },
 ): Promise<PartReading | FetchFailure> {
-    const full = await call.reserve(mostSelected(page.body.length, endpoint.response.select));
+    const full = await call.reserve(mostSelected(mostUnpacked(page.body), endpoint.response.select, endpoint.response.type));
     if (full !== undefined) return full;
     const id = endpoint.pagination?.unique;
     const wanted: WantedPart = {

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ResponseType } from '../../shared/domain/types.ts';
+import { isPacked, unpackedStart } from './unpack.ts';
 
 /** A body, and the signs of its encoding. */
 interface Undecoded {
@@ -12,7 +13,8 @@ interface Undecoded {
 
 /**
  * The type of a body: from the package, else from the Content-Type, else from its first bytes. Many sites label JSON as text or a
- * script. If the endpoint selects from the body, a body that begins like JSON is JSON.
+ * script. If the endpoint selects from the body, a body that begins like JSON is JSON. The Content-Type of a file of gzip does not name the
+ * type of its content.
  */
 export function typeOfBody(
     body: Uint8Array,
@@ -21,8 +23,10 @@ export function typeOfBody(
 ): ResponseType {
     if (wanted !== undefined) return wanted;
     const declared = typeOf(readContentType(contentType).essence);
-    if (declared === 'text' && isTakenApart && (guessType(body) === 'json' || isGuarded(body))) return 'json';
-    return declared ?? guessType(body);
+    if (declared !== undefined && (declared !== 'text' || !isTakenApart)) return declared;
+    const content = unpackedStart(body);
+    const guessed = isTakenApart && isGuarded(content) ? 'json' : guessType(content);
+    return guessed === 'json' || isPacked(body) ? guessed : (declared ?? guessed);
 }
 
 /**
@@ -34,7 +38,7 @@ export function typeOfStep(body: Uint8Array, contentType: string | undefined, { 
     if (hasForm) return 'html';
     const { essence } = readContentType(contentType);
     if (/^(?:application|text)\/(?!xhtml)(?:[\w.-]+\+)?xml$/.test(essence)) return 'xml';
-    return essence === 'text/html' && guessType(body) === 'json' ? 'json' : undefined;
+    return essence === 'text/html' && guessType(unpackedStart(body)) === 'json' ? 'json' : undefined;
 }
 
 /**

@@ -1,15 +1,15 @@
 import { InvalidResponse } from './invalid-response.ts';
 import { parseJson } from './json.ts';
 
-/** Begins each text of a JSON sequence (RFC 7464). */
+/** Begins each text of a JSON sequence (RFC 7464), which may have several lines. */
 const SEPARATOR = '\u001e';
 
 /**
- * NDJSON as the JSON `{"items": […]}` of its lines, with their text unchanged. Skips blank lines.
- * @throws InvalidResponse that names the first line that is not JSON
+ * NDJSON as the JSON `{"items": […]}` of its lines, or of the texts of a JSON sequence, with their text unchanged. Skips blank ones.
+ * @throws InvalidResponse that names the first one that is not JSON
  */
 export function linesAsJson(text: string): string {
-    return joinJson(linesOf(text));
+    return joinJson(text.startsWith(SEPARATOR) ? partsOf(text.slice(1), SEPARATOR, 'Text') : partsOf(text, '\n', 'Line'));
 }
 
 /** The text of a JSON value, and its name for error messages. */
@@ -18,15 +18,14 @@ interface Named {
     name: string;
 }
 
-function* linesOf(text: string): Generator<Named> {
+function* partsOf(text: string, separator: string, name: string): Generator<Named> {
     let number = 0;
     for (let start = 0; start < text.length; ) {
-        const end = text.indexOf('\n', start);
-        const whole = text.slice(start, end === -1 ? text.length : end).trim();
-        const line = whole.startsWith(SEPARATOR) ? whole.slice(1) : whole;
+        const end = text.indexOf(separator, start);
+        const part = text.slice(start, end === -1 ? text.length : end).trim();
         start = end === -1 ? text.length : end + 1;
         number++;
-        if (line !== '') yield { text: line, name: `Line ${number}` };
+        if (part !== '') yield { text: part, name: `${name} ${number}` };
     }
 }
 

@@ -1,13 +1,31 @@
-import { gunzipSync } from 'node:zlib';
+import { constants, gunzipSync } from 'node:zlib';
 import { InvalidResponse } from './invalid-response.ts';
 import type { RawPage } from './read-page.ts';
 
 /** A body whose header names its compression may have as many bytes after unpacking. */
-export const MAX_UNPACKED = 5 * 1024 * 1024;
+const MAX_UNPACKED = 5 * 1024 * 1024;
 
 /** Whether a body is a file of gzip, such as `sitemap.xml.gz`. No header names its compression, so it arrives as it is. */
 export function isPacked(body: Uint8Array): boolean {
     return body[0] === 0x1f && body[1] === 0x8b && body[2] === 8;
+}
+
+/** The most bytes that a body may have after unpacking. */
+export function mostUnpacked(body: Uint8Array): number {
+    return isPacked(body) ? MAX_UNPACKED : body.length;
+}
+
+/** Packed bytes that are enough for the beginning of the content, behind the name of the file. They unpack to half a MiB at most. */
+const START = 512;
+
+/** The beginning of the content of a file of gzip; any other body, and a file that is not sound, as it is. */
+export function unpackedStart(body: Uint8Array): Uint8Array {
+    if (!isPacked(body)) return body;
+    try {
+        return gunzipSync(body.subarray(0, START), { finishFlush: constants.Z_SYNC_FLUSH });
+    } catch {
+        return body;
+    }
 }
 
 /** The page with the content of its file, unless the endpoint wants the file. @throws InvalidResponse */
