@@ -107,6 +107,13 @@ describe('a task, with an embeddings server', () => {
         expect(models.keys).to.include('Bearer sk-local');
     });
 
+    it('finds personal data only where the caller has an account, by meaning too, unless it names a site', async () => {
+        const task = 'my notifications for umbrella weather';
+        expect(await find(task)).to.deep.equal([]);
+        expect(namesIn(await ask(world, { task, site: 'sky.test' }, caller))).to.deep.equal(['sky.test/next_days']);
+        expect(await find('my umbrella weather')).to.deep.equal(['sky.test/next_days']);
+    });
+
     it('is embedded once, and never for a caller without a key', async () => {
         const task = 'how many banknotes do I get';
         expect(await find(task)).to.deep.equal(['rates.test/latest']);

@@ -173,12 +173,26 @@ describe('a task', () => {
         }
     });
 
-    it('asks for something of the caller\'s own where "my" begins it', () => {
+    it('asks for personal data of the caller where "my" begins it', () => {
         const isOwn = (task: string) => readTask(task, dictionary).isOwn;
-        for (const task of ['my orders', 'what is on my shopping list', 'show me my invoices', 'is my flight late']) {
+        for (const task of [
+            'my orders',
+            'my calendar for next monday',
+            'what is on my shopping list',
+            'show me my unpaid invoices',
+            'my bank account balance',
+        ]) {
             expect(isOwn(task), task).to.equal(true);
         }
         for (const task of [
+            'my ip address',
+            'what is my timezone',
+            'my postcode to coordinates',
+            "my car's recalls",
+            'my MP',
+            "my MP's bills",
+            'find my polling station',
+            'my city on a calendar',
             'crimes on my street',
             'find my nearest station',
             'how did my member of parliament vote',

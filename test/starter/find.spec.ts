@@ -44,4 +44,16 @@ describe('tasks of users, over the complete starter registry', function () {
             missing: ['domain'],
         });
     });
+
+    it('is answered by public services where "my" is before anything but personal data', async () => {
+        for (const [task, right] of [
+            ['what is my timezone', 'open-meteo.com/search_places'],
+            ['my postcode to coordinates', 'ign.fr/postal_code'],
+            ["my car's recalls", 'nhtsa.gov/car_recalls'],
+            ['my MP', 'openparliament.ca/how_members_voted'],
+        ] as const) {
+            expect(await find(task), task).to.include(right);
+        }
+        expect(await find('my calendar for next monday')).to.deep.equal([]);
+    });
 });

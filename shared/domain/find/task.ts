@@ -31,7 +31,7 @@ export interface Task {
     hasValue: boolean;
     /** It contains a number that looks like an id. */
     hasId: boolean;
-    /** It asks for something of the caller's own, such as "my calendar". */
+    /** It asks for personal data of the caller, such as "my calendar". */
     isOwn: boolean;
     /** Ideas of what the caller gives: an address in "address to coordinates". */
     given: readonly string[];
@@ -156,19 +156,34 @@ function givenIn(units: readonly Unit[], words: readonly string[]): string[] {
     });
 }
 
-/** Whether `my` begins the task, apart from words of low significance ("what is on my", "show me my"). */
+/** Whether `my` begins the task, apart from words of low significance ("show me my"), and what it has is personal data. */
 function isOwn(words: readonly string[], { nothing, little }: Phrases): boolean {
     const folded = words.map(foldCase);
     const place = folded.indexOf('my');
     const before = folded.slice(0, Math.max(0, place));
     const isFirst = before.every((word) => (nothing.has(word) || little.has(word)) && !BEFORE_OTHERS.has(word));
-    return place >= 0 && isFirst && !OF_MANY.has(folded[place + 1] ?? '');
+    const after = folded.slice(place + 1);
+    const end = after.findIndex((word) => PREPOSITIONS.has(word) || word === 'to');
+    const had = end < 0 ? after : after.slice(0, end);
+    return place >= 0 && isFirst && !OTHERS.has(had[0] ?? '') && had.some((word) => PERSONAL.has(word));
 }
 
 /** After these words, `my` names where something is, or who does or gets something: how did my member of parliament vote. */
 const BEFORE_OTHERS = new Set('how why when did do does has have will can tell in at near around from to for with'.split(' '));
-/** After `my`, these words name what many share. */
-const OF_MANY = new Set('nearest closest local area neighbourhood town city country member representative senator'.split(' '));
+/** Others' data, which is public: my MP's bills. */
+const OTHERS = new Set('nearest closest local area neighbourhood town city country member representative senator mp'.split(' '));
+/**
+ * Data that a site has for each account. Other things are the caller's, too, but public services answer for them: an IP address, a car, a
+ * postcode. Missing for this reason: `email`, mostly an address, and `library`, mostly a building.
+ */
+const PERSONAL = new Set(
+    [
+        'calendar agenda diary appointment appointments meeting meetings booking bookings reservation reservations',
+        'inbox mail mails emails messages contacts notifications profile subscription subscriptions',
+        'order orders invoice invoices bill bills account accounts balance wallet cart basket shopping',
+        'playlist playlists files documents notes task tasks todo todos repository repositories repo repos',
+    ].flatMap((line) => line.split(' ')),
+);
 
 /** Adds the idea of an author for `by` before a name. */
 function authorIn(words: readonly string[], dictionary: Phrases): TaskPart | undefined {

@@ -61,6 +61,12 @@ export interface Meaning {
     deadline: number;
 }
 
+/** A parsed task, with the frequency of its words. */
+interface Understood {
+    search: Search;
+    counts: WordCounts;
+}
+
 /** Finds endpoints by task. */
 export interface Finder {
     /**
@@ -93,7 +99,7 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
     const words = createEndpointWordCounts(read);
 
     /** Parses a task. Its words are weighted by their frequency. Unknown words are replaced by similar ones. */
-    async function understand(task: string): Promise<{ search: Search; counts: WordCounts }> {
+    async function understand(task: string): Promise<Understood> {
         const dictionary = phrases();
         const understood = readTask(task, dictionary);
         const counts = await words.count(understood.parts.flatMap(wordsOfPart));
@@ -109,13 +115,14 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
     }
 
     /** The endpoints with words of the task, best first. */
-    async function byWords(task: string, filters: FindFilters): Promise<{ search: Search | undefined; ordered: FoundEndpoint[] }> {
-        const { search, counts } = await understand(task);
+    async function byWords(
+        { search, counts }: Understood,
+        filters: FindFilters,
+    ): Promise<{ search: Search | undefined; ordered: FoundEndpoint[] }> {
         const candidates = candidatesOf(search, counts);
         if (candidates === undefined) return { search: undefined, ordered: [] };
-        const narrowed = { ...filters, needsConnection: filters.needsConnection ?? (search.isOwn ? true : undefined) };
-        const ranking = rankingFor(search, narrowed);
-        const values = { ...valuesOf(search, narrowed), ...walksOf(candidates, narrowed) };
+        const ranking = rankingFor(search, filters);
+        const values = { ...valuesOf(search, filters), ...walksOf(candidates, filters) };
         const allowed = await read(async (db) => withoutRefused(db, await runComposed<FoundColumns>(db, ranking, values, TIMEOUT_MS)));
         return { search, ordered: allowed.map(toFound).toSorted(byFit) };
     }
@@ -135,14 +142,21 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
 
     return {
         async find(task, filters, meaning) {
+            const understood = await understand(task);
+            const narrowed = narrowToOwn(filters, understood.search);
             const [{ search, ordered }, near] = await Promise.all([
-                byWords(task, filters),
-                meaning === undefined ? [] : byMeaning(filters, meaning).catch(() => []),
+                byWords(understood, narrowed),
+                meaning === undefined ? [] : byMeaning(narrowed, meaning).catch(() => []),
             ]);
             const rows = near.length === 0 ? ordered : fuse(ordered, near);
             return { search, found: filters.site === undefined ? spread(rows) : inARow(rows), isByMeaning: near.length > 0 };
         },
     };
+}
+
+/** Personal data of the caller is found only where they have an account, unless they name the site. */
+function narrowToOwn(filters: FindFilters, { isOwn }: Search): FindFilters {
+    return isOwn && filters.site === undefined && filters.needsConnection === undefined ? { ...filters, needsConnection: true } : filters;
 }
 
 function wordsOfPart({ stem, ideas }: TaskPart): string[] {
