@@ -109,7 +109,8 @@ describe('a task, with an embeddings server', () => {
 
     it('finds personal data only where the caller has an account, by meaning too, unless it names a site', async () => {
         const task = 'my notifications for umbrella weather';
-        expect(await find(task)).to.deep.equal([]);
+        // The vector of a task may be late for its first search.
+        expect([...(await find(task)), ...(await find(task))]).to.deep.equal([]);
         expect(namesIn(await ask(world, { task, site: 'sky.test' }, caller))).to.deep.equal(['sky.test/next_days']);
         expect(await find('my umbrella weather')).to.deep.equal(['sky.test/next_days']);
     });

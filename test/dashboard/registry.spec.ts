@@ -154,7 +154,10 @@ describe('the registry’s pages', function () {
             const { html } = await show('/registry/lens-shop.example');
             const [, links = ''] = /<nav class="row" aria-label="Endpoints on this page">(.*?)<\/nav>/s.exec(html) ?? [];
             expect([...links.matchAll(/href="#(\w+)"/g)].map(([, name]) => name)).to.deep.equal(['find_lenses', 'order_lens']);
-            for (const id of ['find_lenses', 'order_lens']) expect(html).to.include(`<article class="card endpoint" id="${id}">`);
+            for (const id of ['find_lenses', 'order_lens']) {
+                expect(html).to.include(`<article class="card endpoint" id="${id}">`);
+                expect(html).to.include(`<summary><h3>${id}</h3></summary>`);
+            }
             expect((await show('/registry/sea.example')).html).not.to.include('Endpoints on this page');
         });
 

@@ -45,6 +45,29 @@ describe('the usage pages in a browser', () => {
         await tab.close();
     });
 
+    it('fold on a phone once, and open what a link leads to and all of it on a wider screen', async () => {
+        const tab = await tabOf(somebody, PHONE);
+        const { page } = tab;
+        const mostCalled = page.getByRole('region', { name: 'Most called' });
+        const table = mostCalled.getByRole('table');
+        await tab.visit('/dashboard/usage');
+        await mostCalled.waitFor();
+        expect(await table.isVisible()).to.equal(false);
+        await page.evaluate("location.hash = 'by'");
+        await table.waitFor();
+        await page.reload();
+        await table.waitFor();
+        const credits = page.getByRole('region', { name: 'Credits' }).getByRole('img');
+        expect(await credits.isVisible()).to.equal(false);
+        await page.setViewportSize(DESKTOP);
+        await credits.waitFor();
+        await page.setViewportSize(PHONE);
+        // Another turn of the events: what would fold has folded.
+        await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+        expect(await credits.isVisible()).to.equal(true);
+        await tab.close();
+    });
+
     it('open the charts as a table, and link from the most called endpoint to its charts', async () => {
         const tab = await tabOf(somebody, DESKTOP);
         const { page } = tab;

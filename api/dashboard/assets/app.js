@@ -4,11 +4,19 @@
 
     // What a desktop shows opened takes many screens of a phone.
     const narrow = matchMedia('(max-width: 44rem)');
-    const foldParts = () => {
-        for (const part of document.querySelectorAll('details[data-folds]:not(:target, :target > *)')) part.open = !narrow.matches;
+    const folded = narrow.matches ? document.querySelectorAll('details[data-folds]') : [];
+    for (const part of folded) part.open = false;
+    narrow.addEventListener('change', () => {
+        if (!narrow.matches) for (const part of folded) part.open = true;
+    });
+
+    // What a link leads to is opened. While the page loads, `:target` does not match yet.
+    const openTarget = () => {
+        const target = document.getElementById(location.hash.slice(1));
+        for (const part of target?.querySelectorAll(':scope > details') ?? []) part.open = true;
     };
-    foldParts();
-    narrow.addEventListener('change', foldParts);
+    openTarget();
+    addEventListener('hashchange', openTarget);
 
     // On a phone the menu is wider than the screen.
     document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
