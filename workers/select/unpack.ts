@@ -1,6 +1,6 @@
 import { constants, gunzipSync } from 'node:zlib';
+import type { ResponseType } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
-import type { RawPage } from './read-page.ts';
 
 /** A body whose header names its compression may have as many bytes after unpacking. */
 const MAX_UNPACKED = 5 * 1024 * 1024;
@@ -29,7 +29,7 @@ export function unpackedStart(body: Uint8Array): Uint8Array {
 }
 
 /** The page with the content of its file, unless the endpoint wants the file. @throws InvalidResponse */
-export function unpacked(page: RawPage): RawPage {
+export function unpacked<Page extends { type: ResponseType; body: Uint8Array }>(page: Page): Page {
     if (page.type === 'binary' || !isPacked(page.body)) return page;
     try {
         return { ...page, body: gunzipSync(page.body, { maxOutputLength: MAX_UNPACKED }) };
