@@ -27,6 +27,8 @@ export interface RawPage {
     status: number;
     contentType: string | undefined;
     body: Uint8Array;
+    /** Whether `Content-Encoding` named a compression, which is undone. */
+    wasEncoded?: boolean;
     url: string;
     method: Method;
     /** The type to read the body as. */

@@ -238,7 +238,11 @@ function rawPage(
     isTakenApart: boolean,
 ): RawPage {
     const contentType = headers['content-type'];
-    return { status, contentType, body, url, method, type: typeOfBody(body, contentType, { wanted: type, isTakenApart }), charset };
+    return {
+        ...{ status, contentType, body, wasEncoded: (headers['content-encoding'] ?? 'identity') !== 'identity', url, method },
+        type: typeOfBody(body, contentType, { wanted: type, isTakenApart }),
+        charset,
+    };
 }
 
 function toRefused(message: string): Refused {

@@ -29,8 +29,9 @@ export function unpackedStart(body: Uint8Array): Uint8Array {
 }
 
 /** The page with the content of its file, unless the endpoint wants the file. @throws InvalidResponse */
-export function unpacked<Page extends { type: ResponseType; body: Uint8Array }>(page: Page): Page {
-    if (page.type === 'binary' || !isPacked(page.body)) return page;
+export function unpacked<Page extends { type: ResponseType; body: Uint8Array; wasEncoded?: boolean }>(page: Page): Page {
+    // A site that packs twice and says so once is not trusted.
+    if (page.type === 'binary' || page.wasEncoded || !isPacked(page.body)) return page;
     try {
         return { ...page, body: gunzipSync(page.body, { maxOutputLength: MAX_UNPACKED }) };
     } catch (error) {
