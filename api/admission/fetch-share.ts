@@ -2,14 +2,16 @@ import { perApp } from './per-app.ts';
 
 /** How long a fetch counts as recent, in milliseconds. */
 const RECENT_MS = 1000;
+/** The longest pause, in milliseconds. A process that was suspended had one turn of seconds. */
+const MAX_PAUSE_MS = 100;
 
 /** Shares the time of the event loop between fetches and other work of one process. */
 interface FetchShare {
     /** Notes that a fetch of a known caller began. */
     noteFetch(): void;
     /**
-     * How many milliseconds other work waits after a turn of the event loop that took so many: as long, if a fetch began in the last
-     * second. A fetch needs about seven turns. All other work of the process shares these pauses.
+     * How many milliseconds other work waits after a turn of the event loop that took so many: as long, up to 100 ms, if a fetch began
+     * in the last second. A fetch needs about seven turns. All other work of the process shares these pauses.
      */
     pauseAfter(turnMs: number): number;
 }
@@ -24,7 +26,7 @@ export const fetchShareOf = perApp((): FetchShare => {
         pauseAfter(turnMs) {
             const now = performance.now();
             if (now >= lastFetchAt + RECENT_MS) return 0;
-            pausedUntil = Math.max(pausedUntil, now + turnMs);
+            pausedUntil = Math.max(pausedUntil, now + Math.min(turnMs, MAX_PAUSE_MS));
             return pausedUntil - now;
         },
     };

@@ -84,7 +84,7 @@ export function startJobs(tools: Omit<JobTools, 'attempts'>, slots: Slots): Repe
     };
 }
 
-/** Takes jobs back from dead workers, ends those that are over, and deletes what is kept no longer. */
+/** Takes jobs back from dead workers, expires jobs, and deletes expired data. */
 async function careForJobs(app: App): Promise<void> {
     const { db, log, config } = app;
     const begun = await reapJobs(db, (job, hold) => afterDeath(app, job, hold));

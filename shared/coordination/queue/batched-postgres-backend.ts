@@ -4,11 +4,9 @@ import type pg from 'pg';
 import { failureOf, retryRolledBack } from '../../platform/pg-errors.ts';
 import { QUEUE_NAME, REPLY_BATCH } from './backend.ts';
 import { ADD, GIVE_BACK, TURN } from './batched-statements.ts';
-import { JOB_OPTIONS, WORKER_OPTIONS } from './bull-options.ts';
+import { JOB_OPTIONS, RETRY_MS, WORKER_OPTIONS } from './bull-options.ts';
 import { type Finished, type TakenJob, TakenJobs } from './taken-jobs.ts';
 
-/** Delay of the worker loop while its listening connection is lost, in milliseconds. */
-const RETRY_MS = 100;
 /** Maximum number of jobs that one statement takes. */
 const MAX_TAKEN = 100;
 

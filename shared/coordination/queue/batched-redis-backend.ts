@@ -4,7 +4,7 @@ import type { Redis, Result } from 'ioredis';
 import { sendNow } from '../../platform/redis.ts';
 import { REPLY_TTL_S } from './backend.ts';
 import { ADD_SCRIPT, GIVE_BACK_SCRIPT, SCRIPT_BATCH, TURN_SCRIPT } from './batched-scripts.ts';
-import { JOB_OPTIONS, WORKER_OPTIONS } from './bull-options.ts';
+import { JOB_OPTIONS, RETRY_MS, WORKER_OPTIONS } from './bull-options.ts';
 import { type Finished, type TakenJob, TakenJobs } from './taken-jobs.ts';
 
 type Arguments = (string | number)[];
@@ -17,9 +17,6 @@ declare module 'ioredis' {
         jobsGiveBack(...args: Arguments): Result<number, Context>;
     }
 }
-
-/** Delay of the worker loop while its blocking connection is lost, in milliseconds. */
-const RETRY_MS = 100;
 
 interface BatchedRedisConnection {
     redis: Redis;

@@ -12,5 +12,8 @@ export const WORKER_OPTIONS = {
     runRetryDelay: 200,
 } as const;
 
+/** Delay of the worker loop after an error, in milliseconds. */
+export const RETRY_MS = 100;
+
 /** Removes finished jobs, because they contain the params of the caller. */
 export const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, attempts: 1, stackTraceLimit: 0 } as const;

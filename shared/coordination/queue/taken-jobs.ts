@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobJson } from 'bullmq';
 import { openBatch } from '../../platform/batch.ts';
 import type { Reply } from './backend.ts';
-import { JOB_OPTIONS, WORKER_OPTIONS } from './bull-options.ts';
+import { JOB_OPTIONS, RETRY_MS, WORKER_OPTIONS } from './bull-options.ts';
 
 /** A job that a worker has locked. */
 export interface TakenJob {
@@ -40,8 +40,6 @@ interface TakenJobsOptions {
     maxInFlight: number;
 }
 
-/** Delay of the worker loop after an error, in milliseconds. */
-const RETRY_MS = 100;
 /** Replies with more characters take no jobs in the same call: it may take longer than the locks of these jobs last. */
 const LONG_REPLIES = 1024 * 1024;
 

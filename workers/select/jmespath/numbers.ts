@@ -5,7 +5,7 @@ import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { orderOfTexts } from './texts.ts';
 
-/** Sums with a whole number of more digits are those of doubles, since reading its digits takes time. */
+/** A sum with a longer whole number is computed with doubles, since reading its digits takes time. */
 const MAX_DIGITS = 400;
 
 /** A whole number with all its digits; undefined for any other value. */
