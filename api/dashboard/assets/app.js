@@ -13,7 +13,7 @@
     // What a link leads to is opened. While the page loads, `:target` does not match yet.
     const openTarget = () => {
         const target = document.getElementById(location.hash.slice(1));
-        for (const part of target?.querySelectorAll(':scope > details') ?? []) part.open = true;
+        for (const part of target?.querySelectorAll(':scope > details[data-folds]') ?? []) part.open = true;
     };
     openTarget();
     addEventListener('hashchange', openTarget);
