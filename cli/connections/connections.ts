@@ -1,5 +1,5 @@
 import type { PackageAuth } from '../../shared/domain/types.ts';
-import type { AuthorizeAnswer, ConnectionEntry, ConnectionOrder } from '../client/types.ts';
+import type { AuthorizeAnswer, ConnectionOrder } from '../client/types.ts';
 import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 import { fieldLines, table } from '../table.ts';
@@ -65,8 +65,7 @@ async function askFor(
 }
 
 export async function listConnections({ client, terminal: { paint } }: Session): Promise<Done> {
-    const connections: ConnectionEntry[] = [];
-    for await (const one of client().connections.list({ limit: 100 })) connections.push(one);
+    const connections = await client().connections.list({ limit: 100 }).all();
     const result = { connections };
     if (connections.length === 0) return { result, lines: ['No connections; "routebook connect SITE" adds one.'] };
     const rows = connections.map((one) => [one.connection_id, one.site, one.name, one.status, one.last_used_at ?? 'never']);

@@ -24,7 +24,7 @@ export async function startClaim({ client, terminal: { paint } }: Session, domai
 
 /** `routebook claim list DOMAIN`: lists your workspace's claims on a domain, oldest first. */
 export async function listClaims({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
-    const claims = await allClaims(client(), domain);
+    const claims = await client().claims.list(domain, { limit: 100 }).all();
     const result = { claims };
     if (claims.length === 0) return { result, lines: [`No claims; "routebook claim start ${domain}" begins one.`] };
     const rows = claims.map(({ claim_id, status, expires_at, value, reason }) => [claim_id, status, expires_at, value, reason]);
@@ -63,7 +63,7 @@ type Api = ReturnType<Session['client']>;
 
 /** Finds the named claim, or the only one. @throws CommandFault */
 async function oneClaim(api: Api, domain: string, claimId: string | undefined): Promise<ClaimEntry> {
-    const claims = await allClaims(api, domain);
+    const claims = await api.claims.list(domain, { limit: 100 }).all();
     const begin = `"routebook claim start ${domain}" begins one`;
     if (claimId !== undefined) {
         const named = claims.find(({ claim_id }) => claim_id === claimId);
@@ -79,10 +79,4 @@ async function oneClaim(api: Api, domain: string, claimId: string | undefined): 
         exitCode: 2,
         lines,
     });
-}
-
-async function allClaims(api: Api, domain: string): Promise<ClaimEntry[]> {
-    const claims: ClaimEntry[] = [];
-    for await (const claim of api.claims.list(domain, { limit: 100 })) claims.push(claim);
-    return claims;
 }

@@ -30,8 +30,7 @@ export async function addWebhook(
 }
 
 export async function listWebhooks({ client, terminal: { paint } }: Session): Promise<Done> {
-    const webhooks: WebhookEntry[] = [];
-    for await (const webhook of client().webhooks.list({ limit: 100 })) webhooks.push(webhook);
+    const webhooks = await client().webhooks.list({ limit: 100 }).all();
     const result = { webhooks };
     if (webhooks.length === 0) return { result, lines: ['No webhooks; "routebook webhook add URL --events job.*" adds one.'] };
     const rows = webhooks.map((one) => [one.webhook_id, stateOf(one), one.events.join(' '), one.url]);

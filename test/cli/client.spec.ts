@@ -227,6 +227,36 @@ describe('the client, with any behaviour of a server', function () {
         expect(await list.page('4')).to.deep.include({ total: 6, nextCursor: null });
     });
 
+    it('stops at a list that has no end', async () => {
+        let turn = 0;
+        const ends: Record<string, (count: number) => { data: object[]; next: string | undefined }> = {
+            'the same cursor': () => ({ data: [{}], next: 'again' }),
+            'no items': (count) => ({ data: [], next: `c${count}` }),
+            'no cursor': () => ({ data: [{}], next: undefined }),
+        };
+        for (const [name, pageAt] of Object.entries(ends)) {
+            const server = await serverSaying((_request, response) => {
+                const { data, next } = pageAt(turn++);
+                answer(response, 200, { success: true, data, meta: { pagination: { limit: 1, next_cursor: next, total: 1 } } });
+            });
+            const read = async () => {
+                for await (const _card of server.client().schemas.list());
+            };
+            expect(await errorOf(read()), name).to.include({ code: 'INVALID_ANSWER' });
+            expect(server.seen.length, name).to.be.at.most(2);
+        }
+    });
+
+    it('reads no list into memory that has more items than the caller takes', async () => {
+        let turn = 0;
+        const server = await serverSaying((_request, response) => {
+            const data = Array.from({ length: 100 }, () => ({}));
+            answer(response, 200, { success: true, data, meta: { pagination: { limit: 100, next_cursor: `c${turn++}`, total: 1 } } });
+        });
+        expect(await errorOf(server.client().webhooks.list().all())).to.include({ code: 'INVALID_ANSWER' });
+        expect(server.seen).to.have.length(11);
+    });
+
     it('reports the health of a server that cannot serve fetches', async () => {
         const data = { status: 'unavailable', version: '1', checks: { database: 'ok', queue: 'ok', workers: 'down' } };
         const ill: Answering = (_request, response) =>

@@ -11,6 +11,7 @@ import { installPythonClient, type PythonClient } from '../support/python.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openSite } from '../support/sites.ts';
 import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -81,6 +82,29 @@ describe('the client for Python', function () {
             expect(raw).to.deep.equal(data);
             expect(namedIn(typed, data), `${site} ${name}`).to.equal(true);
         }
+    });
+
+    it('stops at a list that has no end', async () => {
+        const pages = { '/v1/schemas': { data: [{}], next: 'again' }, '/v1/jobs': { data: [], next: 'other' } };
+        const site = await openSite((request, response) => {
+            const { data, next } = pages[new URL(request.url ?? '', 'http://server').pathname as keyof typeof pages];
+            response.end(JSON.stringify({ success: true, data, meta: { pagination: { limit: 1, next_cursor: next, total: 1 } } }));
+        });
+        const program = `
+from routebook import Routebook, RoutebookError
+client = Routebook("http://127.0.0.1:${site.port}", "rb_live_test")
+for items in (client.schemas(), client.jobs.list()):
+    try:
+        print(len(list(items)))
+    except RoutebookError as error:
+        print(error.code)
+`;
+        try {
+            expect(await python.run(['-c', program])).to.equal('INVALID_ANSWER\nINVALID_ANSWER\n');
+        } finally {
+            await site.close();
+        }
+        expect(site.seen).to.have.length(3);
     });
 
     it('has functions for packages with awkward names, texts and schemas', async () => {

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterator, Mapping, Optional
 
+from .errors import RoutebookError
 from .transport import Transport
 
 Json = Dict[str, Any]
 
+# The most pages of one list. A list that is longer has no end, or nobody waits for it.
+MAX_PAGES = 100_000
+
 
 def pages_of(transport: Transport, path: str, query: Mapping[str, Any]) -> Iterator[Json]:
-    """Yields the items of a list, reading pages lazily."""
+    """Yields the items of a list, reading pages lazily.
+
+    :raises RoutebookError: ``INVALID_ANSWER`` if the list does not end
+    """
     cursor: Optional[str] = None
-    while True:
+    for _ in range(MAX_PAGES):
         answer = transport.call("GET", path, query={**query, "cursor": cursor})
         yield from answer["data"]
-        cursor = answer["meta"]["pagination"]["next_cursor"]
+        last, cursor = cursor, answer["meta"]["pagination"]["next_cursor"]
         if cursor is None:
             return
+        if cursor == last or not answer["data"]:
+            break
+    raise RoutebookError("INVALID_ANSWER", "The list in the answers does not end.")
