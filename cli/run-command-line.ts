@@ -23,13 +23,17 @@ import type { Terminal } from './terminal.ts';
 export async function runCommandLine(args: readonly string[], terminal: Terminal, settings: Settings): Promise<number> {
     const isJson = args.includes('--json');
     let exitCode = 0;
-    const run: Run = async (command, work) => {
-        const session = openSession(terminal, settings, command.optsWithGlobals());
-        const { result, lines = [], isFailure } = await work(session);
-        if (isJson) terminal.print(JSON.stringify(result));
-        else for (const line of lines) terminal.print(line);
-        if (isFailure === true) exitCode = 1;
-    };
+    const run: Run =
+        (load) =>
+        async (...given) => {
+            // Commander passes the command last.
+            const session = openSession(terminal, settings, (given.pop() as Command).optsWithGlobals());
+            const work = await load();
+            const { result, lines = [], isFailure } = await work(session, ...(given as never[]));
+            if (isJson) terminal.print(JSON.stringify(result));
+            else for (const line of lines) terminal.print(line);
+            if (isFailure === true) exitCode = 1;
+        };
     const program = newProgram(terminal);
     for (const add of [
         addAuthoringCommands,

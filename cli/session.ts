@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { keysIn, type StoredKeys } from './account/stored-keys.ts';
 import { Routebook, type RoutebookOptions } from './client/index.ts';
 import { CommandFault, wrongUsage } from './failures.ts';
@@ -13,9 +12,17 @@ export interface Done {
     isFailure?: boolean;
 }
 
-export type Work = (session: Session) => Promise<Done>;
+/** The options that every command accepts. */
+export interface CommonOptions {
+    server?: string;
+    json?: true;
+}
 
-export type Run = (command: Command, work: Work) => Promise<void>;
+/** The function of a command. Its arguments after the session are those of the command line, then the options. */
+type Work = (session: Session, ...given: never[]) => Promise<Done>;
+
+/** Creates the action of a command. The function is loaded when the command runs, so that help appears quickly. */
+export type Run = (load: () => Promise<Work>) => (...given: unknown[]) => Promise<void>;
 
 /** One run of one command. */
 export interface Session {
@@ -37,7 +44,7 @@ export interface Session {
 const THIS_MACHINE = 'http://localhost:8080';
 
 /** Selects the server: `--server`, else ROUTEBOOK_URL, else that of the last login, else this machine. @throws CommandFault */
-export function openSession(terminal: Terminal, settings: Settings, options: { server?: string; json?: boolean }): Session {
+export function openSession(terminal: Terminal, settings: Settings, options: CommonOptions): Session {
     const keys = keysIn(settings.folder);
     const stored = keys.read();
     const server = readServer(options.server ?? settings.server ?? stored.lastServer ?? THIS_MACHINE);

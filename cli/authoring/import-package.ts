@@ -8,7 +8,7 @@ import type { Paint } from '../terminal.ts';
 import { type DraftWishes, readWishes } from './draft-wishes.ts';
 import { type DraftPlace, draftFile, refuseToReplace, textOf, writeDraft } from './write-draft.ts';
 
-export interface ImportFileOptions extends DraftPlace, DraftWishes {
+interface ImportFileOptions extends DraftPlace, DraftWishes {
     /** Tags, paths and methods of the operations to import. */
     only?: string[];
     single?: true;

@@ -15,7 +15,7 @@ import { type DraftWishes, readWishes } from './draft-wishes.ts';
 import { cannotImport, toDoLines } from './import-package.ts';
 import { type DraftPlace, draftFile, textOf, writeDraft } from './write-draft.ts';
 
-export interface InspectSiteOptions extends DraftPlace, DraftWishes {
+interface InspectSiteOptions extends DraftPlace, DraftWishes {
     /** Which recorded calls become examples: those that the user accepts one by one, none, or all. */
     examples?: 'ask' | 'none' | 'all';
     /** The browser's executable. */

@@ -6,7 +6,7 @@ import { invalidPackage, readValidPackage } from '../package/check-package.ts';
 import type { Done, Session } from '../session.ts';
 import { changeLines, changeWord } from './diff-package.ts';
 
-export interface PushOptions {
+interface PushOptions {
     dryRun?: true;
     ifMatch?: string;
     /** Seconds to wait for the verification. */

@@ -16,7 +16,7 @@ import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 import { openLocalWorker } from './local-worker.ts';
 
-export interface TestOptions extends TypedParams {
+interface TestOptions extends TypedParams {
     /** Names of the writes that may be sent. */
     allowWrites?: readonly string[];
     timeout: number;

@@ -31,7 +31,7 @@ export async function pauseBatch({ client, terminal: { paint } }: Session, batch
     return presentBatch(await client().batches.pause(batchId), paint);
 }
 
-export interface ResumeOptions {
+interface ResumeOptions {
     maxCredits?: number;
     stopAfterFailures?: number;
 }

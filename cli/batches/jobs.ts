@@ -5,7 +5,7 @@ import { needsSchema, readParams, type TypedParams } from '../package/read-param
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
 
-export interface JobOptions extends TypedParams {
+interface JobOptions extends TypedParams {
     version?: number | string;
     maxCredits?: number;
     maxResults?: number;

@@ -4,7 +4,7 @@ import type { EndpointsQuery, FoundEndpoint } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 
-export interface FindOptions {
+interface FindOptions {
     category?: string;
     effect?: NonNullable<EndpointsQuery['effect']>;
     site?: string;

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { Run } from '../session.ts';
 import { examples } from './options.ts';
 
-/** The commands for a user's account. Each command imports its code only when it runs, so that help appears quickly. */
 export function addAccountCommands(program: Command, run: Run): void {
     program.commandsGroup('Your account:');
     program
@@ -15,19 +14,13 @@ export function addAccountCommands(program: Command, run: Run): void {
                 'The key is tried first, then stored in a file that only you can read (mode 0600).',
             ),
         )
-        .action((_options: object, command: Command) =>
-            run(command, async (session) => (await import('../account/log-in.ts')).logIn(session)),
-        );
+        .action(run(async () => (await import('../account/log-in.ts')).logIn));
     program
         .command('logout')
         .description('forget the stored key of a server')
-        .action((_options: object, command: Command) =>
-            run(command, async (session) => (await import('../account/log-out.ts')).logOut(session)),
-        );
+        .action(run(async () => (await import('../account/log-out.ts')).logOut));
     program
         .command('whoami')
         .description('show plan, credits and limits of the key in use')
-        .action((_options: object, command: Command) =>
-            run(command, async (session) => (await import('../account/who-am-i.ts')).whoAmI(session)),
-        );
+        .action(run(async () => (await import('../account/who-am-i.ts')).whoAmI));
 }

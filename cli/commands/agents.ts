@@ -9,16 +9,14 @@ export function addAgentCommands(program: Command, run: Run): void {
         .command('mcp')
         .description('serve Routebook as tools to an agent: Model Context Protocol over stdin and stdout')
         .addHelpText('after', examples(['mcp --server https://routebook.example']))
-        .action((_options: object, command: Command) =>
-            run(command, async (session) => (await import('../mcp/serve-agents.ts')).serveAgents(session)),
-        );
+        .action(run(async () => (await import('../mcp/serve-agents.ts')).serveAgents));
     program
         .command('completion')
         .description('print a script with which a shell completes commands and options')
         .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
         .addHelpText('after', examples(['completion bash > ~/.local/share/bash-completion/completions/routebook']))
-        .action((shell: Shell, _options: object, command: Command) =>
-            run(command, async () => {
+        .action(
+            run(async () => async (_session, shell: Shell) => {
                 const script = completionScript(program, shell);
                 return { result: { shell, script }, lines: [script] };
             }),

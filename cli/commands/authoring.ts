@@ -1,10 +1,5 @@
 import { type Command, Option } from 'commander';
 import { KINDS, METHODS } from '../../shared/domain/types.ts';
-import type { ImportFileOptions } from '../authoring/import-package.ts';
-import type { InitOptions } from '../authoring/init-options.ts';
-import type { InspectSiteOptions } from '../authoring/inspect-site.ts';
-import type { PushOptions } from '../authoring/push-package.ts';
-import type { TestOptions } from '../authoring/test-package.ts';
 import type { Run } from '../session.ts';
 import { collect, examples, wholeNumber } from './options.ts';
 
@@ -18,17 +13,13 @@ export function addAuthoringCommands(program: Command, run: Run): void {
         .description("check packages by the registry's own rules, every problem at once")
         .argument('<file...>', 'packages; - is stdin')
         .addHelpText('after', examples(['lint shop.example.json'], 'Nothing is fetched and nothing is sent.'))
-        .action((files: string[], _options: object, command: Command) =>
-            run(command, async (session) => (await import('../authoring/lint-packages.ts')).lintPackages(session, files)),
-        );
+        .action(run(async () => (await import('../authoring/lint-packages.ts')).lintPackages));
     addTest(program, run);
     program
         .command('diff')
         .description('show what publishing a package would change, and whether that is major, minor or patch')
         .argument('<file>', 'the package; - is stdin')
-        .action((file: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../authoring/diff-package.ts')).diffPackage(session, file)),
-        );
+        .action(run(async () => (await import('../authoring/diff-package.ts')).diffPackage));
     program
         .command('push')
         .description("publish a package as its site's next version, at once")
@@ -37,9 +28,7 @@ export function addAuthoringCommands(program: Command, run: Run): void {
         .option('--if-match <hash>', 'only if this is still the latest version')
         .option('--wait <seconds>', 'wait until the version is verified', wholeNumber(1, 86_400))
         .addHelpText('after', examples(['push shop.example.json --dry-run', 'push shop.example.json --wait 120']))
-        .action((file: string, options: PushOptions, command: Command) =>
-            run(command, async (session) => (await import('../authoring/push-package.ts')).pushPackage(session, file, options)),
-        );
+        .action(run(async () => (await import('../authoring/push-package.ts')).pushPackage));
 }
 
 function addInspect(program: Command, run: Run): void {
@@ -63,9 +52,7 @@ function addInspect(program: Command, run: Run): void {
                 'Of a recording only names, types and shapes enter the draft. Secrets and\npersonal values are taken out as it is read, and listed.',
             ),
         )
-        .action((source: string, options: InspectSiteOptions, command: Command) =>
-            run(command, async (session) => (await import('../authoring/inspect-site.ts')).inspectSite(session, source, options)),
-        );
+        .action(run(async () => (await import('../authoring/inspect-site.ts')).inspectSite));
 }
 
 function addImport(program: Command, run: Run): void {
@@ -84,9 +71,7 @@ function addImport(program: Command, run: Run): void {
                 'Parts that cannot be imported are listed with the reason. A document with more\noperations than a package takes becomes several packages, by tag.',
             ),
         )
-        .action((file: string, options: ImportFileOptions, command: Command) =>
-            run(command, async (session) => (await import('../authoring/import-package.ts')).importPackage(session, file, options)),
-        );
+        .action(run(async () => (await import('../authoring/import-package.ts')).importPackage));
 }
 
 function takeDraftOptions(command: Command): Command {
@@ -117,9 +102,7 @@ function addInit(program: Command, run: Run): void {
             'after',
             examples(['init', "init --url 'https://shop.example/products/{id}' --example id=7 --category commerce/product-detail"]),
         )
-        .action((options: InitOptions, command: Command) =>
-            run(command, async (session) => (await import('../authoring/init-package.ts')).initPackage(session, options)),
-        );
+        .action(run(async () => (await import('../authoring/init-package.ts')).initPackage));
 }
 
 function addTest(program: Command, run: Run): void {
@@ -149,7 +132,5 @@ function addTest(program: Command, run: Run): void {
                 'The very executor and guard of the workers: public https only, unless EGRESS_ALLOW says more.\nWrites are not sent unless each is named.',
             ),
         )
-        .action((file: string, endpoint: string | undefined, options: TestOptions, command: Command) =>
-            run(command, async (session) => (await import('../authoring/test-package.ts')).testPackage(session, file, endpoint, options)),
-        );
+        .action(run(async () => (await import('../authoring/test-package.ts')).testPackage));
 }

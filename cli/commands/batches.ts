@@ -1,9 +1,5 @@
 import { type Command, Option } from 'commander';
-import { BATCH_STATUSES, type BatchStatus, JOB_STATUSES, type JobStatus } from '../../shared/domain/jobs/states.ts';
-import type { ResumeOptions } from '../batches/batches.ts';
-import type { FollowTo } from '../batches/follow-batch.ts';
-import type { JobOptions } from '../batches/jobs.ts';
-import type { RunOptions } from '../batches/run-batch.ts';
+import { BATCH_STATUSES, JOB_STATUSES } from '../../shared/domain/jobs/states.ts';
 import type { Run } from '../session.ts';
 import { CONNECTION, collect, examples, MAX_AGE, versionName, wholeNumber } from './options.ts';
 
@@ -42,33 +38,25 @@ export function addBatchCommands(program: Command, run: Run): void {
         .option('--expires-in <seconds>', 'how long the batch may take', wholeNumber(60, 2_592_000))
         .option('--dry-run', 'validate and price all items; start nothing')
         .option('--detach', 'start the batch and do not wait')
-        .action((file: string, options: RunOptions, command: Command) =>
-            run(command, async (session) => (await import('../batches/run-batch.ts')).runBatch(session, file, options)),
-        );
+        .action(run(async () => (await import('../batches/run-batch.ts')).runBatch));
     batch
         .command('follow')
         .description('write all results of a batch, until it ends')
         .argument('<batch>', 'bat_…')
         .option('--out <file>', 'write the results to this file; stdout by default')
-        .action((id: string, options: FollowTo, command: Command) =>
-            run(command, async (session) => (await import('../batches/follow-batch.ts')).followBatch(session, id, options)),
-        );
+        .action(run(async () => (await import('../batches/follow-batch.ts')).followBatch));
     batch
         .command('list')
         .description('list batches, newest first')
         .addOption(new Option('--status <status>', 'only those with this status').choices(BATCH_STATUSES))
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
-        .action((options: { status?: BatchStatus; limit: number }, command: Command) =>
-            run(command, async (session) => (await import('../batches/batches.ts')).listBatches(session, options)),
-        );
+        .action(run(async () => (await import('../batches/batches.ts')).listBatches));
     const one = (name: 'show' | 'pause' | 'cancel', description: string) =>
         batch
             .command(name)
             .description(description)
             .argument('<batch>', 'bat_…')
-            .action((id: string, _options: object, command: Command) =>
-                run(command, async (session) => (await import('../batches/batches.ts'))[`${name}Batch`](session, id)),
-            );
+            .action(run(async () => (await import('../batches/batches.ts'))[`${name}Batch`]));
     one('show', 'show the progress of a batch');
     one('pause', 'start no further items until it is resumed');
     batch
@@ -77,18 +65,14 @@ export function addBatchCommands(program: Command, run: Run): void {
         .argument('<batch>', 'bat_…')
         .option('--max-credits <n>', 'pause before the batch would cost more, instead of the limit before', wholeNumber(1, 1_000_000_000))
         .option('--stop-after-failures <n>', 'pause after this many further failures', wholeNumber(1, 1_000_000))
-        .action((id: string, options: ResumeOptions, command: Command) =>
-            run(command, async (session) => (await import('../batches/batches.ts')).resumeBatch(session, id, options)),
-        );
+        .action(run(async () => (await import('../batches/batches.ts')).resumeBatch));
     one('cancel', 'cancel the items that have not ended');
     batch
         .command('retry')
         .description('retry the items that did not succeed')
         .argument('<batch>', 'bat_…')
         .option('--code <code>', 'only items that failed with this code; repeatable', collect)
-        .action((id: string, options: { code?: string[] }, command: Command) =>
-            run(command, async (session) => (await import('../batches/batches.ts')).retryBatch(session, id, options)),
-        );
+        .action(run(async () => (await import('../batches/batches.ts')).retryBatch));
     addJobCommands(program, run);
 }
 
@@ -118,29 +102,21 @@ function addJobCommands(program: Command, run: Run): void {
         .option('--connection <id>', CONNECTION)
         .option('--expires-in <seconds>', 'how long the job may wait to start; 3600 by default', wholeNumber(60, 86_400))
         .option('--wait', 'wait for its end and show the result')
-        .action((site: string, endpoint: string, options: JobOptions, command: Command) =>
-            run(command, async (session) => (await import('../batches/jobs.ts')).addJob(session, site, endpoint, options)),
-        );
+        .action(run(async () => (await import('../batches/jobs.ts')).addJob));
     job.command('list')
         .description('list jobs, newest first')
         .addOption(new Option('--status <status>', 'only those with this status').choices(JOB_STATUSES))
         .option('--site <domain>', 'only of this site')
         .option('--batch <id>', 'only items of this batch')
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
-        .action((options: { status?: JobStatus; site?: string; batch?: string; limit: number }, command: Command) =>
-            run(command, async (session) => (await import('../batches/jobs.ts')).listJobs(session, options)),
-        );
+        .action(run(async () => (await import('../batches/jobs.ts')).listJobs));
     job.command('show')
         .description('show a job with its result')
         .argument('<job>', 'job_…')
         .option('--wait', 'wait for its end')
-        .action((id: string, options: { wait?: true }, command: Command) =>
-            run(command, async (session) => (await import('../batches/jobs.ts')).showJob(session, id, options)),
-        );
+        .action(run(async () => (await import('../batches/jobs.ts')).showJob));
     job.command('cancel')
         .description('cancel a queued job or a running read')
         .argument('<job>', 'job_…')
-        .action((id: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../batches/jobs.ts')).cancelJob(session, id)),
-        );
+        .action(run(async () => (await import('../batches/jobs.ts')).cancelJob));
 }

@@ -1,7 +1,4 @@
 import { type Command, Option } from 'commander';
-import type { FetchOptions } from '../calling/fetch-endpoint.ts';
-import type { FindOptions } from '../calling/find-endpoints.ts';
-import type { RequestOptions } from '../calling/request-schema.ts';
 import type { Run } from '../session.ts';
 import { CONNECTION, collect, examples, MAX_AGE, versionName, wholeNumber } from './options.ts';
 
@@ -18,18 +15,14 @@ export function addCallingCommands(program: Command, run: Run): void {
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 50), 5)
         .option('--cursor <cursor>', 'continue a list where it ended')
         .addHelpText('after', examples(["find 'currency rates of last year'", "find 'order a product' --effect write"]))
-        .action((task: string, options: FindOptions, command: Command) =>
-            run(command, async (session) => (await import('../calling/find-endpoints.ts')).findEndpoints(session, task, options)),
-        );
+        .action(run(async () => (await import('../calling/find-endpoints.ts')).findEndpoints));
     program
         .command('catalog')
         .description('list every endpoint of a site, best matches of your intent first')
         .argument('<domain>')
         .requiredOption('--intent <text>', 'what you want to do: at least 20 characters and 5 distinct words')
         .addHelpText('after', examples(["catalog openlibrary.org --intent 'find the works of an author by name'"]))
-        .action((domain: string, options: { intent: string }, command: Command) =>
-            run(command, async (session) => (await import('../calling/look-up-catalog.ts')).lookUpCatalog(session, domain, options)),
-        );
+        .action(run(async () => (await import('../calling/look-up-catalog.ts')).lookUpCatalog));
     program
         .command('fetch')
         .description('call an endpoint through Routebook: result to stdout, cost to stderr')
@@ -56,9 +49,7 @@ export function addCallingCommands(program: Command, run: Run): void {
                 `fetch demo-shop.example place_order --params '{"product_id": 3}' --dry-run`,
             ]),
         )
-        .action((site: string, endpoint: string, options: FetchOptions, command: Command) =>
-            run(command, async (session) => (await import('../calling/fetch-endpoint.ts')).fetchEndpoint(session, site, endpoint, options)),
-        );
+        .action(run(async () => (await import('../calling/fetch-endpoint.ts')).fetchEndpoint));
     addRequest(program, run);
 }
 
@@ -88,7 +79,5 @@ function addRequest(program: Command, run: Run): void {
             'after',
             examples(["request shop.example --task 'compare the prices of one product over all sizes'", 'request srq_4fQ…']),
         )
-        .action((subject: string, options: RequestOptions, command: Command) =>
-            run(command, async (session) => (await import('../calling/request-schema.ts')).requestSchema(session, subject, options)),
-        );
+        .action(run(async () => (await import('../calling/request-schema.ts')).requestSchema));
 }

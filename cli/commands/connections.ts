@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { ConnectOptions } from '../connections/connections.ts';
 import type { Run } from '../session.ts';
 import { examples } from './options.ts';
 
@@ -24,9 +23,7 @@ export function addConnectionCommands(program: Command, run: Run): void {
             'after',
             examples(['connect api.example.com', 'connect api.example.com --user ada', 'connect api.example.com --consent']),
         )
-        .action((site: string, options: ConnectOptions, command: Command) =>
-            run(command, async (session) => (await import('../connections/connections.ts')).connect(session, site, options)),
-        );
+        .action(run(async () => (await import('../connections/connections.ts')).connect));
     const connections = program
         .command('connections')
         .description('list, test and remove your connections')
@@ -34,17 +31,13 @@ export function addConnectionCommands(program: Command, run: Run): void {
     connections
         .command('list')
         .description('list the connections that you may use')
-        .action((_options: object, command: Command) =>
-            run(command, async (session) => (await import('../connections/connections.ts')).listConnections(session)),
-        );
+        .action(run(async () => (await import('../connections/connections.ts')).listConnections));
     const one = (name: 'show' | 'test' | 'remove', description: string) =>
         connections
             .command(name)
             .description(description)
             .argument('<connection>', 'con_…')
-            .action((id: string, _options: object, command: Command) =>
-                run(command, async (session) => (await import('../connections/connections.ts'))[`${name}Connection`](session, id)),
-            );
+            .action(run(async () => (await import('../connections/connections.ts'))[`${name}Connection`]));
     one('show', 'show one connection, never its value');
     one('test', 'ask the site whether it takes a connection');
     one('remove', 'delete a connection and its value');

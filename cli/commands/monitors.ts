@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import { MONITOR_STATUSES, type MonitorStatus } from '../../shared/domain/monitors/states.ts';
-import type { AddOptions, ChangeOptions } from '../monitors/monitors.ts';
+import { MONITOR_STATUSES } from '../../shared/domain/monitors/states.ts';
 import type { Run } from '../session.ts';
 import { CONNECTION, collect, examples, versionName, wholeNumber } from './options.ts';
 
@@ -33,31 +32,23 @@ export function addMonitorCommands(program: Command, run: Run): void {
         .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
         .option('--max-credits <n>', 'spending cap of a run', wholeNumber(1, 1_000_000_000))
         .option('--connection <id>', CONNECTION);
-    takeSchedule(add).action((site: string, endpoint: string, options: AddOptions, command: Command) =>
-        run(command, async (session) => (await import('../monitors/monitors.ts')).addMonitor(session, site, endpoint, options)),
-    );
+    takeSchedule(add).action(run(async () => (await import('../monitors/monitors.ts')).addMonitor));
     monitor
         .command('list')
         .description('list monitors, newest first')
         .addOption(new Option('--status <status>', 'only those with this status').choices(MONITOR_STATUSES))
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
-        .action((options: { status?: MonitorStatus; limit: number }, command: Command) =>
-            run(command, async (session) => (await import('../monitors/monitors.ts')).listMonitors(session, options)),
-        );
+        .action(run(async () => (await import('../monitors/monitors.ts')).listMonitors));
     const one = (name: 'show' | 'pause' | 'resume' | 'run' | 'delete', description: string) =>
         monitor
             .command(name)
             .description(description)
             .argument('<monitor>', 'mon_…')
-            .action((id: string, _options: object, command: Command) =>
-                run(command, async (session) => (await import('../monitors/monitors.ts'))[`${name}Monitor`](session, id)),
-            );
+            .action(run(async () => (await import('../monitors/monitors.ts'))[`${name}Monitor`]));
     one('show', 'show a monitor with its last run');
     takeSchedule(
         monitor.command('change').description('change the schedule, the watched value or the notifications').argument('<monitor>', 'mon_…'),
-    ).action((id: string, options: ChangeOptions, command: Command) =>
-        run(command, async (session) => (await import('../monitors/monitors.ts')).changeMonitor(session, id, options)),
-    );
+    ).action(run(async () => (await import('../monitors/monitors.ts')).changeMonitor));
     one('pause', 'pause it until it is resumed');
     one('resume', 'resume it, with the rights of this key');
     one('run', 'run it now and show the outcome');
@@ -67,17 +58,13 @@ export function addMonitorCommands(program: Command, run: Run): void {
         .description('show what was added, removed and changed, newest first')
         .argument('<monitor>', 'mon_…')
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
-        .action((id: string, options: { limit: number }, command: Command) =>
-            run(command, async (session) => (await import('../monitors/history.ts')).listChanges(session, id, options)),
-        );
+        .action(run(async () => (await import('../monitors/history.ts')).listChanges));
     monitor
         .command('runs')
         .description('list its runs, the newest first')
         .argument('<monitor>', 'mon_…')
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
-        .action((id: string, options: { limit: number }, command: Command) =>
-            run(command, async (session) => (await import('../monitors/history.ts')).listRuns(session, id, options)),
-        );
+        .action(run(async () => (await import('../monitors/history.ts')).listRuns));
 }
 
 function takeSchedule(command: Command): Command {

@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readBlockedPath, readTimes, type Times } from '../../shared/domain/site/policy-order.ts';
 import { MAX_REQUESTS_PER_MINUTE } from '../../shared/domain/site/site-policy.ts';
 import type { BlockedPath } from '../client/index.ts';
-import type { PolicyOptions } from '../owners/change-policy.ts';
 import type { Run } from '../session.ts';
 import { examples, wholeNumber } from './options.ts';
 
@@ -29,32 +28,24 @@ function addClaim(program: Command, run: Run): void {
         .command('start')
         .description('begin a proof, and see what to publish where')
         .argument('<domain>')
-        .action((domain: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../owners/claim-domain.ts')).startClaim(session, domain)),
-        );
+        .action(run(async () => (await import('../owners/claim-domain.ts')).startClaim));
     claim
         .command('check')
         .description('look for the proof now; once a minute')
         .argument('<domain>')
         .argument('[claim]', 'clm_…, where there are several')
-        .action((domain: string, claimId: string | undefined, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../owners/claim-domain.ts')).checkClaim(session, domain, claimId)),
-        );
+        .action(run(async () => (await import('../owners/claim-domain.ts')).checkClaim));
     claim
         .command('list')
         .description("list your workspace's claims on a domain")
         .argument('<domain>')
-        .action((domain: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../owners/claim-domain.ts')).listClaims(session, domain)),
-        );
+        .action(run(async () => (await import('../owners/claim-domain.ts')).listClaims));
     claim
         .command('delete')
         .description('take a claim back, a proven one too')
         .argument('<domain>')
         .argument('[claim]', 'clm_…, where there are several')
-        .action((domain: string, claimId: string | undefined, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../owners/claim-domain.ts')).deleteClaim(session, domain, claimId)),
-        );
+        .action(run(async () => (await import('../owners/claim-domain.ts')).deleteClaim));
 }
 
 function addPolicy(program: Command, run: Run): void {
@@ -84,12 +75,7 @@ function addPolicy(program: Command, run: Run): void {
                 `For the proved owner of the domain ("routebook claim"); it holds within a second.\nOf owner, operator and package the strictest holds.\n${NEEDS_SCOPE}`,
             ),
         )
-        .action((domain: string, options: PolicyOptions, command: Command) =>
-            run(command, async (session) => {
-                const { server: _server, json: _json, ...named } = options as PolicyOptions & { server?: string; json?: boolean };
-                return (await import('../owners/change-policy.ts')).policyOf(session, domain, named);
-            }),
-        );
+        .action(run(async () => (await import('../owners/change-policy.ts')).policyOf));
 }
 
 function readPace(text: string): number | 'none' {

@@ -1,9 +1,4 @@
 import { type Command, Option } from 'commander';
-import type { AddOptions } from '../registry/add-site.ts';
-import type { ListOptions } from '../registry/list-schemas.ts';
-import type { PullOptions } from '../registry/pull-package.ts';
-import type { UpdateOptions } from '../registry/update-sites.ts';
-import type { YankOptions } from '../registry/yank-version.ts';
 import type { Run } from '../session.ts';
 import { examples, versionName, wholeNumber } from './options.ts';
 
@@ -11,22 +6,16 @@ import { examples, versionName, wholeNumber } from './options.ts';
 export function addRegistryCommands(program: Command, run: Run): void {
     program.commandsGroup('The registry:');
     const list = program.command('list').description('list what is published');
-    takeListOptions(list).action((options: ListOptions, command: Command) =>
-        run(command, async (session) => (await import('../registry/list-schemas.ts')).listSchemas(session, undefined, options)),
-    );
+    takeListOptions(list).action(run(async () => (await import('../registry/list-schemas.ts')).listSchemas));
     const search = program
         .command('search')
         .description('find sites by name or title; matches prefixes and corrects typos')
         .argument('<q>', 'words to search for');
-    takeListOptions(search).action((q: string, options: ListOptions, command: Command) =>
-        run(command, async (session) => (await import('../registry/list-schemas.ts')).listSchemas(session, q, options)),
-    );
+    takeListOptions(search).action(run(async () => (await import('../registry/list-schemas.ts')).searchSchemas));
     program
         .command('categories')
         .description('list the categories of the registry')
-        .action((_options: object, command: Command) =>
-            run(command, async (session) => (await import('../registry/list-categories.ts')).listCategories(session)),
-        );
+        .action(run(async () => (await import('../registry/list-categories.ts')).listCategories));
     program
         .command('pull')
         .description("download a site's package, or the site in another format")
@@ -40,9 +29,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .option('-o, --out <file>', 'write to this file; stdout by default')
         .option('--force', 'replace a file that is there')
         .addHelpText('after', examples(['pull shop.example -o shop.example.json', 'pull shop.example --format openapi']))
-        .action((site: string, options: PullOptions, command: Command) =>
-            run(command, async (session) => (await import('../registry/pull-package.ts')).pullPackage(session, site, options)),
-        );
+        .action(run(async () => (await import('../registry/pull-package.ts')).pullPackage));
     program
         .command('add')
         .description("write typed functions for a site's hosted endpoints into your program")
@@ -57,9 +44,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
                 'The file is TypeScript that uses routebook/client, pinned to the version. It replaces an existing file.',
             ),
         )
-        .action((site: string, options: AddOptions, command: Command) =>
-            run(command, async (session) => (await import('../registry/add-site.ts')).addSite(session, site, options)),
-        );
+        .action(run(async () => (await import('../registry/add-site.ts')).addSite));
     program
         .command('update')
         .description('bring the functions that "add" wrote to the latest versions, and show what changed in their types')
@@ -67,17 +52,13 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .option('-o, --out <folder>', 'the folder of the files', 'src/routebook')
         .option('--dry-run', 'show what would change; write nothing')
         .addHelpText('after', examples(['update', 'update shop.example --dry-run']))
-        .action((sites: string[], options: UpdateOptions, command: Command) =>
-            run(command, async (session) => (await import('../registry/update-sites.ts')).updateSites(session, sites, options)),
-        );
+        .action(run(async () => (await import('../registry/update-sites.ts')).updateSites));
     program
         .command('versions')
         .description("show a site's history, newest first")
         .argument('<site>')
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 10_000), 20)
-        .action((site: string, options: { limit: number }, command: Command) =>
-            run(command, async (session) => (await import('../registry/list-versions.ts')).listVersions(session, site, options)),
-        );
+        .action(run(async () => (await import('../registry/list-versions.ts')).listVersions));
     program
         .command('yank')
         .description('take a version back: "latest" passes over it')
@@ -91,9 +72,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
             ]),
         )
         .option('--undo', 'restore it')
-        .action((site: string, version: number, options: YankOptions, command: Command) =>
-            run(command, async (session) => (await import('../registry/yank-version.ts')).yankVersion(session, site, version, options)),
-        );
+        .action(run(async () => (await import('../registry/yank-version.ts')).yankVersion));
 }
 
 function takeListOptions(command: Command): Command {

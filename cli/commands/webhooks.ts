@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../../shared/domain/events/delivery-statuses.ts';
+import { DELIVERY_STATUSES } from '../../shared/domain/events/delivery-statuses.ts';
 import type { Run } from '../session.ts';
-import type { AddOptions, ChangeOptions } from '../webhooks/webhooks.ts';
 import { examples, wholeNumber } from './options.ts';
 
 export function addWebhookCommands(program: Command, run: Run): void {
@@ -19,26 +18,20 @@ export function addWebhookCommands(program: Command, run: Run): void {
     webhook
         .command('list')
         .description('list the webhooks of your workspace')
-        .action((_options: object, command: Command) =>
-            run(command, async (session) => (await import('../webhooks/webhooks.ts')).listWebhooks(session)),
-        );
+        .action(run(async () => (await import('../webhooks/webhooks.ts')).listWebhooks));
     webhook
         .command('add')
         .description('send events to a URL; the secret is shown once')
         .argument('<url>', 'https, on port 443')
         .requiredOption('--events <types>', 'separated by commas; job.* means all types of a kind', readTypes)
         .option('--description <text>', 'what it is for')
-        .action((url: string, { events, ...options }: AddOptions & { events: string[] }, command: Command) =>
-            run(command, async (session) => (await import('../webhooks/webhooks.ts')).addWebhook(session, url, events, options)),
-        );
+        .action(run(async () => (await import('../webhooks/webhooks.ts')).addWebhook));
     const one = (name: 'show' | 'enable' | 'disable' | 'rotate' | 'delete' | 'test', description: string) =>
         webhook
             .command(name)
             .description(description)
             .argument('<webhook>', 'whk_…')
-            .action((id: string, _options: object, command: Command) =>
-                run(command, async (session) => (await import('../webhooks/webhooks.ts'))[`${name}Webhook`](session, id)),
-            );
+            .action(run(async () => (await import('../webhooks/webhooks.ts'))[`${name}Webhook`]));
     one('show', 'show one webhook');
     webhook
         .command('change')
@@ -47,9 +40,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
         .option('--url <url>', 'https, on port 443')
         .option('--events <types>', 'separated by commas, instead of those before', readTypes)
         .option('--description <text>', 'what it is for')
-        .action((id: string, options: ChangeOptions, command: Command) =>
-            run(command, async (session) => (await import('../webhooks/webhooks.ts')).changeWebhook(session, id, options)),
-        );
+        .action(run(async () => (await import('../webhooks/webhooks.ts')).changeWebhook));
     one('enable', 'send events again, from now on');
     one('disable', 'send no events until it is enabled');
     one('rotate', 'make a new secret; the one before also signs for 24 hours');
@@ -61,24 +52,18 @@ export function addWebhookCommands(program: Command, run: Run): void {
         .argument('<webhook>', 'whk_…')
         .addOption(new Option('--status <status>', 'only those with this status').choices(DELIVERY_STATUSES))
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
-        .action((id: string, options: { status?: DeliveryStatus; limit: number }, command: Command) =>
-            run(command, async (session) => (await import('../webhooks/webhooks.ts')).listDeliveries(session, id, options)),
-        );
+        .action(run(async () => (await import('../webhooks/webhooks.ts')).listDeliveries));
     webhook
         .command('redeliver')
         .description('send a delivery again and show what the receiver answers')
         .argument('<webhook>', 'whk_…')
         .argument('<delivery>', 'dlv_…')
-        .action((id: string, delivery: string, _options: object, command: Command) =>
-            run(command, async (session) => (await import('../webhooks/webhooks.ts')).redeliver(session, id, delivery)),
-        );
+        .action(run(async () => (await import('../webhooks/webhooks.ts')).redeliver));
     webhook
         .command('listen')
         .description('print events as they happen; with --json one line each')
         .option('--events <types>', 'separated by commas; all by default', readTypes, [])
-        .action(({ events }: { events: string[] }, command: Command) =>
-            run(command, async (session) => (await import('../webhooks/listen.ts')).listen(session, events)),
-        );
+        .action(run(async () => (await import('../webhooks/listen.ts')).listen));
 }
 
 function readTypes(text: string): string[] {

@@ -6,7 +6,7 @@ import { fieldLines, table } from '../table.ts';
 import { openBrowser } from './open-browser.ts';
 import { readSecret } from './read-secret.ts';
 
-export interface ConnectOptions {
+interface ConnectOptions {
     auth?: string;
     name?: string;
     user?: string;

@@ -1,16 +1,16 @@
 import { changePolicy, type PolicyOrder, policyRows } from '../../shared/domain/site/policy-order.ts';
 import type { SitePolicy } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
-import type { Done, Session } from '../session.ts';
+import type { CommonOptions, Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 
-export interface PolicyOptions extends PolicyOrder {
+interface PolicyOptions extends PolicyOrder, CommonOptions {
     clear?: true;
 }
 
 /** `routebook policy DOMAIN`: shows the owner's policy, or changes the parts that options name. */
 export async function policyOf({ client, terminal: { paint } }: Session, domain: string, options: PolicyOptions): Promise<Done> {
-    const { clear, ...order } = options;
+    const { clear, server: _server, json: _json, ...order } = options;
     const isChange = Object.keys(order).length > 0;
     if (clear === true && isChange) throw wrongUsage('--clear allows everything and cannot be used with other options');
     if (order.block === true && order.unblock === true) throw wrongUsage('--block and --unblock contradict each other');

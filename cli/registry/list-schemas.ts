@@ -11,8 +11,13 @@ export interface ListOptions {
     cursor?: string;
 }
 
-/** `routebook list` and `routebook search Q`: list cards of the registry, up to the limit. */
-export async function listSchemas({ client, terminal, note }: Session, q: string | undefined, options: ListOptions): Promise<Done> {
+/** `routebook list`: lists cards of the registry, up to the limit. */
+export function listSchemas(session: Session, options: ListOptions): Promise<Done> {
+    return searchSchemas(session, undefined, options);
+}
+
+/** `routebook search Q`: lists the cards that match, up to the limit. */
+export async function searchSchemas({ client, terminal, note }: Session, q: string | undefined, options: ListOptions): Promise<Done> {
     const { category, verified, sort, limit, cursor } = options;
     const listing = client().schemas.list(defined({ q, category, verified, sort, limit: Math.min(limit, PAGE) }));
     const progress = terminal.progress('looking');

@@ -2,7 +2,7 @@ import type { Done, Session } from '../session.ts';
 import { askToReplace, writeText } from '../write-file.ts';
 import { withoutVersion } from './published.ts';
 
-export interface PullOptions {
+interface PullOptions {
     version?: number | string;
     format: 'routebook' | 'openapi' | 'tools' | 'postman' | 'bruno' | 'typescript' | 'python';
     out?: string;

@@ -8,7 +8,7 @@ import type { Paint } from '../terminal.ts';
 import { writeText } from '../write-file.ts';
 import { functionsOf } from './add-site.ts';
 
-export interface UpdateOptions {
+interface UpdateOptions {
     out: string;
     dryRun?: true;
 }

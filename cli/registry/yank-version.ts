@@ -1,7 +1,7 @@
 import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 
-export interface YankOptions {
+interface YankOptions {
     reason?: 'broken' | 'security' | 'legal';
     undo?: true;
 }

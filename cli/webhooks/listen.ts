@@ -6,7 +6,7 @@ const WAIT = 30;
 const MAX = 100;
 
 /** `routebook webhook listen`: prints events as they happen, until it is interrupted. Needs no webhook. */
-export async function listen({ client, terminal, isJson, note }: Session, types: readonly string[]): Promise<Done> {
+export async function listen({ client, terminal, isJson, note }: Session, { events: types }: { events: string[] }): Promise<Done> {
     const { events } = client();
     const query = { limit: MAX, ...(types.length === 0 ? {} : { types: types.join(',') }) };
     let part = await events.read(query);

@@ -4,7 +4,8 @@ import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 import { fieldLines, table } from '../table.ts';
 
-export interface AddOptions {
+interface AddOptions {
+    events: string[];
     description?: string;
 }
 
@@ -12,10 +13,9 @@ export interface AddOptions {
 export async function addWebhook(
     { client, terminal: { paint } }: Session,
     url: string,
-    events: readonly string[],
-    { description }: AddOptions,
+    { events, description }: AddOptions,
 ): Promise<Done> {
-    const webhook = await client().webhooks.create(defined({ url, events: [...events], description }));
+    const webhook = await client().webhooks.create(defined({ url, events, description }));
     return {
         result: webhook,
         lines: [
