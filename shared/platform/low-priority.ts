@@ -1,8 +1,8 @@
 import { readlinkSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-/** Niceness of threads that check packages. They get about a tenth of a core when the event loop needs a whole core. */
-export const PACKAGE_CHECK_NICENESS = 10;
+/** Niceness of side threads, which check packages. They get about a tenth of a core when the event loop needs a whole core. */
+export const SIDE_THREAD_NICENESS = 10;
 /** Niceness of processes that read answers for waiting callers. They get about a third of a core when the event loop needs a whole core. */
 export const ANSWER_READER_NICENESS = 5;
 

@@ -1,4 +1,5 @@
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
+import { lowerThreadPriority, SIDE_THREAD_NICENESS } from './low-priority.ts';
 
 /** A thread for work that would block the event loop. It runs one task at a time, and owners take turns. */
 interface SideThread {
@@ -108,8 +109,9 @@ export function createSideThread(file: URL): SideThread {
     };
 }
 
-/** Runs in the thread. Answers each task with the result of a function. */
+/** Runs in the thread, at a low priority. Answers each task with the result of a function. */
 export function answerTasks<Task>(act: (task: Task) => unknown): void {
+    lowerThreadPriority(SIDE_THREAD_NICENESS);
     const say = (message: ThreadMessage) => parentPort?.postMessage(message);
     parentPort?.on('message', (task: Task) => {
         try {
