@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import { ENDPOINT_NAME } from '../../shared/domain/package/endpoint-name.ts';
+import { ENDPOINT_NAME } from '../../shared/domain/package/endpoint.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { createTokenBuckets } from '../admission/token-buckets.ts';
@@ -10,7 +10,7 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 
 /** The name of all unknown sites in metrics and in the request log. It is not a valid site name. */
 const OTHER = 'other';
-/** The most refusals of one account that a process logs per minute, so that a client in a loop does not displace others from the log. */
+/** Maximum number of refusals of an account that a process logs per minute, so that clients in a loop do not displace others. */
 const LOGGED_A_MINUTE = 600;
 
 /**

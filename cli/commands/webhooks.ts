@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DELIVERY_STATUSES } from '../../shared/domain/events/delivery-statuses.ts';
+import { DELIVERY_STATUSES } from '../../shared/domain/events/delivery-schedule.ts';
 import type { Run } from '../session.ts';
 import { examples, wholeNumber } from './options.ts';
 

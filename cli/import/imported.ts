@@ -2,7 +2,6 @@ import type { PackageDocument } from '../../shared/domain/types.ts';
 import { settle } from '../inspect/settle.ts';
 import { authOf } from './auth.ts';
 import type { NotCarried, ReadOperation } from './operation.ts';
-import { placeNames } from './place-names.ts';
 import { shortenResponses } from './shorten-responses.ts';
 import { MAX_ENDPOINTS, mostUseful, type Part, splitOperations } from './split-operations.ts';
 
@@ -35,7 +34,7 @@ export interface ImportOptions {
 /** The document cannot be imported. The message says what to do. */
 export class CannotImport extends Error {}
 
-/** The most bytes of a package that a server accepts, with room for the envelope. */
+/** Maximum number of bytes of a package that a server accepts, with room for the envelope. */
 const MAX_BYTES = 4_000_000;
 
 type Head = Omit<PackageDocument, 'endpoints'>;
@@ -130,4 +129,22 @@ function withoutLargest(document: PackageDocument, whereOf: (name: string) => st
         return { ...endpoint, response };
     });
     return { ...document, endpoints };
+}
+
+/** Names the further packages of a document: a unique label, made of the tag, before the site's name. */
+function placeNames(site: string): (tag: string) => string {
+    const taken = new Set(['www']);
+    return (tag) => {
+        const words = tag
+            .normalize('NFKD')
+            .toLowerCase()
+            .replaceAll(/[^a-z0-9]+/g, '-')
+            .slice(0, 40)
+            .replaceAll(/^-+|-+$/g, '');
+        const plain = words === '' || /^\d+$/.test(words) || words.startsWith('xn--') ? `part${words === '' ? '' : `-${words}`}` : words;
+        let label = plain;
+        for (let count = 2; taken.has(label); count++) label = `${plain}-${count}`;
+        taken.add(label);
+        return `${label}.${site}`;
+    };
 }

@@ -1,8 +1,23 @@
 import Joi from 'joi';
-import type { Scopes } from '../domain/accounts/scopes.ts';
+import { EFFECTS, ROUTE_SCOPES, type Scopes } from '../domain/accounts/scopes.ts';
 import { contract } from './contract.ts';
-import { scopes } from './scopes.ts';
 import * as v from './vocabulary.ts';
+
+const names = () => Joi.array().items(Joi.string()).allow(null);
+
+const scopes = () =>
+    Joi.object({
+        effects: Joi.array()
+            .items(Joi.string().valid(...EFFECTS))
+            .required(),
+        sites: names().required().description('Exact names; null: all'),
+        endpoints: names().required().description('Names of endpoints; null: all'),
+        connections: names().required().description('Ids; null: all; empty: none'),
+        routes: Joi.array()
+            .items(Joi.string().valid(...ROUTE_SCOPES))
+            .required(),
+        ip_allow: names().required().description('Addresses and CIDR ranges that may use the key; null: all'),
+    });
 
 export interface AccountAnswer {
     user_id: string;

@@ -1,6 +1,6 @@
 import Joi from 'joi';
+import { CONNECTION_STATUSES, type ConnectionStatus } from '../domain/connections/connection.ts';
 import type { SecretFields } from '../domain/connections/secret.ts';
-import { CONNECTION_STATUSES, type ConnectionStatus } from '../domain/connections/status.ts';
 import { AUTH_TYPES, type AuthType } from '../domain/types.ts';
 import { contract } from './contract.ts';
 import { UPSTREAM_REFUSALS } from './fetch.ts';

@@ -150,7 +150,7 @@ export interface PackageQuery {
 }
 
 /** Depends on `format`: the package, tool definitions, source code, an OpenAPI document or a collection for Postman or Bruno. */
-export type PackageAnswer =
+type PackageAnswer =
     | { success: true; data: DownloadedPackage }
     | { success: true; data: ToolDefinition[] }
     | { success: true; data: SourceFile }
@@ -158,7 +158,7 @@ export type PackageAnswer =
     | PostmanCollection
     | BrunoCollection;
 
-export interface OpenApiExport extends JsonObject {
+interface OpenApiExport extends JsonObject {
     openapi: '3.1.0';
     info: JsonObject;
     paths: JsonObject;

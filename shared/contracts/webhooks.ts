@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/events/delivery-statuses.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/events/delivery-schedule.ts';
 import { EVENT_PREFIXES, EVENT_TYPES, TEST_EVENT } from '../domain/events/event-types.ts';
 import { MAX_EVENTS } from '../domain/events/webhook-bounds.ts';
 import { MAX_URL_CHARACTERS } from '../domain/events/webhook-url.ts';

@@ -1,8 +1,7 @@
 import type { App } from '../app.ts';
 import { unconfirmed } from '../domain/accounts/confirm-above.ts';
 import { missingScope } from '../domain/accounts/scopes.ts';
-import { isPathBlocked, mayChangeSite, type StrictestPolicy, secondsUntilAllOpen } from '../domain/site/site-policy.ts';
-import { isDoubtful } from '../domain/site/stated-effect.ts';
+import { isDoubtful, isPathBlocked, mayChangeSite, type StrictestPolicy, secondsUntilAllOpen } from '../domain/site/site-policy.ts';
 import type { Effect, Endpoint } from '../domain/types.ts';
 import { Refusal } from '../refusals.ts';
 import type { Caller } from '../store/accounts/callers.ts';

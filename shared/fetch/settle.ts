@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { PartialError } from '../contracts/fetch.ts';
 import type { FailedPage, FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
-import { isServerError } from '../domain/fetch/server-error.ts';
+import { isServerError } from '../domain/fetch/circuit-verdict.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { Span } from '../platform/tracing.ts';
 import { Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';

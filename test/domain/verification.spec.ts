@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { pacedMs } from '../../shared/domain/package/pace.ts';
-import { callsOf, type FindingVerdict, outcomeOf, verdictOf } from '../../shared/domain/package/verification.ts';
+import { callsOf, type FindingVerdict, outcomeOf, pacedMs, verdictOf } from '../../shared/domain/package/verification.ts';
 import { REFUSALS } from '../../shared/refusals.ts';
 import { anEndpoint } from './an-endpoint.ts';
 

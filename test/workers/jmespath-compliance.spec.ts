@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { ExpressionFault } from '../../shared/domain/jmespath/expression-fault.ts';
+import { ExpressionFault } from '../../shared/domain/jmespath/tokens.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { search } from '../../workers/select/jmespath/search.ts';
 

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
 import { type AuthOffer, changesOfTerms, needOf, termsOf } from '../../shared/domain/package/auth.ts';
-import { pacedMs } from '../../shared/domain/package/pace.ts';
 import {
     callsOf,
     type ExampleToCall,
     type Finding,
     outcomeOf,
+    pacedMs,
     type RunOutcome,
     type VersionToVerify,
 } from '../../shared/domain/package/verification.ts';

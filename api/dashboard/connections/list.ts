@@ -1,12 +1,12 @@
 import type { ConnectionEntry } from '../../../shared/contracts/connections.ts';
 import type { AuthorizeAnswer } from '../../../shared/contracts/oauth.ts';
+import { hasEnded } from '../../../shared/domain/connections/connection.ts';
 import { hostOf, MAX_REDIRECTS, redirectProblem } from '../../../shared/domain/connections/redirect-urls.ts';
 import { redirectUrls, setRedirectUrls } from '../../../shared/store/connections/oauth.ts';
 import { memberCaller } from '../callers.ts';
 import { type Fields, line, readFields } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 import { type Answer, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
-import { hasEnded } from './has-ended.ts';
 import { showNew } from './new.ts';
 
 type Problems = Readonly<Record<string, string>>;

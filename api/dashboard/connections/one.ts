@@ -1,3 +1,4 @@
+import { hasEnded } from '../../../shared/domain/connections/connection.ts';
 import { allChangesOfTerms, termsOf } from '../../../shared/domain/package/auth.ts';
 import { readSite } from '../../../shared/domain/site/read-site.ts';
 import { offerOf } from '../../../shared/fetch/latest-offer.ts';
@@ -7,7 +8,6 @@ import { memberCaller } from '../callers.ts';
 import { keepTyped, type Problems } from '../fields.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
-import { hasEnded } from './has-ended.ts';
 import { problemsOf, secretIn } from './list.ts';
 import { waysOf } from './ways.ts';
 

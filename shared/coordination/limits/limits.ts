@@ -3,8 +3,7 @@ import type { ConnectionLog } from '../../platform/connection-log.ts';
 import { Refusal } from '../../refusals.ts';
 import { openPostgresLimits } from './postgres-limits.ts';
 import { openRedisLimits } from './redis-limits.ts';
-import type { LimitStore } from './store.ts';
-import type { Limits } from './types.ts';
+import type { LimitStore, Limits } from './types.ts';
 import { toStates, toVerdict } from './verdict.ts';
 
 export type { Lease, Limits, LimitWindow, TakeOrder, TakeVerdict, WindowName, WindowState } from './types.ts';

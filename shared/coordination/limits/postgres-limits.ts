@@ -1,7 +1,6 @@
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 import { openPool } from '../../platform/postgres-pool.ts';
-import type { LimitStore } from './store.ts';
-import type { StoreAnswer } from './types.ts';
+import type { LimitStore, StoreAnswer } from './types.ts';
 
 /** Timeout for the connection, and again for the answer, in milliseconds. */
 const PATIENCE_MS = 1000;

@@ -6,8 +6,7 @@ import { hashTag, openRedis, sendNow } from '../../platform/redis.ts';
 import { createStallDetector } from '../../platform/stall-detector.ts';
 import { PEEK_SCRIPT, STEP_SCRIPT } from './redis-scripts.ts';
 import { rememberSlots } from './slots.ts';
-import type { LimitStore } from './store.ts';
-import type { Lease, LimitWindow, StoreAnswer, TakeOrder } from './types.ts';
+import type { Lease, LimitStore, LimitWindow, StoreAnswer, TakeOrder } from './types.ts';
 
 declare module 'ioredis' {
     interface RedisCommander<Context> {

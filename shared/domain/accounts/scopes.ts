@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { Refusal } from '../../refusals.ts';
-import { isConnectionId } from '../connections/connection-id.ts';
-import { ENDPOINT_NAME } from '../package/endpoint-name.ts';
+import { isConnectionId } from '../connections/connection.ts';
+import { ENDPOINT_NAME } from '../package/endpoint.ts';
 import { normaliseSite } from '../site/site-name.ts';
 import type { Effect } from '../types.ts';
 

@@ -1,3 +1,7 @@
+/** `failed`: the last attempt failed. `stopped`: its webhook was disabled before it arrived. */
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'stopped'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
 const MINUTE = 60;
 const HOUR = 3600;
 

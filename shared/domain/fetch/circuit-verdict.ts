@@ -1,5 +1,4 @@
 import type { FetchOutcome } from './call.ts';
-import { isServerError } from './server-error.ts';
 
 /** A timeout counts against a site only if the call had at least this much time (docs/api.md, "Circuits"). */
 const PATIENCE_MS = 10_000;
@@ -47,4 +46,9 @@ export function circuitVerdict(
         return patience >= PATIENCE_MS && isSiteToBlame ? 'failed' : 'none';
     }
     return ANSWERED.has(outcome.code) ? 'passed' : 'none';
+}
+
+/** Whether a site answered with an error of its server. Some sites have statuses above 599, such as 999 for programs that they refuse. */
+export function isServerError(status: number | undefined): boolean {
+    return status !== undefined && status >= 500 && status < 600;
 }

@@ -1,7 +1,6 @@
 import type { Json } from '../types.ts';
-import { ExpressionFault } from './expression-fault.ts';
 import { type FunctionName, isFunction, SIGNATURES, type Signature, typesAt } from './signatures.ts';
-import { type Token, tokensOf } from './tokens.ts';
+import { ExpressionFault, type Token, tokensOf } from './tokens.ts';
 
 export type Comparator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 

@@ -54,7 +54,7 @@ const LONG = new RegExp(`\\d[\\d.]{${SAFE_DIGITS}}`);
 const EXTREME = /\d[eE][+-]?\d{3}/;
 
 /** Whether a JSON text may contain a number that JavaScript rounds. Most texts do not. */
-export function mayRound(text: string): boolean {
+function mayRound(text: string): boolean {
     return LONG.test(text) || EXTREME.test(text);
 }
 

@@ -12,6 +12,9 @@ import type {
     Param,
 } from '../types.ts';
 
+/** Valid names of endpoints (docs/api.md, "Schema packages"). */
+export const ENDPOINT_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+
 /**
  * Reads an endpoint of a checked package and fills in every default of docs/api.md, "Schema packages". `null` means the same as an absent
  * field.

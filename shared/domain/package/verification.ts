@@ -3,6 +3,7 @@ import type { FetchOutcome } from '../fetch/call.ts';
 import type { Endpoint, JsonObject, PackageAuth, PackageDocument } from '../types.ts';
 import { needOf } from './auth.ts';
 import { readEndpoint } from './endpoint.ts';
+import { hostsOfEndpoint } from './hosts.ts';
 
 /** Maximum number of calls of one run (docs/api.md, "Registry"). */
 const MAX_CALLS = 20;
@@ -110,4 +111,14 @@ export function outcomeOf(findings: readonly Pick<Finding, 'verdict'>[], calls: 
     if (calls === 0) return 'nothing';
     if (findings.some(({ verdict }) => verdict === 'failed')) return 'failed';
     return findings.length === calls && findings.every(({ verdict }) => verdict === 'passed') ? 'passed' : 'undecided';
+}
+
+/**
+ * The minimum duration of one call in milliseconds, if each request waits for a turn of its host; 0 without a rate limit.
+ * @param paces requests a minute by host
+ */
+export function pacedMs(endpoint: Pick<Endpoint, 'url' | 'prepare'>, paces: Readonly<Record<string, number>>): number {
+    const distances = hostsOfEndpoint(endpoint).map((host) => (Object.hasOwn(paces, host) ? 60_000 / (paces[host] ?? 1) : 0));
+    const requests = 1 + (endpoint.prepare?.length ?? 0);
+    return requests * Math.max(...distances);
 }

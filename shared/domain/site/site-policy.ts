@@ -1,5 +1,4 @@
 import type { Endpoint } from '../types.ts';
-import { isDoubtful } from './stated-effect.ts';
 
 /** A part of a site that its owner does not allow to be called. */
 export interface BlockedPath {
@@ -158,4 +157,9 @@ export function timezoneOf(name: string): string | undefined {
     } catch {
         return undefined;
     }
+}
+
+/** Whether an endpoint declares to be a read although its method usually writes. */
+export function isDoubtful({ effect, method }: Pick<Endpoint, 'effect' | 'method'>): boolean {
+    return effect === 'read' && method !== 'GET' && method !== 'HEAD';
 }

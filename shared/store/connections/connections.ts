@@ -1,5 +1,4 @@
-import { isConnectionId } from '../../domain/connections/connection-id.ts';
-import type { ConnectionStatus } from '../../domain/connections/status.ts';
+import { type ConnectionStatus, isConnectionId } from '../../domain/connections/connection.ts';
 import type { AuthTerms } from '../../domain/package/auth.ts';
 import type { PackageAuth } from '../../domain/types.ts';
 import { ago, type Columns, columns, countRows, type Db } from '../../platform/db.ts';

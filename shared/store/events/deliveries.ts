@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from '../../domain/events/delivery-statuses.ts';
+import type { DeliveryStatus } from '../../domain/events/delivery-schedule.ts';
 import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { ago, type Columns, columns, countSome, type Db, now } from '../../platform/db.ts';

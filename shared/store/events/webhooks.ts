@@ -1,5 +1,5 @@
+import { randomBytes } from 'node:crypto';
 import { MAX_WAITING, MAX_WEBHOOKS } from '../../domain/events/webhook-bounds.ts';
-import { newWebhookSecret } from '../../domain/events/webhook-secret.ts';
 import type { Receiver } from '../../domain/events/webhook-url.ts';
 import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
@@ -334,4 +334,9 @@ async function lock(trx: Db, name: WebhookName): Promise<Webhook | undefined> {
 /** Whether a text can be an id. A path may contain NUL, which the database refuses. */
 function isId(text: string): boolean {
     return /^whk_[0-9A-Za-z]{1,64}$/.test(text);
+}
+
+/** A new secret in the format of Standard Webhooks. */
+function newWebhookSecret(): string {
+    return `whsec_${randomBytes(32).toString('base64')}`;
 }

@@ -8,7 +8,7 @@ export const MAX_PARAM_NODES = 2000;
 /** Maximum number of schemas in a package, counted in the same way. */
 export const MAX_PACKAGE_NODES = 200_000;
 
-/** The number of schemas in a valid schema with references resolved. Counting stops above `most`. */
+/** The number of schemas in a valid schema with references resolved. Counting stops above `max`. */
 export function countNodes(schema: JsonSchema, max: number): number {
     let places: Places | undefined;
     let nodes = 0;

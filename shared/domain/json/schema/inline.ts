@@ -31,7 +31,7 @@ export function inlinerFor(document: PackageDocument): Inliner {
     return createInliner(Math.min(MAX_CHARACTERS, MIN_CHARACTERS + MAX_TIMES * JSON.stringify(document).length));
 }
 
-/** Creates the inliner for one document. Schemas that would exceed `most` characters become `{}`, which accepts everything. */
+/** Creates the inliner for one document. Schemas that would exceed `max` characters become `{}`, which accepts everything. */
 export function createInliner(max = MAX_CHARACTERS): Inliner {
     let left = max;
     const spend = (value: Json) => {

@@ -1,8 +1,8 @@
 // The slim build omits the parsers and the HTTP client of the full build, which take 15 MB of memory in each process.
 import { load } from 'cheerio/slim';
 import { LRUCache } from 'lru-cache';
-import { ExpressionFault } from '../../jmespath/expression-fault.ts';
 import { parseExpression } from '../../jmespath/parse.ts';
+import { ExpressionFault } from '../../jmespath/tokens.ts';
 
 export const MAX_LENGTH = 1000;
 /** Maximum number of expressions in all selects of a package. */

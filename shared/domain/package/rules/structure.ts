@@ -10,7 +10,7 @@ import {
     SOURCES,
     STYLES,
 } from '../../types.ts';
-import { ENDPOINT_NAME } from '../endpoint-name.ts';
+import { ENDPOINT_NAME } from '../endpoint.ts';
 import { CATEGORY_PATHS } from '../taxonomy.ts';
 import type {
     AuthFields,
