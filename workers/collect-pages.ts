@@ -7,11 +7,11 @@ import { type Collected, type Collecting, namedBy, withoutResults } from './coll
 import { isLastPage } from './paging/last-page.ts';
 import { type NextPlace, nextExpression, nextPlace } from './paging/next-place.ts';
 import { planPage } from './paging/plan-page.ts';
-import { mostSelected } from './select/inline.ts';
+import { maxSelected } from './select/inline.ts';
 import { MAX_OUTPUT, TOO_LONG } from './select/measure.ts';
 import type { WantedPart } from './select/read-page.ts';
 import type { PartReading } from './select/reader.ts';
-import { mostUnpacked } from './select/unpack.ts';
+import { maxUnpacked } from './select/unpack.ts';
 import type { Page } from './upstream.ts';
 
 /** A page that was read. */
@@ -121,7 +121,7 @@ async function readOne(
     page: Page,
     { ids, skip, left }: { ids: readonly string[]; skip: number; left: number },
 ): Promise<PartReading | FetchFailure> {
-    const full = await call.reserve(mostSelected(mostUnpacked(page.body), endpoint.response.select, endpoint.response.type));
+    const full = await call.reserve(maxSelected(maxUnpacked(page.body), endpoint.response.select, endpoint.response.type));
     if (full !== undefined) return full;
     const id = endpoint.pagination?.unique;
     const wanted: WantedPart = {

@@ -8,7 +8,7 @@ import type { Check } from './check.ts';
 import { reject, rejectionCounter } from './rejections.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
-/** The most concurrent browsing requests. More would only delay each other and all fetches. */
+/** Maximum number of concurrent browsing requests. More would only delay each other and all fetches. */
 const MAX_CONCURRENT = 256;
 /** Fetches have priority for this long after the last fetch arrived. */
 const FETCHES_MS = 1000;

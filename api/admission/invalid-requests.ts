@@ -8,7 +8,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 
-/** The most calls of one account per minute that may be answered with 400. Other rate limits do not count these calls. */
+/** Maximum number of calls of one account per minute that may be answered with 400. Other rate limits do not count these calls. */
 export const INVALID_A_MINUTE = 600;
 
 const WINDOWS = [{ name: 'minute', limit: INVALID_A_MINUTE, seconds: 60 }] as const;

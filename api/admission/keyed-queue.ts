@@ -20,11 +20,11 @@ export interface QueueTurn {
 }
 
 interface KeyedQueueOptions<Turn extends QueueTurn> {
-    /** The most pieces of work that run at the same time. */
+    /** Maximum number of pieces of work that run at the same time. */
     atOnce?: number;
-    /** The most pieces of work that wait under one key. */
+    /** Maximum number of pieces of work that wait under one key. */
     waitingPerKey?: number;
-    /** The most pieces of work that wait in total; queues may share it. */
+    /** Maximum number of pieces of work that wait in total; queues may share it. */
     room?: WaitingRoom;
     /** The longest wait, in milliseconds. */
     patienceMs?: number;

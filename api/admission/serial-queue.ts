@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Check } from './check.ts';
 
-/** The most waiting requests of one connection. Normal clients pipeline fewer. */
+/** Maximum number of waiting requests of one connection. Normal clients pipeline fewer. */
 const MAX_WAITING = 100;
 
 /**

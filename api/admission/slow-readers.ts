@@ -10,7 +10,7 @@ const MAX_WAIT_MS = 130_000;
 interface SlowReaderBounds {
     /** How long a reader may pause. */
     stallMs: number;
-    /** The most bytes of unread answers over all connections of this process. */
+    /** Maximum number of bytes of unread answers over all connections of this process. */
     budgetBytes?: number;
     /** How often the total is checked. */
     everyMs?: number;

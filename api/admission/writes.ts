@@ -11,11 +11,11 @@ import { createKeyedQueue, type KeyedQueue, type QueueTurn } from './keyed-queue
 import { perApp } from './per-app.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
-/** The most writes of one account that wait for its running one. */
+/** Maximum number of writes of one account that wait for its running one. */
 const WAITING_PER_ACCOUNT = 4;
-/** The most writes that wait in one process. */
+/** Maximum number of writes that wait in one process. */
 const WAITING_PER_PROCESS = 256;
-/** The most writes of one process that use a database connection at the same time, of its 16. */
+/** Maximum number of writes of one process that use a database connection at the same time, of its 16. */
 const AT_ONCE = 4;
 /**
  * The most orders of jobs and batches that use a database connection at the same time: small ones, and ones that may change thousands of
@@ -23,7 +23,7 @@ const AT_ONCE = 4;
  */
 const ORDERS_AT_ONCE = 4;
 const LARGE_ORDERS_AT_ONCE = 2;
-/** The most orders that wait in one process, and the most of one account. */
+/** Maximum number of orders that wait in one process, and of one account. */
 const WAITING_ORDERS = 2048;
 const WAITING_ORDERS_PER_ACCOUNT = 256;
 
@@ -113,7 +113,7 @@ function processFull(): Refusal {
     return new Refusal('OVERLOADED', 'Too many writes wait for their turn.', { retryAfter: 1 });
 }
 
-/** The most refusals of one account per second that are answered at once. */
+/** Maximum number of refusals of one account per second that are answered at once. */
 const REFUSED_AT_ONCE = 10;
 /** A slow refusal takes 0.5 to 1.5 times this, so that the refusals do not all end at the same time. */
 const SLOWLY_MS = 2000;

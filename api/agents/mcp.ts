@@ -21,7 +21,7 @@ import { sealedAgreements } from './sealed-agreements.ts';
 
 /** The transport's response headers that are forwarded; hapi sets the others. */
 const KEPT_HEADERS = ['content-type', 'mcp-protocol-version'] as const;
-/** The most messages in one request. They run concurrently, and some of their routes have no rate limit. */
+/** Maximum number of messages in one request. They run concurrently, and some of their routes have no rate limit. */
 const MAX_MESSAGES = 10;
 
 /**

@@ -32,7 +32,7 @@ const WELL_FORMED = /^[\x21-\x7e]{1,255}$/;
 const LASTS_MS = 30_000;
 /** The hash stored for a body that is still arriving. */
 const UNREAD = '00'.repeat(32);
-/** The most attempts for a key that is released meanwhile. */
+/** Maximum number of attempts for a key that is released meanwhile. */
 const MAX_LOOKS = 5;
 /** The call was charged and never runs again. */
 const SEALED = 'This call was made, and the answer kept under its Idempotency-Key cannot be decrypted at the moment.';

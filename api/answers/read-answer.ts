@@ -3,7 +3,7 @@ import { truncateJson } from '../../shared/domain/json/truncate-json.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { splitAnswer } from '../../shared/fetch/answer-text.ts';
 
-/** The most characters of an answer that are parsed. This is more than an agent or a page shows, and takes a few milliseconds. */
+/** Maximum number of characters of an answer that are parsed. This is more than an agent or a page shows, and takes a few milliseconds. */
 const MAX = 256 * 1024;
 
 /**

@@ -94,7 +94,7 @@ function dropBody({ raw: { req: source } }: Request): Promise<void> {
 /** The initial buffer size. Bodies up to this size are not counted. */
 const FIRST_BYTES = 16 * 1024;
 
-/** Collects a body of up to `most` bytes in one buffer. Separate chunks would each keep a whole packet in memory. */
+/** Collects a body of up to `max` bytes in one buffer. Separate chunks would each keep a whole packet in memory. */
 function createBody(max: number): { add(chunk: Buffer): void; take(): Buffer; drop(): void } {
     let room: Buffer = Buffer.alloc(0);
     let used = 0;

@@ -31,7 +31,7 @@ export interface Page {
     needsRecentSignIn?: true;
     /** Also open to users who have not set up a required second factor yet. */
     worksWithoutFactor?: true;
-    /** The most bytes of its form, for signed-in users. Otherwise the limit is `FORM_BYTES`. */
+    /** Maximum number of bytes of its form, for signed-in users. Otherwise the limit is `FORM_BYTES`. */
     formBytes?: number;
     /** Its form does not wait in the queue of forms, since it calls the API or has its own queue. */
     queuesElsewhere?: true;

@@ -29,7 +29,7 @@ export const LISTED: readonly Page['path'][] = [
 ];
 
 const KEPT_SECONDS = 3600;
-/** The most sites in a sitemap. The protocol allows 50,000, but each sitemap is built in memory at once. */
+/** Maximum number of sites in a sitemap. The protocol allows 50,000, but each sitemap is built in memory at once. */
 const SITES = 5000;
 const TEXT = 'text/plain; charset=utf-8';
 const XML = 'application/xml; charset=utf-8';

@@ -32,7 +32,7 @@ export const ITEM_NAME = 'custom_id';
 export const MAX_COLUMNS = 100;
 const DELIMITERS = [',', ';', '\t', '|'];
 const FIRST = 5;
-/** The most characters of a cell that is parsed as JSON. Longer ones could be nested so deeply that they cannot be serialized again. */
+/** Maximum length of a cell that is parsed as JSON. Longer ones could be nested too deeply to be serialized again. */
 const MAX_JSON = 10_000;
 
 /**

@@ -49,7 +49,7 @@ function presentBody(endpoint: Endpoint): Pick<CatalogEndpoint, 'body_format' | 
     };
 }
 
-/** The most bytes of the JSON Schema of an endpoint's result. */
+/** Maximum number of bytes of the JSON Schema of an endpoint's result. */
 const MAX_RETURNS = 4 * 1024;
 const MAX_EXAMPLE = 2 * 1024;
 

@@ -84,7 +84,7 @@ export function doPackageTask(task: PackageTask): unknown {
     }
 }
 
-/** The most bytes of a catalog answer. Above this, its last endpoints are shown without result schemas and examples. */
+/** Maximum number of bytes of a catalog answer. Above this, its last endpoints are shown without result schemas and examples. */
 const MAX_OF_CATALOG = 1024 * 1024;
 
 /** The catalog's view of a package: endpoints, best matches first. */

@@ -18,7 +18,7 @@ export interface PackageFiles {
 
 /** Files of packages up to this many characters are built for each request. Larger ones are cached. */
 const LIGHT = 64 * 1024;
-/** The most bytes of cached files. Four of the largest fit, each also gzipped. */
+/** Maximum number of bytes of cached files. Four of the largest fit, each also gzipped. */
 const KEPT_BYTES = 20 * 1024 * 1024;
 
 const gzip = promisify(gzipCallback);

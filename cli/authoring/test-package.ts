@@ -26,7 +26,7 @@ interface TestOptions extends TypedParams {
     show?: true;
 }
 
-/** The most characters printed of an answer, since a site may send millions of small values. */
+/** Maximum number of characters printed of an answer, since a site may send millions of small values. */
 const SHOWN = 100_000;
 
 interface Trial {

@@ -10,9 +10,9 @@ export interface RoutebookOptions {
     apiKey?: string;
     /** Timeout of a call with all its retries, in milliseconds; 90,000 by default. */
     timeoutMs?: number;
-    /** The most retries of a call; 4 by default. Retries while the server still processes an earlier attempt do not count. */
+    /** Maximum number of retries of a call; 4 by default. Retries while the server still processes an earlier attempt do not count. */
     maxRetries?: number;
-    /** The most bytes of one answer, after decompression; 64 MiB by default. A longer one is INVALID_ANSWER. */
+    /** Maximum number of bytes of one answer, after decompression; 64 MiB by default. A longer one is INVALID_ANSWER. */
     maxAnswerBytes?: number;
     /** Called before each wait. */
     onRetry?: (error: RoutebookError, waitMs: number) => void;

@@ -1,7 +1,7 @@
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import type { NotCarried, ReadOperation } from './operation.ts';
 
-/** The most entries in a package's `auth`. */
+/** Maximum number of entries in a package's `auth`. */
 const MAX_AUTH = 10;
 
 /**

@@ -2,7 +2,7 @@ import { parse, YAMLParseError } from 'yaml';
 import { findSyntaxFault } from '../package/syntax.ts';
 import { CannotImport } from './imported.ts';
 
-/** The most bytes of a document. JSON is parsed natively; YAML needs fifty times its size in memory. */
+/** Maximum number of bytes of a document. JSON is parsed natively; YAML needs fifty times its size in memory. */
 export const MAX_JSON_BYTES = 64 * 1024 * 1024;
 const MAX_YAML_BYTES = 16 * 1024 * 1024;
 /** Far more levels and values than any known document has. The limits make recursion safe in all later steps. */

@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** CPU milliseconds of the main thread of a process, per turn of its event loop. */
 export interface Turns {
     turns: number;
-    mostMs: number;
+    maxMs: number;
     /** Duration of the known work before or after; 25 ms on a quiet machine. */
     knownMs: number;
     /** Characters of JSON that the busiest turn read and wrote. */

@@ -66,7 +66,7 @@ process.on('message', (message) => {
         knownMs = Math.max(knownMs, measureKnownWork());
         process.send?.({
             turns: sorted.length,
-            mostMs: sorted.at(-1) ?? 0,
+            maxMs: sorted.at(-1) ?? 0,
             knownMs,
             mostCharacters,
             slow: sorted.filter((ms) => ms > SLOW_MS).length,

@@ -6,7 +6,7 @@ import { type Repeated, repeatDue } from '../repeat.ts';
 import { createFileReader, type FileReader } from './read-file.ts';
 import { readTxt } from './read-txt.ts';
 
-/** The most concurrent look-ups. They mostly wait for the network. */
+/** Maximum number of concurrent look-ups. They mostly wait for the network. */
 const MAX_LOOKUPS = 32;
 
 export interface ClaimCheckOptions {

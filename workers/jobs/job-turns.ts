@@ -14,7 +14,7 @@ import { openAttempts } from './slice.ts';
 
 /** How often to claim jobs, in milliseconds. */
 const LOOK_MS = 200;
-/** The most jobs of one claim. */
+/** Maximum number of jobs of one claim. */
 const MAX = 50;
 
 export interface Slots {

@@ -3,10 +3,10 @@ import { Script } from 'node:vm';
 /** Memory growth after which the child collects garbage between two tasks. */
 const UNTIDY_BYTES = 16 * 1024 * 1024;
 
-/** A message to the child. `mostMs` ends the task if the parent died; a live parent ends it earlier. */
+/** A message to the child. `maxMs` ends the task if the parent died; a live parent ends it earlier. */
 export interface ToChild<Task> {
     task: Task;
-    mostMs: number;
+    maxMs: number;
 }
 
 /** A message to the parent: the child is idle, or a task ended. `bug` is the stack of an error. */
@@ -20,7 +20,7 @@ export function answerTasks<Task>(answer: (task: Task) => unknown): void {
     const send = (message: FromChild) => process.send?.(message);
     const base = process.memoryUsage.rss();
     const script = new Script('run()');
-    process.on('message', ({ task, mostMs }: ToChild<Task>) => {
+    process.on('message', ({ task, maxMs }: ToChild<Task>) => {
         const before = process.cpuUsage();
         const cpuMs = () => {
             const { user, system } = process.cpuUsage(before);
@@ -34,7 +34,7 @@ export function answerTasks<Task>(answer: (task: Task) => unknown): void {
             }
         };
         Reflect.set(globalThis, 'run', run);
-        script.runInThisContext({ timeout: mostMs });
+        script.runInThisContext({ timeout: maxMs });
         Reflect.deleteProperty(globalThis, 'run');
         // In the next iteration nothing references the task and its answer, so they can be collected.
         setImmediate(() => {

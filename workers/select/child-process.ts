@@ -124,7 +124,7 @@ export function startChild(file: URL, args: readonly string[], events: { changed
                 keepAlive(child, true);
                 current = { order, done };
                 // If the child exits meanwhile, its `exit` event reports it.
-                child.send({ task: order.task, mostMs: Math.ceil(2 * MAX_LENGTH * order.cpuMs) } satisfies ToChild<object>, () => {});
+                child.send({ task: order.task, maxMs: Math.ceil(2 * MAX_LENGTH * order.cpuMs) } satisfies ToChild<object>, () => {});
                 watch(current);
             });
         },

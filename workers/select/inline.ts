@@ -124,7 +124,7 @@ const MIN_LENGTH = 2;
  * The largest possible size of the data selected from a body, before it is read.
  * @param bytes size of the body
  */
-export function mostSelected(bytes: number, select: Select | undefined, type?: ResponseType): number {
+export function maxSelected(bytes: number, select: Select | undefined, type?: ResponseType): number {
     // Their results repeat names that the body contains once or not at all.
     if (type === 'csv' || type === 'feed') return MAX_OUTPUT;
     if (select === undefined) return Math.min(MAX_OUTPUT, GROWTH * bytes);

@@ -25,7 +25,7 @@ import {
     type WantedPart,
 } from './read-page.ts';
 import { asksToSignIn, SIGN_IN } from './sign-in-page.ts';
-import { mostUnpacked } from './unpack.ts';
+import { maxUnpacked } from './unpack.ts';
 import type { Watched, WatchOrder } from './watched.ts';
 
 export type { NextFound };
@@ -132,7 +132,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
         const { body } = answered;
         const isLarge = body.length > MAX_CHALLENGE;
         const kept = isLarge ? { ...answered, body: new Uint8Array(body.subarray(0, MAX_CHALLENGE + 1)) } : answered;
-        const answer = await ask(task, { bytes: mostUnpacked(body), isHeavy }, turn);
+        const answer = await ask(task, { bytes: maxUnpacked(body), isHeavy }, turn);
         if (isLarge) giveBack(body);
         return withReason(kept, task.page, answer);
     }

@@ -5,10 +5,10 @@ import { InvalidResponse, TOO_MUCH } from './invalid-response.ts';
 
 type Matches = ReturnType<CheerioAPI>;
 
-/** The most cells of a table. A cell that spans several places counts several times. */
+/** Maximum number of cells of a table. A cell that spans several places counts several times. */
 const MAX_CELLS = 200_000;
 
-/** The most columns that HTML lets a cell span. */
+/** Maximum number of columns that HTML lets a cell span. */
 const MAX_SPAN = 1000;
 
 /**

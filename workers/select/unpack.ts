@@ -10,8 +10,8 @@ export function isPacked(body: Uint8Array): boolean {
     return body[0] === 0x1f && body[1] === 0x8b && body[2] === 8;
 }
 
-/** The most bytes that a body may have after unpacking. */
-export function mostUnpacked(body: Uint8Array): number {
+/** Maximum number of bytes that a body may have after unpacking. */
+export function maxUnpacked(body: Uint8Array): number {
     return isPacked(body) ? MAX_UNPACKED : body.length;
 }
 

@@ -20,7 +20,7 @@ export interface Call {
 }
 
 /** What a call that needs more bytes must wait for: bytes of its own site, or of any. */
-export type Obstacle = 'none' | 'site' | 'total';
+type Obstacle = 'none' | 'site' | 'total';
 
 /** The bytes that calls hold. */
 export interface Ledger {

@@ -2,7 +2,7 @@ import type { SitePolicy } from '../../../shared/domain/site/site-policy.ts';
 import { type Fields, keepTyped, type Problems } from '../fields.ts';
 import type { ApiError } from '../internal-api.ts';
 
-/** The most rows of blocked paths that the API accepts. The form shows `EMPTY_ROWS` more rows than are filled in. */
+/** Maximum number of rows of blocked paths that the API accepts. The form shows `EMPTY_ROWS` more rows than are filled in. */
 const MAX_ROWS = 100;
 const EMPTY_ROWS = 3;
 

@@ -8,7 +8,7 @@ import type { Download } from '../download.ts';
 import type { WorkspaceVisit } from '../page.ts';
 import { read } from '../read-api.ts';
 
-/** The most items per query. The query returns fewer if their results are large. */
+/** Maximum number of items per query. The query returns fewer if their results are large. */
 const STEP = 200;
 
 /** GET …/results.ndjson: each ended item once, in the format of the API. */

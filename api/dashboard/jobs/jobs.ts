@@ -12,7 +12,7 @@ import { addressOf, dateOf, parseChoice, read, readList, refusalOf } from '../re
 const PATH = '/dashboard/jobs';
 /** How many jobs a page shows. */
 export const ROWS = '12';
-/** The most characters that a page shows of params and of a result. */
+/** Maximum number of characters that a page shows of params and of a result. */
 const SHOWN = 100_000;
 
 /** GET /dashboard/jobs: all jobs, newest first. */

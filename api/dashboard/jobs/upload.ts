@@ -13,12 +13,12 @@ import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
 const PATH = '/dashboard/jobs/batches/new';
-/** The most characters of a file. The form's encoding may need three bytes for each. */
+/** Maximum number of characters of a file. The form's encoding may need three bytes for each. */
 const CSV_CHARACTERS = 4 * 1024 * 1024;
 export const UPLOAD_BYTES = 3 * CSV_CHARACTERS;
-/** The most problems that a page lists. It also shows their total number. */
+/** Maximum number of problems that a page lists. It also shows their total number. */
 const SHOWN_PROBLEMS = 20;
-/** The most characters that the page shows of a cell. */
+/** Maximum number of characters that the page shows of a cell. */
 const CELL = 80;
 
 const FIELDS = {

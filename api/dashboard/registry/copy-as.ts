@@ -21,7 +21,7 @@ export interface CopiedCall {
     maxResults?: number;
 }
 
-/** The most characters of a request body. Longer calls are left out, since a page has many. */
+/** Maximum number of characters of a request body. Longer calls are left out, since a page has many. */
 const MAX_LENGTH = 2000;
 
 /** Builds the code of a call. Undefined if the params are too long. */

@@ -24,7 +24,7 @@ const PARAMS = 40;
 const WORDS = 1000;
 const SCHEMA = 1500;
 const TYPE = 160;
-/** The most params of an example. `VALUE` is the most characters of each. */
+/** Maximum number of params of an example. `VALUE` is the maximum number of characters of each. */
 const EXAMPLE = 100;
 const VALUE = 500;
 

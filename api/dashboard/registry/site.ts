@@ -12,7 +12,7 @@ import { findSite, siteAbsent } from './find-site.ts';
 
 const ENDPOINTS = 20;
 const VERSIONS = 5;
-/** The most characters of code on a page. For the other endpoints, the page to try them shows the code. */
+/** Maximum number of characters of code on a page. For the other endpoints, the page to try them shows the code. */
 const CODE = 8000;
 const MAX_WORDS = 160;
 /** How many endpoints are searched for an example call, since reading all of a large package would take too long. */

@@ -14,7 +14,7 @@ interface ParamField {
     isLong: boolean;
 }
 
-/** The most params that the form shows. */
+/** Maximum number of params that the form shows. */
 const MAX = 100;
 
 export function paramFields(endpoint: Endpoint): ParamField[] {

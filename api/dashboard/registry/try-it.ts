@@ -11,7 +11,7 @@ import { describeEndpoint } from './describe-endpoint.ts';
 import { findSite } from './find-site.ts';
 import { paramFields, readParams, toProblems } from './try-form.ts';
 
-/** The most characters that the page shows of a result. */
+/** Maximum number of characters that the page shows of a result. */
 const SHOWN = 100_000;
 
 interface Tried {

@@ -8,10 +8,10 @@ import { address, filterOf, keyChoices, keyNames, scopeOf, seesAll } from './sco
 /** Calls per page, few enough for a phone. */
 const SHOWN_CALLS = 12;
 const PATH = '/dashboard/usage/calls';
-/** The most rows of a file. `FILE_STEP` is the most rows of one query. */
+/** Maximum number of rows of a file. `FILE_STEP` is that of one query. */
 const FILE_ROWS = 50_000;
 const FILE_STEP = 1000;
-/** The most queries for a file. Each reads a bounded number of rows. */
+/** Maximum number of queries for a file. Each reads a bounded number of rows. */
 const FILE_STEPS = 400;
 /** The longest time from holding a call's credits to its entry in the log. */
 const CALL_LASTS_MS = 10 * 60_000;

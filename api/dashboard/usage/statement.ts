@@ -9,7 +9,7 @@ import { address, seesAll } from './scope.ts';
 /** Entries per page, few enough for a phone. */
 const SHOWN_MOVEMENTS = 12;
 const PATH = '/dashboard/statement';
-/** The most rows of a file. `FILE_STEP` is the most rows of one query. */
+/** Maximum number of rows of a file. `FILE_STEP` is that of one query. */
 const FILE_ROWS = 50_000;
 const FILE_STEP = 1000;
 

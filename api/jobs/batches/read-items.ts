@@ -38,7 +38,7 @@ const { json: JSON_BODY, lines: LINES } = BATCH_BODIES;
 const BOUNDS = { pauseMs: BATCH_ARRIVAL_MS.pause, allMs: BATCH_ARRIVAL_MS.all };
 const LINE_FEED = 0x0a;
 const [TAB, CARRIAGE_RETURN, SPACE] = [0x09, 0x0d, 0x20];
-/** The most problems that an answer lists. It also has their total number. */
+/** Maximum number of problems that an answer lists. It also has their total number. */
 export const MAX_DETAILS = 100;
 /** Query parameters allowed with a JSON body, which contains all other fields. */
 const OF_QUERY: readonly string[] = ['dry_run'];

@@ -26,9 +26,9 @@ type ReadBody =
 
 const NOTHING = { ok: true as const, params: [], template: undefined, format: 'json' as const, contentType: undefined, isOptional: false };
 const MAX_FIELDS = 150;
-/** The most params of a body with schemas that have to be compiled. The rules allow 30 per endpoint. */
+/** Maximum number of params of a body with schemas that have to be compiled. The rules allow 30 per endpoint. */
 const MAX_STRUCTURED = 25;
-/** The most parts of an object that `allOf` merges. It stops parts that contain themselves. */
+/** Maximum number of parts of an object that `allOf` merges. It stops parts that contain themselves. */
 const MAX_PARTS = 300;
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 

@@ -28,7 +28,7 @@ const MAX_LEVEL = 6;
 const MAX_PROPERTIES = 120;
 const MAX_ALTERNATIVES = 12;
 const MAX_ENUM = 200;
-/** The most instructions of all patterns of a package together. The rules allow 30,000. */
+/** Maximum number of instructions of all patterns of a package together. The rules allow 30,000. */
 const MAX_INSTRUCTIONS = 20_000;
 const FORMATS: ReadonlySet<string> = new Set(['date', 'date-time', 'time', 'uuid', 'email', 'uri', 'ipv4', 'ipv6']);
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

@@ -63,14 +63,14 @@ local function leasesOf(place)
     return known
 end
 -- Expired leases are removed only when the limit seems reached.
-local function isFull(place, most, operation)
+local function isFull(place, limit, operation)
     local known = leasesOf(place)
-    if known.count < most then return false end
+    if known.count < limit then return false end
     if not known.swept then
         known.swept = true
         redis.call('ZREMRANGEBYSCORE', KEYS[place], '-inf', now)
         known.count = redis.call('ZCARD', KEYS[place]) + #known.added / 2
-        if known.count < most then return false end
+        if known.count < limit then return false end
     end
     return not (known.isAdded[operation] or redis.call('ZSCORE', KEYS[place], operation))
 end

@@ -33,7 +33,7 @@ interface JobStore {
 interface TakenJobsOptions {
     /** Slots of the worker; 0 for a producer. */
     concurrency: number;
-    /** The most jobs that one call finishes, and that it takes. */
+    /** Maximum number of jobs that one call finishes, and that it takes. */
     maxFinished: number;
     maxTaken: number;
     /** Maximum number of concurrent calls that finish jobs. */

@@ -124,7 +124,7 @@ export async function findInviter(db: Db, code: string): Promise<string | undefi
     return user?.id;
 }
 
-export interface Referrals {
+interface Referrals {
     /** Number of people who signed up with the user's link. */
     invited: number;
     /** Number of those who made a charged fetch. */

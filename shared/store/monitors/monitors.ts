@@ -223,13 +223,13 @@ export async function pauseSurplus(db: Db, max: Readonly<Record<string, number>>
     await db.raw(
         `update monitors set status = 'paused', paused_reason = 'plan', next_run_at = null, claim = null where monitor_id in (
             select monitor_id from (
-                select m.monitor_id, coalesce(c.monitors, (?::jsonb ->> w.plan)::bigint) as most,
+                select m.monitor_id, coalesce(c.monitors, (?::jsonb ->> w.plan)::bigint) as allowed,
                        row_number() over (partition by p.payer order by m.number) as place
                 from monitors m join workspaces w on w.id = m.workspace_id
                 cross join lateral (select case w.plan when 'free' then m.user_id else w.id end as payer) p
                 left join credit_accounts c on c.id = p.payer
                 where m.status <> 'paused'
-            ) ranked where place > most)`,
+            ) ranked where place > allowed)`,
         [JSON.stringify(max)],
     );
 }

@@ -5,7 +5,7 @@ import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.t
 import type { Read } from '../../platform/replica.ts';
 
 /** Frequencies of the words of endpoints, and known words that resemble an unknown one. */
-export interface EndpointWordCounts {
+interface EndpointWordCounts {
     /** Counts of these words. Counts of common words are estimates, and up to five minutes old. */
     count(words: readonly string[]): Promise<WordCounts>;
     /** For each unknown word, the known words whose beginning differs from it by one typing error. */

@@ -44,7 +44,7 @@ export function describeApi({ checked, isTimed }: Rows): void {
             all.turns += turns.turns;
             all.slow += turns.slow;
             const bounds = mostCharacters === undefined ? {} : { mostCharacters };
-            expectShortTurns(turns, { what, mostMs: isTimed ? MAX_MS : undefined, ...bounds });
+            expectShortTurns(turns, { what, maxMs: isTimed ? MAX_MS : undefined, ...bounds });
         };
 
         async function store(hostile: HostilePackage, site: string): Promise<void> {

@@ -40,7 +40,7 @@ export function describeSurface(
     open: (world: World, api: MeasuredApi) => Promise<Surface>,
     { read, checked, scales, values, isTimed }: Rows,
 ): void {
-    const mostMs = isTimed ? TURN_MS : undefined;
+    const maxMs = isTimed ? TURN_MS : undefined;
 
     describe(`${name}, and a package that`, function () {
         this.timeout(240_000);
@@ -81,7 +81,7 @@ export function describeSurface(
                 for (const scale of scales) results.set(scale, await surface.call('bombs.test', scale));
                 expect((await good).status, 'the good site').to.equal(200);
             });
-            expectShortTurns(turns, { mostMs });
+            expectShortTurns(turns, { maxMs });
             expect(watched().grown, 'bytes that the worker and its processes grew by').to.be.below(GROWN_BYTES);
             return results;
         }
@@ -111,7 +111,7 @@ export function describeSurface(
                 else await storePackage(world, document, mallory);
                 for (const { endpoint, params } of hostile.calls) {
                     const { turns } = await api.during(() => surface.check(host, endpoint, params));
-                    expectShortTurns(turns, { mostMs });
+                    expectShortTurns(turns, { maxMs });
                 }
             });
         }

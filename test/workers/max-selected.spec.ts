@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Json, ResponseType, Select } from '../../shared/domain/types.ts';
 import type { Collecting } from '../../workers/collect.ts';
 import { collectPages } from '../../workers/collect-pages.ts';
-import { mostSelected } from '../../workers/select/inline.ts';
+import { maxSelected } from '../../workers/select/inline.ts';
 import { MAX_OUTPUT } from '../../workers/select/measure.ts';
 import { readPart } from '../../workers/select/read-page.ts';
 import type { SiteCall } from '../../workers/site-call.ts';
@@ -55,20 +55,20 @@ describe('the maximum selection from a page', () => {
         fc.assert(
             fc.property(fc.array(value, { maxLength: 40 }), fc.constantFrom(...selects), (items, select) => {
                 const body = JSON.stringify({ items });
-                expect(read(body, select)).to.be.at.most(mostSelected(Buffer.byteLength(body), select));
+                expect(read(body, select)).to.be.at.most(maxSelected(Buffer.byteLength(body), select));
             }),
         );
         for (const text of ['1e20', '-1e20', '{}', '""']) {
             const body = `{"items":[${Array(500).fill(text).join()}]}`;
-            for (const select of selects) expect(read(body, select)).to.be.at.most(mostSelected(body.length, select));
+            for (const select of selects) expect(read(body, select)).to.be.at.most(maxSelected(body.length, select));
         }
     });
 
     it('is small for small pages with plain paths and fields, and the limit if parts can be selected repeatedly', () => {
-        expect(mostSelected(10 * KIB, undefined)).to.be.below(256 * KIB);
-        expect(mostSelected(4 * KIB, 'items[].{id: id, name: name}')).to.be.below(256 * KIB);
-        expect(mostSelected(KIB, 'items | [@, @][]')).to.equal(MAX_OUTPUT);
-        expect(mostSelected(5 * KIB * KIB, undefined)).to.equal(MAX_OUTPUT);
+        expect(maxSelected(10 * KIB, undefined)).to.be.below(256 * KIB);
+        expect(maxSelected(4 * KIB, 'items[].{id: id, name: name}')).to.be.below(256 * KIB);
+        expect(maxSelected(KIB, 'items | [@, @][]')).to.equal(MAX_OUTPUT);
+        expect(maxSelected(5 * KIB * KIB, undefined)).to.equal(MAX_OUTPUT);
     });
 
     it('is reserved for a page of a walk by what it may unpack to, and for tables', async () => {
