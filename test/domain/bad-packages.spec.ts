@@ -100,7 +100,22 @@ const WHOLE: Row[] = [
         '/endpoints',
         'TOO_COMPLEX',
     ],
+    [
+        'expressions of 250,001 characters in a select, a pagination and a step of prepare',
+        {
+            [`${SEARCH}/response`]: { type: 'json', select: texts(200, 998) },
+            [`${SEARCH}/pagination`]: { style: 'cursor', next: 'a'.repeat(421), param: 'cursor' },
+            [`${REVIEWS}/prepare`]: Array.from({ length: 3 }, () => ({ url: 'https://shop.example.com/', extract: texts(20, 833) })),
+        },
+        '/endpoints',
+        'TOO_COMPLEX',
+    ],
 ];
+
+/** So many different expressions of so many characters. */
+function texts(count: number, characters: number): Record<string, string> {
+    return Object.fromEntries(Array.from({ length: count }, (_, at) => [`t${at}`, `t${at}`.padEnd(characters, 'a')]));
+}
 
 const ENDPOINTS: Row[] = [
     ['no name', { [`${SEARCH}/name`]: DROP }, `${SEARCH}/name`, 'REQUIRED'],

@@ -230,6 +230,20 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
         calls: [{ endpoint: 'go', params: Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`q${at}_${'y'.repeat(200)}`, 1])) }],
     }),
     row({
+        name: 'thousands of long expressions, each of many literals without quotes',
+        isTaken: false,
+        told: 'TOO_COMPLEX',
+        document: (site) =>
+            aPackage(site, {
+                endpoints: Array.from({ length: 25 }, (_, at) => {
+                    const names = Array.from({ length: 150 }, (_, place) => `e${at}_${place}`);
+                    const select = Object.fromEntries(names.map((name) => [name, `[${'``,'.repeat(320)}${name}]`]));
+                    return { ...endpointWith(site, `endpoint_${at}`, []), response: { type: 'json' as const, select } };
+                }),
+            }),
+        calls: [],
+    }),
+    row({
         name: '500 endpoints with long words',
         document: (site) => aPackage(site, { endpoints: wideEndpoints(site, 500, 7000) }),
         calls: [

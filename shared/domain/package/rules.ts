@@ -5,9 +5,9 @@ import { normaliseNewlines } from '../text/text-rule.ts';
 import type { Json, PackageAuth, PackageDocument } from '../types.ts';
 import { checkAuth } from './rules/auth.ts';
 import { createBudget } from './rules/budget.ts';
-import type { PackageDraft } from './rules/drafts.ts';
+import type { EndpointDraft, PackageDraft } from './rules/drafts.ts';
 import { checkEndpoint } from './rules/endpoint-rules.ts';
-import { MAX_EXPRESSIONS } from './rules/expressions.ts';
+import { MAX_CHARACTERS, MAX_EXPRESSIONS } from './rules/expressions.ts';
 import { checkPlaceholders } from './rules/placeholders.ts';
 import { createReport, quoted, type Report } from './rules/report.ts';
 import { MAX_PARAMS, readPackage } from './rules/structure.ts';
@@ -58,7 +58,7 @@ export function checkPackage(value: unknown, context: PackageContext): PackageVe
     checkNames(draft, report);
     checkPlaceholders(draft, report);
     checkAuth(draft, report, context.isPortAllowed);
-    if (!checkSelects(draft, report)) return { ok: false, problems: report.problems };
+    if (!checkExpressions(draft, report)) return { ok: false, problems: report.problems };
     const urls: UrlContext = { registrable: site?.registrable, isPortAllowed: (port) => context.isPortAllowed(port) };
     const budget = createBudget();
     for (const [index, endpoint] of (draft.endpoints ?? []).entries()) {
@@ -108,22 +108,37 @@ function checkNames({ endpoints = [] }: PackageDraft, report: Report): void {
         );
 }
 
-/** Whether there are few enough selectors to compile them. Compiling one takes 15 µs. */
-function checkSelects({ endpoints = [] }: PackageDraft, report: Report): boolean {
-    const count = endpoints.reduce((sum, endpoint) => sum + countTexts(endpoint?.response?.select), 0);
+/** Whether the expressions of all endpoints are few and short enough to compile them. */
+function checkExpressions({ endpoints = [] }: PackageDraft, report: Report): boolean {
+    const count = endpoints.reduce((sum, endpoint) => sum + textsIn(endpoint?.response?.select).length, 0);
+    const characters = endpoints.reduce((sum, endpoint) => sum + charactersOf(endpoint), 0);
     if (count > MAX_EXPRESSIONS)
         report.add(
             ['endpoints'],
             'TOO_COMPLEX',
             `The selects of a package have at most ${MAX_EXPRESSIONS} expressions, and here are ${count}.`,
         );
-    return count <= MAX_EXPRESSIONS;
+    if (characters > MAX_CHARACTERS)
+        report.add(
+            ['endpoints'],
+            'TOO_COMPLEX',
+            `The expressions of a package have at most ${MAX_CHARACTERS} characters in selects, paginations and steps of prepare, and here are ${characters}.`,
+        );
+    return count <= MAX_EXPRESSIONS && characters <= MAX_CHARACTERS;
+}
+
+/** The characters of all expressions of an endpoint. */
+function charactersOf({ response, pagination, prepare }: EndpointDraft = {}): number {
+    const steps = prepare?.steps.map((step) => [step?.form ?? null, step?.extract ?? null]) ?? [];
+    const { next, unique, end } = pagination ?? {};
+    const all = [response?.select ?? null, steps, next ?? null, unique ?? null, end?.total ?? null, end?.has_more ?? null];
+    return textsIn(all as Json).reduce((sum, text) => sum + text.length, 0);
 }
 
 /** Recursion is bounded: a package nests at most 32 levels. */
-function countTexts(value: Json | undefined): number {
-    if (typeof value !== 'object' || value === null) return typeof value === 'string' ? 1 : 0;
-    return Object.values(value).reduce((sum: number, item) => sum + countTexts(item), 0);
+function textsIn(value: Json | undefined): string[] {
+    if (typeof value === 'string') return [value];
+    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 function asPublished({ $schema: _, ...document }: PackageDocument & { $schema?: string }, site: string): PackageDocument {

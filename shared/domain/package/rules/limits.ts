@@ -3,7 +3,7 @@ import { MAX_PACKAGE_NODES, MAX_PARAM_NODES } from '../../json/schema/count-node
 import { MAX_DEPTH, MAX_NODES } from '../../json/schema/measure.ts';
 import { MAX_PATTERN, MAX_PATTERNS } from '../../json/schema/patterns.ts';
 import { MAX_CHOICES } from '../../json/schema/structure.ts';
-import { MAX_EXPRESSIONS, MAX_LENGTH } from './expressions.ts';
+import { MAX_CHARACTERS, MAX_EXPRESSIONS, MAX_LENGTH } from './expressions.ts';
 import { MAX_HEADER_NAME, MAX_HEADERS } from './headers.ts';
 import { MAX_COMPILED } from './params.ts';
 import { MAX_EXTRACTS } from './prepare.ts';
@@ -13,7 +13,7 @@ import { MAX_PAIRS, MAX_PLACEHOLDERS } from './urls.ts';
 
 /** The limits of the package format in words, for authors of packages. They are generated from the constants that the rules use. */
 export const LIMITS_IN_WORDS = [
-    `A package has at most ${formatCount(MAX_ENDPOINTS)} endpoints, ${formatCount(MAX_PARAMS)} params, ${formatCount(MAX_VALUES)} values, ${formatCount(MAX_LEVELS)} levels of nesting and ${formatCount(MAX_EXPRESSIONS)} expressions in its selects, of ${formatCount(MAX_LENGTH)} characters each.`,
+    `A package has at most ${formatCount(MAX_ENDPOINTS)} endpoints, ${formatCount(MAX_PARAMS)} params, ${formatCount(MAX_VALUES)} values, ${formatCount(MAX_LEVELS)} levels of nesting and ${formatCount(MAX_EXPRESSIONS)} expressions in its selects, of ${formatCount(MAX_LENGTH)} characters each; all its expressions have ${formatCount(MAX_CHARACTERS)} characters.`,
     `A title has at most ${formatCount(MAX_TITLE)} characters, a description ${formatCount(MAX_DESCRIPTION)}, a URL ${formatCount(MAX_URL)}, with ${formatCount(MAX_PLACEHOLDERS)} placeholders and ${formatCount(MAX_PAIRS)} pairs in its query.`,
     `An endpoint has at most ${formatCount(MAX_EXAMPLES)} examples, ${formatCount(MAX_HEADERS)} headers (names of ${formatCount(MAX_HEADER_NAME)} characters, values of ${formatCount(MAX_HEADER_TEXT)}), and ${formatCount(MAX_COMPILED)} params whose schemas hold more than types, enums, bounds, patterns and plain items. It prepares in at most ${formatCount(MAX_STEPS)} steps, which extract ${formatCount(MAX_EXTRACTS)} values each.`,
     `A JSON Schema is at most ${formatCount(MAX_DEPTH)} deep and has ${formatCount(MAX_NODES)} schemas once its references are put in place, ${formatCount(MAX_CHOICES)} values in an enum and ${formatCount(MAX_PATTERN)} characters in a pattern; the schemas of all params of an endpoint together ${formatCount(MAX_PARAM_NODES)}, of a package ${formatCount(MAX_PACKAGE_NODES)}; a package has ${formatCount(MAX_PATTERNS)} different patterns.`,
