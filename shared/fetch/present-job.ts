@@ -15,8 +15,8 @@ export function readerOf({ workspaceId, userId, scopes }: Caller): Reader {
 
 /** A job as JSON text, with the answer of the site exactly as it was received. @param shown the fields in addition to those of lists */
 export async function presentJob(app: App, row: FullJobRow, shown: { params?: boolean; result: true }): Promise<string> {
-    const job: Record<string, unknown> = { ...(await jobOf(app, row)) };
-    if (shown.params === true) job['params'] = await paramsOf(app, row);
+    const listed = await jobOf(app, row);
+    const job = shown.params === true ? { ...listed, params: await paramsOf(app, row) } : listed;
     const result = row.result === null ? undefined : await openResult(app.secrets, row.result, row.remaining ?? 0);
     return `${JSON.stringify(job).slice(0, -1)},"result":${result ?? 'null'}}`;
 }

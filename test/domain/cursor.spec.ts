@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { openCursor, sealCursor } from '../../shared/domain/search/cursor.ts';
@@ -21,6 +21,14 @@ describe('a cursor', () => {
         const others: Json[] = [['getThings', { q: 'shoes' }], ['getOthers', { q: 'shoes', sort: 'name' }], null, 'getThings'];
         for (const other of others) expect(openCursor(key, other, cursor), JSON.stringify(other)).to.equal(undefined);
         expect(openCursor(randomBytes(32), query, cursor)).to.equal(undefined);
+    });
+
+    it('is sealed by an HMAC-SHA-256 of query and place, so that cursors of earlier releases stay valid', () => {
+        for (const place of [7, 'a longer place, '.repeat(10)]) {
+            const text = Buffer.from(JSON.stringify(place)).toString('base64url');
+            const mac = createHmac('sha256', key).update(`["getThings",{"q":"shoes","sort":"name"}]\n${text}`).digest();
+            expect(sealCursor(key, query, place)).to.equal(`${text}.${mac.toString('base64url', 0, 16)}`);
+        }
     });
 
     it('cannot be invented or changed', () => {

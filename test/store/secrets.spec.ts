@@ -46,6 +46,17 @@ describe('the key ring', () => {
         expect((await secrets.open(await secrets.seal(bytes, 'mail'), 'mail'))?.equals(bytes)).to.equal(true);
     });
 
+    it('never uses a salt and a nonce together twice', async () => {
+        const secrets = open(old);
+        const start = 2 + '2026-01'.length;
+        const used = new Set<string>();
+        for (let text = 0; text < 2500; text++) {
+            const sealed = await secrets.seal('the same', 'mail');
+            used.add(sealed.toString('hex', start, start + 16 + 12));
+        }
+        expect(used.size).to.equal(2500);
+    });
+
     it('yields to others during long texts, which are decrypted unchanged', async () => {
         const secrets = open(old);
         let turns = 0;

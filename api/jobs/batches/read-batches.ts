@@ -55,10 +55,9 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
     if (typeof from !== 'number') throw new Refusal('INVALID_CURSOR');
     const { status } = query;
     const read = (after: number, limit: number) => listEnded(app.browse, readerOf(caller as Caller), { batchId, status, after, limit });
-    const present = async (row: EndedRow) => {
-        const cursor = await app.cursors.seal(bound, row.endNumber);
-        return `${(await presentJob(app, row, { result: true })).slice(0, -1)},"cursor":${JSON.stringify(cursor)}}`;
-    };
+    const cursorAt = await app.cursors.sealer(bound);
+    const present = async (row: EndedRow) =>
+        `${(await presentJob(app, row, { result: true })).slice(0, -1)},"cursor":"${cursorAt(row.endNumber)}"}`;
     if (acceptsLines(call))
         return { lines: lines(read, present, { from, maxItems: query.limit ?? Number.POSITIVE_INFINITY, gone: call.gone }) };
 
@@ -70,7 +69,7 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
     const ended = batch.succeeded + batch.failed + batch.cancelled + batch.expired;
     const pagination = {
         limit,
-        next_cursor: isAll ? null : await app.cursors.seal(bound, last),
+        next_cursor: isAll ? null : cursorAt(last),
         total: status === undefined || status === 'queued' || status === 'running' ? ended : batch[status],
     };
     const items = await eachInTurn(rows, present);
@@ -90,7 +89,9 @@ function acceptsLines({ header }: OneBatch<ResultsQuery>): boolean {
 }
 
 /** Items of one query. */
-const LOOK = 200;
+const LOOK = 1000;
+/** Characters of one write. A write of each line would take as long as its text. */
+const PIECE = 64 * 1024;
 
 async function* lines(
     read: (after: number, limit: number) => Promise<EndedRow[]>,
@@ -100,7 +101,14 @@ async function* lines(
     let after = from;
     for (let left = maxItems; left > 0 && !gone.aborted; ) {
         const rows = await read(after, Math.min(left, LOOK));
-        for (const row of rows) yield `${await present(row)}\n`;
+        let piece = '';
+        for (const row of rows) {
+            piece += `${await present(row)}\n`;
+            if (piece.length < PIECE) continue;
+            yield piece;
+            piece = '';
+        }
+        if (piece !== '') yield piece;
         const last = rows.at(-1);
         if (last === undefined) return;
         after = last.endNumber;

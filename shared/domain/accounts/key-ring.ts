@@ -109,18 +109,21 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
         let current = sealKeys.get(purpose);
         if (current === undefined || current.textsLeft === 0) {
             const salt = randomBytes(SALT_BYTES);
-            current = { salt, key: messageKey(first, purpose, salt), textsLeft: TEXTS_PER_SALT };
+            const associated = associatedWith(first.id, purpose);
+            // One call for all nonces: a call per nonce would take as long as the encryption of a short text.
+            const nonces = randomBytes(NONCE_BYTES * TEXTS_PER_SALT);
+            current = { salt, key: messageKey(first, purpose, salt), associated, nonces, textsLeft: TEXTS_PER_SALT };
             sealKeys.set(purpose, current);
         }
         current.textsLeft -= 1;
         return current;
     };
-    const openKeys = new LRUCache<string, KeyObject>({ max: MAX_CACHED });
-    const openKeyFor = (key: SecretKey, purpose: string, salt: Buffer): KeyObject => {
+    const openKeys = new LRUCache<string, OpenKey>({ max: MAX_CACHED });
+    const openKeyFor = (key: SecretKey, purpose: string, salt: Buffer): OpenKey => {
         const name = `${key.id}:${salt.toString('latin1')}:${purpose}`;
         let known = openKeys.get(name);
         if (known === undefined) {
-            known = messageKey(key, purpose, salt);
+            known = { key: messageKey(key, purpose, salt), associated: associatedWith(key.id, purpose) };
             openKeys.set(name, known);
         }
         return known;
@@ -136,21 +139,23 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
         const start = 2 + key.id.length;
         const [salt, nonce, tag, body] = cut(sealed.subarray(start), SALT_BYTES, NONCE_BYTES, TAG_BYTES);
         if (tag.length !== TAG_BYTES) return undefined;
-        const associated = Buffer.concat([sealed.subarray(0, start), Buffer.from(purpose)]);
-        return { key: openKeyFor(key, purpose, salt), nonce, tag, associated, body };
+        return { ...openKeyFor(key, purpose, salt), nonce, tag, body };
     };
-    const header = Buffer.from([VERSION, first.id.length, ...Buffer.from(first.id, 'latin1')]);
+    const header = headerOf(first.id);
     const ring: Pick<KeyRing, 'sealing' | 'opening'> = {
         *sealing(plain, purpose) {
-            const { salt, key } = sealKeyFor(purpose);
-            const nonce = randomBytes(NONCE_BYTES);
+            const { salt, key, associated, nonces, textsLeft } = sealKeyFor(purpose);
+            const nonce = nonces.subarray(textsLeft * NONCE_BYTES, (textsLeft + 1) * NONCE_BYTES);
             const cipher = createCipheriv('aes-256-gcm', key, nonce);
-            cipher.setAAD(Buffer.concat([header, Buffer.from(purpose)]));
+            cipher.setAAD(associated);
             const start = header.length + SALT_BYTES + NONCE_BYTES + TAG_BYTES;
             const sealed = Buffer.allocUnsafe(start + plain.length);
-            yield* inSteps(plain, cipher, sealed.subarray(start));
+            yield* inSteps(plain, cipher, sealed, start);
             cipher.final();
-            Buffer.concat([header, salt, nonce, cipher.getAuthTag()]).copy(sealed);
+            sealed.set(header);
+            sealed.set(salt, header.length);
+            sealed.set(nonce, header.length + SALT_BYTES);
+            sealed.set(cipher.getAuthTag(), start - TAG_BYTES);
             return sealed;
         },
         *opening(sealed, purpose) {
@@ -172,11 +177,20 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
     };
 }
 
-/** Encrypts or decrypts `bytes` into `result`. In GCM, the ciphertext has the length of the plaintext. */
-function* inSteps(bytes: Buffer, cipher: Pick<Cipheriv, 'update'>, result: Buffer): Steps<void> {
+/** The beginning of a sealed text. */
+function headerOf(keyId: string): Buffer {
+    return Buffer.from([VERSION, keyId.length, ...Buffer.from(keyId, 'latin1')]);
+}
+
+function associatedWith(keyId: string, purpose: string): Buffer {
+    return Buffer.concat([headerOf(keyId), Buffer.from(purpose)]);
+}
+
+/** Encrypts or decrypts `bytes` into `result` from `start`. In GCM, the ciphertext has the length of the plaintext. */
+function* inSteps(bytes: Buffer, cipher: Pick<Cipheriv, 'update'>, result: Buffer, start: number): Steps<void> {
     for (let at = 0; at < bytes.length; at += STEP) {
         if (at > 0) yield;
-        cipher.update(bytes.subarray(at, at + STEP)).copy(result, at);
+        result.set(cipher.update(bytes.subarray(at, at + STEP)), start + at);
     }
 }
 
@@ -186,17 +200,22 @@ function toEnd<Result>(steps: Steps<Result>): Result {
     return step.value;
 }
 
-interface SealKey {
-    salt: Buffer;
+interface OpenKey {
     key: KeyObject;
+    /** Authenticated with the text. */
+    associated: Buffer;
+}
+
+interface SealKey extends OpenKey {
+    salt: Buffer;
+    /** A nonce for each text. */
+    nonces: Buffer;
     textsLeft: number;
 }
 
-interface EncryptedPart {
-    key: KeyObject;
+interface EncryptedPart extends OpenKey {
     nonce: Buffer;
     tag: Buffer;
-    associated: Buffer;
     body: Buffer;
 }
 
@@ -206,8 +225,10 @@ function* decrypted(part: EncryptedPart | undefined): Generator<void, Buffer | u
     const decipher = createDecipheriv('aes-256-gcm', key, nonce);
     decipher.setAAD(associated);
     decipher.setAuthTag(tag);
-    const plain = Buffer.allocUnsafe(body.length);
-    yield* inSteps(body, decipher, plain);
+    // A short text needs no copy.
+    const isShort = body.length <= STEP;
+    const plain = isShort ? decipher.update(body) : Buffer.allocUnsafe(body.length);
+    if (!isShort) yield* inSteps(body, decipher, plain, 0);
     try {
         decipher.final();
         return plain;

@@ -1,4 +1,4 @@
-import { openCursor, sealCursor } from '../../domain/search/cursor.ts';
+import { cursorSealer, openCursor, sealCursor } from '../../domain/search/cursor.ts';
 import type { Json } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 
@@ -6,6 +6,8 @@ import type { Db } from '../../platform/db.ts';
 export interface Cursors {
     /** Creates a cursor for the page that begins at `place`. For `query`, see shared/domain/search/cursor.ts. */
     seal(query: Json, place: Json): Promise<string>;
+    /** For many cursors of one query. */
+    sealer(query: Json): Promise<(place: Json) => string>;
     /** The place at which that page begins; undefined if the cursor was not created for the same query. */
     open(query: Json, cursor: string): Promise<Json | undefined>;
 }
@@ -22,6 +24,7 @@ export function createCursors(db: Db): Cursors {
     };
     return {
         seal: async (query, place) => sealCursor(await key(), query, place),
+        sealer: async (query) => cursorSealer(await key(), query),
         open: async (query, cursor) => openCursor(await key(), query, cursor),
     };
 }
