@@ -23,7 +23,7 @@ export async function fillEndpoints(url: string, sites: readonly MadeSite[]): Pr
     const db = openDb({ url, poolSize: 1, acquireTimeoutMs: 60_000 });
     try {
         await db.raw('truncate sites_to_index');
-        for (const tier of [0, 1, 2]) await db.raw(`drop index endpoints_search_${tier}`);
+        await db.raw('drop index endpoints_search');
         for (let from = 0; from < sites.length; from += CHUNK) {
             const rows = sites.slice(from, from + CHUNK).flatMap(({ site }, place) => {
                 const { endpoints, words } = indexPackage(JSON.stringify(packageOf(site, aboutOf(from + place, subjects))), dictionary);
@@ -33,11 +33,7 @@ export async function fillEndpoints(url: string, sites: readonly MadeSite[]): Pr
             await db.raw(FILL, { rows: JSON.stringify(rows) });
         }
         await db.raw('insert into endpoint_words (word) select unnest(?::text[])', [[...known].toSorted()]);
-        for (const tier of [0, 1, 2]) {
-            await db.raw(
-                `create index endpoints_search_${tier} on endpoints using gin (search) with (fastupdate = off) where tier = ${tier}`,
-            );
-        }
+        await db.raw('create index endpoints_search on endpoints using gin (search) with (fastupdate = off)');
         await db.raw('vacuum analyze');
     } finally {
         await db.destroy();
@@ -46,18 +42,18 @@ export async function fillEndpoints(url: string, sites: readonly MadeSite[]): Pr
 
 const FILL = `
     with given as materialized (
-        select * from json_to_recordset(cast(:rows as json)) as e (
+        select nextval('endpoint_ids') as id, e.*
+        from json_to_recordset(cast(:rows as json)) as e (
             site text, place integer, name text, kind text, effect text, search text, brevity real, "needsId" boolean, entry text)
-    ), added as (
-        insert into endpoints (site, registrable, version_id, place, name, kind, effect, intent_category, is_verified, tier, search, brevity,
-                               needs_id)
-        select s.site, s.registrable, s.latest_version_id, e.place, e.name, e.kind, e.effect, s.intent_category, s.verified_at is not null,
-               case when hashtext(s.site || '/' || e.name) & 63 = 0 then 0 when hashtext(s.site || '/' || e.name) & 7 = 0 then 1 else 2 end,
-               e.search::tsvector, e.brevity, e."needsId"
-        from given e join sites s on s.site = e.site
-        returning id, site, place
+    ), entered as (
+        insert into endpoint_entries (endpoint_id, entry) select id, entry::json from given
     )
-    insert into endpoint_entries (endpoint_id, entry) select a.id, g.entry::json from added a join given g using (site, place)`;
+    insert into endpoints (id, site, registrable, version_id, place, name, kind, effect, intent_category, is_verified, tier, search, brevity,
+                           needs_id)
+    select e.id, s.site, s.registrable, s.latest_version_id, e.place, e.name, e.kind, e.effect, s.intent_category, s.verified_at is not null,
+           case when hashtext(s.site || '/' || e.name) & 63 = 0 then 0 when hashtext(s.site || '/' || e.name) & 7 = 0 then 1 else 2 end,
+           e.search::tsvector, e.brevity, e."needsId"
+    from given e join sites s on s.site = e.site`;
 
 /** The subjects of a site. */
 interface About {

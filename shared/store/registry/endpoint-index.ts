@@ -62,7 +62,8 @@ async function indexSite(db: Db, site: string, describe: Indexing['describe']): 
 export async function removeEndpoints(db: Db, site: string, exceptOf?: number): Promise<void> {
     const endpoints = db('endpoints').where({ site });
     if (exceptOf !== undefined) endpoints.whereNot({ version_id: exceptOf });
-    await endpoints.delete();
+    // Their rows in other tables are removed with their entries.
+    await db('endpoint_entries').whereIn('endpoint_id', endpoints.select('id')).delete();
 }
 
 /** Queues sites that were indexed by older rules. Any number of processes may call it. */
@@ -110,16 +111,16 @@ const NOTE_CALLS = `
 /** Raw: one statement for all endpoints of a package. The tier of an endpoint is pseudo-random, and the same each time. */
 const ADD_ENDPOINTS = `
     with given as materialized (
-        select * from json_to_recordset(cast(:rows as json)) as e (
+        select nextval('endpoint_ids') as id, e.*
+        from json_to_recordset(cast(:rows as json)) as e (
             place integer, name text, kind text, effect text, search text, brevity real, "needsId" boolean, entry text)
-    ), added as (
-        insert into endpoints (site, registrable, version_id, place, name, kind, effect, intent_category, is_verified, tier, search, brevity,
-                               needs_id)
-        select s.site, s.registrable, :version, e.place, e.name, e.kind, e.effect, s.intent_category, s.verified_at is not null,
-               case when hashtext(s.site || '/' || e.name) & 63 = 0 then 0 when hashtext(s.site || '/' || e.name) & 7 = 0 then 1 else 2 end,
-               e.search::tsvector, e.brevity, e."needsId"
-        from sites s, given e
-        where s.site = :site
-        returning id, place
+    ), entered as (
+        insert into endpoint_entries (endpoint_id, entry) select id, entry::json from given
     )
-    insert into endpoint_entries (endpoint_id, entry) select a.id, g.entry::json from added a join given g using (place)`;
+    insert into endpoints (id, site, registrable, version_id, place, name, kind, effect, intent_category, is_verified, tier, search, brevity,
+                           needs_id)
+    select e.id, s.site, s.registrable, :version, e.place, e.name, e.kind, e.effect, s.intent_category, s.verified_at is not null,
+           case when hashtext(s.site || '/' || e.name) & 63 = 0 then 0 when hashtext(s.site || '/' || e.name) & 7 = 0 then 1 else 2 end,
+           e.search::tsvector, e.brevity, e."needsId"
+    from sites s, given e
+    where s.site = :site`;

@@ -30,7 +30,7 @@ export async function rebuildVectors(db: Db, { model, size }: EmbeddingModel): P
         await trx.raw(`
             drop table if exists endpoint_vectors;
             create table endpoint_vectors (
-                endpoint_id bigint primary key references endpoints on delete cascade,
+                endpoint_id bigint primary key references endpoint_entries on delete cascade,
                 embedding vector(${size}) not null
             );
         `);

@@ -73,8 +73,9 @@ const COUNTS: PreparedQuery = {
                                 where one.n < 8 and e.tier = 1 and e.search @@ asked.word::tsquery) as two
             order by asked.place)::double precision[] as counts,
         coalesce((select $2::double precision), (
-            select case when c.reltuples > 20000 then c.reltuples::double precision else (select count(*) from endpoints)::double precision end
-            from pg_class c where c.oid = 'endpoints'::regclass)) as total`,
+            select case when sum(c.reltuples) > 20000 then sum(c.reltuples)::double precision
+                        else (select count(*) from endpoints)::double precision end
+            from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'endpoints'::regclass)) as total`,
 };
 
 /** Selects known words that resemble an unknown word, at most 150, in the order in which they were added. */
