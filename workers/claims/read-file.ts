@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { hasProofLine, PROOF_FILE_BYTES, proofUrl } from '../../shared/domain/site/proof.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
-import { createConnector, type EgressConnector, EgressDenied, type EgressRules, GuardedAgent } from '../egress.ts';
+import { answerHead, createConnector, type EgressConnector, EgressDenied, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call.ts';
 
 const TIMEOUT_MS = 6000;
@@ -37,6 +37,7 @@ export function createFileReader(
                 if ('problem' in last) return `${url.href} ${last.problem}.`;
                 return hasProofLine(last.text, token) ? undefined : `${url.href} has no line with this value.`;
             } catch (error) {
+                if (error instanceof NoAnswer) return `${url.hostname} ${error.message}.`;
                 if (error instanceof EgressDenied) return `${url.hostname} has an address that may not be reached from here.`;
                 return `${url.href} ${time.isOver() ? 'did not answer in time' : 'could not be read over https'}.`;
             } finally {
@@ -50,25 +51,15 @@ export function createFileReader(
 type Read = { text: string } | { moved: string } | { problem: string };
 
 /** Sends one request. The connection closes when the file exceeds its limit. */
-function get(agent: GuardedAgent, url: URL, userAgent: string, time: CallTime): Promise<Read> {
-    return new Promise((resolve, reject) => {
-        const headers = { host: url.hostname, 'user-agent': userAgent, accept: 'text/plain', 'accept-encoding': 'identity' };
-        const request = agent.request(url, { method: 'GET', headers, maxHeaderSize: HEADER_BYTES }, time);
-        const forget = time.whenOver(() => request.destroy(new Error('the time is over')));
-        const done = (end: () => void) => {
-            forget();
-            end();
-            request.destroy();
-        };
-        request.on('error', (error) => done(() => reject(error)));
-        request.on('response', (response) => {
-            read(response, url).then(
-                (found) => done(() => resolve(found)),
-                (error: unknown) => done(() => reject(error)),
-            );
-        });
-        request.end();
-    });
+async function get(agent: GuardedAgent, url: URL, userAgent: string, time: CallTime): Promise<Read> {
+    const headers = { host: url.hostname, 'user-agent': userAgent, accept: 'text/plain', 'accept-encoding': 'identity' };
+    const request = agent.request(url, { method: 'GET', headers, maxHeaderSize: HEADER_BYTES }, time);
+    request.end();
+    try {
+        return await read(await answerHead(request, time), url);
+    } finally {
+        request.destroy();
+    }
 }
 
 async function read(response: IncomingMessage, url: URL): Promise<Read> {

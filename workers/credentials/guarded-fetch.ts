@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { CustomFetch } from 'openid-client';
-import { createConnector, type EgressConnector, type EgressRules, GuardedAgent } from '../egress.ts';
+import { answerHead, createConnector, type EgressConnector, type EgressRules, GuardedAgent } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call.ts';
 import { isPrivate } from './private-way.ts';
 
 /** Limits of a request to a token endpoint: time in milliseconds and bytes of the answer. */
-const TOKEN_BOUNDS: FetchBounds = { timeoutMs: 8000, answerBytes: 256 * 1024 };
+const TOKEN_BOUNDS: FetchBounds = { timeoutMs: 8000, answerBytes: 64 * 1024 };
 const HEADER_BYTES = 16 * 1024;
 
 export interface FetchBounds {
@@ -52,20 +52,10 @@ function request(
     { method, headers, body }: { method: string; headers: Record<string, string>; body: string },
     time: CallTime,
 ): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-        const length = { 'content-length': String(Buffer.byteLength(body)) };
-        const sent = agent.request(url, { method, headers: { ...headers, ...length }, maxHeaderSize: HEADER_BYTES }, time);
-        time.whenOver(() => sent.destroy(new Error('the time is over')));
-        sent.on('error', reject);
-        sent.on('response', resolve);
-        // After `upgrade` Node emits neither `response` nor `error`.
-        sent.on('upgrade', (_response, socket) => {
-            socket.destroy();
-            reject(new Error('the token endpoint switched to another protocol, unasked'));
-        });
-        sent.on('close', () => reject(new Error('the connection was closed without an answer')));
-        sent.end(body);
-    });
+    const length = { 'content-length': String(Buffer.byteLength(body)) };
+    const sent = agent.request(url, { method, headers: { ...headers, ...length }, maxHeaderSize: HEADER_BYTES }, time);
+    sent.end(body);
+    return answerHead(sent, time);
 }
 
 async function textOf(response: IncomingMessage, answerBytes: number): Promise<string> {

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Got } from 'got';
 import type { UpstreamRequest } from '../../shared/domain/types.ts';
-import type { GuardedAgent } from '../egress.ts';
+import { type GuardedAgent, MAX_INTERIM } from '../egress.ts';
 import type { CallTime } from './call.ts';
 import { UpstreamFault } from './failures.ts';
 
@@ -16,9 +16,6 @@ export interface Exchange {
     /** Discards the rest of the answer and closes the connection. */
     abandon(): void;
 }
-
-/** Allowed interim answers (1xx). A site that sends more only delays the call. */
-const MAX_INTERIM = 8;
 
 /** Sends one request through got, without got's retries, redirects and unpacking, and ends it when the call is over. */
 export function startExchange(client: Got, request: UpstreamRequest, pool: GuardedAgent, time: CallTime): Exchange {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ANSWER_MS, KEPT_ANSWER_BYTES } from '../../shared/domain/events/webhook-bounds.ts';
-import { createConnector, type EgressConnector, EgressDenied, type EgressRules, GuardedAgent } from '../egress.ts';
+import { answerHead, createConnector, type EgressConnector, EgressDenied, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call.ts';
 
 const HEADER_BYTES = 16 * 1024;
@@ -50,7 +50,8 @@ export function createEventPoster(rules: EgressRules, connector: EgressConnector
                 return ended(await once(agent, url, event, time).catch((error) => retryStale(error, () => once(agent, url, event, time))));
             } catch (error) {
                 const isSent = !(error instanceof EgressDenied);
-                return ended({ isDelivered: false, code: null, problem: problemOf(error, time), answer: null }, isSent);
+                const code = error instanceof NoAnswer ? error.status : null;
+                return ended({ isDelivered: false, code, problem: problemOf(error, time), answer: null }, isSent);
             } finally {
                 time.close();
             }
@@ -70,46 +71,24 @@ function retryStale<T>(error: unknown, send: () => Promise<T>): Promise<T> {
     throw error;
 }
 
-function once(
+async function once(
     agent: GuardedAgent,
     url: URL,
     { headers, body }: PostedEvent,
     time: CallTime,
 ): Promise<Pick<PostEnd, 'isDelivered' | 'code' | 'problem' | 'answer'>> {
-    return new Promise((resolve, reject) => {
-        const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), 'accept-encoding': 'identity' };
-        const request = agent.request(url, { method: 'POST', headers: all, maxHeaderSize: HEADER_BYTES }, time);
-        const forget = time.whenOver(() => request.destroy(new Error('the time is over')));
-        request.on('error', (error: NodeJS.ErrnoException) => {
-            forget();
-            reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error);
-        });
-        // After `upgrade` Node emits neither `response` nor `error`.
-        request.on('upgrade', (response, socket) => {
-            forget();
-            socket.destroy();
-            const problem = 'The receiver switched to another protocol without being asked.';
-            resolve({ isDelivered: false, code: response.statusCode ?? null, problem, answer: null });
-        });
-        const onClose = () => {
-            forget();
-            reject(new Error('the connection was closed without an answer'));
-        };
-        request.on('close', onClose);
-        request.on('response', (response) => {
-            request.off('close', onClose);
-            const code = response.statusCode ?? 0;
-            const isDelivered = code >= 200 && code <= 299;
-            const problem = isDelivered
-                ? null
-                : `The receiver answered ${code}${code >= 300 && code <= 399 ? '; redirects are not followed' : ''}.`;
-            readBeginning(response).then((answer) => {
-                forget();
-                resolve({ isDelivered, code, problem, answer });
-            });
-        });
-        request.end(body);
+    const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), 'accept-encoding': 'identity' };
+    const request = agent.request(url, { method: 'POST', headers: all, maxHeaderSize: HEADER_BYTES }, time);
+    request.end(body);
+    const response = await answerHead(request, time).catch((error: NodeJS.ErrnoException) => {
+        throw request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error;
     });
+    const code = response.statusCode ?? 0;
+    const isDelivered = code >= 200 && code <= 299;
+    const problem = isDelivered
+        ? null
+        : `The receiver answered ${code}${code >= 300 && code <= 399 ? '; redirects are not followed' : ''}.`;
+    return { isDelivered, code, problem, answer: await readBeginning(response) };
 }
 
 /** Reads the beginning of a body as text; null if it is compressed or none arrives in time. A complete body lets the connection be reused. */
@@ -137,6 +116,7 @@ async function readBeginning(response: IncomingMessage): Promise<string | null> 
 
 function problemOf(error: unknown, time: CallTime): string {
     if (error instanceof EgressDenied) return 'Routebook may not call the address of the receiver.';
+    if (error instanceof NoAnswer) return `The receiver ${error.message}.`;
     if (time.isOver()) return `The receiver did not answer within ${ANSWER_MS / 1000} seconds.`;
     const code = (error as NodeJS.ErrnoException).code;
     return `The receiver could not be reached${code === undefined ? '' : ` (${code})`}.`;

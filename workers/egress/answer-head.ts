@@ -1,0 +1,41 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Waiting } from './agent.ts';
+
+/** How many interim answers (1xx) may precede an answer. */
+export const MAX_INTERIM = 8;
+
+/** The server sent something else than an answer. The message continues "the server". */
+export class NoAnswer extends Error {
+    /** The HTTP status of what it sent. */
+    readonly status: number;
+
+    constructor(message: string, status: number) {
+        super(message);
+        this.status = status;
+    }
+}
+
+/**
+ * Resolves with the head of the answer to a request, and rejects when there will be none. For some ends, Node emits neither `response` nor
+ * `error`.
+ */
+export function answerHead(request: ClientRequest, waiting: Waiting): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+        const stop = (error: Error) => {
+            request.destroy();
+            reject(error);
+        };
+        let interim = 0;
+        waiting.whenOver(() => stop(new Error('the time is over')));
+        request.on('response', resolve);
+        request.on('error', reject);
+        request.on('close', () => reject(new Error('the connection was closed without an answer')));
+        request.on('information', ({ statusCode }) => {
+            if (++interim > MAX_INTERIM) stop(new NoAnswer('sends interim answers without end', statusCode));
+        });
+        request.on('upgrade', ({ statusCode = 101 }, socket) => {
+            socket.destroy();
+            stop(new NoAnswer('switched to another protocol without being asked', statusCode));
+        });
+    });
+}
