@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Json } from '../types.ts';
 
@@ -27,22 +27,13 @@ export function openCursor(key: Uint8Array, query: Json, cursor: string): Json |
     return JSON.parse(Buffer.from(text, 'base64url').toString()) as Json;
 }
 
-/** The block of SHA-256, in bytes. */
-const BLOCK = 64;
-
-/** Makes the 128-bit MACs of one query in base64url: HMAC-SHA-256 (RFC 2104), in a third of the time that `createHmac` takes. */
+/** Makes the 128-bit MACs of one query in base64url. */
 function sealer(key: Uint8Array, query: Json): (text: string) => string {
-    const inner = Buffer.concat([padded(key, 0x36), Buffer.from(`${canonicalize(query)}\n`)]);
-    const outer = padded(key, 0x5c);
-    return (text) => {
-        const digest = hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'buffer');
-        return hash('sha256', Buffer.concat([outer, digest]), 'buffer').toString('base64url', 0, 16);
-    };
-}
-
-/** A key of at most one block, XORed with a byte. */
-function padded(key: Uint8Array, byte: number): Buffer {
-    const block = Buffer.alloc(BLOCK, byte);
-    for (const [at, value] of key.entries()) block[at] = value ^ byte;
-    return block;
+    const secret = createSecretKey(key);
+    const head = `${canonicalize(query)}\n`;
+    return (text) =>
+        createHmac('sha256', secret)
+            .update(head + text)
+            .digest()
+            .toString('base64url', 0, 16);
 }
