@@ -1,10 +1,8 @@
 import type { Stripe } from 'stripe';
 import type { App } from '../app.ts';
 import type { SoldPlan } from '../domain/accounts/subscription.ts';
-import type { Config } from '../platform/config.ts';
+import type { StripeSettings } from '../platform/service-settings.ts';
 import { Refusal } from '../refusals.ts';
-
-type StripeSettings = NonNullable<Config['stripe']>;
 
 /** Payment through Stripe, if the operator configured it. */
 export interface Billing extends Pick<App, 'db' | 'secrets' | 'log' | 'clock' | 'publicUrl'> {

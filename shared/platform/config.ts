@@ -4,7 +4,8 @@ import type { EgressAllowEntry } from '../domain/site/egress-allow.ts';
 import type { NameList } from '../domain/site/name-list.ts';
 import type { EmbeddingsSettings } from './embedder.ts';
 import { shippedReserved } from './reserved-names.ts';
-import { ConfigFault, type Env, SettingsReader, type StripeSettings } from './settings-reader.ts';
+import { readEmbeddings, readOAuthClientsFile, readRedis, readStripe, type StripeSettings } from './service-settings.ts';
+import { ConfigFault, type Env, SettingsReader } from './settings-reader.ts';
 
 /** All settings, validated and frozen. Times are in milliseconds, prices in dollars. */
 export interface Config {
@@ -96,7 +97,7 @@ export function readConfig(env: Env = process.env): Config {
         publicUrl: read.publicUrl('PUBLIC_URL', 'https://routebook.example')?.replace(/(?<!\/)\/+$/, ''),
         databaseUrl,
         databaseReplicaUrl: read.replica('DATABASE_REPLICA_URL', 'DATABASE_URL'),
-        ...read.redis(),
+        ...readRedis(read),
         workerConcurrency: read.integer('WORKER_CONCURRENCY', { min: 1, max: 10_000, fallback: 128 }),
         workerJobShare: read.share('WORKER_JOB_SHARE', 0.8),
         resultsKeepDays: read.integer('RESULTS_KEEP_DAYS', { min: 1, max: 90, fallback: 7 }),
@@ -118,8 +119,8 @@ export function readConfig(env: Env = process.env): Config {
         demo: read.flag('DEMO', databaseUrl === undefined),
         starterVerify: read.flag('STARTER_VERIFY', false),
         reservedDomains: read.names('RESERVED_DOMAINS', shippedReserved()),
-        oauthClients: read.oauthClients('OAUTH_CLIENTS'),
-        embeddings: read.embeddings(),
+        oauthClients: readOAuthClientsFile(read),
+        embeddings: readEmbeddings(read),
         logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
         cost: {
             perRequest: read.amount('COST_PER_REQUEST'),
@@ -133,7 +134,7 @@ export function readConfig(env: Env = process.env): Config {
             smtpUrl: read.url('SMTP_URL', ['smtp:', 'smtps:'], 'smtps://user:password@mail.example:465'),
             from: read.sender('MAIL_FROM', 'Routebook <hello@routebook.example>'),
         },
-        stripe: read.stripe(),
+        stripe: readStripe(read),
         otelEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], 'http://collector.example:4318'),
         // Node checks ten times a second, so each connection is closed within 15 s.
         arrivalMs: 14_500,

@@ -1,20 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseSecretKeys, type SecretKey } from '../domain/accounts/key-ring.ts';
-import { type OAuthClients, readOAuthClients } from '../domain/connections/oauth-clients.ts';
 import { type EgressAllowEntry, parseEgressAllow } from '../domain/site/egress-allow.ts';
 import { joinNames, type NameList, readNames } from '../domain/site/name-list.ts';
-import type { EmbeddingsSettings } from './embedder.ts';
-import { isSentinelUrl, parseSentinelUrl } from './redis-url.ts';
-
-/** The four STRIPE settings, and the address of a test server. */
-export interface StripeSettings {
-    secretKey: string;
-    webhookSecret: string;
-    priceStarter: string;
-    pricePro: string;
-    apiBase: string | undefined;
-}
 
 /** One or more settings are invalid. Each line names the setting, the problem and an example. */
 export class ConfigFault extends Error {
@@ -28,10 +16,6 @@ export class ConfigFault extends Error {
 }
 
 export type Env = Readonly<Record<string, string | undefined>>;
-
-/** The model of OpenAI, whose API the server implements. */
-const DEFAULT_MODEL = 'text-embedding-3-small';
-const STRIPE_NAMES = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRICE_STARTER', 'STRIPE_PRICE_PRO'] as const;
 
 /** Reads settings and collects all faults, so that people can fix them together. */
 export class SettingsReader {
@@ -47,13 +31,18 @@ export class SettingsReader {
     }
 
     /** An empty value counts as not set, because compose files and CI systems express "not set" like this. */
-    #value(name: string): string | undefined {
+    value(name: string): string | undefined {
         const value = this.#env[name]?.trim();
         return value === '' ? undefined : value;
     }
 
-    #fault(name: string, problem: string, example: string): undefined {
-        this.#faults.push(`${name}: ${problem}; for example ${name}=${example}`);
+    fault(name: string, problem: string, example: string): undefined {
+        return this.report(`${name}: ${problem}; for example ${name}=${example}`);
+    }
+
+    /** Adds a fault in words of its own. */
+    report(line: string): undefined {
+        this.#faults.push(line);
         return undefined;
     }
 
@@ -62,65 +51,53 @@ export class SettingsReader {
     }
 
     optionalInteger(name: string, { min, max, fallback }: { min: number; max: number; fallback: number }): number | undefined {
-        const value = this.#value(name);
+        const value = this.value(name);
         if (value === undefined) return undefined;
         const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
         if (number >= min && number <= max) return number;
-        return this.#fault(name, `must be a whole number from ${min} to ${max}`, String(fallback));
+        return this.fault(name, `must be a whole number from ${min} to ${max}`, String(fallback));
     }
 
     amount(name: string): number {
-        const value = this.#value(name);
+        const value = this.value(name);
         if (value === undefined) return 0;
         const number = /^\d{1,9}(\.\d{1,12})?$/.test(value) ? Number(value) : Number.NaN;
-        return Number.isNaN(number) ? (this.#fault(name, 'must be dollars, a decimal number of 0 or more', '0.00002') ?? 0) : number;
+        return Number.isNaN(number) ? (this.fault(name, 'must be dollars, a decimal number of 0 or more', '0.00002') ?? 0) : number;
     }
 
     /** @returns 0.1 to 1 */
     share(name: string, fallback: number): number {
-        const value = this.#value(name);
+        const value = this.value(name);
         if (value === undefined) return fallback;
         const number = /^(0\.\d{1,6}|1(\.0{1,6})?)$/.test(value) ? Number(value) : Number.NaN;
-        return number >= 0.1 ? number : (this.#fault(name, 'must be a share of 0.1 to 1', '0.8') ?? fallback);
+        return number >= 0.1 ? number : (this.fault(name, 'must be a share of 0.1 to 1', '0.8') ?? fallback);
     }
 
     flag(name: string, fallback: boolean): boolean {
-        const value = this.#value(name);
+        const value = this.value(name);
         if (value === undefined) return fallback;
         if (value === 'true' || value === 'false') return value === 'true';
-        return this.#fault(name, 'must be true or false', 'false') ?? fallback;
+        return this.fault(name, 'must be true or false', 'false') ?? fallback;
     }
 
     oneOf(name: string, allowed: readonly string[], fallback: string): string {
-        const value = this.#value(name);
+        const value = this.value(name);
         if (value === undefined || allowed.includes(value)) return value ?? fallback;
-        return this.#fault(name, `must be one of ${allowed.join(', ')}`, fallback) ?? fallback;
+        return this.fault(name, `must be one of ${allowed.join(', ')}`, fallback) ?? fallback;
     }
 
     text(name: string, pattern: RegExp, what: string, example: string): string | undefined {
-        const value = this.#value(name);
+        const value = this.value(name);
         if (value === undefined || pattern.test(value)) return value;
-        return this.#fault(name, `must be ${what}`, example);
-    }
-
-    /** A server with the OpenAI embeddings API, given by its base URL or by its embeddings route. */
-    embeddings(): EmbeddingsSettings | undefined {
-        const url = this.url('EMBEDDINGS_URL', ['http:', 'https:'], 'https://models.example/v1');
-        const model = this.text('EMBEDDINGS_MODEL', /^[!-~]{1,200}$/, 'a name without spaces', DEFAULT_MODEL) ?? DEFAULT_MODEL;
-        const key = this.text('EMBEDDINGS_KEY', /^[!-~]{1,1000}$/, 'visible ASCII without spaces', 'sk-local');
-        const perMinute = this.integer('EMBEDDINGS_PER_MINUTE', { min: 0, max: 1_000_000, fallback: 600 });
-        if (url === undefined) return undefined;
-        const route = new URL(url);
-        if (!route.pathname.endsWith('/embeddings')) route.pathname = `${route.pathname.replace(/\/+$/, '')}/embeddings`;
-        return { url: route.href, key, model, perMinute };
+        return this.fault(name, `must be ${what}`, example);
     }
 
     host(name: string, example: string): string | undefined {
-        const value = this.#value(name);
+        const value = this.value(name);
         const isName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
         // hapi accepts no zone ids (`fe80::1%eth0`).
         if (value === undefined || isName.test(value) || (isIP(value) !== 0 && !value.includes('%'))) return value;
-        return this.#fault(name, 'must be a host name or an address without brackets to listen on', example);
+        return this.fault(name, 'must be a host name or an address without brackets to listen on', example);
     }
 
     /**
@@ -128,16 +105,16 @@ export class SettingsReader {
      * @param options.mayLackHost the URL of a unix socket has no host (`postgresql://user@/name?host=/dir`)
      */
     url(name: string, protocols: readonly string[], example: string, { mayLackHost = false } = {}): string | undefined {
-        const value = this.#value(name);
+        const value = this.value(name);
         if (value === undefined) return undefined;
         const beginnings = protocols.map((protocol) => `${protocol}//`);
         if (!beginnings.some((beginning) => value.toLowerCase().startsWith(beginning))) {
-            return this.#fault(name, `must be a URL that begins with ${beginnings.join(' or ')}`, example);
+            return this.fault(name, `must be a URL that begins with ${beginnings.join(' or ')}`, example);
         }
         // The parser takes the first word after any number of slashes as the host, and rejects a user without a host.
         const whole = mayLackHost ? value.replace(/^([a-z]+:\/\/[^/?#]*@|[a-z]+:\/\/)(?=[/?]|$)/i, '$1socket') : value;
         if (/^[a-z]+:\/\/[^/\\?#]/i.test(whole) && URL.canParse(whole)) return value;
-        return this.#fault(name, 'must be a URL with a host, and a port up to 65535 if any', example);
+        return this.fault(name, 'must be a URL with a host, and a port up to 65535 if any', example);
     }
 
     database(name: string, host: string): string | undefined {
@@ -147,101 +124,74 @@ export class SettingsReader {
 
     replica(name: string, primary: string): string | undefined {
         const url = this.database(name, 'replica.example');
-        if (url === undefined || this.#value(primary) !== undefined) return url;
-        this.#faults.push(
+        if (url === undefined || this.value(primary) !== undefined) return url;
+        return this.report(
             `${name}: needs ${primary}, which it is a replica of; for example ${primary}=postgresql://user:password@db.example:5432/routebook`,
         );
-        return undefined;
-    }
-
-    /** One Redis, or one for each role. It is a fault if only one role would be in PostgreSQL, because nobody wants that. */
-    redis(): Record<'redisUrl' | 'redisQueueUrl' | 'redisLimitsUrl', string | undefined> {
-        const roles = ['REDIS_QUEUE_URL', 'REDIS_LIMITS_URL'] as const;
-        const [alone, ...more] = roles.filter((name) => this.#value(name) !== undefined);
-        const other = roles.find((name) => name !== alone);
-        if (this.#value('REDIS_URL') === undefined && alone !== undefined && more.length === 0) {
-            const example = 'REDIS_URL=redis://127.0.0.1:6379';
-            this.#faults.push(`${alone}: needs REDIS_URL, or ${other}, for the other role of Redis; for example ${example}`);
-        }
-        return {
-            redisUrl: this.#redisUrl('REDIS_URL'),
-            redisQueueUrl: this.#redisUrl('REDIS_QUEUE_URL'),
-            redisLimitsUrl: this.#redisUrl('REDIS_LIMITS_URL'),
-        };
-    }
-
-    #redisUrl(name: string): string | undefined {
-        const value = this.#value(name);
-        if (value === undefined || !isSentinelUrl(value)) {
-            return this.url(name, ['redis:', 'rediss:', 'redis+sentinel:', 'rediss+sentinel:'], 'redis://127.0.0.1:6379');
-        }
-        if (parseSentinelUrl(value) !== undefined) return value;
-        const problem = 'must be a URL of Sentinels, with commas between, and behind a slash the name of their primary';
-        return this.#fault(name, problem, 'redis+sentinel://10.0.0.1:26379,10.0.0.2:26379/routebook');
     }
 
     /** Paths are appended to the URL, so it may have no query or fragment. */
     publicUrl(name: string, example: string): string | undefined {
         const value = this.url(name, ['http:', 'https:'], example);
         if (value === undefined || /^[a-z]+:\/\/[^\s/\\?#@]+(\/[^\s\\?#]*)?$/i.test(value)) return value;
-        return this.#fault(name, 'must be a URL without user, query, fragment and spaces', example);
+        return this.fault(name, 'must be a URL without user, query, fragment and spaces', example);
     }
 
     /** A mail address, alone or in angle brackets after a name. */
     sender(name: string, example: string): string | undefined {
-        const value = this.#value(name);
+        const value = this.value(name);
         const address = value === undefined ? undefined : (/^[^<>]*<([^<>]*)>$/.exec(value)?.[1] ?? value);
         // The domain may lack a dot, as in internal mail systems.
         if (address === undefined || /^[^\s@<>,]+@[^\s@<>,]+$/.test(address)) return value;
-        return this.#fault(name, 'must be a mail address, alone or in angle brackets behind a name', example);
+        return this.fault(name, 'must be a mail address, alone or in angle brackets behind a name', example);
     }
 
-    emails(name: string): string[] {
-        const list = (this.#value(name) ?? '')
-            .split(',')
-            .map((email) => email.trim().toLowerCase())
-            .filter(Boolean);
-        if (list.every((email) => /^[^@\s]+@[^@\s]+$/.test(email))) return list;
-        return this.#fault(name, 'must be mail addresses with commas between', 'ops@routebook.example') ?? [];
-    }
-
-    addresses(name: string): string[] {
-        const list = (this.#value(name) ?? '')
+    #list(name: string): string[] {
+        return (this.value(name) ?? '')
             .split(',')
             .map((entry) => entry.trim())
             .filter(Boolean);
+    }
+
+    emails(name: string): string[] {
+        const list = this.#list(name).map((email) => email.toLowerCase());
+        if (list.every((email) => /^[^@\s]+@[^@\s]+$/.test(email))) return list;
+        return this.fault(name, 'must be mail addresses with commas between', 'ops@routebook.example') ?? [];
+    }
+
+    addresses(name: string): string[] {
+        const list = this.#list(name);
         const isRight = (entry: string) => {
             const [, six = '', four = '', port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(entry) ?? [];
             return (isIP(six) === 6 || isIP(four) === 4) && Number(port) >= 1 && Number(port) <= 65_535;
         };
         if (list.every(isRight)) return list;
-        return this.#fault(name, 'must be address:port pairs with commas between', '192.0.2.53:53,[2001:db8::53]:53') ?? [];
+        return this.fault(name, 'must be address:port pairs with commas between', '192.0.2.53:53,[2001:db8::53]:53') ?? [];
     }
 
     egressAllow(name: string): readonly EgressAllowEntry[] {
-        const value = this.#value(name);
+        const value = this.value(name);
         if (value === undefined) return [];
         const parsed = parseEgressAllow(value);
-        return parsed.ok ? parsed.entries : (this.#fault(name, parsed.problem, '127.0.0.0/8:3000,[::1]/128:3000') ?? []);
+        return parsed.ok ? parsed.entries : (this.fault(name, parsed.problem, '127.0.0.0/8:3000,[::1]/128:3000') ?? []);
     }
 
     secretKeys(name: string): readonly SecretKey[] {
-        const value = this.#value(name);
+        const value = this.value(name);
         if (value === undefined) return [];
         const parsed = parseSecretKeys(value);
         // No example, because people would copy it, and a published key protects nothing.
-        if (!parsed.ok) this.#faults.push(`${name}: ${parsed.problem}; make one with: openssl rand -base64 32`);
+        if (!parsed.ok) this.report(`${name}: ${parsed.problem}; make one with: openssl rand -base64 32`);
         return parsed.ok ? parsed.keys : [];
     }
 
     egressHosts(name: string): ReadonlyMap<string, readonly string[]> {
         const hosts = new Map<string, string[]>();
-        for (const entry of (this.#value(name) ?? '').split(',')) {
-            if (entry.trim() === '') continue;
+        for (const entry of this.#list(name)) {
             const [host, address, ...more] = entry.split('=').map((part) => part.trim().toLowerCase());
             const bare = address?.replace(/^\[(.*)\]$/, '$1');
             if (!host || !bare || more.length > 0 || isIP(bare) === 0 || !/^[a-z0-9.-]+$/.test(host)) {
-                this.#fault(name, 'must be name=address pairs with commas between', 'shop.example=127.0.0.1');
+                this.fault(name, 'must be name=address pairs with commas between', 'shop.example=127.0.0.1');
                 continue;
             }
             const bareHost = host.replace(/\.$/, '');
@@ -253,16 +203,16 @@ export class SettingsReader {
     markdown(name: string): string | undefined {
         const text = this.#file(name, 'legal/terms.md')?.text;
         if (text === undefined || /^# \S/.test(text)) return text;
-        return this.#fault(name, 'must be Markdown whose first line is its title (`# Terms of service`)', 'legal/terms.md');
+        return this.fault(name, 'must be Markdown whose first line is its title (`# Terms of service`)', 'legal/terms.md');
     }
 
     #file(name: string, example: string): { path: string; text: string } | undefined {
-        const path = this.#value(name);
+        const path = this.value(name);
         if (path === undefined) return undefined;
         try {
             return { path, text: readFileSync(path, 'utf8') };
         } catch {
-            return this.#fault(name, `must be a file that can be read, which ${path} is not`, example);
+            return this.fault(name, `must be a file that can be read, which ${path} is not`, example);
         }
     }
 
@@ -273,35 +223,7 @@ export class SettingsReader {
         const { path, text } = file;
         const read = readNames(text);
         if (read.ok) return joinNames(shipped, read.list);
-        this.#fault(name, `line ${read.line} of ${path} ${read.problem}`, 'shared/data/reserved-domains.txt');
+        this.fault(name, `line ${read.line} of ${path} ${read.problem}`, 'shared/data/reserved-domains.txt');
         return shipped;
-    }
-
-    /** A JSON file: site → `{client_id, client_secret}`. */
-    oauthClients(name: string): OAuthClients {
-        const path = this.#value(name);
-        if (path === undefined) return new Map();
-        const shape = '{"example.com": {"client_id": "…", "client_secret": "…"}}';
-        try {
-            const read = readOAuthClients(JSON.parse(readFileSync(path, 'utf8')));
-            if (read !== undefined) return read;
-            this.#fault(name, `must be a file of JSON such as ${shape}, which ${path} is not`, 'oauth-clients.json');
-        } catch {
-            // The message of the JSON parser may repeat a secret.
-            this.#fault(name, `must be a file of JSON that can be read, which ${path} is not`, 'oauth-clients.json');
-        }
-        return new Map();
-    }
-
-    stripe(): StripeSettings | undefined {
-        const apiBase = this.url('STRIPE_API_BASE', ['http:', 'https:'], 'http://127.0.0.1:12111');
-        const [secretKey, webhookSecret, priceStarter, pricePro] = STRIPE_NAMES.map((name) => this.#value(name));
-        if (secretKey && webhookSecret && priceStarter && pricePro) return { secretKey, webhookSecret, priceStarter, pricePro, apiBase };
-        const missing = STRIPE_NAMES.filter((name) => this.#value(name) === undefined);
-        const [first] = missing;
-        if (first === undefined || missing.length === STRIPE_NAMES.length) return undefined;
-        const given = STRIPE_NAMES.filter((name) => !missing.includes(name)).join(', ');
-        this.#faults.push(`${missing.join(', ')}: missing beside ${given}; the four go together, all or none; for example ${first}=value`);
-        return undefined;
     }
 }

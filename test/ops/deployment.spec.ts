@@ -7,7 +7,7 @@ import { BATCH_BODIES } from '../../shared/domain/jobs/bounds.ts';
 import { readConfig } from '../../shared/platform/config.ts';
 
 const OPS = fileURLToPath(new URL('../../ops', import.meta.url));
-const SETTINGS = ['config.ts', 'settings-reader.ts']
+const SETTINGS = ['config.ts', 'service-settings.ts']
     .map((name) => readFileSync(fileURLToPath(new URL(`../../shared/platform/${name}`, import.meta.url)), 'utf8'))
     .join('\n');
 
