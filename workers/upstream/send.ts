@@ -9,15 +9,14 @@ import type { Pace } from '../pace.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './answers.ts';
 import { type Body, readBody } from './body.ts';
 import { isBodyless } from './bodyless.ts';
-import { botChallengeOf } from './bot-challenges.ts';
 import type { CallTime } from './call.ts';
 import type { CallCookies } from './cookies.ts';
 import { type Exchange, startExchange } from './exchange.ts';
 import { type Fault, faultOf, UpstreamFault } from './failures.ts';
 import { KEEPS_TOO_LONG, noMemory, type Reservation } from './memory-budget.ts';
 import { followRedirect, isRedirect, MAX_REDIRECTS, refusalOf } from './redirects.ts';
-import { isRetriedStatus, pauseBefore, readRetryAfter } from './retries.ts';
-import { snippetOf } from './snippet.ts';
+import { readRefused } from './refused-answer.ts';
+import { pauseBefore } from './retries.ts';
 
 export interface SendOptions {
     /** Only for metrics. */
@@ -54,10 +53,6 @@ export interface UpstreamCaps {
     headerBytes: number;
     headers: number;
 }
-
-/** Bytes of an error answer to read for its snippet, and the time for it in milliseconds. */
-const REFUSAL_BODY = 16 * 1024;
-const REFUSAL_PATIENCE = 1000;
 
 const NO_TURN = 'So many calls of this site wait for their turn that this one has none before its deadline.';
 
@@ -173,33 +168,34 @@ export class Call {
         let status = 0;
         let body: Body | undefined;
         let exchange: Exchange | undefined;
-        let isAttached = false;
         let result = 'success';
+        const { caps, rules } = this.#tools;
+        const { effect, registrable, credential, pace } = this.#options;
         try {
             this.#attempts++;
-            const sent = await this.#withCredential(this.#withCookies(request));
-            isAttached = sent.isAttached;
-            exchange = startExchange(this.#tools.client, sent.request, this.#agentFor(request), this.#time);
+            const { request: sent, isAttached } = await this.#withCredential(this.#withCookies(request));
+            exchange = startExchange(this.#tools.client, sent, this.#agentFor(request), this.#time);
             const response = await exchange.head;
-            this.#checkHeaders(response, request.method);
+            checkHeaders(response, request.method, caps);
             this.#options.cookies?.store(request.url, response.headers['set-cookie'], Date.now());
             status = response.statusCode ?? 0;
             if (isRedirect(status, response.headers.location)) {
                 exchange.abandon();
                 this.#heads.push(response.headers);
                 result = 'redirect';
-                const { effect, registrable, credential } = this.#options;
                 const { location } = response.headers;
                 const here = { status, location: credential?.cleanUrl(location) ?? location };
-                return { next: followRedirect(request, here, { effect, registrable, rules: this.#tools.rules }) };
+                return { next: followRedirect(request, here, { effect, registrable, rules }) };
             }
-            if (status < 200 || status > 299) throw await this.#refused(request, response, exchange, { began, isAttached });
+            if (status < 200 || status > 299) {
+                throw await readRefused(response, exchange, { began, isAttached, host: new URL(request.url).hostname, credential, pace });
+            }
             const isEmpty = isBodyless({ status, method: request.method });
-            body = await readBody(response, this.#tools.caps.body, { isEmpty, reservation: this.#options.reservation });
-            if (!body.isWhole) throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
-            this.#checkCount(response.rawHeaders.length + response.rawTrailers.length);
+            body = await readBody(response, caps.body, { isEmpty, reservation: this.#options.reservation });
+            if (!body.isWhole) throw tooLarge(caps);
+            checkHeaderCount(response.rawHeaders.length + response.rawTrailers.length, caps);
             this.#heads.push(response.headers);
-            const shown = this.#options.credential?.maskBytes(body.bytes, response.headers['content-type']) ?? body.bytes;
+            const shown = credential?.maskBytes(body.bytes, response.headers['content-type']) ?? body.bytes;
             return { page: { status, headers: response.headers, body: shown, url: request.url, method: request.method } };
         } catch (error) {
             const cause = error instanceof UpstreamFault ? error : (exchange?.brokenBy() ?? error);
@@ -261,53 +257,6 @@ export class Call {
         return new GuardedAgent(scheme, this.#tools.connector, handOver);
     }
 
-    #checkHeaders(response: IncomingMessage, method: Method): void {
-        this.#checkCount(response.rawHeaders.length);
-        const length = Number(response.headers['content-length'] ?? 0);
-        const isPlain = response.headers['content-encoding'] === undefined && method !== 'HEAD';
-        if (isPlain && length > this.#tools.caps.body && (response.statusCode ?? 0) < 300) {
-            throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
-        }
-    }
-
-    /** @param parts names and values, as Node lists them */
-    #checkCount(parts: number): void {
-        if (parts / 2 > this.#tools.caps.headers) throw new UpstreamFault('UPSTREAM_TOO_LARGE', 'The answer has too many headers.');
-    }
-
-    /** The fault for a status other than 2xx, with the beginning of its body if that arrives soon. */
-    async #refused(
-        request: UpstreamRequest,
-        response: IncomingMessage,
-        exchange: Exchange,
-        { began, isAttached }: { began: number; isAttached: boolean },
-    ): Promise<UpstreamFault> {
-        const status = response.statusCode ?? 0;
-        const patience = setTimeout(() => exchange.abandon(), REFUSAL_PATIENCE);
-        const body = await readBody(response, REFUSAL_BODY, { keepsBeginning: true }).catch(() => undefined);
-        clearTimeout(patience);
-        if (body === undefined || !body.isWhole) exchange.abandon();
-        const retryAfter = readRetryAfter(response.headers['retry-after'], Date.now());
-        if (status === 429) {
-            const ageMs = performance.now() - began;
-            this.#options.pace?.slowDown(new URL(request.url).hostname, { retryAfter, ageMs, isOwn: isAttached });
-        }
-        const { credential } = this.#options;
-        const bytes = body && (credential?.maskBytes(body.bytes, response.headers['content-type']) ?? body.bytes);
-        const snippet = bytes === undefined ? '' : snippetOf(bytes, credential?.maskText);
-        const isCallers = isAttached && (status === 401 || status === 403);
-        if (isAttached && status === 401) return new UpstreamFault('UPSTREAM_UNAUTHORIZED', undefined, { status, snippet, isCallers });
-        const wall = botChallengeOf({ headers: response.headers, body: body?.bytes }, 'refused');
-        if (wall !== undefined) return new UpstreamFault('UPSTREAM_BLOCKED', wall, { status, snippet });
-        return new UpstreamFault(status === 429 ? 'UPSTREAM_RATE_LIMITED' : 'UPSTREAM_STATUS', undefined, {
-            isTransient: isRetriedStatus(status),
-            status,
-            snippet,
-            isCallers,
-            ...(retryAfter === undefined ? {} : { retryAfter }),
-        });
-    }
-
     async #mayTryAgain(fault: Fault): Promise<boolean> {
         if (this.#options.effect !== 'read') return false;
         const pause = pauseBefore(this.#retries + 1, fault, this.#time.left(), Math.random());
@@ -364,4 +313,21 @@ export class Call {
         if (this.#marking === undefined || this.#mayHaveArrived) return false;
         return Promise.race([this.#marking.catch(() => false), delay(LATE_MARK_MS, false, { ref: false })]);
     }
+}
+
+/** @throws UpstreamFault UPSTREAM_TOO_LARGE if the answer has too many headers or announces too many bytes */
+function checkHeaders(response: IncomingMessage, method: Method, caps: UpstreamCaps): void {
+    checkHeaderCount(response.rawHeaders.length, caps);
+    const length = Number(response.headers['content-length'] ?? 0);
+    const isPlain = response.headers['content-encoding'] === undefined && method !== 'HEAD';
+    if (isPlain && length > caps.body && (response.statusCode ?? 0) < 300) throw tooLarge(caps);
+}
+
+/** @param parts names and values, as Node lists them */
+function checkHeaderCount(parts: number, { headers }: UpstreamCaps): void {
+    if (parts / 2 > headers) throw new UpstreamFault('UPSTREAM_TOO_LARGE', 'The answer has too many headers.');
+}
+
+function tooLarge({ body }: UpstreamCaps): UpstreamFault {
+    return new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${body} bytes.`);
 }
