@@ -1,18 +1,11 @@
 import { defined } from '../../shared/domain/defined.ts';
-import { limitsOf, paramsOf } from '../calling/fetch-endpoint.ts';
+import { type CallOptions, limitsOf, paramsOf } from '../calling/fetch-endpoint.ts';
 import { failureOfJob, type Job, type JobOrder, type JobStatus } from '../client/index.ts';
-import { needsSchema, readParams, type TypedParams } from '../package/read-params.ts';
+import { needsSchema, readParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
 
-interface JobOptions extends TypedParams {
-    version?: number | string;
-    maxCredits?: number;
-    maxResults?: number;
-    maxPages?: number;
-    maxAge?: number;
-    timeout?: number;
-    connection?: string;
+interface JobOptions extends CallOptions {
     expiresIn?: number;
     wait?: true;
 }

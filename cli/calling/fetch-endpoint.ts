@@ -5,17 +5,21 @@ import { needsSchema, readParams, type TypedParams } from '../package/read-param
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 
-export interface FetchOptions extends TypedParams {
-    dryRun?: true;
+/** The options of a call, now or queued. */
+export interface CallOptions extends TypedParams {
     version?: number | string;
     maxCredits?: number;
     maxResults?: number;
     maxPages?: number;
-    cursor?: string;
-    partial?: true;
     maxAge?: number;
     timeout?: number;
     connection?: string;
+}
+
+interface FetchOptions extends CallOptions {
+    dryRun?: true;
+    cursor?: string;
+    partial?: true;
     idempotencyKey?: string;
     session?: string;
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { BATCH_STATUSES, JOB_STATUSES } from '../../shared/domain/jobs/states.ts';
 import type { Run } from '../session.ts';
-import { CONNECTION, collect, examples, MAX_AGE, versionName, wholeNumber } from './options.ts';
+import { CONNECTION, collect, examples, MAX_AGE, takeCall, versionName, wholeNumber } from './options.ts';
 
 export function addBatchCommands(program: Command, run: Run): void {
     program.commandsGroup('Call sites many times:');
@@ -87,19 +87,10 @@ function addJobCommands(program: Command, run: Run): void {
                 'The key needs the scope jobs.',
             ),
         );
-    job.command('add')
-        .description('queue one call; it waits where a fetch would be refused for limits or credits')
-        .argument('<site>')
-        .argument('<endpoint>')
-        .option('-p, --param <name=value>', 'a param; name:=json for JSON, name=@path for a file; repeatable', collect)
-        .option('--params <json>', 'all params as one JSON object')
-        .option('--version <version>', 'number or hash; the latest by default', versionName)
-        .option('--max-credits <n>', 'spending cap of the call', wholeNumber(1, 1_000_000_000))
-        .option('--max-results <n>', 'the most results', wholeNumber(1, 1000))
-        .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
+    const add = job.command('add').description('queue one call; it waits where a fetch would be refused for limits or credits');
+    takeCall(add, { version: 'the latest by default', cap: 'the call' })
         .option('--max-age <seconds>', MAX_AGE, wholeNumber(0, 86_400))
         .option('--timeout <ms>', 'how long one attempt may take', wholeNumber(1000, 120_000))
-        .option('--connection <id>', CONNECTION)
         .option('--expires-in <seconds>', 'how long the job may wait to start; 3600 by default', wholeNumber(60, 86_400))
         .option('--wait', 'wait for its end and show the result')
         .action(run(async () => (await import('../batches/jobs.ts')).addJob));

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Run } from '../session.ts';
-import { CONNECTION, collect, examples, MAX_AGE, versionName, wholeNumber } from './options.ts';
+import { examples, MAX_AGE, takeCall, wholeNumber } from './options.ts';
 
 export function addCallingCommands(program: Command, run: Run): void {
     program.commandsGroup('Call sites:');
@@ -23,23 +23,13 @@ export function addCallingCommands(program: Command, run: Run): void {
         .requiredOption('--intent <text>', 'what you want to do: at least 20 characters and 5 distinct words')
         .addHelpText('after', examples(["catalog openlibrary.org --intent 'find the works of an author by name'"]))
         .action(run(async () => (await import('../calling/look-up-catalog.ts')).lookUpCatalog));
-    program
-        .command('fetch')
-        .description('call an endpoint through Routebook: result to stdout, cost to stderr')
-        .argument('<site>')
-        .argument('<endpoint>')
-        .option('-p, --param <name=value>', 'a param; name:=json for JSON, name=@path for a file; repeatable', collect)
-        .option('--params <json>', 'all params as one JSON object')
+    const fetch = program.command('fetch').description('call an endpoint through Routebook: result to stdout, cost to stderr');
+    takeCall(fetch, { version: 'the latest by default', cap: 'this call' })
         .option('--dry-run', 'show the request and its highest price; send and charge nothing')
-        .option('--max-credits <n>', 'spending cap of this call', wholeNumber(1, 1_000_000_000))
-        .option('--max-results <n>', 'the most results', wholeNumber(1, 1000))
-        .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
         .option('--cursor <cursor>', 'continue where a call over pages stopped: the next_cursor that it printed')
         .option('--partial', 'if a page after the first fails, print the pages before it')
         .option('--max-age <seconds>', MAX_AGE, wholeNumber(0, 86_400))
         .option('--timeout <ms>', 'how long to wait in all', wholeNumber(1000, 120_000))
-        .option('--version <version>', 'number or hash; the latest by default', versionName)
-        .option('--connection <id>', CONNECTION)
         .option('--session <id>', 'the session_id of the preceding look-up')
         .option('--idempotency-key <key>', 'repeating a key returns the same answer; by default each call gets a new one')
         .addHelpText(

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { MONITOR_STATUSES } from '../../shared/domain/monitors/states.ts';
 import type { Run } from '../session.ts';
-import { CONNECTION, collect, examples, versionName, wholeNumber } from './options.ts';
+import { examples, takeCall, wholeNumber } from './options.ts';
 
 export function addMonitorCommands(program: Command, run: Run): void {
     program.commandsGroup('Watch sites:');
@@ -20,19 +20,10 @@ export function addMonitorCommands(program: Command, run: Run): void {
                 'The key needs the scope jobs. Each run is a job, billed as one.',
             ),
         );
-    const add = monitor
-        .command('add')
-        .description('watch a read endpoint; needs either --every or --cron')
-        .argument('<site>')
-        .argument('<endpoint>')
-        .option('-p, --param <name=value>', 'a param; name:=json for JSON, name=@path for a file; repeatable', collect)
-        .option('--params <json>', 'all params as one JSON object')
-        .option('--version <version>', 'number or hash; by default each run uses the latest', versionName)
-        .option('--max-results <n>', 'the most results', wholeNumber(1, 1000))
-        .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
-        .option('--max-credits <n>', 'spending cap of a run', wholeNumber(1, 1_000_000_000))
-        .option('--connection <id>', CONNECTION);
-    takeSchedule(add).action(run(async () => (await import('../monitors/monitors.ts')).addMonitor));
+    const add = monitor.command('add').description('watch a read endpoint; needs either --every or --cron');
+    takeSchedule(takeCall(add, { version: 'by default each run uses the latest', cap: 'a run' })).action(
+        run(async () => (await import('../monitors/monitors.ts')).addMonitor),
+    );
     monitor
         .command('list')
         .description('list monitors, newest first')

@@ -1,10 +1,24 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 
 /** Help of `--connection`. */
 export const CONNECTION = 'the connection that sends your credential, or "default"';
 
 /** Help of `--max-age`. */
 export const MAX_AGE = 'a stored result of the same call that is not older may be returned for 0 credits';
+
+/** Adds what every command takes that calls an endpoint. */
+export function takeCall(command: Command, { version, cap }: { version: string; cap: string }): Command {
+    return command
+        .argument('<site>')
+        .argument('<endpoint>')
+        .option('-p, --param <name=value>', 'a param; name:=json for JSON, name=@path for a file; repeatable', collect)
+        .option('--params <json>', 'all params as one JSON object')
+        .option('--version <version>', `number or hash; ${version}`, versionName)
+        .option('--max-credits <n>', `spending cap of ${cap}`, wholeNumber(1, 1_000_000_000))
+        .option('--max-results <n>', 'the most results', wholeNumber(1, 1000))
+        .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
+        .option('--connection <id>', CONNECTION);
+}
 
 /** Returns a parser for a whole number within bounds. */
 export function wholeNumber(min: number, max: number): (text: string) => number {

@@ -1,8 +1,8 @@
 import { defined } from '../../shared/domain/defined.ts';
-import { paramsOf } from '../calling/fetch-endpoint.ts';
+import { type CallOptions, limitsOf, paramsOf } from '../calling/fetch-endpoint.ts';
 import type { Monitor, MonitorChanges, MonitorOrder, MonitorStatus } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
-import { needsSchema, readParams, type TypedParams } from '../package/read-params.ts';
+import { needsSchema, readParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
 import { fieldLines, table } from '../table.ts';
 
@@ -19,25 +19,16 @@ export interface ChangeOptions {
     maxCreditsPerDay?: number;
 }
 
-export interface AddOptions extends ChangeOptions, TypedParams {
-    version?: number | string;
-    maxResults?: number;
-    maxPages?: number;
-    maxCredits?: number;
-    connection?: string;
-}
+interface AddOptions extends ChangeOptions, Omit<CallOptions, 'maxAge' | 'timeout'> {}
 
 /** `routebook monitor add SITE ENDPOINT --every 1h` */
 export async function addMonitor(session: Session, site: string, endpoint: string, options: AddOptions): Promise<Done> {
-    const { version, maxResults, maxPages, maxCredits, connection } = options;
     if ((options.every === undefined) === (options.cron === undefined)) throw wrongUsage('give a schedule: either --every or --cron');
     const asTyped = readParams(options);
     const client = session.client();
-    const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, version)) : asTyped;
-    const limits = { version, max_results: maxResults, max_pages: maxPages, max_credits: maxCredits };
-    const monitor = await client.monitors.create(
-        defined<MonitorOrder>({ site, endpoint, params, ...scheduleOf(options), ...limits, connection }),
-    );
+    const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, options.version)) : asTyped;
+    const order: MonitorOrder = { site, endpoint, params, ...scheduleOf(options), ...limitsOf(options) };
+    const monitor = await client.monitors.create(order);
     const { paint } = session.terminal;
     return {
         result: monitor,

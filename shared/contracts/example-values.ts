@@ -242,3 +242,12 @@ export const MONITOR_CHANGE: JsonObject = {
     before_run: 'run_1aB2cD3eF4gH',
     after_run: 'run_4kT9mQ2xWn6B',
 };
+
+export const REPORT: JsonObject = {
+    report_id: 'rep_9dK2mT6yZc4P',
+    site: SHOP,
+    version: 3,
+    endpoint: 'search_products',
+    kind: 'wrong_result',
+    created_at: AT,
+};

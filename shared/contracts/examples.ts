@@ -18,6 +18,7 @@ import {
     PACKAGE,
     PAGE,
     POLICY,
+    REPORT,
     RUN,
     SHOP,
     VERSION,
@@ -212,28 +213,11 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     getPackage: { success: true, data: { ...PACKAGE, version: 3, version_hash: HASH, published_at: AT } },
     postReport: {
         success: true,
-        data: {
-            report_id: 'rep_9dK2mT6yZc4P',
-            site: SHOP,
-            version: 3,
-            endpoint: 'search_products',
-            kind: 'wrong_result',
-            created_at: AT,
-        },
+        data: REPORT,
     },
     getReports: {
         success: true,
-        data: [
-            {
-                report_id: 'rep_9dK2mT6yZc4P',
-                site: SHOP,
-                version: 3,
-                endpoint: 'search_products',
-                kind: 'wrong_result',
-                created_at: AT,
-                text: 'The price of product 7 is that of product 8.',
-            },
-        ],
+        data: [{ ...REPORT, text: 'The price of product 7 is that of product 8.' }],
         meta: PAGE,
     },
     postSchemaRequest: {

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import type { BrunoCollection } from '../domain/package/bruno-export.ts';
+import type { Change, PackageChanges } from '../domain/package/diff.ts';
 import type { PostmanCollection } from '../domain/package/postman-export.ts';
 import { LIMITS_IN_WORDS } from '../domain/package/rules/limits.ts';
 import type { ToolDefinition } from '../domain/package/tool-export.ts';
@@ -9,19 +10,14 @@ import type { JsonObject, Kind, Method, PackageDocument } from '../domain/types.
 import { contract, PACKAGE_BYTES } from './contract.ts';
 import * as v from './vocabulary.ts';
 
-export interface Changes {
-    added: string[];
-    removed: string[];
-    changed: string[];
-    hosts_added: string[];
-}
+export type Changes = PackageChanges;
 
 export interface PublishAnswer {
     site: string;
     version: number;
     version_hash: string;
     created: boolean;
-    change: 'major' | 'minor' | 'patch';
+    change: Change;
     changes: Changes;
     /** Null for a dry run. */
     published_at: string | null;

@@ -1,7 +1,7 @@
 /** Maximum number of rows in one statement. */
 const CHUNK = 1000;
 
-interface BatchWriter<Row> {
+export interface BatchWriter<Row> {
     /** Adds a row. Never waits and never fails. Beyond the limit, the oldest rows are dropped. */
     record(row: Row): void;
     /** Writes all rows so far. Never fails. */

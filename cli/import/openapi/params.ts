@@ -14,17 +14,7 @@ import type { CredentialHeader } from './security.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
 /** The params of an operation besides those of the body, or why the operation cannot be imported. */
-export type ReadParams =
-    | {
-          ok: true;
-          params: PackageParam[];
-          headers: Record<string, string>;
-          placeholders: Map<string, string>;
-          /** Headers with credentials. They do not become params. */
-          credentials: CredentialHeader[];
-          left: { name: string; why: string }[];
-      }
-    | { ok: false; why: string };
+export type ReadParams = ({ ok: true } & Collected) | { ok: false; why: string };
 
 /** Valid param names (docs/api.md, "Schema packages"). */
 export const PARAM_NAME = /^[!-z|~]{1,64}$/;
@@ -34,6 +24,7 @@ interface Collected {
     headers: Record<string, string>;
     /** Names of path params: in the document → in the package. */
     placeholders: Map<string, string>;
+    /** Headers with credentials. They do not become params. */
     credentials: CredentialHeader[];
     left: { name: string; why: string }[];
 }

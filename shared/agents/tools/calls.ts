@@ -52,10 +52,7 @@ export const startJob: AgentTool = {
     outputSchema: job,
     annotations: WRITES,
     needsKey: true,
-    async run(args, ask) {
-        const { body, headers } = messageOf(args);
-        return dataOf(ask, { method: 'POST', path: '/v1/jobs', body, headers, isRepeatable: false });
-    },
+    run: start('/v1/jobs'),
 };
 
 /** POST /v1/batches. */
@@ -74,10 +71,7 @@ export const runBatch: AgentTool = {
     outputSchema: gives({ batch_id: text, status: text }),
     annotations: WRITES,
     needsKey: true,
-    async run(args, ask) {
-        const { body, headers } = messageOf(args);
-        return dataOf(ask, { method: 'POST', path: '/v1/batches', body, headers, isRepeatable: false });
-    },
+    run: start('/v1/batches'),
 };
 
 /** GET /v1/jobs/{job_id}, or GET /v1/batches/{batch_id} with the ended items. */
@@ -102,9 +96,13 @@ export const getJob: AgentTool = {
 };
 
 async function fetchOf(ask: Ask, args: Arguments): Promise<Record<string, unknown>> {
-    const { body, headers } = messageOf(args);
-    const { data, meta } = await ask({ method: 'POST', path: '/v1/fetch', body, headers, isRepeatable: false });
+    const { data, meta } = await ask({ method: 'POST', path: '/v1/fetch', ...messageOf(args), isRepeatable: false });
     return { data, meta };
+}
+
+/** Sends the arguments of a tool as the order of jobs. */
+function start(path: string): AgentTool['run'] {
+    return (args, ask) => dataOf(ask, { method: 'POST', path, ...messageOf(args), isRepeatable: false });
 }
 
 function messageOf({ max_characters: _, session_id: session, idempotency_key: once, ...body }: Arguments) {

@@ -1,4 +1,4 @@
-import { openBatchWriter } from '../../platform/batch-writer.ts';
+import { type BatchWriter, openBatchWriter } from '../../platform/batch-writer.ts';
 import { ago, type Db } from '../../platform/db.ts';
 import { actorOf, recordAct } from '../accounts/workspace-audit.ts';
 import { type PassedCall, recordPasses } from './connection-status.ts';
@@ -16,11 +16,7 @@ interface ConnectionUse {
 }
 
 /** Counts uses of connections. They are written within a second, off the path of calls. */
-export interface ConnectionUses {
-    record(use: ConnectionUse): void;
-    flush(): Promise<void>;
-    close(): Promise<void>;
-}
+export type ConnectionUses = BatchWriter<ConnectionUse>;
 
 const EVERY_MS = 900;
 const MAX_ROWS = 20_000;
@@ -28,7 +24,7 @@ const DAYS = 400;
 
 /** Opens the counter of a process. Close it before the pool. */
 export function openConnectionUses(db: Db, { onError }: { onError: (error: unknown) => void }): ConnectionUses {
-    return openBatchWriter<ConnectionUse>({ write: (uses) => write(db, uses), everyMs: EVERY_MS, maxRows: MAX_ROWS, onError });
+    return openBatchWriter({ write: (uses) => write(db, uses), everyMs: EVERY_MS, maxRows: MAX_ROWS, onError });
 }
 
 /** Counts by connection, key, endpoint and hour. The first use in an hour is recorded in the audit log of the workspace. */

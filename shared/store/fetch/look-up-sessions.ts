@@ -1,4 +1,4 @@
-import { openBatchWriter } from '../../platform/batch-writer.ts';
+import { type BatchWriter, openBatchWriter } from '../../platform/batch-writer.ts';
 import type { Db } from '../../platform/db.ts';
 
 /** An answered look-up in the catalog or search for endpoints. A fetch that contains its id belongs to it. */
@@ -12,12 +12,7 @@ interface LookUpSession {
     words?: readonly string[];
 }
 
-export interface LookUpSessions {
-    /** Queues a session, which is written within a second. Never waits and never throws. */
-    record(session: LookUpSession): void;
-    flush(): Promise<void>;
-    close(): Promise<void>;
-}
+export type LookUpSessions = BatchWriter<LookUpSession>;
 
 const EVERY_MS = 500;
 const MAX_ROWS = 20_000;

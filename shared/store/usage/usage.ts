@@ -1,5 +1,5 @@
 import type { UpstreamFigures } from '../../domain/fetch/call.ts';
-import { openBatchWriter } from '../../platform/batch-writer.ts';
+import { type BatchWriter, openBatchWriter } from '../../platform/batch-writer.ts';
 import type { Db } from '../../platform/db.ts';
 import { type RefusalCode, refusalEntry } from '../../refusals.ts';
 import { isDayMissing, makeLogDays } from './log-days.ts';
@@ -37,13 +37,8 @@ export interface UsageRow {
     upstream?: UpstreamFigures | undefined;
 }
 
-export interface Usage {
-    /** Records a call, which is written within a second. Never waits and never fails. */
-    record(row: UsageRow): void;
-    /** Writes all recorded calls. */
-    flush(): Promise<void>;
-    close(): Promise<void>;
-}
+/** The request log. A call is written within a second. */
+export type Usage = BatchWriter<UsageRow>;
 
 /** Maximum wait of a row, in milliseconds. A process that is killed loses this much of the log. */
 const EVERY_MS = 900;
@@ -58,11 +53,7 @@ export function openUsage(db: Db, options: { log?: { warn(fields: object, messag
         maxRows: MAX_ROWS,
         onError: (error) => options.log?.warn({ part: 'usage', err: error }, 'the request log could not be written'),
     });
-    return {
-        record: (row) => writer.record({ ...row, recordedAt: performance.now() }),
-        flush: writer.flush,
-        close: writer.close,
-    };
+    return { ...writer, record: (row) => writer.record({ ...row, recordedAt: performance.now() }) };
 }
 
 type Recorded = UsageRow & { recordedAt: number };
