@@ -10,6 +10,7 @@ import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint } from '../support/schemas.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openSite } from '../support/sites.ts';
 import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -140,5 +141,34 @@ describe('the node for n8n, in n8n itself', function () {
         expect(items?.map(({ pairedItem }) => pairedItem.item)).to.deep.equal(numbers.map((id) => id - 1));
         const failing = await execute({ ...given, endpoint: 'gone', params: '{}' }, [{}], { continueOnFail: true });
         expect(String(failing.items?.[0]?.json['error'])).to.match(/^UPSTREAM_STATUS/);
+    });
+
+    it('stops at an answer, and at results, without end', async () => {
+        const part = Buffer.alloc(64 * 1024, 'x');
+        let turn = 0;
+        const server = await openSite((request, response) => {
+            const { pathname } = new URL(request.url ?? '', 'http://server');
+            if (pathname === '/v1/fetch') {
+                const send = () => {
+                    while (!response.destroyed && response.write(part));
+                };
+                response.on('drain', send);
+                return void send();
+            }
+            turn += 1;
+            const results = Array.from({ length: 200 }, () => ({ custom_id: '0', status: 'succeeded', result: { data: {}, meta: {} } }));
+            const data = pathname === '/v1/batches' ? { batch_id: 'bat_1' } : results;
+            response.end(JSON.stringify({ success: true, data, meta: { pagination: { next_cursor: String(turn) } } }));
+        });
+        const credential = { baseUrl: `http://127.0.0.1:${server.port}`, apiKey: 'rb_live_test' };
+        const given = { site: SHOP, endpoint: 'product', params: '{"id": 3}' };
+        try {
+            const fetched = await execute({ operation: 'fetch', ...given }, [{}], { credential });
+            expect(JSON.stringify(fetched.error)).to.include('more than 67108864 bytes');
+            const batch = await execute({ operation: 'batch', ...given }, [{}], { credential });
+            expect(batch.error?.message).to.equal('The results in the answers do not end.');
+        } finally {
+            await server.close();
+        }
     });
 });

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { type IDataObject, type IExecuteFunctions, type INodeExecutionData, NodeOperationError } from 'n8n-workflow';
 import { type Answer, call, refusalError } from './call';
 import { callOf } from './fetch';
 
@@ -20,6 +20,9 @@ interface Ended {
 const PAGE = 200;
 const WAIT_S = 5;
 
+/** How often the results of each item are read at most: an item that is retried has further ones. */
+const MAX_READ = 10;
+
 /** Runs one batch of all input items, which Routebook paces and retries. Returns one output item for each. */
 export async function runBatch(functions: IExecuteFunctions): Promise<INodeExecutionData[]> {
     const options = functions.getNodeParameter('batchOptions', 0, {}) as IDataObject;
@@ -27,6 +30,7 @@ export async function runBatch(functions: IExecuteFunctions): Promise<INodeExecu
     const { data: batch } = await call<Batch>(functions, 0, { method: 'POST', path: '/v1/batches', body: { ...options, items } });
     const path = `/v1/batches/${batch.batch_id}`;
     const ended: INodeExecutionData[] = [];
+    const most = MAX_READ * items.length;
     for (let after: string | undefined; ; ) {
         const page = (await call<Ended[]>(functions, 0, {
             method: 'GET',
@@ -35,6 +39,7 @@ export async function runBatch(functions: IExecuteFunctions): Promise<INodeExecu
         })) as Answer<Ended[]> & { meta: { pagination: { next_cursor: string | null } } };
         ended.push(...page.data.map((one) => outputOf(functions, one)));
         if (page.meta.pagination.next_cursor === null) break;
+        if (ended.length > most) throw new NodeOperationError(functions.getNode(), 'The results in the answers do not end.');
         after = page.meta.pagination.next_cursor;
         if (page.data.length === 0) await untilMore(functions, path);
     }

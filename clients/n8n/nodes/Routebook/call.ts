@@ -24,30 +24,61 @@ interface Refusal {
     doc_url?: string;
 }
 
-interface Failed {
-    message: string;
-    response?: { status?: number; data?: unknown };
-    context?: { data?: unknown };
-}
+/** Bytes of the longest answer that is read. Those of Routebook are several times shorter. */
+const MAX_BYTES = 64 * 1024 * 1024;
+/** The default time of a call, in milliseconds. */
+const TIMEOUT_MS = 60_000;
 
-/** Calls the API with the key of the credential. @throws NodeApiError with Routebook's message */
+/**
+ * Calls the API with the key of the credential. The answer is read as a stream, because n8n would read one without end into memory.
+ * @throws NodeApiError with Routebook's message
+ */
 export async function call<Data>(
     functions: IExecuteFunctions,
     item: number,
     request: Pick<IHttpRequestOptions, 'method' | 'qs' | 'body' | 'timeout'> & { path: string; idempotencyKey?: string },
 ): Promise<Answer<Data>> {
-    const { path, idempotencyKey, ...options } = request;
+    const { path, idempotencyKey, timeout = TIMEOUT_MS, ...options } = request;
     const { baseUrl } = await functions.getCredentials<{ baseUrl: string }>('routebookApi', item);
+    let status: number;
+    let body: Partial<Answer<Data>> & { error?: Refusal };
     try {
-        return (await functions.helpers.httpRequestWithAuthentication.call(functions, 'routebookApi', {
+        const answer = (await functions.helpers.httpRequestWithAuthentication.call(functions, 'routebookApi', {
             ...options,
+            timeout,
             url: `${baseUrl.replace(/\/+$/, '')}${path}`,
             json: true,
+            encoding: 'stream',
+            returnFullResponse: true,
+            ignoreHttpStatusErrors: true,
+            // n8n's own timeout does not cover the body of a stream.
+            abortSignal: AbortSignal.timeout(timeout),
             ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
-        })) as Answer<Data>;
+        })) as { statusCode: number; body: AsyncIterable<Uint8Array> };
+        status = answer.statusCode;
+        body = JSON.parse(await textOf(answer.body));
     } catch (error) {
-        throw failureOf(functions, item, error as Failed);
+        throw new NodeApiError(functions.getNode(), error as JsonObject, { itemIndex: item });
     }
+    if (typeof body.error?.code === 'string') throw refusalError(functions, item, { status, ...body.error });
+    if (status >= 300 || body.data === undefined) {
+        const message = `The address answered ${status}, but not with an answer of Routebook.`;
+        throw new NodeOperationError(functions.getNode(), message, { itemIndex: item });
+    }
+    return body as Answer<Data>;
+}
+
+/** @throws Error if it has too many bytes */
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+    const decoder = new TextDecoder();
+    let text = '';
+    let bytes = 0;
+    for await (const chunk of body) {
+        bytes += chunk.length;
+        if (bytes > MAX_BYTES) throw new Error(`The answer has more than ${MAX_BYTES} bytes and was not read to its end.`);
+        text += decoder.decode(chunk, { stream: true });
+    }
+    return text + decoder.decode();
 }
 
 /** Presents the error of a call or of an item of a batch in n8n. */
@@ -75,12 +106,6 @@ export function objectField(functions: IExecuteFunctions, name: string, item: nu
         throw new NodeOperationError(functions.getNode(), `"${name}" takes an object, such as {"q": "shoes"}`, { itemIndex: item });
     }
     return value as IDataObject;
-}
-
-function failureOf(functions: IExecuteFunctions, item: number, error: Failed): Error {
-    const body = (error.response?.data ?? error.context?.data) as { error?: Refusal } | undefined;
-    if (typeof body?.error?.code === 'string') return refusalError(functions, item, { status: error.response?.status, ...body.error });
-    return new NodeApiError(functions.getNode(), error as unknown as JsonObject, { itemIndex: item });
 }
 
 function hintOf({ details = [], did_you_mean: similar = [], upstream, doc_url: url }: Refusal): string {
