@@ -272,19 +272,19 @@ async function sendMails(port: number): Promise<void> {
     mailer.close();
 }
 
-async function open(page: Page, url: string): Promise<void> {
+export async function open(page: Page, url: string): Promise<void> {
     // Other hosts are unreachable, and some pages never become idle.
     await page.goto(url, { waitUntil: 'domcontentloaded' });
     await page.waitForLoadState('networkidle', { timeout: 1500 }).catch(() => undefined);
 }
 
-async function links(page: Page, like: RegExp): Promise<string[]> {
+export async function links(page: Page, like: RegExp): Promise<string[]> {
     const all = await page.$$eval('a[href]', (found) => found.map((one) => (one as unknown as { href: string }).href));
     return [...new Set(all.filter((href) => like.test(href)))];
 }
 
 /** One request of the page's script. A text is sent as a form. */
-async function ask(page: Page, method: string, path: string, body?: object | string): Promise<string> {
+export async function ask(page: Page, method: string, path: string, body?: object | string): Promise<string> {
     return await page.evaluate(
         async ([how, where, sent]) => {
             const type = typeof sent === 'string' ? 'application/x-www-form-urlencoded' : 'application/json';
