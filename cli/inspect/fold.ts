@@ -96,7 +96,7 @@ function isMember(groups: readonly Group[], parent: Piece | undefined, place: nu
     return isLast || beside > 0 || parent?.form !== 'word' || isPlural(parent.core);
 }
 
-/** Three or more words below a plural whose requests all have the same params, such as `/locales/…?lng=`. */
+/** Three or more words below a plural whose requests have the same params, and lists or none as answers, such as `/locales/…?lng=`. */
 function withSameParams(
     words: ReadonlyMap<string, readonly Group[]>,
     candidates: readonly string[],
@@ -109,7 +109,8 @@ function withSameParams(
         const groups = words.get(word) ?? [];
         const isLeaf = groups.every(({ method, segments }) => method === 'GET' && segments.length === place + 1);
         const params = [...new Set(groups.flatMap(({ query }) => [...query.keys()]))].sort().join(' ');
-        if (isLeaf && params !== '') byParams.set(params, [...(byParams.get(params) ?? []), word]);
+        const isList = groups.some(({ shape }) => shape.arrays > 0);
+        if (isLeaf && params !== '') byParams.set(`${params} ${isList}`, [...(byParams.get(`${params} ${isList}`) ?? []), word]);
     }
     return [...byParams.values()].filter((alike) => alike.length >= 3).flat();
 }

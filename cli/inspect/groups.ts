@@ -88,6 +88,11 @@ function isIrrelevant(name: string): boolean {
     return CACHE_BREAKERS.test(name) || TRACKING.test(name);
 }
 
+/** Whether a query param without a value is a time written in letters and digits (`?mwzka27m`), which breaks caches. */
+function isStamp(name: string, sent: readonly string[]): boolean {
+    return /^(?=[a-z]*\d)[a-z\d]{8}$/.test(name) && sent.every((value) => value === '');
+}
+
 /** A group without exchanges. */
 export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch'>, operation?: Operation): Group {
     return {
@@ -195,8 +200,9 @@ function addToken({ tokens }: Group, name: string, { source, sendings }: { sourc
 function addQuery(group: Group, url: URL): void {
     const chosen = new Set(group.dispatch.map(([name]) => name));
     for (const name of new Set(url.searchParams.keys())) {
-        if (name === '' || isIrrelevant(name) || chosen.has(name)) continue;
-        addValues(valuesIn(group.query, name), url.searchParams.getAll(name));
+        const sent = url.searchParams.getAll(name);
+        if (name === '' || isIrrelevant(name) || isStamp(name, sent) || chosen.has(name)) continue;
+        addValues(valuesIn(group.query, name), sent);
     }
 }
 

@@ -56,13 +56,15 @@ function isSigning({ url, body }: Exchange): boolean {
     if (SIGNING.test(url.pathname)) return true;
     if ([...url.searchParams].some(([name, value]) => DISPATCHERS.test(name) && SIGNING_ACTS.test(value))) return true;
     if (body === undefined || body.text.length > MAX_BODY) return false;
-    const names =
-        body.type === 'application/x-www-form-urlencoded' ? [...new URLSearchParams(body.text).keys()] : keysOf(parseJson(body.text));
-    return names.some((name) => PASSWORDS.test(name));
+    if (body.type === 'application/x-www-form-urlencoded')
+        return [...new URLSearchParams(body.text).keys()].some((name) => PASSWORDS.test(name));
+    const value = parseJson(body.text);
+    return isObject(value) && (Object.keys(value).some((name) => PASSWORDS.test(name)) || callsSigning(value['method']));
 }
 
-function keysOf(value: Json | undefined): string[] {
-    return isObject(value) ? Object.keys(value) : [];
+/** Whether the method of a remote call signs in or out, such as `auth.login`. */
+function callsSigning(method: Json | undefined): boolean {
+    return typeof method === 'string' && SIGNING_ACTS.test(method.slice(method.lastIndexOf('.') + 1));
 }
 
 const RULES: readonly Rule[] = [

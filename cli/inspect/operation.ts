@@ -59,17 +59,20 @@ function isActionName(name: string): boolean {
     return /^[A-Za-z][\w.:-]{0,60}$/.test(name) && !/\d{3}/.test(name) && findSecrets(name) === undefined;
 }
 
-/** Whether the name of a call says that it changes nothing: `torrent-get`, `listUsers`, `session.stats`. */
+/** Whether the name of a call says that it changes nothing: `torrent-get`, `listUsers`, `session.stats`, `core.get_config`. */
 function readsByName(name: string): boolean {
     const words = wordsOf(name);
-    return READS.test(words[0] ?? '') || READS.test(words.at(-1) ?? '');
+    const [verb = ''] = wordsOf(name.slice(name.lastIndexOf('.') + 1));
+    return [words[0] ?? '', verb, words.at(-1) ?? ''].some((word) => READS.test(word));
 }
 
 const READS =
     /^(?:get|list|find|search|qsearch|query|read|fetch|count|show|describe|lookup|stats|status|info|suggest|autocomplete|ping|version)$/;
 
+/** JSON-RPC 2.0 names itself. A body of version 1 has a method, a list of params and an id, and nothing else. */
 function isRpc(body: JsonObject): boolean {
-    return typeof body['method'] === 'string' && typeof body['jsonrpc'] === 'string';
+    if (typeof body['method'] !== 'string') return false;
+    return typeof body['jsonrpc'] === 'string' || (Array.isArray(body['params']) && 'id' in body && Object.keys(body).length === 3);
 }
 
 function isGraphql(body: JsonObject, path: string): boolean {
@@ -82,9 +85,12 @@ function rpcOf(body: JsonObject): Operation | { fault: string } {
     const method = String(body['method']);
     if (!/^[A-Za-z][\w.:/-]{0,60}$/.test(method) || findSecrets(method) !== undefined)
         return { fault: 'the name of its method is no plain name' };
-    const fixed: JsonObject = { jsonrpc: '2.0', id: 1, method };
-    const writes = !readsByName(method);
-    return { protocol: 'json-rpc', name: method, key: `rpc ${method}`, writes, fixed, argumentsAt: 'params', given: body['params'] };
+    const { params } = body;
+    const fixed: JsonObject = { ...('jsonrpc' in body ? { jsonrpc: '2.0' } : {}), id: 1, method };
+    // Version 1 always has a list, be it empty.
+    if (Array.isArray(params)) fixed['params'] = [];
+    const given = Array.isArray(params) && params.length === 0 ? undefined : params;
+    return { protocol: 'json-rpc', name: method, key: `rpc ${method}`, writes: !readsByName(method), fixed, argumentsAt: 'params', given };
 }
 
 function graphqlOf(body: JsonObject): Operation | { fault: string } {
