@@ -2,9 +2,10 @@ import type { Json } from '../../shared/domain/types.ts';
 import { isValueAsKey } from './shape.ts';
 import { hashOf } from './values.ts';
 
-/** A response field that contained a value, and the URL of the response. */
+/** A response field that contained a value, and what was asked: a URL, and the call where the body names it. */
 export interface AnswerField {
     from: URL;
+    operation: string | undefined;
     field: string;
     /** Whether the value is too short to identify its field: many fields contain it. */
     isCommon: boolean;
@@ -21,19 +22,25 @@ const MAX_LENGTH = 80;
 /** Shorter texts and numbers occur in many fields. */
 const MIN_DISTINCTIVE_LENGTH = 5;
 
-/** Adds the fields of one response. @param from the URL of the response */
-export function addAnswerFields(fields: AnswerFields, json: Json, from: URL, field = '', level = 0): void {
+/** Adds the fields of one response. @param asked its URL, and the key of the operation that its request named */
+export function addAnswerFields(
+    fields: AnswerFields,
+    json: Json,
+    asked: Pick<AnswerField, 'from' | 'operation'>,
+    field = '',
+    level = 0,
+): void {
     if (typeof json === 'string' || typeof json === 'number') {
         if (field === '' || isValueAsKey(field)) return;
         const text = String(json);
         if (text === '' || text.length > MAX_LENGTH) return;
-        const found = { from, field, isCommon: text.length < MIN_DISTINCTIVE_LENGTH };
+        const found = { ...asked, field, isCommon: text.length < MIN_DISTINCTIVE_LENGTH };
         add(fields, hashOf(JSON.stringify(text)), found);
         if (typeof json === 'number') add(fields, hashOf(text), found);
     } else if (typeof json === 'object' && json !== null && level < MAX_LEVELS) {
         // The items of a list get the name of the list.
-        if (Array.isArray(json)) for (const item of json.slice(0, MAX_ITEMS)) addAnswerFields(fields, item, from, field, level + 1);
-        else for (const [key, value] of Object.entries(json)) addAnswerFields(fields, value, from, key, level + 1);
+        if (Array.isArray(json)) for (const item of json.slice(0, MAX_ITEMS)) addAnswerFields(fields, item, asked, field, level + 1);
+        else for (const [key, value] of Object.entries(json)) addAnswerFields(fields, value, asked, key, level + 1);
     }
 }
 
@@ -43,7 +50,9 @@ function add(fields: AnswerFields, hash: number, found: AnswerField): void {
         if (fields.size < MAX_VALUES) fields.set(hash, [found]);
     } else if (
         known.length < MAX_FIELDS &&
-        !known.some(({ from, field }) => field === found.field && from.pathname === found.from.pathname)
+        !known.some(
+            ({ from, operation, field }) => field === found.field && from.pathname === found.from.pathname && operation === found.operation,
+        )
     )
         known.push(found);
 }

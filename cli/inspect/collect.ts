@@ -160,7 +160,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     if (page === undefined && caller !== null) addText(group.pages.callers, collection.texts.titles.get(addressOfPage(caller)) ?? '');
     if (json !== undefined) {
         collection.seen.remember(json);
-        addAnswerFields(collection.answerFields, json, exchange.url);
+        addAnswerFields(collection.answerFields, json, { from: exchange.url, operation: group.operation?.key });
     }
     for (const form of page?.forms ?? []) takeForm(collection, form, { url: exchange.url, title: page?.texts.title ?? '' }, ledger);
 }

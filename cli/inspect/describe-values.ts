@@ -4,6 +4,7 @@ import type { AnswerField, AnswerFields } from './answer-fields.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
+import type { RouteOf } from './route-links.ts';
 import { singular } from './segments.ts';
 import type { Shape } from './shape.ts';
 import { hashOf } from './values.ts';
@@ -17,17 +18,17 @@ interface FoundInAnswers {
 /**
  * Finds the response field that contained a value of a param. A common value counts only if the names of field and param share a word.
  * @param hashes of the values that the param had
- * @param routeOf finds the route of an address
+ * @param routeOf finds the route of an address, and of the operation that its body names
  */
 export function findInAnswers(
     param: PackageParam,
     own: Group,
-    { hashes, fields, routeOf }: { hashes: Iterable<number>; fields: AnswerFields; routeOf: (url: URL) => Group | undefined },
+    { hashes, fields, routeOf }: { hashes: Iterable<number>; fields: AnswerFields; routeOf: RouteOf },
 ): FoundInAnswers | undefined {
     let best: (FoundInAnswers & { rank: number }) | undefined;
     for (const hash of hashes) {
         for (const one of fields.get(hash) ?? []) {
-            const route = routeOf(one.from);
+            const route = routeOf(one.from, one.operation);
             // A response about an item repeats the id from its path.
             if (route === undefined || (route === own && param.source === 'path')) continue;
             const rank = rankOf(param, one, route);

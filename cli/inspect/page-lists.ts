@@ -114,8 +114,17 @@ function startsChrome(node: Node): boolean {
         attribs['role'] === 'navigation' ||
         attribs['hidden'] !== undefined ||
         /display:\s*none/i.test(attribs['style'] ?? '') ||
+        startsHeader(node) ||
         CHROME.test(`${attribs['class'] ?? ''} ${attribs['id'] ?? ''}`)
     );
+}
+
+/** The head of a page with a menu directly inside. Items of lists have heads too, but no menus there. */
+function startsHeader(node: Node): boolean {
+    if (!('attribs' in node) || !/^(?:header|div)$/.test(node.name)) return false;
+    const isHeader =
+        node.name === 'header' || /(?:^|[-_\s])header(?:$|\s)/i.test(`${node.attribs['class'] ?? ''} ${node.attribs['id'] ?? ''}`);
+    return isHeader && node.children.some((child) => child.type === 'tag' && /^[uo]l$/.test(child.name));
 }
 
 function textOf(items: readonly Node[], { sizes }: Measured): number {

@@ -28,7 +28,8 @@ export function requestOf(group: Group, fields: readonly Field[]): Request {
     const constants: [string, string][] = [...group.dispatch];
     const query = queryParams(group, fields, constants, left);
     const taken = new Set(query.map(({ name }) => name));
-    const path = pathParams(group, taken);
+    // The fields of a body keep their names; those of a path are free.
+    const path = pathParams(group, new Set([...taken, ...(group.body?.fields.keys() ?? [])]));
     for (const { name } of path.params) taken.add(name);
     const body = bodyParams(group, fields, taken, left);
     const search = constants.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');

@@ -19,14 +19,18 @@ export function openLinks(): RouteLinks {
     return { texts: new Map(), targets: new Set(), from: new Set(), params: new Map() };
 }
 
-/** Returns a function that finds the GET route of an address. */
-export function openRoutes(routes: readonly Group[]): (url: URL) => Group | undefined {
-    const reads = routes.filter(({ method }) => method === 'GET');
-    const byLength = Map.groupBy(reads, ({ segments }) => segments.length);
+/** Finds the route of an address: that of a GET, or that of an operation whose body names it. */
+export type RouteOf = (url: URL, operation?: string) => Group | undefined;
+
+/** Returns a function that finds the route of an address. */
+export function openRoutes(routes: readonly Group[]): RouteOf {
+    const reads = routes.filter(({ method, operation }) => method === 'GET' || operation !== undefined);
+    const byOperation = Map.groupBy(reads, ({ operation }) => operation?.key);
+    const byLength = new Map([...byOperation].map(([key, some]) => [key, Map.groupBy(some, ({ segments }) => segments.length)]));
     const known = new Map<string, Group | undefined>();
-    return (url) => {
-        const address = `${url.origin}${url.pathname}${url.search}`;
-        if (!known.has(address)) known.set(address, findMatch(byLength, url));
+    return (url, operation) => {
+        const address = `${operation ?? ''} ${url.origin}${url.pathname}${url.search}`;
+        if (!known.has(address)) known.set(address, findMatch(byLength.get(operation) ?? new Map(), url));
         return known.get(address);
     };
 }

@@ -4,7 +4,7 @@ import type { Group } from './groups.ts';
 import type { OpenSearch } from './open-search.ts';
 import { addText, type Texts } from './page-facts.ts';
 import { findMajority, isQuotable, sharedText, siteParts } from './quotable.ts';
-import { linksByRoute, openLinks, openRoutes, type RouteLinks } from './route-links.ts';
+import { linksByRoute, openLinks, openRoutes, type RouteLinks, type RouteOf } from './route-links.ts';
 import type { SeenTexts } from './seen-texts.ts';
 
 /** Texts that pages contain about one route; '' for missing ones. `quotable.ts` decides later whether they may be quoted. */
@@ -28,7 +28,7 @@ export interface TextsOfRoutes {
     /** The description that most pages have. */
     about: string | undefined;
     /** Finds the route of an address. */
-    routeOf: (url: URL) => Group | undefined;
+    routeOf: RouteOf;
     of: (route: Group) => RouteTexts;
 }
 

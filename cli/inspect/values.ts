@@ -11,7 +11,7 @@ export interface Values {
     /** Words of the program and the count of each; `others` counts all other values. */
     words: Map<string, number>;
     others: number;
-    /** Hashes of the first few different values, to distinguish a constant from a variable. */
+    /** Hashes of the first few different values and of the items of lists, to distinguish a constant from a variable. */
     different: Set<number>;
 }
 
@@ -38,10 +38,16 @@ export function addValues(values: Values, sent: readonly Json[]): void {
 function addValue(values: Values, value: Json): void {
     values.types[typeof value === 'string' ? typeOfText(value) : typeOfJson(value)]++;
     const text = typeof value === 'string' ? value : undefined;
-    if (values.different.size < MAX_DIFFERENT) values.different.add(hashOf(JSON.stringify(value).slice(0, 500)));
+    addHash(values, value);
+    // An id is often sent in a list.
+    if (Array.isArray(value)) for (const item of value.flat().slice(0, MAX_DIFFERENT)) addHash(values, item);
     if (text === undefined || !isProgramWord(text)) values.others++;
     else if (values.words.has(text) || values.words.size < MAX_WORDS) values.words.set(text, (values.words.get(text) ?? 0) + 1);
     else values.others++;
+}
+
+function addHash({ different }: Values, value: Json): void {
+    if (different.size < MAX_DIFFERENT) different.add(hashOf(JSON.stringify(value).slice(0, 500)));
 }
 
 /** Merges `more` into `values`. */

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { inspectCalls, routesOf, SHOP } from './inspect/har.ts';
 
 const page = (text: string) => `<html><head><title>Harbour</title></head><body><main>${text.repeat(20)}</main></body></html>`;
+/** A page needs many different elements to be compared with another. */
+const wide = (name: string) => [...'abcdefghijklmnopqrstuvwx'].map((letter) => `<div class="${name}-${letter}"><b>x</b></div>`).join('');
 const bodies = ({ package: { endpoints } }: Awaited<ReturnType<typeof inspectCalls>>) =>
     endpoints.map(({ name, body, effect }) => ({ name, body, effect }));
 
@@ -36,6 +38,83 @@ describe('routebook inspect distinguishes routes at one address', () => {
             { call: 'qsearch', q: '{q}' },
             { call: 'medians', ns: '{ns}' },
         ]);
+    });
+
+    it('splits calls of JSON-RPC 1.0, which says no version, and says where the items of a list come from', async () => {
+        const call = (id: number, method: string, ...params: unknown[]) => ({
+            method: 'POST',
+            url: `${SHOP}/json`,
+            body: { method, params, id },
+            json: { id, result: method.startsWith('web.list') ? [{ hash: '43baeec0814ab669' }, { hash: '9e51f00c1ab27d36' }] : true },
+        });
+        const inspected = await inspectCalls([
+            call(1, 'auth.login', 'Leuchtfeuer'),
+            call(2, 'web.list_boats'),
+            call(3, 'core.pause_boats', ['43baeec0814ab669']),
+            call(4, 'core.pause_boats', ['9e51f00c1ab27d36']),
+        ]);
+        expect(bodies(inspected)).to.deep.equal([
+            { name: 'web_list_boats', body: { id: 1, method: 'web.list_boats', params: [] }, effect: 'read' },
+            { name: 'core_pause_boats', body: { id: 1, method: 'core.pause_boats', params: '{params}' }, effect: undefined },
+        ]);
+        expect(inspected.package.endpoints[1]?.params?.[0]?.description).to.contain('the field “hash” in the answer of web_list_boats');
+    });
+
+    it('reads a word with the same pages below it as another word as the name of a thing', async () => {
+        const view = (name: string) => `<html><body><main>${wide(name)}<p>Words of the page of ${name}.</p></main></body></html>`;
+        const inspected = await inspectCalls(
+            ['harbour', 'lighthouse'].flatMap((repository) => [
+                ...['tags', 'bookmarks', 'branches', 'shortlog'].map((name) => ({
+                    url: `${SHOP}/${repository}/${name}`,
+                    html: view(name),
+                })),
+                ...['43baeec0814a', '9e51f00c1ab2'].flatMap((rev) => [
+                    ...['README', 'calm.txt'].map((file) => ({ url: `${SHOP}/${repository}/log/${rev}/${file}`, html: view('log') })),
+                    { url: `${SHOP}/${repository}/diff/${rev}/README`, html: view('diff') },
+                ]),
+            ]),
+        );
+        expect(routesOf(inspected)).to.have.members([
+            ...['tags', 'bookmarks', 'branches', 'shortlog'].map((name) => `GET /{name}/${name}`),
+            'GET /{name}/log/{log_id}/{name_2}',
+            'GET /{name}/diff/{diff_id}/{name_2}',
+        ]);
+    });
+
+    it('merges no kinds of things whose items have the same addresses', async () => {
+        const inspected = await inspectCalls(
+            ['ropes', 'anchors'].flatMap((kind) => [
+                { url: `${SHOP}/${kind}`, json: [{ id: 1, [kind]: 'x' }] },
+                { url: `${SHOP}/${kind}/1`, json: { id: 1, [kind]: 'x', [`${kind}_weight`]: 1, [`${kind}_length`]: 2 } },
+                ...['repair', 'lend', 'weigh', 'paint'].map((act) => ({
+                    method: 'POST',
+                    url: `${SHOP}/${kind}/${act}`,
+                    json: { [`${kind}_${act}`]: true },
+                })),
+            ]),
+        );
+        expect(routesOf(inspected)).to.include.members(['GET /ropes', 'GET /anchors', 'POST /ropes/repair', 'POST /anchors/repair']);
+    });
+
+    it('keeps the format of pages in a folder, and views of a thing that differ in their kind of answer', async () => {
+        const text = (name: string) =>
+            `<html><body><main>${'<p class="a"><b>x</b></p>'.repeat(3)}<h1>${name}</h1>${wide('part')}</main></body></html>`;
+        const inspected = await inspectCalls([
+            ...['overview', 'printing', 'network'].map((name) => ({ url: `${SHOP}/manuals/${name}.html`, html: text(name) })),
+            { url: `${SHOP}/api/torrents/properties?hash=1`, json: { size: 1 } },
+            { url: `${SHOP}/api/torrents/trackers?hash=1`, json: [{ tier: 1 }] },
+            { url: `${SHOP}/api/torrents/seeds?hash=1`, json: [] },
+            { url: `${SHOP}/api/maindata?rid=1&mwzka27m`, json: { rid: 1 } },
+            { url: `${SHOP}/api/maindata?rid=2&mwzka27n`, json: { rid: 2 } },
+        ]);
+        expect(routesOf(inspected)).to.have.members([
+            'GET /manuals/{manual}.html',
+            'GET /api/torrents/properties',
+            'GET /api/torrents/trackers',
+            'GET /api/torrents/seeds',
+            'GET /api/maindata',
+        ]);
+        expect(inspected.package.endpoints.at(-1)?.params?.map(({ name }) => name)).to.deep.equal(['rid']);
     });
 
     it('keeps path words that also occur in responses, and merges languages', async () => {
