@@ -1,6 +1,6 @@
 /**
  * Records applications that the tests do not start, for test/fixtures/inspect/recordings: it starts each one of a folder in which they
- * were unpacked (npm packages in FOLDER/npm, Debian packages in FOLDER/root), lets Chromium visit it, and writes a compressed HAR file.
+ * were unpacked (npm packages in FOLDER/npm, Debian packages in FOLDER/root or installed), lets Chromium visit it, and writes a compressed HAR file.
  *
  * node test/cli/inspect/record-applications.ts FOLDER OUT [NAME…]
  */
@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBrowser, recordHar } from './browser.ts';
 import { keepRecording } from './kept-recordings.ts';
+import { LATER_APPLICATIONS } from './later-applications.ts';
 import * as visits from './recorded-visits.ts';
 
 const [from = '', out = '', ...names] = process.argv.slice(2);
@@ -253,6 +254,10 @@ const APPLICATIONS: readonly Application[] = [
                 '127.0.0.1',
             ),
     },
+    ...LATER_APPLICATIONS.map(({ script, ...rest }) => ({
+        ...rest,
+        start: (folder: string, port: number) => ({ program: 'setsid', args: ['sh', '-c', script(folder, port, npm)] }),
+    })),
 ];
 
 const POSTS = [
@@ -311,6 +316,7 @@ const HOSTS: Readonly<Record<string, string>> = {
     gitweb: 'git.test',
     tiddlywiki: 'tiddlers.test',
     maildev: 'mail.test',
+    ...Object.fromEntries(LATER_APPLICATIONS.map(({ name, host }) => [name, host])),
 };
 
 const browser = await openBrowser();
