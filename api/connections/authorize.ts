@@ -1,4 +1,4 @@
-import * as oauth from 'openid-client';
+import type { ServerMetadata } from 'openid-client';
 import type { AuthorizeAnswer, AuthorizeOrder } from '../../shared/contracts/oauth.ts';
 import { originsOf, strayProblem } from '../../shared/domain/connections/oauth-clients.ts';
 import { unknownScopes } from '../../shared/domain/connections/secret.ts';
@@ -37,6 +37,8 @@ export async function authorize(call: Call<object, object, AuthorizeOrder>): Pro
         throw invalid({ path: '/redirect_url', code: 'INVALID_VALUE', message });
     }
     const scopes = body.scopes ?? entry.oauth2?.scopes?.map(({ name }) => name) ?? [];
+    // Loaded with the first consent, since few processes see one.
+    const oauth = await import('openid-client');
     const state = oauth.randomState();
     const verifier = oauth.randomPKCECodeVerifier();
     const connectionId = (await findEnded(app.db, { workspaceId, userId, site, authId: entry.id })) ?? newId('con');
@@ -62,7 +64,10 @@ export async function authorize(call: Call<object, object, AuthorizeOrder>): Pro
         ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
         ...challenge,
     };
-    const url = oauth.buildAuthorizationUrl(configurationOf(terms, clientId), parameters);
+    const config = new oauth.Configuration(serverOf(terms), clientId);
+    // This process sends no request to this URL, and people see it before they open it.
+    oauth.allowInsecureRequests(config);
+    const url = oauth.buildAuthorizationUrl(config, parameters);
     return { answer: { authorize_url: url.href, expires_at: expiresAt.toISOString() } };
 }
 
@@ -77,11 +82,7 @@ function consentTerms(offer: AuthOffer, id: string | undefined): AuthTerms {
     throw invalid({ path: id === undefined ? '/site' : '/auth_id', code: 'INVALID_VALUE', message });
 }
 
-function configurationOf({ entry: { oauth2 } }: AuthTerms, clientId: string): oauth.Configuration {
+function serverOf({ entry: { oauth2 } }: AuthTerms): ServerMetadata {
     const { authorization_url: url = '', token_url: tokenUrl = '' } = oauth2 ?? {};
-    const server = { issuer: new URL(url).origin, authorization_endpoint: url, token_endpoint: tokenUrl };
-    const config = new oauth.Configuration(server, clientId);
-    // This process sends no request to this URL, and people see it before they open it.
-    oauth.allowInsecureRequests(config);
-    return config;
+    return { issuer: new URL(url).origin, authorization_endpoint: url, token_endpoint: tokenUrl };
 }

@@ -2,7 +2,7 @@ import type { App } from '../../../shared/app.ts';
 import { nextTurn } from '../../../shared/platform/turns.ts';
 import { REFUSALS } from '../../../shared/refusals.ts';
 import { DOCUMENTS, type DocumentRow, documentText } from './documents.ts';
-import { type Article, renderMarkdown } from './markdown.ts';
+import type { Article } from './markdown.ts';
 import { type Chapter, reference } from './reference.ts';
 
 /** The whole documentation, built once per public URL. */
@@ -37,6 +37,8 @@ export function libraryOf(app: App): Promise<Library> {
 
 /** Builds each part in its own turn of the event loop, since all of them together take 0.2 s. */
 async function makeLibrary(publicUrl: string, hasDemo: boolean): Promise<Library> {
+    // Loaded when the documentation is first read.
+    const { renderMarkdown } = await import('./markdown.ts');
     const articles: { row: DocumentRow; article: Article }[] = [];
     for (const row of DOCUMENTS) {
         articles.push({ row, article: renderMarkdown(documentText(row, { publicUrl, hasDemo })) });

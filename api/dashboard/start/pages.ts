@@ -7,7 +7,6 @@ import { REFUSALS } from '../../../shared/refusals.ts';
 import { BONUSES } from '../../../shared/store/credits/credits.ts';
 import { cards } from '../../../shared/store/registry/schemas.ts';
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
-import { renderMarkdown } from '../docs/markdown.ts';
 import { openPage, type Shown, type Visit } from '../page.ts';
 
 /** How many sites the home page names. */
@@ -100,7 +99,8 @@ async function readLiveSites(app: App): Promise<LiveSites> {
     return { live: [...used, ...others].slice(0, NAMED).map(({ site, title }) => ({ site, title })), sites: total };
 }
 
-function legal(source: string, description: string): Shown {
+async function legal(source: string, description: string): Promise<Shown> {
+    const { renderMarkdown } = await import('../docs/markdown.ts');
     const { title, html } = renderMarkdown(source);
     return { view: 'start/legal', title, description, model: { article: html } };
 }

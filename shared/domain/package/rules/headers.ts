@@ -3,12 +3,10 @@ import { MAX_HEADER_TEXT } from '../../fetch/param-place.ts';
 import { preparedIn } from '../../fetch/prepared-values.ts';
 import { isVisibleAscii } from '../../fetch/visible-ascii.ts';
 import type { BodyFormat, JsonObject } from '../../types.ts';
+import { MAX_HEADER_NAME, MAX_HEADERS } from './bounds.ts';
 import { checkExtracted } from './prepare.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import { reportSecret } from './tree.ts';
-
-export const MAX_HEADERS = 50;
-export const MAX_HEADER_NAME = 100;
 
 /**
  * Lower-case names of headers that a package may not set (docs/api.md, "Schema packages"), with the reason. A trailing `*` matches the rest

@@ -3,10 +3,7 @@ import { MAX_PACKAGE_NODES, MAX_PARAM_NODES } from '../../json/schema/count-node
 import { MAX_DEPTH, MAX_NODES } from '../../json/schema/measure.ts';
 import { MAX_PATTERN, MAX_PATTERNS } from '../../json/schema/patterns.ts';
 import { MAX_CHOICES } from '../../json/schema/structure.ts';
-import { MAX_CHARACTERS, MAX_EXPRESSIONS, MAX_LENGTH } from './expressions.ts';
-import { MAX_HEADER_NAME, MAX_HEADERS } from './headers.ts';
-import { MAX_COMPILED } from './params.ts';
-import { MAX_EXTRACTS } from './prepare.ts';
+import { MAX_CHARACTERS, MAX_COMPILED, MAX_EXPRESSIONS, MAX_EXTRACTS, MAX_HEADER_NAME, MAX_HEADERS, MAX_LENGTH } from './bounds.ts';
 import { MAX_DESCRIPTION, MAX_ENDPOINTS, MAX_EXAMPLES, MAX_PARAMS, MAX_STEPS, MAX_TITLE, MAX_URL } from './structure.ts';
 import { MAX_LEVELS, MAX_VALUES } from './tree.ts';
 import { MAX_PAIRS, MAX_PLACEHOLDERS } from './urls.ts';

@@ -5,6 +5,7 @@ import { countNodes, MAX_PARAM_NODES } from '../../json/schema/count-nodes.ts';
 import { isSimple } from '../../json/schema/simple.ts';
 import { checkJsonSchema } from '../../json/schema.ts';
 import type { JsonSchema } from '../../types.ts';
+import { MAX_COMPILED } from './bounds.ts';
 import type { ParamDraft } from './drafts.ts';
 import { headerNameFault } from './headers.ts';
 import { checkExtracted, extractedBy, stepsOfDraft } from './prepare.ts';
@@ -75,9 +76,6 @@ export function checkParams(subject: Subject): void {
         }
     }
 }
-
-/** Maximum number of schemas of one endpoint's params that need compiling. A single call may contain all of these params. */
-export const MAX_COMPILED = 30;
 
 const TOO_MANY_COMPILED = `At most ${MAX_COMPILED} params of an endpoint have schemas with more than types, enums, bounds, patterns and plain items; make some simpler.`;
 

@@ -1,15 +1,14 @@
 import { EXTRACT_NAME, preparedIn } from '../../fetch/prepared-values.ts';
 import { isObject } from '../../json/schema/structure.ts';
+import { MAX_EXTRACTS } from './bounds.ts';
 import type { EndpointDraft, ParamDraft, StepDraft } from './drafts.ts';
-import { expressionFault, selectorFault } from './expressions.ts';
+import { expressionFault } from './expressions.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import { checkHtmlEntry } from './select.ts';
+import { selectorFault } from './selectors.ts';
 import type { Subject } from './subject.ts';
 import { PROTOTYPE_KEYS } from './tree.ts';
 import { checkUrl, placeholdersOf } from './urls.ts';
-
-/** Maximum number of values that one step may extract. */
-export const MAX_EXTRACTS = 20;
 
 /** The steps that could be read, each with its path in the package. */
 export function stepsOfDraft({ prepare }: EndpointDraft, at: Path): { draft: StepDraft; at: Path }[] {

@@ -2,9 +2,10 @@ import { isObject } from '../../json/schema/structure.ts';
 import { checkJsonSchema } from '../../json/schema.ts';
 import type { ResponseType } from '../../types.ts';
 import type { PaginationFields, ResponseFields } from './drafts.ts';
-import { expressionFault, selectorFault } from './expressions.ts';
+import { expressionFault } from './expressions.ts';
 import { createReport, type Path, pointerTo, quoted, type Report } from './report.ts';
 import { checkHtmlSelect, checkJsonSelect } from './select.ts';
+import { selectorFault } from './selectors.ts';
 import type { Subject } from './subject.ts';
 
 /** Checks `select` and `schema` of the response, and the expressions of `pagination`. */

@@ -1,5 +1,6 @@
-import { expressionFault, selectorFault } from './expressions.ts';
+import { expressionFault } from './expressions.ts';
 import type { Path, Report } from './report.ts';
+import { selectorFault } from './selectors.ts';
 
 const FORMS = ['table', 'microdata', 'assign', 'json'] as const;
 

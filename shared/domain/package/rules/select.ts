@@ -1,8 +1,9 @@
 import { isObject } from '../../json/schema/structure.ts';
 import { SELECTED_TYPES } from '../../types.ts';
-import { expressionFault, selectorFault } from './expressions.ts';
+import { expressionFault } from './expressions.ts';
 import type { Path, Report } from './report.ts';
 import { checkDataEntry, isDataEntry } from './select-data.ts';
+import { selectorFault } from './selectors.ts';
 
 const MAX_OUTPUTS = 200;
 const MAX_NESTING = 8;
