@@ -43,35 +43,36 @@ export const getAccount = contract<object, object, undefined, AccountAnswer>({
     summary: 'Read plan, credits and limits of the account',
     scope: 'none',
     answer: {
-        schema: Joi.object<AccountAnswer, true>({
-            user_id: Joi.string().required(),
-            workspace_id: Joi.string().required(),
-            plan: Joi.string().valid('free', 'starter', 'pro', 'enterprise').required(),
-            credits: Joi.object({
-                balance: v.count().required(),
-                allowance: Joi.object({ limit: v.count().required(), remaining: v.count().required() }).required(),
-                bonus: v.count().required(),
-                held: v.count().required(),
-                resets_at: v.time().required(),
-            }).required(),
-            limits: Joi.array()
-                .items(
-                    Joi.object({
-                        window: Joi.string().valid('minute', 'hour', 'day').required(),
-                        limit: v.count().required(),
-                        remaining: v.count().required(),
-                        resets_in: v.count().required().description('Seconds'),
-                    }),
-                )
-                .required(),
-            concurrency: Joi.object({ limit: v.count().required(), in_flight: v.count().required() }).required(),
-            key: Joi.object({
-                id: Joi.string().required(),
-                name: Joi.string().allow('').required(),
-                prefix: Joi.string().required(),
-                expires_at: v.nullableTime().required(),
-                scopes: scopes().required(),
-            }).required(),
-        }),
+        schema: () =>
+            Joi.object<AccountAnswer, true>({
+                user_id: Joi.string().required(),
+                workspace_id: Joi.string().required(),
+                plan: Joi.string().valid('free', 'starter', 'pro', 'enterprise').required(),
+                credits: Joi.object({
+                    balance: v.count().required(),
+                    allowance: Joi.object({ limit: v.count().required(), remaining: v.count().required() }).required(),
+                    bonus: v.count().required(),
+                    held: v.count().required(),
+                    resets_at: v.time().required(),
+                }).required(),
+                limits: Joi.array()
+                    .items(
+                        Joi.object({
+                            window: Joi.string().valid('minute', 'hour', 'day').required(),
+                            limit: v.count().required(),
+                            remaining: v.count().required(),
+                            resets_in: v.count().required().description('Seconds'),
+                        }),
+                    )
+                    .required(),
+                concurrency: Joi.object({ limit: v.count().required(), in_flight: v.count().required() }).required(),
+                key: Joi.object({
+                    id: Joi.string().required(),
+                    name: Joi.string().allow('').required(),
+                    prefix: Joi.string().required(),
+                    expires_at: v.nullableTime().required(),
+                    scopes: scopes().required(),
+                }).required(),
+            }),
     },
 });

@@ -41,19 +41,20 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
     }),
     answer: {
         shape: 'list',
-        schema: Joi.array().items(
-            Joi.object<AuditEntry, true>({
-                at: v.time().required(),
-                actor: Joi.string()
-                    .required()
-                    .description('usr_…, key_…, wsp_… for another workspace, operator, or system for Routebook itself'),
-                action: Joi.string()
-                    .valid(...ACT_NAMES)
-                    .required(),
-                target: Joi.string().allow('').required().description('An id, a member, a site, or site@version'),
-                ip: Joi.string().allow(null).required().description('Address of the client'),
-                details: v.jsonObject().required().description('What changed'),
-            }),
-        ),
+        schema: () =>
+            Joi.array().items(
+                Joi.object<AuditEntry, true>({
+                    at: v.time().required(),
+                    actor: Joi.string()
+                        .required()
+                        .description('usr_…, key_…, wsp_… for another workspace, operator, or system for Routebook itself'),
+                    action: Joi.string()
+                        .valid(...ACT_NAMES)
+                        .required(),
+                    target: Joi.string().allow('').required().description('An id, a member, a site, or site@version'),
+                    ip: Joi.string().allow(null).required().description('Address of the client'),
+                    details: v.jsonObject().required().description('What changed'),
+                }),
+            ),
     },
 });

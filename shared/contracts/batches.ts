@@ -57,15 +57,16 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
     answer: {
         status: 202,
         alsoStatus: [200],
-        schema: Joi.alternatives(
-            Joi.object<Batch>({ ...batchFields(), warnings: warnings() }),
-            Joi.object<BatchDryRun>({
-                items: v.count().required(),
-                credits: Joi.object({ max: v.count().required() }).required(),
-                eta_seconds: v.count().allow(null).required(),
-                warnings: warnings(),
-            }).description('Of a dry run'),
-        ),
+        schema: () =>
+            Joi.alternatives(
+                Joi.object<Batch>({ ...batchFields(), warnings: warnings() }),
+                Joi.object<BatchDryRun>({
+                    items: v.count().required(),
+                    credits: Joi.object({ max: v.count().required() }).required(),
+                    eta_seconds: v.count().allow(null).required(),
+                    warnings: warnings(),
+                }).description('Of a dry run'),
+            ),
     },
     refusals: ['INSUFFICIENT_CREDITS', 'EMAIL_NOT_VERIFIED', 'SITE_UNAVAILABLE'],
 });
@@ -79,7 +80,7 @@ export const getBatch = contract<{ batch_id: string }, WaitQuery, undefined, Bat
     scope: 'jobs',
     params: batchParams(),
     query: waitQuery(),
-    answer: { schema: batchSchema() },
+    answer: { schema: () => batchSchema() },
     refusals: ONE,
 });
 
@@ -96,7 +97,7 @@ export const getBatches = contract<object, BatchesQuery, undefined, Batch[]>({
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', schema: Joi.array().items(batchSchema()) },
+    answer: { shape: 'list', schema: () => Joi.array().items(batchSchema()) },
     refusals: ['RATE_LIMITED'],
 });
 
@@ -123,7 +124,7 @@ export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, unde
     }),
     answer: {
         shape: 'list',
-        schema: Joi.array().items(Joi.object<EndedItem, true>({ ...jobFields({ result: true }), cursor: Joi.string().required() })),
+        schema: () => Joi.array().items(Joi.object<EndedItem, true>({ ...jobFields({ result: true }), cursor: Joi.string().required() })),
         lines: 'One item a line, as in data',
     },
     refusals: ONE,
@@ -134,7 +135,7 @@ const CHANGE = {
     tag: TAG,
     scope: 'jobs',
     params: batchParams(),
-    answer: { schema: batchSchema() },
+    answer: { schema: () => batchSchema() },
     refusals: [...ONE, 'BATCH_NOT_OPEN'],
 } as const;
 
@@ -169,7 +170,7 @@ export const postBatchRetry = contract<{ batch_id: string }, object, RetryReques
         schema: Joi.object<RetryRequest, true>({ codes: Joi.array().items(Joi.string().max(64)).max(100) }),
         mayBeEmpty: true,
     },
-    answer: { schema: Joi.object<Batch>({ ...batchFields(), retried: v.count().required() }) },
+    answer: { schema: () => Joi.object<Batch>({ ...batchFields(), retried: v.count().required() }) },
 });
 
 export const deleteBatch = contract<{ batch_id: string }, object, undefined, Batch>({
@@ -182,6 +183,6 @@ export const deleteBatch = contract<{ batch_id: string }, object, undefined, Bat
         'Cancels queued items at once, and aborts running reads, which are not billed. The batch is cancelling until running writes have ended.',
     scope: 'jobs',
     params: batchParams(),
-    answer: { schema: batchSchema() },
+    answer: { schema: () => batchSchema() },
     refusals: [...ONE, 'BATCH_NOT_OPEN'],
 });

@@ -80,7 +80,7 @@ export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     scope: 'maintain',
     actsOnDomain: true,
     params: domainParams(),
-    answer: { status: 201, schema: entry() },
+    answer: { status: 201, schema: () => entry() },
 });
 
 export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEntry[]>({
@@ -94,7 +94,7 @@ export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEnt
     actsOnDomain: true,
     params: domainParams(),
     query: v.pageQuery(),
-    answer: { shape: 'list', schema: Joi.array().items(entry()) },
+    answer: { shape: 'list', schema: () => Joi.array().items(entry()) },
 });
 
 export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChecked>({
@@ -109,7 +109,7 @@ export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChec
     actsOnDomain: true,
     params: claimParams(),
     answer: {
-        schema: Joi.object<ClaimChecked, true>({ status: status().required(), reason: reason().required() }),
+        schema: () => Joi.object<ClaimChecked, true>({ status: status().required(), reason: reason().required() }),
     },
     refusals: ['CLAIM_NOT_FOUND'],
 });
@@ -125,7 +125,7 @@ export const deleteClaim = contract<ClaimParams, object, undefined, ClaimDeleted
     actsOnDomain: true,
     params: claimParams(),
     answer: {
-        schema: Joi.object<ClaimDeleted, true>({ claim_id: Joi.string().required(), deleted: Joi.boolean().valid(true).required() }),
+        schema: () => Joi.object<ClaimDeleted, true>({ claim_id: Joi.string().required(), deleted: Joi.boolean().valid(true).required() }),
     },
     refusals: ['CLAIM_NOT_FOUND'],
 });

@@ -141,7 +141,7 @@ export const postConnection = contract<object, NewConnectionQuery, ConnectionOrd
         test: Joi.boolean().description('false: save it without the test, as untested'),
     }),
     body: { schema: order },
-    answer: { status: 201, schema: entry() },
+    answer: { status: 201, schema: () => entry() },
     refusals: ['INVALID_DOMAIN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', ...TESTED],
 });
 
@@ -157,7 +157,7 @@ export const patchConnection = contract<ConnectionParams, NewConnectionQuery, Co
     params: params(),
     query: Joi.object<NewConnectionQuery, true>({ test: Joi.boolean().description('false: save a new secret without the test') }),
     body: { schema: patch },
-    answer: { schema: entry() },
+    answer: { schema: () => entry() },
     refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'NOT_MAINTAINER', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
@@ -171,7 +171,7 @@ export const testConnection = contract<ConnectionParams, object, undefined, Conn
         'Calls the test endpoint of the schema. The call counts like a fetch and is free. A passed test clears a rejection. An account can run 30 tests an hour; after 5 rejected tests of a site within an hour, no more of that site.',
     scope: 'account',
     params: params(),
-    answer: { schema: entry() },
+    answer: { schema: () => entry() },
     refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
@@ -184,7 +184,7 @@ export const getConnections = contract<object, ConnectionQuery, undefined, Conne
     description: "Your own and the workspace's shared connections, newest first. Values are never shown.",
     scope: 'fetch',
     query: Joi.object<ConnectionQuery, true>({ site: v.siteInput(), limit: v.limit(), cursor: v.cursor() }),
-    answer: { shape: 'list', schema: Joi.array().items(entry()) },
+    answer: { shape: 'list', schema: () => Joi.array().items(entry()) },
     refusals: ['INVALID_DOMAIN'],
 });
 
@@ -196,7 +196,7 @@ export const getConnection = contract<ConnectionParams, object, undefined, Conne
     summary: 'Read one connection',
     scope: 'fetch',
     params: params(),
-    answer: { schema: entry() },
+    answer: { schema: () => entry() },
     refusals: ['CONNECTION_NOT_FOUND'],
 });
 
@@ -210,10 +210,11 @@ export const deleteConnection = contract<ConnectionParams, object, undefined, Co
     scope: 'account',
     params: params(),
     answer: {
-        schema: Joi.object<ConnectionDeleted, true>({
-            connection_id: Joi.string().required(),
-            deleted: Joi.boolean().valid(true).required(),
-        }),
+        schema: () =>
+            Joi.object<ConnectionDeleted, true>({
+                connection_id: Joi.string().required(),
+                deleted: Joi.boolean().valid(true).required(),
+            }),
     },
     refusals: ['CONNECTION_NOT_FOUND'],
 });

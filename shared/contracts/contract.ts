@@ -68,7 +68,8 @@ interface BodyRules<Body> {
 
 interface AnswerRules<Answer> {
     shape: 'data' | 'list' | 'whole';
-    schema: Schema<Answer>;
+    /** Built for the OpenAPI document only: kept, all of them would take 4 MB of each API. */
+    schema: () => Schema<Answer>;
     status: 200 | 201 | 202;
     alsoStatus?: readonly number[];
     /** Describes one line of an ndjson answer. Absent: the route sends no ndjson. */

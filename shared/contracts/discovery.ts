@@ -18,15 +18,16 @@ export const getCategories = contract<object, object, undefined, Category[]>({
     auth: 'optional',
     scope: 'none',
     answer: {
-        schema: Joi.array().items(
-            Joi.object<Category, true>({
-                slug: Joi.string().required(),
-                name: Joi.string().required(),
-                children: Joi.array()
-                    .items(Joi.object({ slug: Joi.string().required(), name: Joi.string().required(), path: Joi.string().required() }))
-                    .required(),
-            }),
-        ),
+        schema: () =>
+            Joi.array().items(
+                Joi.object<Category, true>({
+                    slug: Joi.string().required(),
+                    name: Joi.string().required(),
+                    children: Joi.array()
+                        .items(Joi.object({ slug: Joi.string().required(), name: Joi.string().required(), path: Joi.string().required() }))
+                        .required(),
+                }),
+            ),
     },
     cacheSeconds: 3600,
 });
@@ -48,15 +49,16 @@ export const getErrors = contract<object, object, undefined, ErrorEntry[]>({
     auth: 'ignored',
     scope: 'none',
     answer: {
-        schema: Joi.array().items(
-            Joi.object<ErrorEntry, true>({
-                code: Joi.string().required(),
-                status: Joi.number().integer().required(),
-                fault: Joi.string().valid('caller', 'service', 'upstream', 'schema').required(),
-                retryable: Joi.alternatives(Joi.boolean(), Joi.string().valid('reads')).required(),
-                meaning: Joi.string().required(),
-            }),
-        ),
+        schema: () =>
+            Joi.array().items(
+                Joi.object<ErrorEntry, true>({
+                    code: Joi.string().required(),
+                    status: Joi.number().integer().required(),
+                    fault: Joi.string().valid('caller', 'service', 'upstream', 'schema').required(),
+                    retryable: Joi.alternatives(Joi.boolean(), Joi.string().valid('reads')).required(),
+                    meaning: Joi.string().required(),
+                }),
+            ),
     },
     cacheSeconds: 3600,
 });
@@ -82,11 +84,12 @@ export const getHealth = contract<object, object, undefined, HealthAnswer>({
     auth: 'ignored',
     scope: 'none',
     answer: {
-        schema: Joi.object<HealthAnswer, true>({
-            status: Joi.string().valid('ok', 'degraded').required(),
-            version: Joi.string().required(),
-            checks: Joi.object({ database: check(), queue: check(), workers: check() }).required(),
-        }),
+        schema: () =>
+            Joi.object<HealthAnswer, true>({
+                status: Joi.string().valid('ok', 'degraded').required(),
+                version: Joi.string().required(),
+                checks: Joi.object({ database: check(), queue: check(), workers: check() }).required(),
+            }),
     },
 });
 
@@ -98,6 +101,6 @@ export const getOpenApi = contract<object, object, undefined, object>({
     summary: 'Read this OpenAPI document',
     auth: 'ignored',
     scope: 'none',
-    answer: { shape: 'whole', schema: v.jsonObject() },
+    answer: { shape: 'whole', schema: () => v.jsonObject() },
     cacheSeconds: 300,
 });

@@ -45,57 +45,58 @@ export interface FindMeta {
     suggestion?: { request: JsonObject; missing?: ['domain'] };
 }
 
-const found = Joi.object<FoundEndpoint, true>({
-    site: v.siteName().required(),
-    title: Joi.string().required(),
-    endpoint: Joi.string().required(),
-    kind: v.kind().required(),
-    effect: v.effect().required(),
-    description: Joi.string().allow('').required(),
-    required: Joi.array()
-        .items(
-            Joi.object({
-                name: Joi.string().required(),
-                type: Joi.string().required(),
-                description: Joi.string().allow('').required(),
-                example: v.anyJson().required().description('null if the package has none, or only a long one'),
-            }),
-        )
-        .required()
-        .description('Required params'),
-    optional: Joi.array().items(Joi.string()).required().description('Names of the optional params'),
-    returns: Joi.object({ fields: Joi.array().items(Joi.string()).max(30).required() })
-        .required()
-        .description('Paths of the returned fields, such as items[].title'),
-    credits: v.count().required().description('Price of one unit in a hosted fetch'),
-    billing_unit: Joi.string().valid('request', 'result').required(),
-    max_results: v.count().allow(null).required().description('Most results of one call; null if requests are billed'),
-    verified: Joi.boolean().required(),
-    verified_at: v.nullableTime().required(),
-    claim: v.claim().required(),
-    health: Joi.object({
-        success_rate_7d: Joi.number().min(0).max(1).allow(null).required(),
-        p95_ms: v.count().allow(null).required(),
-    }).required(),
-    needs_connection: Joi.boolean().required().description('Whether a call needs your own credential for the site'),
-    hosted: Joi.boolean().required().description('Whether POST /v1/fetch can call it'),
-    score: Joi.number().min(0).max(1).allow(null).required().description('How well it matches the task; null without a task'),
-    matched: Joi.array()
-        .items(Joi.string().valid(...WORD_FIELDS))
-        .required()
-        .description('The fields that contain words of the task'),
-    fetch: Joi.object({
+const found = () =>
+    Joi.object<FoundEndpoint, true>({
         site: v.siteName().required(),
+        title: Joi.string().required(),
         endpoint: Joi.string().required(),
-        params: v.jsonObject().required(),
-        dry_run: Joi.boolean().valid(true),
-    })
-        .allow(null)
-        .required()
-        .description(
-            'A body for POST /v1/fetch, from an example of the package; for writes with dry_run. null if there is no example or the endpoint is not hosted',
-        ),
-});
+        kind: v.kind().required(),
+        effect: v.effect().required(),
+        description: Joi.string().allow('').required(),
+        required: Joi.array()
+            .items(
+                Joi.object({
+                    name: Joi.string().required(),
+                    type: Joi.string().required(),
+                    description: Joi.string().allow('').required(),
+                    example: v.anyJson().required().description('null if the package has none, or only a long one'),
+                }),
+            )
+            .required()
+            .description('Required params'),
+        optional: Joi.array().items(Joi.string()).required().description('Names of the optional params'),
+        returns: Joi.object({ fields: Joi.array().items(Joi.string()).max(30).required() })
+            .required()
+            .description('Paths of the returned fields, such as items[].title'),
+        credits: v.count().required().description('Price of one unit in a hosted fetch'),
+        billing_unit: Joi.string().valid('request', 'result').required(),
+        max_results: v.count().allow(null).required().description('Most results of one call; null if requests are billed'),
+        verified: Joi.boolean().required(),
+        verified_at: v.nullableTime().required(),
+        claim: v.claim().required(),
+        health: Joi.object({
+            success_rate_7d: Joi.number().min(0).max(1).allow(null).required(),
+            p95_ms: v.count().allow(null).required(),
+        }).required(),
+        needs_connection: Joi.boolean().required().description('Whether a call needs your own credential for the site'),
+        hosted: Joi.boolean().required().description('Whether POST /v1/fetch can call it'),
+        score: Joi.number().min(0).max(1).allow(null).required().description('How well it matches the task; null without a task'),
+        matched: Joi.array()
+            .items(Joi.string().valid(...WORD_FIELDS))
+            .required()
+            .description('The fields that contain words of the task'),
+        fetch: Joi.object({
+            site: v.siteName().required(),
+            endpoint: Joi.string().required(),
+            params: v.jsonObject().required(),
+            dry_run: Joi.boolean().valid(true),
+        })
+            .allow(null)
+            .required()
+            .description(
+                'A body for POST /v1/fetch, from an example of the package; for writes with dry_run. null if there is no example or the endpoint is not hosted',
+            ),
+    });
 
 export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEndpoint[]>({
     name: 'getEndpoints',
@@ -124,7 +125,7 @@ export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEnd
     }),
     answer: {
         shape: 'list',
-        schema: Joi.array().items(found),
+        schema: () => Joi.array().items(found()),
         meta: Joi.object<FindMeta, true>({
             session_id: Joi.string().description('Only with a key. Send it as X-Service-Session of the following fetch'),
             suggestion: Joi.object({

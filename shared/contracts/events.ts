@@ -52,16 +52,17 @@ export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>(
     }),
     answer: {
         shape: 'list',
-        schema: Joi.array().items(
-            Joi.object<EventEntry, true>({
-                event_id: Joi.string().required().description('evt_…, the same in each listing and delivery'),
-                type: Joi.string()
-                    .valid(...EVENT_TYPES)
-                    .required(),
-                timestamp: v.time().required(),
-                data: v.jsonObject().required().description('The content of the event'),
-            }),
-        ),
+        schema: () =>
+            Joi.array().items(
+                Joi.object<EventEntry, true>({
+                    event_id: Joi.string().required().description('evt_…, the same in each listing and delivery'),
+                    type: Joi.string()
+                        .valid(...EVENT_TYPES)
+                        .required(),
+                    timestamp: v.time().required(),
+                    data: v.jsonObject().required().description('The content of the event'),
+                }),
+            ),
     },
     refusals: ['RATE_LIMITED'],
 });

@@ -89,37 +89,38 @@ const request = Joi.object<FetchRequest, true>({
     dry_run: Joi.boolean().description('Validate, build and price the call; send and charge nothing'),
 });
 
-const meta = Joi.object<FetchMeta, true>({
-    credits_used: v.count().required(),
-    credits_remaining: v.count().required(),
-    request_id: v.requestId().required(),
-    site: v.siteName().required(),
-    endpoint: Joi.string().required(),
-    version: v.versionNumber().required(),
-    results: v.count(),
-    truncated: Joi.boolean(),
-    pagination_end: Joi.string()
-        .valid(...PAGINATION_ENDS)
-        .description('Why the reading of pages ended: after the last page, or at a limit'),
-    next_cursor: Joi.string().description('Pass it as cursor within 24 h to continue'),
-    partial_error: Joi.object<PartialError, true>({
-        code: Joi.string().required(),
-        message: Joi.string().required(),
-        retryable: Joi.boolean().required(),
-        upstream: Joi.object({ status: Joi.number().integer().required(), snippet: Joi.string().allow('').required() }),
-    }).description('Only with partial: why the page at next_cursor failed'),
-    cached: Joi.boolean().description(
-        'true: a stored result that this account already paid for, returned because of max_age; queue_ms and upstream are absent',
-    ),
-    duration_ms: v.count().required(),
-    queue_ms: v.count(),
-    upstream: Joi.object({
-        status: Joi.number().integer().required(),
-        attempts: v.count().required(),
+const meta = () =>
+    Joi.object<FetchMeta, true>({
+        credits_used: v.count().required(),
+        credits_remaining: v.count().required(),
+        request_id: v.requestId().required(),
+        site: v.siteName().required(),
+        endpoint: Joi.string().required(),
+        version: v.versionNumber().required(),
+        results: v.count(),
+        truncated: Joi.boolean(),
+        pagination_end: Joi.string()
+            .valid(...PAGINATION_ENDS)
+            .description('Why the reading of pages ended: after the last page, or at a limit'),
+        next_cursor: Joi.string().description('Pass it as cursor within 24 h to continue'),
+        partial_error: Joi.object<PartialError, true>({
+            code: Joi.string().required(),
+            message: Joi.string().required(),
+            retryable: Joi.boolean().required(),
+            upstream: Joi.object({ status: Joi.number().integer().required(), snippet: Joi.string().allow('').required() }),
+        }).description('Only with partial: why the page at next_cursor failed'),
+        cached: Joi.boolean().description(
+            'true: a stored result that this account already paid for, returned because of max_age; queue_ms and upstream are absent',
+        ),
         duration_ms: v.count().required(),
-        bytes: v.count().required(),
-    }),
-});
+        queue_ms: v.count(),
+        upstream: Joi.object({
+            status: Joi.number().integer().required(),
+            attempts: v.count().required(),
+            duration_ms: v.count().required(),
+            bytes: v.count().required(),
+        }),
+    });
 
 /** Error codes of a call before credits are held or anything is sent. */
 export const ADMISSION_REFUSALS = [
@@ -177,11 +178,12 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     headers: CALL_HEADERS,
     answer: {
         shape: 'whole',
-        schema: Joi.object<FetchAnswer, true>({
-            success: Joi.boolean().valid(true).required(),
-            data: v.jsonObject().required(),
-            meta: meta.required(),
-        }),
+        schema: () =>
+            Joi.object<FetchAnswer, true>({
+                success: Joi.boolean().valid(true).required(),
+                data: v.jsonObject().required(),
+                meta: meta().required(),
+            }),
     },
     refusals: [...ADMISSION_REFUSALS, 'SPENDING_LIMIT', ...UPSTREAM_REFUSALS, 'UPSTREAM_UNAUTHORIZED', 'OUTCOME_UNKNOWN'],
 });

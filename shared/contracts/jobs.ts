@@ -131,7 +131,7 @@ export const postJob = contract<object, object, JobRequest, Job>({
         hasParams: true,
     },
     headers: CALL_HEADERS,
-    answer: { status: 202, schema: jobSchema({ result: true }) },
+    answer: { status: 202, schema: () => jobSchema({ result: true }) },
     refusals: [...ADMISSION_REFUSALS, 'SITE_UNAVAILABLE'],
 });
 
@@ -144,7 +144,7 @@ export const getJob = contract<{ job_id: string }, WaitQuery, undefined, Job>({
     scope: 'jobs',
     params: jobParams(),
     query: waitQuery(),
-    answer: { schema: jobSchema({ params: true, result: true }) },
+    answer: { schema: () => jobSchema({ params: true, result: true }) },
     refusals: ONE,
 });
 
@@ -163,7 +163,7 @@ export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', schema: Joi.array().items(jobSchema()) },
+    answer: { shape: 'list', schema: () => Joi.array().items(jobSchema()) },
     refusals: ['INVALID_DOMAIN', 'RATE_LIMITED'],
 });
 
@@ -176,7 +176,7 @@ export const deleteJob = contract<{ job_id: string }, object, undefined, Job>({
     description: 'Cancels a queued job, or aborts a running read, which is not billed. Cancelling a cancelled job changes nothing.',
     scope: 'jobs',
     params: jobParams(),
-    answer: { schema: jobSchema({ params: true, result: true }) },
+    answer: { schema: () => jobSchema({ params: true, result: true }) },
     refusals: [...ONE, 'JOB_NOT_CANCELLABLE'],
 });
 
@@ -190,6 +190,6 @@ export const deleteJobResult = contract<{ job_id: string }, object, undefined, J
         'Deletes them at once, and the copy that max_age would serve. The job itself remains. A job that has not ended is unchanged.',
     scope: 'jobs',
     params: jobParams(),
-    answer: { schema: jobSchema({ params: true, result: true }) },
+    answer: { schema: () => jobSchema({ params: true, result: true }) },
     refusals: ONE,
 });

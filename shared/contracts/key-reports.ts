@@ -48,13 +48,14 @@ export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[
     },
     answer: {
         shape: 'whole',
-        schema: Joi.array().items(
-            Joi.object<KeyReportEntry, true>({
-                token_hash: Joi.string().required().description('SHA-256 of the key, in base64'),
-                token_type: Joi.string().description('As reported'),
-                label: Joi.string().valid('true_positive', 'false_positive').required().description('Whether it is a Routebook key'),
-            }),
-        ),
+        schema: () =>
+            Joi.array().items(
+                Joi.object<KeyReportEntry, true>({
+                    token_hash: Joi.string().required().description('SHA-256 of the key, in base64'),
+                    token_type: Joi.string().description('As reported'),
+                    label: Joi.string().valid('true_positive', 'false_positive').required().description('Whether it is a Routebook key'),
+                }),
+            ),
     },
     refusals: ['RATE_LIMITED'],
 });

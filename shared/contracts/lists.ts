@@ -30,6 +30,6 @@ export const getSchemas = contract<object, SchemasQuery, undefined, Card[]>({
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', schema: Joi.array().items(card()) },
+    answer: { shape: 'list', schema: () => Joi.array().items(card()) },
     cacheSeconds: 15,
 });

@@ -17,13 +17,14 @@ export interface MaintainerParams {
 
 const list = () => ({
     shape: 'list' as const,
-    schema: Joi.array().items(
-        Joi.object<MaintainerEntry, true>({
-            workspace_id: Joi.string().required(),
-            name: Joi.string().required(),
-            removal_at: v.time().description('When its removal takes effect; present while a removal is pending'),
-        }),
-    ),
+    schema: () =>
+        Joi.array().items(
+            Joi.object<MaintainerEntry, true>({
+                workspace_id: Joi.string().required(),
+                name: Joi.string().required(),
+                removal_at: v.time().description('When its removal takes effect; present while a removal is pending'),
+            }),
+        ),
 });
 
 const maintainerParams = () =>

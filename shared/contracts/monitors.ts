@@ -37,7 +37,7 @@ export const postMonitor = contract<object, object, MonitorOrder, Monitor>({
     description:
         'Calls a read endpoint on a schedule and sends monitor.changed when its result changes. Set exactly one of every and cron. The first run stores the base value and reports no change. Each run is a job and billed as one.',
     body: { ...body, schema: order() },
-    answer: { status: 201, schema: monitor() },
+    answer: { status: 201, schema: () => monitor() },
     refusals: WITH_BODY,
 });
 
@@ -49,7 +49,7 @@ export const getMonitors = contract<object, MonitorsQuery, undefined, Monitor[]>
     summary: 'List monitors',
     description: 'Newest first.',
     query: Joi.object<MonitorsQuery, true>({ status: Joi.string().valid(...MONITOR_STATUSES), limit: v.limit(), cursor: v.cursor() }),
-    answer: { shape: 'list', schema: Joi.array().items(monitor()) },
+    answer: { shape: 'list', schema: () => Joi.array().items(monitor()) },
     refusals: ['RATE_LIMITED'],
 });
 
@@ -60,7 +60,7 @@ export const getMonitor = contract<MonitorParams, object, undefined, Monitor>({
     path: '/v1/monitors/{monitor_id}',
     summary: 'Read one monitor',
     params: params(),
-    answer: { schema: monitor() },
+    answer: { schema: () => monitor() },
     refusals: ONE,
 });
 
@@ -74,7 +74,7 @@ export const patchMonitor = contract<MonitorParams, object, MonitorChanges, Moni
         'Later runs have the rights of the calling key. Changing params, watch or identity starts with a new base value. null removes a value.',
     params: params(),
     body: { ...body, schema: changes() },
-    answer: { schema: monitor() },
+    answer: { schema: () => monitor() },
     // The site was validated when the monitor was created.
     refusals: [...WITH_BODY.filter((code) => code !== 'INVALID_DOMAIN'), 'MONITOR_NOT_FOUND'],
 });
@@ -87,10 +87,11 @@ export const deleteMonitor = contract<MonitorParams, object, undefined, { monito
     summary: 'Delete a monitor with its runs and changes',
     params: params(),
     answer: {
-        schema: Joi.object<{ monitor_id: string; deleted: true }, true>({
-            monitor_id: Joi.string().required(),
-            deleted: Joi.boolean().valid(true).required(),
-        }),
+        schema: () =>
+            Joi.object<{ monitor_id: string; deleted: true }, true>({
+                monitor_id: Joi.string().required(),
+                deleted: Joi.boolean().valid(true).required(),
+            }),
     },
     refusals: ONE,
 });
@@ -104,7 +105,7 @@ export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
     description:
         'Up to ten times an hour for each monitor. Returns the job of the run; if a run has not ended yet, returns its job. A run that could exceed max_credits_per_day is skipped, and its job is cancelled at once.',
     params: params(),
-    answer: { status: 202, schema: jobSchema({ result: true }) },
+    answer: { status: 202, schema: () => jobSchema({ result: true }) },
     refusals: [...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)), 'SITE_UNAVAILABLE', 'MONITOR_NOT_FOUND'],
 });
 
@@ -117,7 +118,7 @@ export const getMonitorChanges = contract<MonitorParams, v.PageQuery, undefined,
     description: 'Newest first; the latest 100 are kept.',
     params: params(),
     query: v.pageQuery(),
-    answer: { shape: 'list', schema: Joi.array().items(change()) },
+    answer: { shape: 'list', schema: () => Joi.array().items(change()) },
     refusals: ONE,
 });
 
@@ -130,6 +131,6 @@ export const getMonitorRuns = contract<MonitorParams, v.PageQuery, undefined, Mo
     description: 'Newest first; the latest 100 are kept.',
     params: params(),
     query: v.pageQuery(),
-    answer: { shape: 'list', schema: Joi.array().items(run()) },
+    answer: { shape: 'list', schema: () => Joi.array().items(run()) },
     refusals: ONE,
 });

@@ -54,7 +54,7 @@ export const authorizeConnection = contract<object, object, AuthorizeOrder, Auth
         }),
     },
     answer: {
-        schema: Joi.object<AuthorizeAnswer, true>({ authorize_url: Joi.string().required(), expires_at: v.time().required() }),
+        schema: () => Joi.object<AuthorizeAnswer, true>({ authorize_url: Joi.string().required(), expires_at: v.time().required() }),
     },
     refusals: ['INVALID_DOMAIN', 'SITE_BLOCKED', 'SITE_NOT_FOUND'],
 });
@@ -79,11 +79,12 @@ export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAu
         }),
     },
     answer: {
-        schema: Joi.object<OAuthClientEntry, true>({
-            site: v.siteName().required(),
-            client_id: Joi.string().required(),
-            callback_url: Joi.string().required().description('The redirect URI to register at the site'),
-        }),
+        schema: () =>
+            Joi.object<OAuthClientEntry, true>({
+                site: v.siteName().required(),
+                client_id: Joi.string().required(),
+                callback_url: Joi.string().required().description('The redirect URI to register at the site'),
+            }),
     },
 });
 
@@ -98,7 +99,8 @@ export const deleteOAuthClient = contract<SiteParams, object, undefined, OAuthCl
     managersOnly: true,
     params: params(),
     answer: {
-        schema: Joi.object<OAuthClientDeleted, true>({ site: v.siteName().required(), deleted: Joi.boolean().valid(true).required() }),
+        schema: () =>
+            Joi.object<OAuthClientDeleted, true>({ site: v.siteName().required(), deleted: Joi.boolean().valid(true).required() }),
     },
     refusals: ['NOT_FOUND'],
 });

@@ -160,7 +160,7 @@ function responses(contract: AnyContract): JsonObject {
 }
 
 function answerSchema(contract: AnyContract): JsonObject {
-    const schema = withParts(jsonSchemaOf(contract.answer.schema), contract.answerParts);
+    const schema = withParts(jsonSchemaOf(contract.answer.schema()), contract.answerParts);
     if (contract.answer.shape === 'whole') return schema;
     const properties: JsonObject = { success: { const: true }, data: schema };
     if (contract.answer.shape === 'list') {

@@ -59,7 +59,7 @@ export const postReport = contract<SiteParams, object, ReportOrder, ReportCreate
     },
     answer: {
         status: 201,
-        schema: Joi.object<ReportCreated, true>(shown()),
+        schema: () => Joi.object<ReportCreated, true>(shown()),
     },
     refusals: ['SITE_NOT_FOUND', 'ENDPOINT_NOT_FOUND'],
 });
@@ -76,7 +76,7 @@ export const getReports = contract<SiteParams, v.PageQuery, undefined, Report[]>
     query: v.pageQuery(),
     answer: {
         shape: 'list',
-        schema: Joi.array().items(Joi.object<Report, true>({ ...shown(), text: Joi.string().required() })),
+        schema: () => Joi.array().items(Joi.object<Report, true>({ ...shown(), text: Joi.string().required() })),
     },
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND'],
 });

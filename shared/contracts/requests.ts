@@ -88,13 +88,14 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
     },
     answer: {
         status: 201,
-        schema: Joi.object<RequestCreated, true>({
-            request_id: requestId().required(),
-            domain: v.siteName().required(),
-            status: Joi.string().valid('open').required(),
-            demand: demand().required(),
-            created_at: v.time().required(),
-        }),
+        schema: () =>
+            Joi.object<RequestCreated, true>({
+                request_id: requestId().required(),
+                domain: v.siteName().required(),
+                status: Joi.string().valid('open').required(),
+                demand: demand().required(),
+                created_at: v.time().required(),
+            }),
     },
     refusals: ['INVALID_DOMAIN', 'RATE_LIMITED', 'OVERLOADED'],
 });
@@ -109,31 +110,32 @@ export const getSchemaRequest = contract<{ request_id: string }, object, undefin
     scope: 'none',
     params: Joi.object<{ request_id: string }, true>({ request_id: requestId().required() }),
     answer: {
-        schema: Joi.object<RequestAnswer, true>({
-            request_id: requestId().required(),
-            domain: v.siteName().required(),
-            task: Joi.string().required(),
-            read_or_write: Joi.string()
-                .valid(...READ_OR_WRITE, null)
-                .required(),
-            auth_shape: Joi.string()
-                .valid(...AUTH_SHAPES, null)
-                .required(),
-            output_shape: Joi.string().allow(null).required(),
-            failure_mode: Joi.string().allow(null).required(),
-            intent_category: Joi.string().allow(null).required(),
-            frequency: Joi.string()
-                .valid(...FREQUENCIES, null)
-                .required(),
-            status: status().required(),
-            demand: demand().required(),
-            created_at: v.time().required(),
-            updated_at: v.time().required(),
-            fulfilled_by: Joi.object({ site: v.siteName().required(), version: v.versionNumber().required() }).allow(null).required(),
-            history: Joi.array()
-                .items(Joi.object({ status: status().required(), at: v.time().required() }))
-                .required(),
-        }),
+        schema: () =>
+            Joi.object<RequestAnswer, true>({
+                request_id: requestId().required(),
+                domain: v.siteName().required(),
+                task: Joi.string().required(),
+                read_or_write: Joi.string()
+                    .valid(...READ_OR_WRITE, null)
+                    .required(),
+                auth_shape: Joi.string()
+                    .valid(...AUTH_SHAPES, null)
+                    .required(),
+                output_shape: Joi.string().allow(null).required(),
+                failure_mode: Joi.string().allow(null).required(),
+                intent_category: Joi.string().allow(null).required(),
+                frequency: Joi.string()
+                    .valid(...FREQUENCIES, null)
+                    .required(),
+                status: status().required(),
+                demand: demand().required(),
+                created_at: v.time().required(),
+                updated_at: v.time().required(),
+                fulfilled_by: Joi.object({ site: v.siteName().required(), version: v.versionNumber().required() }).allow(null).required(),
+                history: Joi.array()
+                    .items(Joi.object({ status: status().required(), at: v.time().required() }))
+                    .required(),
+            }),
     },
     refusals: ['REQUEST_NOT_FOUND'],
 });

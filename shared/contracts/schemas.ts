@@ -75,20 +75,21 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
     answer: {
         status: 201,
         alsoStatus: [200],
-        schema: Joi.object<PublishAnswer, true>({
-            site: v.siteName().required(),
-            version: v.versionNumber().required(),
-            version_hash: v.versionHash().required(),
-            created: Joi.boolean().required(),
-            change: Joi.string().valid('major', 'minor', 'patch').required(),
-            changes: changes().required(),
-            published_at: v.nullableTime().required(),
-            verified: Joi.boolean().required(),
-            warnings: Joi.array()
-                .items(Joi.object({ code: Joi.string().required(), path: Joi.string().allow(''), message: Joi.string().required() }))
-                .required(),
-            credits_earned: v.count().required(),
-        }),
+        schema: () =>
+            Joi.object<PublishAnswer, true>({
+                site: v.siteName().required(),
+                version: v.versionNumber().required(),
+                version_hash: v.versionHash().required(),
+                created: Joi.boolean().required(),
+                change: Joi.string().valid('major', 'minor', 'patch').required(),
+                changes: changes().required(),
+                published_at: v.nullableTime().required(),
+                verified: Joi.boolean().required(),
+                warnings: Joi.array()
+                    .items(Joi.object({ code: Joi.string().required(), path: Joi.string().allow(''), message: Joi.string().required() }))
+                    .required(),
+                credits_earned: v.count().required(),
+            }),
     },
     refusals: ['EMAIL_NOT_VERIFIED', 'NOT_MAINTAINER', 'CLAIM_REQUIRED', 'SITE_BLOCKED', 'VERSION_CONFLICT', 'SCHEMA_INVALID'],
 });
@@ -134,7 +135,7 @@ export const getSchema = contract<SiteParams, object, undefined, Card>({
     scope: 'none',
     params: siteParams(),
     answer: {
-        schema: card(),
+        schema: () => card(),
     },
     cacheSeconds: 30,
     refusals: ['SITE_NOT_FOUND'],
@@ -181,73 +182,74 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
     }),
     answer: {
         shape: 'whole',
-        schema: Joi.alternatives(
-            Joi.object({
-                success: success(),
-                data: Joi.object<DownloadedPackage>({
-                    format: Joi.string().valid('routebook/1').required(),
-                    site: v.siteName().required(),
-                    title: Joi.string().required(),
-                    intent_category: Joi.string().required(),
-                    endpoints: Joi.array().items(v.jsonObject()).required(),
-                    version: v.versionNumber().required(),
-                    version_hash: v.versionHash().required(),
-                    published_at: v.time().required(),
-                })
-                    .unknown(true)
-                    .required(),
-            }),
-            Joi.object({
-                success: success(),
-                data: Joi.array()
-                    .items(
-                        Joi.object<ToolDefinition, true>({
-                            name: Joi.string().max(64).required(),
-                            description: Joi.string().max(1024).required(),
-                            input_schema: v.jsonObject().required().description('JSON Schema 2020-12 of an object'),
-                        }),
-                    )
-                    .required(),
-            }),
-            Joi.object({
-                success: success(),
-                data: Joi.object<SourceFile, true>({
-                    file: Joi.string().required(),
-                    source: Joi.string().required(),
-                }).required(),
-            }),
-            Joi.object({
-                openapi: Joi.string().valid('3.1.0').required(),
-                info: v.jsonObject().required(),
-                paths: v.jsonObject().required(),
-            }).unknown(true),
-            Joi.object<BrunoCollection, true>({
-                name: Joi.string().required(),
-                version: Joi.string().valid('1').required(),
-                brunoConfig: v.jsonObject().required(),
-                root: v.jsonObject().required(),
-                items: Joi.array().items(v.jsonObject()).required(),
-                environments: Joi.array().items(v.jsonObject()).required(),
-            }),
-            Joi.object<PostmanCollection, true>({
-                info: Joi.object({
+        schema: () =>
+            Joi.alternatives(
+                Joi.object({
+                    success: success(),
+                    data: Joi.object<DownloadedPackage>({
+                        format: Joi.string().valid('routebook/1').required(),
+                        site: v.siteName().required(),
+                        title: Joi.string().required(),
+                        intent_category: Joi.string().required(),
+                        endpoints: Joi.array().items(v.jsonObject()).required(),
+                        version: v.versionNumber().required(),
+                        version_hash: v.versionHash().required(),
+                        published_at: v.time().required(),
+                    })
+                        .unknown(true)
+                        .required(),
+                }),
+                Joi.object({
+                    success: success(),
+                    data: Joi.array()
+                        .items(
+                            Joi.object<ToolDefinition, true>({
+                                name: Joi.string().max(64).required(),
+                                description: Joi.string().max(1024).required(),
+                                input_schema: v.jsonObject().required().description('JSON Schema 2020-12 of an object'),
+                            }),
+                        )
+                        .required(),
+                }),
+                Joi.object({
+                    success: success(),
+                    data: Joi.object<SourceFile, true>({
+                        file: Joi.string().required(),
+                        source: Joi.string().required(),
+                    }).required(),
+                }),
+                Joi.object({
+                    openapi: Joi.string().valid('3.1.0').required(),
+                    info: v.jsonObject().required(),
+                    paths: v.jsonObject().required(),
+                }).unknown(true),
+                Joi.object<BrunoCollection, true>({
                     name: Joi.string().required(),
-                    description: Joi.string().allow('').required(),
-                    schema: Joi.string().required(),
-                }).required(),
-                auth: v.jsonObject().required(),
-                variable: Joi.array()
-                    .items(
-                        Joi.object({
-                            key: Joi.string().required(),
-                            value: Joi.string().allow('').required(),
-                            type: Joi.string().required(),
-                        }),
-                    )
-                    .required(),
-                item: Joi.array().items(v.jsonObject()).required(),
-            }),
-        ),
+                    version: Joi.string().valid('1').required(),
+                    brunoConfig: v.jsonObject().required(),
+                    root: v.jsonObject().required(),
+                    items: Joi.array().items(v.jsonObject()).required(),
+                    environments: Joi.array().items(v.jsonObject()).required(),
+                }),
+                Joi.object<PostmanCollection, true>({
+                    info: Joi.object({
+                        name: Joi.string().required(),
+                        description: Joi.string().allow('').required(),
+                        schema: Joi.string().required(),
+                    }).required(),
+                    auth: v.jsonObject().required(),
+                    variable: Joi.array()
+                        .items(
+                            Joi.object({
+                                key: Joi.string().required(),
+                                value: Joi.string().allow('').required(),
+                                type: Joi.string().required(),
+                            }),
+                        )
+                        .required(),
+                    item: Joi.array().items(v.jsonObject()).required(),
+                }),
+            ),
     },
     answerParts: { '/anyOf/0/properties/data': 'PublishedPackage' },
     cacheSeconds: 30,

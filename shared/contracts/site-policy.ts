@@ -54,7 +54,7 @@ export const getPolicy = contract<DomainParams, object, undefined, SitePolicy>({
     scope: 'maintain',
     actsOnDomain: true,
     params: domainParams(),
-    answer: { schema: Joi.object<SitePolicy>(policy()) },
+    answer: { schema: () => Joi.object<SitePolicy>(policy()) },
     refusals: ['CLAIM_REQUIRED'],
 });
 
@@ -70,6 +70,6 @@ export const putPolicy = contract<DomainParams, object, SitePolicy, SitePolicy>(
     actsOnDomain: true,
     params: domainParams(),
     body: { schema: Joi.object<SitePolicy>(policy()) },
-    answer: { schema: Joi.object<SitePolicy>(policy()) },
+    answer: { schema: () => Joi.object<SitePolicy>(policy()) },
     refusals: ['CLAIM_REQUIRED'],
 });

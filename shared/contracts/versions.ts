@@ -56,7 +56,7 @@ export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionE
     scope: 'none',
     params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
     query: v.pageQuery(),
-    answer: { shape: 'list', schema: Joi.array().items(entry()) },
+    answer: { shape: 'list', schema: () => Joi.array().items(entry()) },
     cacheSeconds: 30,
     refusals: ['SITE_NOT_FOUND'],
 });
@@ -74,7 +74,7 @@ export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>
     body: {
         schema: Joi.object<YankOrder, true>({ reason: Joi.string().valid('broken', 'security', 'legal').required() }),
     },
-    answer: { schema: entry() },
+    answer: { schema: () => entry() },
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });
 
@@ -88,6 +88,6 @@ export const deleteYank = contract<VersionParams, object, undefined, VersionEntr
         'Does nothing to a version that is in use. What an operator took out of use for `security` or `legal` reasons only an operator puts back: FORBIDDEN.',
     scope: 'maintain',
     params: versionParams(),
-    answer: { schema: entry() },
+    answer: { schema: () => entry() },
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });

@@ -139,7 +139,7 @@ export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>(
             enabled: enabled(),
         }),
     },
-    answer: { status: 201, schema: entry({ secret: true }) },
+    answer: { status: 201, schema: () => entry({ secret: true }) },
     refusals: ['SITE_BLOCKED', 'PLAN_LIMIT'],
 });
 
@@ -151,7 +151,7 @@ export const getWebhooks = contract<object, v.PageQuery, undefined, WebhookEntry
     summary: 'List webhooks',
     description: 'The webhooks of the workspace, newest first.',
     query: v.pageQuery(),
-    answer: { shape: 'list', schema: Joi.array().items(entry()) },
+    answer: { shape: 'list', schema: () => Joi.array().items(entry()) },
     refusals: ['RATE_LIMITED'],
 });
 
@@ -162,7 +162,7 @@ export const getWebhook = contract<WebhookParams, object, undefined, WebhookEntr
     path: '/v1/webhooks/{webhook_id}',
     summary: 'Read one webhook',
     params: params(),
-    answer: { schema: entry() },
+    answer: { schema: () => entry() },
     refusals: ONE,
 });
 
@@ -183,7 +183,7 @@ export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder
             enabled: enabled(),
         }),
     },
-    answer: { schema: entry() },
+    answer: { schema: () => entry() },
     refusals: [...ONE, 'SITE_BLOCKED'],
 });
 
@@ -195,10 +195,11 @@ export const deleteWebhook = contract<WebhookParams, object, undefined, WebhookD
     summary: 'Delete a webhook',
     params: params(),
     answer: {
-        schema: Joi.object<WebhookDeleted, true>({
-            webhook_id: Joi.string().required(),
-            deleted: Joi.boolean().valid(true).required(),
-        }),
+        schema: () =>
+            Joi.object<WebhookDeleted, true>({
+                webhook_id: Joi.string().required(),
+                deleted: Joi.boolean().valid(true).required(),
+            }),
     },
     refusals: ONE,
 });
@@ -211,7 +212,7 @@ export const postWebhookRotate = contract<WebhookParams, object, undefined, Webh
     summary: 'Rotate the secret of a webhook',
     description: 'The previous secret also signs for 24 hours. Any older secret stops signing at once.',
     params: params(),
-    answer: { schema: entry({ secret: true }) },
+    answer: { schema: () => entry({ secret: true }) },
     refusals: ONE,
 });
 
@@ -223,7 +224,7 @@ export const postWebhookTest = contract<WebhookParams, object, undefined, Delive
     summary: 'Send a test event',
     description: 'Sends an event of type webhook.test, even to a disabled webhook. Up to 10 a minute, together with POST …/redeliver.',
     params: params(),
-    answer: { status: 202, schema: delivery() },
+    answer: { status: 202, schema: () => delivery() },
     refusals: ONE,
 });
 
@@ -240,7 +241,7 @@ export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined,
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', schema: Joi.array().items(delivery()) },
+    answer: { shape: 'list', schema: () => Joi.array().items(delivery()) },
     refusals: ONE,
 });
 
@@ -256,6 +257,6 @@ export const postRedeliver = contract<DeliveryParams, object, undefined, Deliver
         webhook_id: Joi.string().required().description('whk_…'),
         delivery_id: Joi.string().required().description('dlv_…'),
     }),
-    answer: { status: 202, schema: delivery() },
+    answer: { status: 202, schema: () => delivery() },
     refusals: [...ONE, 'NOT_FOUND'],
 });
