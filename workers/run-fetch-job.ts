@@ -39,7 +39,7 @@ export async function runFetchJob(
     const found = await tools.loadEndpoint(job.versionId, job.endpoint);
     if (found === undefined) return { ok: false, code: 'ENDPOINT_NOT_FOUND', startedAt, attempts: 0 };
     const { endpoint, registrable } = found;
-    const values = parseExact(job.values) as Values;
+    const values = parseExact<Values>(job.values);
 
     const { reader } = tools;
     const identity: Identity = { userAgent: tools.userAgent() };

@@ -11,9 +11,9 @@ const MAX = 256 * 1024;
  * MB of small values.
  */
 export function readAnswer(payload: string): { body: Record<string, unknown>; isCut: boolean } {
-    if (payload.length <= MAX) return { body: parseExact(payload) as JsonObject, isCut: false };
+    if (payload.length <= MAX) return { body: parseExact<JsonObject>(payload), isCut: false };
     const parts = splitAnswer(payload);
-    if (parts === undefined) return { body: parseExact(truncateJson(payload, MAX)) as JsonObject, isCut: true };
+    if (parts === undefined) return { body: parseExact<JsonObject>(truncateJson(payload, MAX)), isCut: true };
     return {
         body: { success: true, data: parseExact(truncateJson(parts.data, MAX)), meta: JSON.parse(parts.meta) },
         isCut: parts.data.length > MAX,

@@ -19,12 +19,17 @@ export function differences(before: PackageDocument, after: PackageDocument): Di
     const found: Difference[] = [];
     const { endpoints: old, ...oldHead } = before;
     const { endpoints: now, ...newHead } = after;
-    compare(oldHead as unknown as Json, newHead as unknown as Json, '', found);
+    compare(asJson(oldHead), asJson(newHead), '', found);
     for (const endpoint of now) {
         const earlier = old.find(({ name }) => name === endpoint.name);
-        if (earlier !== undefined) compare(earlier as unknown as Json, endpoint as unknown as Json, `/endpoints/${endpoint.name}`, found);
+        if (earlier !== undefined) compare(asJson(earlier), asJson(endpoint), `/endpoints/${endpoint.name}`, found);
     }
     return found;
+}
+
+/** A part of a package was read from JSON, which its type does not say. */
+function asJson(part: object): Json {
+    return part as Json;
 }
 
 /** The recursion is bounded: both packages passed the rules, which allow 32 levels. */

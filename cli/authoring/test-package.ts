@@ -160,7 +160,7 @@ function dataLines(answer: string, paint: Paint): string[] {
 }
 
 function beginningOfAnswer(answer: string): JsonObject {
-    return parseExact(truncateJson(answer, SHOWN)) as JsonObject;
+    return parseExact<JsonObject>(truncateJson(answer, SHOWN));
 }
 
 function isLong(answer: string): boolean {

@@ -96,7 +96,7 @@ async function success(
     if (!isCut) return { content: [{ type: 'text', text }], structuredContent: result };
     const id = await fullResults?.keep(JSON.stringify(result));
     // Cut data no longer matches the output schema of its endpoint.
-    const { data, ...rest } = parseExact(text) as Record<string, unknown>;
+    const { data, ...rest } = parseExact<Record<string, unknown>>(text);
     return {
         content: [{ type: 'text', text }, ...(id === undefined ? [] : [linkTo(id)])],
         structuredContent: isCheckedByRoute ? rest : { ...rest, ...(data === undefined ? {} : { data }) },

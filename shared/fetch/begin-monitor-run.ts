@@ -28,7 +28,7 @@ export const UNREADABLE = 'The params of this monitor cannot be decrypted.';
 /** Decrypts the call of a monitor; undefined if that fails. */
 export async function openCall(app: App, { request }: Pick<MonitorRow, 'request'>): Promise<FetchRequest | undefined> {
     const text = await openText(app.secrets, 'request', request);
-    return text === undefined ? undefined : (parseExact(text) as unknown as FetchRequest);
+    return text === undefined ? undefined : parseExact<FetchRequest>(text);
 }
 
 /** Decrypts the call of a monitor. @throws Refusal INTERNAL if that fails */

@@ -5,6 +5,6 @@ import type { Endpoint, JsonObject } from '../domain/types.ts';
 import { answerTasks } from '../platform/side-thread.ts';
 
 answerTasks(({ endpoint, params }: { endpoint: Endpoint; params: string }): BindingAsText => {
-    const bound = bindParams(endpoint, parseExact(params) as JsonObject, createParamValidator());
+    const bound = bindParams(endpoint, parseExact<JsonObject>(params), createParamValidator());
     return bound.ok ? { ok: true, values: JSON.stringify(bound.values) } : bound;
 });

@@ -271,7 +271,7 @@ function refuseLongNext(found: NextFound): void {
  * @throws InvalidResponse
  */
 export function joinParts(texts: readonly string[], schema: JsonSchema | undefined, wanted: Wanted): Content {
-    const [first = {}, ...others] = texts.map((text) => parseExact(text) as JsonObject);
+    const [first = {}, ...others] = texts.map((text) => parseExact<JsonObject>(text));
     const items = resultsAt(first, wanted.results) ?? [];
     for (const other of others) for (const item of resultsAt(other, wanted.results) ?? []) items.push(item);
     validateData(first, schema);
@@ -344,7 +344,7 @@ function parsePlain(text: string, { type }: RawPage, rules: Pick<ResponseRules, 
     const rounded = parseJson(text);
     let exact: Json | undefined;
     const whole = () => {
-        exact ??= parseExact(text, rounded);
+        exact ??= parseExact<Json>(text, rounded);
         return exact;
     };
     const search = (expression: string, path: string) => searchJson(whole(), expression, path);

@@ -165,7 +165,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             const answer = await askOf(answered, { what: 'part', page, rules, ...wanted }, heavy, turn);
             if (!answer.ok) return answer;
             const { text, items, isNothing, kept, cutAt, ids, fingerprint, next, total, isLast, login } = answer;
-            const found = next === undefined ? undefined : (parseExact(next) as NextFound);
+            const found = next === undefined ? undefined : parseExact<NextFound>(next);
             return withSize({ text, items, isNothing, kept, cutAt, ids, fingerprint, next: found, total, isLast, login });
         },
         async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
@@ -181,7 +181,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
                 true,
             );
             const answer = await askOf(answered, { what: 'prepare', page, wanted }, true, turn);
-            return answer.ok ? { ok: true, ...(parseExact(answer.text) as unknown as PreparedPage) } : answer;
+            return answer.ok ? { ok: true, ...parseExact<PreparedPage>(answer.text) } : answer;
         },
         async watch(order, turn = createReadingTurn()) {
             const bytes = order.data.length + (order.before?.length ?? 0);

@@ -23,9 +23,7 @@ export function writeContinuation({ place, ...rest }: Continuation): string {
 
 /** @param text the result of `writeContinuation` */
 export function readContinuation(text: string): Continuation {
-    const { skip, delivered, first, before, url, value } = parseExact(text) as unknown as Omit<Continuation, 'place'> & {
-        url?: string;
-        value?: Json;
-    };
+    type Flat = Omit<Continuation, 'place'> & { url?: string; value?: Json };
+    const { skip, delivered, first, before, url, value } = parseExact<Flat>(text);
     return { place: url === undefined ? { value } : { url }, skip, delivered, first, before };
 }

@@ -69,11 +69,16 @@ function decodedBytes(base64: string): number {
     return (base64.length / 4) * 3 - padding;
 }
 
+/** A value that was validated as a file. */
+export function asFile(value: Json): GivenFile {
+    return value as unknown as GivenFile;
+}
+
 /** A value as a dry run shows it. A file shows its size instead of its bytes; a list does so for each item. */
 export function withoutBytes(value: Json): Json {
     if (Array.isArray(value)) return value.map(withoutBytes);
     if (!isObject(value)) return value;
-    const { filename, content_type, base64 } = value as unknown as GivenFile;
+    const { filename, content_type, base64 } = asFile(value);
     return { filename, content_type, bytes: decodedBytes(base64) };
 }
 
@@ -86,7 +91,7 @@ export function findOversizedFile(endpoint: Endpoint, values: Values): string | 
     for (const { name, source, schema } of endpoint.params) {
         const value = source === 'body' && isFileSchema(schema) ? values[name] : undefined;
         if (value === undefined) continue;
-        bytes += decodedBytes((value as unknown as GivenFile).base64);
+        bytes += decodedBytes(asFile(value).base64);
         if (bytes > MAX_FILE_BYTES) return name;
     }
     return undefined;

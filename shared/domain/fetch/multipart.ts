@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../json/schema/structure.ts';
 import type { Json, JsonObject } from '../types.ts';
-import { type GivenFile, withoutBytes } from './files.ts';
+import { asFile, withoutBytes } from './files.ts';
 
 /** A `multipart/form-data` body. */
 interface MultipartBody {
@@ -41,7 +41,7 @@ function itemsOf(value: Json): Json[] {
 function partOf(name: string, item: Json): Part {
     const disposition = `Content-Disposition: form-data; name="${escapeQuotes(name)}"`;
     if (!isObject(item)) return { head: disposition, content: Buffer.from(typeof item === 'string' ? item : JSON.stringify(item)) };
-    const { filename, content_type: type, base64 } = item as unknown as GivenFile;
+    const { filename, content_type: type, base64 } = asFile(item);
     return {
         head: `${disposition}; filename="${escapeQuotes(filename)}"\r\nContent-Type: ${type}`,
         content: Buffer.from(base64, 'base64'),

@@ -69,12 +69,13 @@ const MARKS = ['\\u0001', '\\u0002', '\\u0003', '\\u0004', '\\u0005', '\\u0006',
 /**
  * Parses JSON like `JSON.parse`, except that numbers which would be rounded become an ExactNumber. Five times faster than a reviver with
  * its `context.source`, which is called for every value.
+ * @template Value the expected type; it is not checked
  * @param parsed the result of `JSON.parse`, if available; it is returned if no number in it is rounded
  * @throws SyntaxError
  */
-export function parseExact(text: string, parsed: Json = JSON.parse(text)): Json {
+export function parseExact<Value = Json>(text: string, parsed: Json = JSON.parse(text)): Value {
     const mark = mayRound(text) ? MARKS.find((one) => !text.includes(one)) : undefined;
-    if (mark === undefined) return parsed;
+    if (mark === undefined) return parsed as Value;
     const parts: string[] = [];
     let copied = 0;
     // Most texts have no extreme number, and all their short numbers are skipped.
@@ -86,9 +87,9 @@ export function parseExact(text: string, parsed: Json = JSON.parse(text)): Json 
         copied = to;
         return false;
     });
-    if (copied === 0) return parsed;
+    if (copied === 0) return parsed as Value;
     const marked: Json = JSON.parse(parts.join('') + text.slice(copied));
-    return restoreNumbers(marked, JSON.parse(`"${mark}"`), new Map());
+    return restoreNumbers(marked, JSON.parse(`"${mark}"`), new Map()) as Value;
 }
 
 function isOfNumber(code: number): boolean {

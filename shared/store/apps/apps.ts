@@ -1,6 +1,6 @@
 import type { AppFacts } from '../../domain/apps/describe-app.ts';
 import { newId } from '../../domain/text/ids.ts';
-import { ago, type Columns, columns, type Db, now } from '../../platform/db.ts';
+import { ago, columns, type Db, now } from '../../platform/db.ts';
 
 /** An app that can act for people, such as an MCP client. */
 export interface ClientApp extends AppFacts {
@@ -9,12 +9,6 @@ export interface ClientApp extends AppFacts {
     /** Why its document cannot be used; null if it can be used. */
     problem: string | null;
 }
-
-const APP: Columns<ClientApp> = {
-    ...columns('', 'redirect_uris', 'problem'),
-    appId: 'id',
-    name: "coalesce(name, '')" as never,
-} as Columns<ClientApp>;
 
 /** How long a document is cached, usable or not. */
 const KEPT = '24 hours';
@@ -39,7 +33,7 @@ export async function findApp(db: Db, appId: string): Promise<ClientApp | undefi
                 .orWhere((good) => good.whereNull('problem').where('read_at', '>', ago(db, KEPT)))
                 .orWhere('read_at', '>', ago(db, KEPT_PROBLEM)),
         )
-        .first({ ...APP, name: db.raw("coalesce(name, '')") });
+        .first({ ...columns('', 'redirect_uris', 'problem'), appId: 'id', name: db.raw("coalesce(name, '')") });
 }
 
 /** Asks the workers to read the document of an app. */
