@@ -4,7 +4,7 @@ import { reserveBody } from './body-budget.ts';
 import { LATE, refuseTooLarge } from './read-body.ts';
 
 /** Limits of a body that is processed while it arrives. */
-export interface Arrival {
+interface ArrivalLimits {
     maxBytes: number;
     /** Maximum milliseconds without a byte, and in total. */
     pauseMs: number;
@@ -25,7 +25,7 @@ export interface Chunks {
 /** Bytes that a body may keep in memory without being counted. */
 const UNCOUNTED = 16 * 1024;
 
-export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arrival): Chunks {
+export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: ArrivalLimits): Chunks {
     const { req: source } = request.raw;
     const state: { full?: Refusal; wake?: () => void } = {};
     let place: ReturnType<typeof reserveBody> | undefined;

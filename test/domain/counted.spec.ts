@@ -9,7 +9,5 @@ describe('a number in a message', () => {
             '2 credits',
             '1000 credits',
         ]);
-        expect(counted(1, 'reply', 'replies')).to.equal('1 reply');
-        expect(counted(2, 'reply', 'replies')).to.equal('2 replies');
     });
 });

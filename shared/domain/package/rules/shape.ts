@@ -1,3 +1,4 @@
+import type { DetailCode } from '../../../refusals.ts';
 import { isObject } from '../../json/schema/structure.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { unknownField } from './forbidden-fields.ts';
@@ -28,10 +29,7 @@ export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
 export function objectOf<T extends object>(fields: Fields<T>): Reader<Partial<T>> {
     const known = new Map<string, Field<unknown>>(Object.entries(fields));
     return reader(schemaOf(known), (value, at, report) => {
-        if (!isObject(value)) {
-            report.add(at, 'INVALID_TYPE', 'This has to be an object.');
-            return undefined;
-        }
+        if (!isObject(value)) return refuse(at, report, 'This has to be an object.', 'INVALID_TYPE');
         for (const key of Object.keys(value)) {
             if (report.isFull()) return undefined;
             if (!known.has(key)) unknownField(key, [...at, key], [...known.keys()], report);
@@ -79,37 +77,27 @@ export function withDescription<T>(read: Reader<T>, more: JsonObject): Reader<T>
 }
 
 /** Reads a list. Rejected items become `undefined`, so that indices stay correct. Items beyond `max` are reported but not read. */
-export function listOf<T>(item: Reader<T>, limits: { min?: number; max: number; of: string }): Reader<(T | undefined)[]> {
-    const { min, max } = limits;
+export function listOf<T>(item: Reader<T>, { min, max, of }: { min?: number; max: number; of: string }): Reader<(T | undefined)[]> {
     const schema = { type: 'array', items: item.schema, ...(min !== undefined && { minItems: min }), maxItems: max };
     return reader(schema, (value, at, report) => {
-        if (!Array.isArray(value)) {
-            report.add(at, 'INVALID_TYPE', `This has to be a list of ${limits.of}.`);
-            return undefined;
-        }
-        if (value.length < (limits.min ?? 0))
-            report.add(at, 'INVALID_VALUE', `There has to be at least ${limits.min} of the ${limits.of}.`);
-        if (value.length > limits.max)
-            report.add(at, 'TOO_COMPLEX', `There may be at most ${limits.max} ${limits.of}, and here are ${value.length}.`);
-        return value.slice(0, limits.max).map((entry: unknown, index) => item(entry, [...at, index], report));
+        if (!Array.isArray(value)) return refuse(at, report, `This has to be a list of ${of}.`, 'INVALID_TYPE');
+        if (value.length < (min ?? 0)) report.add(at, 'INVALID_VALUE', `There has to be at least ${min} of the ${of}.`);
+        if (value.length > max) report.add(at, 'TOO_COMPLEX', `There may be at most ${max} ${of}, and here are ${value.length}.`);
+        return value.slice(0, max).map((entry: unknown, index) => item(entry, [...at, index], report));
     });
 }
 
 /** Reads a text of one line, or of several with `multiline`. The walk over the whole package (`checkTree`) reports control characters. */
 export function text(limits: { max: number; empty?: boolean; multiline?: boolean; pattern?: RegExp; hint?: string }): Reader<string> {
-    const { max, empty = false, multiline = false } = limits;
-    const pattern = limits.pattern?.source ?? (multiline ? '' : '^[^\\t\\r\\n]*$');
-    const schema = { type: 'string', maxLength: max, ...(!empty && { minLength: 1 }), ...(pattern !== '' && { pattern }) };
+    const { max, empty = false, multiline = false, pattern, hint } = limits;
+    const allowed = pattern?.source ?? (multiline ? '' : '^[^\\t\\r\\n]*$');
+    const schema = { type: 'string', maxLength: max, ...(!empty && { minLength: 1 }), ...(allowed !== '' && { pattern: allowed }) };
     return reader(schema, (value, at, report) => {
-        if (typeof value !== 'string') {
-            report.add(at, 'INVALID_TYPE', 'This has to be a text.');
-            return undefined;
-        }
-        if (value.trim() === '' && !limits.empty) return refuse(at, report, limits.hint ?? 'This text may not be empty.');
-        if (value.length > limits.max) return refuse(at, report, `This text is longer than ${limits.max} characters.`);
-        if (!limits.multiline && /[\t\r\n]/.test(value)) return refuse(at, report, 'This text may not hold tabs or line breaks.');
-        if (limits.pattern !== undefined && !limits.pattern.test(value))
-            return refuse(at, report, limits.hint ?? 'This text has the wrong form.');
+        if (typeof value !== 'string') return refuse(at, report, 'This has to be a text.', 'INVALID_TYPE');
+        if (value.trim() === '' && !empty) return refuse(at, report, hint ?? 'This text may not be empty.');
+        if (value.length > max) return refuse(at, report, `This text is longer than ${max} characters.`);
+        if (!multiline && /[\t\r\n]/.test(value)) return refuse(at, report, 'This text may not hold tabs or line breaks.');
+        if (pattern !== undefined && !pattern.test(value)) return refuse(at, report, hint ?? 'This text has the wrong form.');
         return value;
     });
 }
@@ -120,18 +108,14 @@ export function text(limits: { max: number; empty?: boolean; multiline?: boolean
 export function oneOf<T extends string>(values: readonly T[]): Reader<T> {
     return reader({ type: 'string', enum: [...values] }, (value, at, report) => {
         const found = values.find((candidate) => candidate === value);
-        if (found === undefined) {
-            const code = typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE';
-            report.add(at, code, `This has to be ${values.length === 1 ? values[0] : `one of ${values.join(', ')}`}.`);
-        }
-        return found;
+        if (found !== undefined) return found;
+        const code = typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE';
+        return refuse(at, report, `This has to be ${values.length === 1 ? values[0] : `one of ${values.join(', ')}`}.`, code);
     });
 }
 
 export const flag: Reader<boolean> = reader({ type: 'boolean' }, (value, at, report) => {
-    if (typeof value === 'boolean') return value;
-    report.add(at, 'INVALID_TYPE', 'This has to be true or false.');
-    return undefined;
+    return typeof value === 'boolean' ? value : refuse(at, report, 'This has to be true or false.', 'INVALID_TYPE');
 });
 
 /**
@@ -140,24 +124,18 @@ export const flag: Reader<boolean> = reader({ type: 'boolean' }, (value, at, rep
  */
 export function wholeNumber(min: number, max: number): Reader<number> {
     return reader({ type: 'integer', minimum: min, maximum: max }, (value, at, report) => {
-        if (typeof value !== 'number') {
-            report.add(at, 'INVALID_TYPE', 'This has to be a whole number.');
-            return undefined;
-        }
+        if (typeof value !== 'number') return refuse(at, report, 'This has to be a whole number.', 'INVALID_TYPE');
         if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
-        report.add(at, 'INVALID_VALUE', `This has to be a whole number from ${min} to ${max}.`);
-        return undefined;
+        return refuse(at, report, `This has to be a whole number from ${min} to ${max}.`);
     });
 }
 
 export const anyJson: Reader<Json> = reader({}, (value) => value as Json);
 
 export const anyObject: Reader<JsonObject> = reader({ type: 'object' }, (value, at, report) => {
-    if (isObject(value)) return value;
-    report.add(at, 'INVALID_TYPE', 'This has to be an object.');
-    return undefined;
+    return isObject(value) ? value : refuse(at, report, 'This has to be an object.', 'INVALID_TYPE');
 });
 
-function refuse(at: Path, report: Report, message: string): undefined {
-    report.add(at, 'INVALID_VALUE', message);
+function refuse(at: Path, report: Report, message: string, code: DetailCode = 'INVALID_VALUE'): undefined {
+    report.add(at, code, message);
 }
