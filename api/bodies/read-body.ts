@@ -1,14 +1,19 @@
 import type { Request } from '@hapi/hapi';
+import { countSmallPieces, SMALL_PIECE } from '../../shared/platform/small-pieces.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { type BodyUse, reserveBody } from './body-budget.ts';
 
 /** The event that tells the reader of a body that its time is over. The connection stays open for the answer. */
 export const LATE = Symbol('late');
 
-/** Chunks below this size count as small. A body may have a limited number of them, since each costs microseconds and memory. */
-const SMALL_PIECE = 64;
+/** A body may have so many small pieces, since each costs microseconds and memory. */
 const MAX_SMALL_PIECES = 10_000;
-const IN_CRUMBS = `The body comes in more than ${MAX_SMALL_PIECES.toLocaleString('en')} pieces of less than ${SMALL_PIECE} bytes: send larger ones.`;
+
+/** Refuses a body that arrives in crumbs. */
+export function inCrumbs(most: number): Refusal {
+    const message = `The body comes in more than ${most.toLocaleString('en')} pieces of less than ${SMALL_PIECE} bytes: send larger ones.`;
+    return new Refusal('VALIDATION_ERROR', message, { headers: { connection: 'close' } });
+}
 
 /**
  * Reads a body. If a body without Content-Length is too large, hapi's own reader destroys the connection; this one discards the rest until
@@ -37,15 +42,11 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
             refuse(refusal);
         };
         let bytes = 0;
-        let smallPieces = 0;
+        countSmallPieces(source, MAX_SMALL_PIECES, () => refuseUnread(inCrumbs(MAX_SMALL_PIECES)));
         source.on('data', (chunk: Buffer) => {
             if (isOver) return;
             bytes += chunk.length;
-            if (chunk.length < SMALL_PIECE) smallPieces += 1;
             if (bytes > maxBytes) return refuse(new Refusal('PAYLOAD_TOO_LARGE'));
-            if (smallPieces > MAX_SMALL_PIECES) {
-                return refuseUnread(new Refusal('VALIDATION_ERROR', IN_CRUMBS, { headers: { connection: 'close' } }));
-            }
             body.add(chunk);
             // An internal call repeats the body of a form, which is already counted.
             if (bytes <= FIRST_BYTES || request.app.gone !== undefined) return;
