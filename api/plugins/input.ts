@@ -127,7 +127,10 @@ function isCoveredByAnother(item: ValidationErrorItem, items: readonly Validatio
 }
 
 /** Replaces Joi's messages, which would show the pattern and repeat the value, which may be a secret. */
-const OWN_MESSAGES = { 'string.pattern.base': '{{#label}} does not have the form that this route takes' };
+const OWN_MESSAGES = {
+    'string.pattern.base': '{{#label}} does not have the form that this route takes',
+    'string.pattern.name': '{{#label}} must be {{#name}}',
+};
 
 const DETAIL_BY_JOI: Record<string, DetailCode> = {
     'any.required': 'REQUIRED',

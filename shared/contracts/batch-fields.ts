@@ -97,8 +97,8 @@ export const batchItem = Joi.object<BatchItem, true>({
     ...defaultFields(),
     params: fetchFields().params,
     custom_id: Joi.string()
-        .pattern(/^[\x21-\x7e]{1,64}$/)
-        .messages({ 'string.pattern.base': '{{#label}} must be 1 to 64 visible ASCII characters' })
+        // A name instead of messages, which Joi would merge for each item (7 % of the CPU of a line).
+        .pattern(/^[\x21-\x7e]{1,64}$/, '1 to 64 visible ASCII characters')
         .description('Your own id of the item, unique in the batch'),
 });
 
