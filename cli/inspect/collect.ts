@@ -38,6 +38,8 @@ export interface Collection {
     texts: SiteTexts;
     /** The searches that the site's OpenSearch documents describe. */
     searches: OpenSearch[];
+    /** The kinds of forms that stood beside each item of a page. */
+    formsOfItems: Set<string>;
     /** Tokens found in pages. */
     tokens: TokenSources;
     answerFields: AnswerFields;
@@ -68,6 +70,7 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
         seen: openSeenTexts(),
         texts: openSiteTexts(),
         searches: [],
+        formsOfItems: new Set(),
         tokens: new Map(),
         answerFields: new Map(),
         granting: openGranting(),
@@ -162,6 +165,8 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         collection.seen.remember(json);
         addAnswerFields(collection.answerFields, json, { from: exchange.url, operation: group.operation?.key });
     }
+    for (const { isPerItem, kind } of page?.forms ?? [])
+        if (isPerItem && collection.formsOfItems.size < MAX_GROUPS) collection.formsOfItems.add(kind);
     for (const form of page?.forms ?? []) takeForm(collection, form, { url: exchange.url, title: page?.texts.title ?? '' }, ledger);
 }
 
@@ -225,6 +230,8 @@ function takeForm(collection: Collection, form: Form, { url: page, title }: { ur
     if (!isOnDomain(form.action.hostname, domainOf(page.hostname)) && form.action.hostname !== page.hostname) {
         ledger.drop('Forms', 'they are sent to another site');
     } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package carries no credentials');
+    else if (collection.formsOfItems.has(form.kind))
+        ledger.drop('Forms', 'they stand beside each item of a page, and only their hidden inputs say which item is meant');
     else if (form.isScripted) ledger.drop('Forms', 'they say neither where nor how they are sent: a script does that');
     else if (form.takesFiles) ledger.drop('Forms', 'they send files, which a package cannot');
     else if (form.method === 'GET' && form.fields.some(({ name, type }) => type === 'select' && DISPATCHERS.test(name)))

@@ -54,13 +54,13 @@ export function authMethodsOf({ url, requestHeaders }: Exchange): AuthMethod[] {
     return methods;
 }
 
-/** Names of values that a package cannot send: one-time tokens of a page, and signatures of a request. */
+/** Names of values that a package cannot send: one-time tokens of a page, signatures of a request, and any credential in a body. */
 export function oneTimeNames({ url, requestHeaders, body }: Exchange): string[] {
     const found: string[] = [];
     for (const name of requestHeaders.keys()) if (isSendableName(name)) found.push(`the header ${name}`);
     for (const name of new Set(url.searchParams.keys())) if (isSendableName(name)) found.push(`the query param ${name}`);
     const fields = body === undefined || body.text.length > MAX_READ_LENGTH ? [] : fieldsOf(body).keys();
-    for (const name of fields) if (isSendableName(name)) found.push(`the field ${name} of the body`);
+    for (const name of fields) if (isCredentialName(name)) found.push(`the field ${name} of the body`);
     const [scheme = ''] = (requestHeaders.get('authorization') ?? '').split(' ', 1);
     if (COMPUTED.test(scheme)) found.push('the header authorization');
     return found.slice(0, MAX_ONE_TIME);
@@ -76,7 +76,11 @@ const MAX_READ_LENGTH = 20_000;
 const MAX_ONE_TIME = 3;
 
 function isSendableName(name: string): boolean {
-    return NAME.test(name) && !/\d{3}/.test(name) && findSecrets(name) === undefined && namesCredential(name) && !isOwn(name);
+    return isCredentialName(name) && !isOwn(name);
+}
+
+function isCredentialName(name: string): boolean {
+    return NAME.test(name) && !/\d{3}/.test(name) && findSecrets(name) === undefined && namesCredential(name);
 }
 
 function byAuthorization(value: string): AuthMethod[] {

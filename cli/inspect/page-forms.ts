@@ -18,6 +18,10 @@ export interface Form {
     takesFiles: boolean;
     /** Whether it lacks both an action and a method, since a script sends it. */
     isScripted: boolean;
+    /** Its address and the names of its inputs. */
+    kind: string;
+    /** Whether its page has another form of this kind with other hidden values: each stands beside one item. */
+    isPerItem: boolean;
 }
 
 export interface Field {
@@ -36,7 +40,7 @@ const MAX_OPTIONS = 40;
 /** The forms of a page that send something by HTTP, at most 40. @param page the page's address, against which form actions are resolved */
 export function readForms($: CheerioAPI, page: URL): Form[] {
     const base = URL.parse($('base[href]').first().attr('href') ?? '', page) ?? page;
-    return $('form')
+    const forms = $('form')
         .toArray()
         .slice(0, MAX_FORMS)
         .flatMap((element) => {
@@ -49,7 +53,9 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
             const inputs = named.map((input): Selection => $(input));
             const types = inputs.map(typeOf);
             action.hash = '';
-            return [
+            const names = inputs.map((input) => input.attr('name') ?? '').sort();
+            const set = inputs.filter((input) => typeOf(input) === 'hidden').map((input) => input.attr('value') ?? '');
+            const read = [
                 {
                     method: method === 'post' ? ('POST' as const) : ('GET' as const),
                     action,
@@ -61,9 +67,16 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
                     asksForPassword: types.includes('password'),
                     takesFiles: types.includes('file'),
                     isScripted: written === undefined && form.attr('method') === undefined,
+                    kind: `${method} ${action.href} ${names.join(' ')}`,
                 },
             ];
+            return read.map((one) => ({ one, set: set.join('\n') }));
         });
+    const ofKind = Map.groupBy(forms, ({ one }) => one.kind);
+    return forms.map(({ one, set }) => ({
+        ...one,
+        isPerItem: one.method === 'POST' && ofKind.get(one.kind)?.some((other) => other.set !== set) === true,
+    }));
 }
 
 function submitOf(form: Selection): string {

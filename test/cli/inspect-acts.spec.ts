@@ -96,6 +96,25 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(routesOf(inspected)).to.include.members(['GET /ropes', 'GET /anchors', 'POST /ropes/repair', 'POST /anchors/repair']);
     });
 
+    it('makes no form of those beside each item of a page, and offers no call without the token that it needs', async () => {
+        const row = (id: number) =>
+            `<tr><td>Job ${id}</td><td><form method="post" action="/jobs/"><input type="hidden" name="shop.sid" value="b${id}c4e8a1"><input type="hidden" name="act" value="cancel"><input type="hidden" name="job" value="${id}"><input type="submit" value="Cancel"></form></td></tr>`;
+        const list = `<html><head><title>Jobs</title></head><body><table><tr><th>Job</th><th>Control</th></tr>${[1, 2, 3].map(row).join('')}</table></body></html>`;
+        const sent = (job: string) => ({
+            method: 'POST',
+            url: `${SHOP}/jobs/`,
+            form: { 'shop.sid': 'b1c4e8a1', act: 'cancel', job },
+            html: page('Cancelled. '),
+        });
+        const inspected = await inspectCalls([{ url: `${SHOP}/jobs/`, html: list }, sent('1'), sent('2')]);
+        const [call] = inspected.package.endpoints.filter(({ method }) => method === 'POST');
+        expect(call?.params?.map(({ name }) => name)).to.deep.equal(['act', 'job']);
+        expect(call).to.include({ hosted: false }).and.not.have.property('prepare');
+        expect(inspected.report.dropped.map(({ why }) => why)).to.include(
+            'they stand beside each item of a page, and only their hidden inputs say which item is meant',
+        );
+    });
+
     it('keeps the format of pages in a folder, and views of a thing that differ in their kind of answer', async () => {
         const text = (name: string) =>
             `<html><body><main>${'<p class="a"><b>x</b></p>'.repeat(3)}<h1>${name}</h1>${wide('part')}</main></body></html>`;
