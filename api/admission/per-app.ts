@@ -1,10 +1,10 @@
 import type { App } from '../../shared/app.ts';
 
 /** Creates a value once per app, when it is first requested. */
-export function perApp<Thing>(create: (app: App) => Thing): (app: App) => Thing {
-    const things = new WeakMap<App, Thing & object>();
+export function perApp<Thing extends object>(create: (app: App) => Thing): (app: App) => Thing {
+    const things = new WeakMap<App, Thing>();
     return (app) => {
-        const known = things.get(app) ?? (create(app) as Thing & object);
+        const known = things.get(app) ?? create(app);
         things.set(app, known);
         return known;
     };

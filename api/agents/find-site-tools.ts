@@ -7,11 +7,12 @@ import { Refusal } from '../../shared/refusals.ts';
 import { mayRun, type VersionRef } from '../../shared/store/registry/history.ts';
 import { readPackageText } from '../../shared/store/registry/versions.ts';
 import { endpointHealth } from '../../shared/store/usage/traffic.ts';
+import { perApp } from '../admission/per-app.ts';
 import { workOnPackage } from '../packages/work.ts';
 
 /** How long tool lists are cached. The endpoint health by which they are ordered changes slowly. */
 const KEPT_MS = 60_000;
-const lists = new WeakMap<App, LRUCache<string, AgentTool[]>>();
+const listsOf = perApp(() => new LRUCache<string, AgentTool[]>({ max: 200, ttl: KEPT_MS }));
 
 /**
  * Returns the endpoints of a site's latest version as tools.
@@ -33,14 +34,13 @@ export async function findSiteTools(app: App, written: string, choice: ToolChoic
         }));
         throw new Refusal('VALIDATION_ERROR', undefined, { details });
     }
-    const kept = lists.get(app) ?? new LRUCache<string, AgentTool[]>({ max: 200, ttl: KEPT_MS });
-    lists.set(app, kept);
+    const lists = listsOf(app);
     const key = JSON.stringify([version.versionId, choice.names?.toSorted(), choice.effect]);
-    let tools = kept.get(key);
+    let tools = lists.get(key);
     if (tools === undefined) {
         const shown = await describeTools(app, { site, version }, choice);
         tools = shown.map((tool) => runnable(tool, { site, version: version.version }));
-        kept.set(key, tools);
+        lists.set(key, tools);
     }
     return { site, tools };
 }

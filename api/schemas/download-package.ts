@@ -1,12 +1,11 @@
-import type { App } from '../../shared/app.ts';
 import type { PackageQuery, SiteParams } from '../../shared/contracts/schemas.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
-import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
+import { perApp } from '../admission/per-app.ts';
 import type { Tagged } from '../answers/etag.ts';
 import type { Call } from '../serve.ts';
-import { createPackageFiles, type PackageFiles } from './package-files.ts';
+import { createPackageFiles } from './package-files.ts';
 
 /** GET /v1/schemas/{site}/package: the published package with its version, or an export in another `format`. */
 export async function downloadPackage({ app, params, query }: Call<SiteParams, PackageQuery, unknown>): Promise<Tagged> {
@@ -20,14 +19,7 @@ export async function downloadPackage({ app, params, query }: Call<SiteParams, P
     return filesOf(app).find(version, query.format ?? 'routebook');
 }
 
-const filesByDb = new WeakMap<Db, PackageFiles>();
-
-/** The package files, cached per process. */
-function filesOf({ browse, publicUrl }: Pick<App, 'browse' | 'publicUrl'>): PackageFiles {
-    const files = filesByDb.get(browse) ?? createPackageFiles(browse, publicUrl);
-    filesByDb.set(browse, files);
-    return files;
-}
+const filesOf = perApp(({ browse, publicUrl }) => createPackageFiles(browse, publicUrl));
 
 /** Reads a version number or hash. A hash has 64 digits, a number at most nine. */
 function readVersion(text: string): number | string {
