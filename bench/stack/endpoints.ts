@@ -23,7 +23,7 @@ export async function fillEndpoints(url: string, sites: readonly MadeSite[]): Pr
     const db = openDb({ url, poolSize: 1, acquireTimeoutMs: 60_000 });
     try {
         await db.raw('truncate sites_to_index');
-        await db.raw('drop index endpoints_search');
+        await db.raw('drop index endpoints_words');
         for (let from = 0; from < sites.length; from += CHUNK) {
             const rows = sites.slice(from, from + CHUNK).flatMap(({ site }, place) => {
                 const { endpoints, words } = indexPackage(JSON.stringify(packageOf(site, aboutOf(from + place, subjects))), dictionary);
@@ -33,7 +33,7 @@ export async function fillEndpoints(url: string, sites: readonly MadeSite[]): Pr
             await db.raw(FILL, { rows: JSON.stringify(rows) });
         }
         await db.raw('insert into endpoint_words (word) select unnest(?::text[])', [[...known].toSorted()]);
-        await db.raw('create index endpoints_search on endpoints using gin (search) with (fastupdate = off)');
+        await db.raw('create index endpoints_words on endpoints using gin (search) with (fastupdate = off)');
         await db.raw('vacuum analyze');
     } finally {
         await db.destroy();

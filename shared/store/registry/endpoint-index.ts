@@ -62,8 +62,7 @@ async function indexSite(db: Db, site: string, describe: Indexing['describe']): 
 export async function removeEndpoints(db: Db, site: string, exceptOf?: number): Promise<void> {
     const endpoints = db('endpoints').where({ site });
     if (exceptOf !== undefined) endpoints.whereNot({ version_id: exceptOf });
-    // Their rows in other tables are removed with their entries.
-    await db('endpoint_entries').whereIn('endpoint_id', endpoints.select('id')).delete();
+    await endpoints.delete();
 }
 
 /** Queues sites that were indexed by older rules. Any number of processes may call it. */
@@ -82,9 +81,13 @@ export async function noteVerified(db: Db, versionId: number): Promise<void> {
         .update({ is_verified: version.clone().select(db.raw('verified_at is not null')) });
 }
 
-/** Copies the call statistics of 7 days to the endpoints. Skips endpoints that are being indexed until the next run. */
+/**
+ * Copies the call statistics of 7 days to the endpoints. Skips endpoints that are being indexed until the next run. Then makes the
+ * statistics of the whole table, by which lists are planned.
+ */
 export async function noteCalls(db: Db): Promise<void> {
     await db.raw(NOTE_CALLS);
+    await db.raw('select endpoints_analyze()');
 }
 
 const SAME = (table: string) => `${table}.site collate "C" = e.site and ${table}.endpoint collate "C" = e.name`;

@@ -126,8 +126,8 @@ export async function endpointsToEmbed(db: Db, site: string): Promise<EndpointTo
 export async function addVectors(db: Db, vectors: readonly { id: number; embedding: readonly number[] }[]): Promise<void> {
     await db.raw(
         `insert into endpoint_vectors (endpoint_id, embedding)
-         select e.id, g.embedding::vector
-         from json_to_recordset(?::json) as g (id bigint, embedding real[]) join endpoints e using (id)
+         select x.endpoint_id, g.embedding::vector
+         from json_to_recordset(?::json) as g (id bigint, embedding real[]) join endpoint_entries x on x.endpoint_id = g.id
          on conflict (endpoint_id) do nothing`,
         [JSON.stringify(vectors)],
     );

@@ -227,7 +227,7 @@ const NEAREST = compose(
            ${ENTRY}, 1 - s.distance as similarity
     from (
         select e.*, v.embedding <=> :vector::vector as distance
-        from endpoint_vectors v join endpoints e on e.id = v.endpoint_id
+        from endpoint_vectors v cross join lateral (select * from endpoints where id = v.endpoint_id limit 1) as e
         where ${NARROWED} and coalesce(e.site = :site, true)
         order by v.embedding <=> :vector::vector limit ${NEIGHBOURS}
     ) as s

@@ -53,7 +53,8 @@ const ROWS: PreparedQuery = {
     text: `with ${WEEK}
         select ${columnList(ROW)}, calls.successes, calls.failures, durations.bucket
         from week, unnest((select $1::bigint[])) with ordinality as asked (id, place)
-        join endpoints e on e.id = asked.id
+        -- By a join, a server without statistics of the whole table reads all of it: 84 instead of 2 ms with a million endpoints.
+        cross join lateral (select * from endpoints where id = asked.id limit 1) as e
         join endpoint_entries x on x.endpoint_id = e.id
         join versions v on v.id = e.version_id
         join domains d on d.registrable = e.registrable
