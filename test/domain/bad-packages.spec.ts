@@ -105,12 +105,30 @@ const WHOLE: Row[] = [
         {
             [`${SEARCH}/response`]: { type: 'json', select: texts(200, 998) },
             [`${SEARCH}/pagination`]: { style: 'cursor', next: 'a'.repeat(421), param: 'cursor' },
-            [`${REVIEWS}/prepare`]: Array.from({ length: 3 }, () => ({ url: 'https://shop.example.com/', extract: texts(20, 833) })),
+            [`${REVIEWS}/prepare`]: steps(3, 20, 833),
+        },
+        '/endpoints',
+        'TOO_COMPLEX',
+    ],
+    [
+        '10,001 expressions in selects, a pagination and steps of prepare',
+        {
+            '/endpoints': Array.from({ length: 126 }, (_, at) => ({
+                ...{ name: `e${at}`, method: 'GET', url: 'https://shop.example.com/' },
+                ...(at === 125
+                    ? { pagination: { style: 'link', unique: 'id' } }
+                    : { response: { type: 'json', select: texts(20, 5) }, prepare: steps(3, 20, 5) }),
+            })),
         },
         '/endpoints',
         'TOO_COMPLEX',
     ],
 ];
+
+/** So many steps of `prepare` that extract so many values each. */
+function steps(count: number, extracts: number, characters: number) {
+    return Array.from({ length: count }, () => ({ url: 'https://shop.example.com/', extract: texts(extracts, characters) }));
+}
 
 /** So many different expressions of so many characters. */
 function texts(count: number, characters: number): Record<string, string> {

@@ -110,29 +110,27 @@ function checkNames({ endpoints = [] }: PackageDraft, report: Report): void {
 
 /** Whether the expressions of all endpoints are few and short enough to compile them. */
 function checkExpressions({ endpoints = [] }: PackageDraft, report: Report): boolean {
-    const count = endpoints.reduce((sum, endpoint) => sum + textsIn(endpoint?.response?.select).length, 0);
-    const characters = endpoints.reduce((sum, endpoint) => sum + charactersOf(endpoint), 0);
+    const texts = endpoints.flatMap(expressionTexts);
+    const count = texts.length;
+    const characters = texts.reduce((sum, { length }) => sum + length, 0);
+    const place = 'in selects, paginations and steps of prepare';
     if (count > MAX_EXPRESSIONS)
-        report.add(
-            ['endpoints'],
-            'TOO_COMPLEX',
-            `The selects of a package have at most ${MAX_EXPRESSIONS} expressions, and here are ${count}.`,
-        );
+        report.add(['endpoints'], 'TOO_COMPLEX', `A package has at most ${MAX_EXPRESSIONS} expressions ${place}, and here are ${count}.`);
     if (characters > MAX_CHARACTERS)
         report.add(
             ['endpoints'],
             'TOO_COMPLEX',
-            `The expressions of a package have at most ${MAX_CHARACTERS} characters in selects, paginations and steps of prepare, and here are ${characters}.`,
+            `The expressions of a package have at most ${MAX_CHARACTERS} characters ${place}, and here are ${characters}.`,
         );
     return count <= MAX_EXPRESSIONS && characters <= MAX_CHARACTERS;
 }
 
-/** The characters of all expressions of an endpoint. */
-function charactersOf({ response, pagination, prepare }: EndpointDraft = {}): number {
+/** All texts where an endpoint has expressions. Keywords beside them, such as types, and names of cookies count too. */
+function expressionTexts({ response, pagination, prepare }: EndpointDraft = {}): string[] {
     const steps = prepare?.steps.map((step) => [step?.form ?? null, step?.extract ?? null]) ?? [];
     const { next, unique, end } = pagination ?? {};
     const all = [response?.select ?? null, steps, next ?? null, unique ?? null, end?.total ?? null, end?.has_more ?? null];
-    return textsIn(all as Json).reduce((sum, text) => sum + text.length, 0);
+    return textsIn(all as Json);
 }
 
 /** Recursion is bounded: a package nests at most 32 levels. */
