@@ -18,8 +18,8 @@ const MAX_WRITTEN = 400_000;
 const NOTE = 'cut to fit max_characters: ask for less with params, max_results or a narrower endpoint';
 
 /**
- * Writes a value as valid JSON of at most `most` characters. It first cuts long texts, then the ends of lists and large objects. If that is
- * not enough, it cuts the JSON itself and returns it as a text. A note next to the value describes each cut. The cost is bounded by `most`
+ * Writes a value as valid JSON of at most `max` characters. It first cuts long texts, then the ends of lists and large objects. If that is
+ * not enough, it cuts the JSON itself and returns it as a text. A note next to the value describes each cut. The cost is bounded by `max`
  * and the number of field names.
  */
 export function fitToBudget(value: unknown, max: number): Fitted {
@@ -59,7 +59,7 @@ function asText(json: string, max: number): string {
 }
 
 /**
- * The part of a value that could fit within `most` characters, counting two characters per value. The later search then never reads the
+ * The part of a value that could fit within `max` characters, counting two characters per value. The later search then never reads the
  * rest.
  */
 function outlineOf(value: unknown, max: number): unknown {

@@ -119,7 +119,7 @@ export const category = () =>
         .messages({ 'category.unknown': '{{#label}} is not a category; GET /v1/categories lists them as parent/child' })
         .description('parent or parent/child, as GET /v1/categories lists them');
 
-/** A text of at most `most` Unicode code points. Joi's own `max` counts an emoji twice. */
+/** A text of at most `max` Unicode code points. Joi's own `max` counts an emoji twice. */
 export const characters = (max: number) =>
     Joi.string()
         .pattern(new RegExp(`^[\\s\\S]{0,${max}}$`, 'u'))

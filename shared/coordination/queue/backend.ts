@@ -51,7 +51,7 @@ export interface ProducerBackend {
     /** Returns those of `ids` whose job is still in the queue, waiting or running. */
     surviving(ids: string[]): Promise<Set<string>>;
     counts(): Promise<{ waiting: number; active: number; delayed: number }>;
-    /** The oldest jobs, at most `most` for each state. */
+    /** The oldest jobs, at most `limit` for each state. */
     peek(limit: number): Promise<QueuedJob[]>;
     /** When the oldest waiting job was added, in milliseconds since the epoch. */
     oldestWaitingSince(): Promise<number | undefined>;

@@ -51,7 +51,7 @@ export interface Queue {
     /** Takes jobs and replies with the outcome of the handler. A handler that throws gives INTERNAL. */
     consume(handler: Handler, options: ConsumeOptions): Consumer;
     counts(): Promise<{ waiting: number; active: number; delayed: number }>;
-    /** The oldest jobs without their params, at most `most` for each state. */
+    /** The oldest jobs without their params, at most `limit` for each state. */
     peek(limit: number): Promise<QueuedJob[]>;
     /** Age of the oldest waiting plain job, in seconds; 0 when no plain job waits. */
     oldestWaitSeconds(): Promise<number>;

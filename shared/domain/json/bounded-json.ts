@@ -26,8 +26,8 @@ export class PartialValue {
 const MAX_LEVELS = 32;
 
 /**
- * Writes a value as JSON, or only the beginning if the text would be longer than `most`. The writer stops there, so that its cost depends
- * on `most` and not on the value.
+ * Writes a value as JSON, or only the beginning if the text would be longer than `max`. The writer stops there, so that its cost depends
+ * on `max` and not on the value.
  * @param how.indent blanks per level; absent: everything in one line
  */
 export function writeJson(

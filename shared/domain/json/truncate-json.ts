@@ -2,8 +2,8 @@ import { backslashesBefore, scanTokens } from './tokens.ts';
 
 /**
  * The beginning of a JSON text as valid JSON: cut after a value or inside a long string, with all brackets closed. It marks that more
- * follows. Reads at most `most` characters.
- * @param padded well-formed JSON of an object or a list; returned whole if it has at most `most` characters
+ * follows. Reads at most `max` characters.
+ * @param padded well-formed JSON of an object or a list; returned whole if it has at most `max` characters
  */
 export function truncateJson(padded: string, max: number): string {
     // The answer of a site may begin with any number of blanks.

@@ -50,7 +50,7 @@ async function lockEnded(trx: Db, days: number, narrow: (jobs: ReturnType<Db>) =
     return rows.map(({ job_id: jobId }) => jobId);
 }
 
-/** Deletes an account's oldest results until at most `most` bytes are left, except those of the last 24 hours. */
+/** Deletes an account's oldest results until at most `max` bytes are left, except those of the last 24 hours. */
 export async function makeSpace(db: Db, accountId: string, max: number): Promise<void> {
     await db.raw(
         `with kept as (
