@@ -57,6 +57,17 @@ describe('the key ring', () => {
         expect(used.size).to.equal(2500);
     });
 
+    it('prepares nonces for 16 texts at first, and for 1,000 from then on', async () => {
+        const secrets = open(old);
+        const start = 2 + '2026-01'.length;
+        const texts = new Map<string, number>();
+        for (let text = 0; text < 1100; text++) {
+            const salt = (await secrets.seal('the same', 'mail')).toString('hex', start, start + 16);
+            texts.set(salt, (texts.get(salt) ?? 0) + 1);
+        }
+        expect([...texts.values()]).to.deep.equal([16, 1000, 84]);
+    });
+
     it('yields to others during long texts, which are decrypted unchanged', async () => {
         const secrets = open(old);
         let turns = 0;

@@ -75,15 +75,19 @@ const TAG_BYTES = 16;
 /** Number of bytes of a step. */
 const STEP = 512 * 1024;
 
-/** Number of texts that are encrypted with the same salt, and so with the same derived key. */
+/**
+ * Number of texts that are encrypted with the same salt, and so with the same derived key. The first salt of a ring serves few: the ring
+ * of a workspace often encrypts a single text, and drawing 1,000 nonces would take longer than that.
+ */
 const TEXTS_PER_SALT = 1000;
+const TEXTS_OF_FIRST_SALT = 16;
 /** Number of derived keys that a ring caches for decryption. */
 const MAX_CACHED = 64;
 
 /**
  * AES-256-GCM. A sealed text consists of: version, length of the key id, key id, salt, nonce, tag, ciphertext. The salt and the key of the
- * purpose give the key of the text. A salt serves 1,000 texts: a derivation takes longer than the encryption of a short text. It serves no
- * more, because random nonces under one key are safe for only 2^32 texts (NIST SP 800-38D, section 8.3).
+ * purpose give the key of the text. A salt serves up to 1,000 texts: a derivation takes longer than the encryption of a short text. It
+ * serves no more, because random nonces under one key are safe for only 2^32 texts (NIST SP 800-38D, section 8.3).
  */
 export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRing {
     const byId = new Map(keys.map((key) => [key.id, key]));
@@ -111,8 +115,9 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
             const salt = randomBytes(SALT_BYTES);
             const associated = associatedWith(first.id, purpose);
             // One call for all nonces: a call per nonce would take as long as the encryption of a short text.
-            const nonces = randomBytes(NONCE_BYTES * TEXTS_PER_SALT);
-            current = { salt, key: messageKey(first, purpose, salt), associated, nonces, textsLeft: TEXTS_PER_SALT };
+            const texts = current === undefined ? TEXTS_OF_FIRST_SALT : TEXTS_PER_SALT;
+            const nonces = randomBytes(NONCE_BYTES * texts);
+            current = { salt, key: messageKey(first, purpose, salt), associated, nonces, textsLeft: texts };
             sealKeys.set(purpose, current);
         }
         current.textsLeft -= 1;
