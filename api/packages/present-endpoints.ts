@@ -78,7 +78,7 @@ function presentBilling({ unit, results, maxResults }: Endpoint['billing']): Cat
 }
 
 /**
- * Writes the endpoints as JSON. To stay within `most` bytes, leaves out the result schemas and examples of the last endpoints. May be
+ * Writes the endpoints as JSON. To stay within `max` bytes, leaves out the result schemas and examples of the last endpoints. May be
  * longer, since everything that a call needs is kept.
  */
 export function writeEndpoints(endpoints: readonly CatalogEndpoint[], max: number): string {
