@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join as joinPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -10,7 +11,7 @@ import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint } from '../support/schemas.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openSite } from '../support/sites.ts';
+import { openSite, type Site } from '../support/sites.ts';
 import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -143,32 +144,65 @@ describe('the node for n8n, in n8n itself', function () {
         expect(String(failing.items?.[0]?.json['error'])).to.match(/^UPSTREAM_STATUS/);
     });
 
-    it('stops at an answer, and at results, without end', async () => {
-        const part = Buffer.alloc(64 * 1024, 'x');
-        let turn = 0;
-        const server = await openSite((request, response) => {
-            const { pathname } = new URL(request.url ?? '', 'http://server');
-            if (pathname === '/v1/fetch') {
+    describe('at another server', () => {
+        const given = { site: SHOP, endpoint: 'product', params: '{"id": 3}' };
+        let server: Site;
+        let answering: (request: IncomingMessage, response: ServerResponse) => void;
+
+        before(async () => {
+            server = await openSite((request, response) => answering(request, response));
+        });
+        after(() => server?.close());
+
+        function executeThere(operation: string, more: JsonObject = {}): Promise<Ran> {
+            const credential = { baseUrl: `http://127.0.0.1:${server.port}`, apiKey: 'rb_live_test' };
+            return execute({ operation, ...given }, [{}], { credential, ...more });
+        }
+
+        it('shows the status of an answer that is not of Routebook', async () => {
+            for (const body of ['<html><h1>Bad gateway</h1></html>', '', 'null', '3', '{"error":"bad"}']) {
+                answering = (_request, response) => response.writeHead(502, { 'content-type': 'text/html' }).end(body);
+                const { error } = await executeThere('fetch');
+                expect(error?.message, body).to.equal('The address answered 502, but not with an answer of Routebook.');
+                expect(error?.httpCode, body).to.equal('502');
+            }
+        });
+
+        it('stops at an answer without end', async () => {
+            const part = Buffer.alloc(64 * 1024, 'x');
+            answering = (_request, response) => {
                 const send = () => {
                     while (!response.destroyed && response.write(part));
                 };
                 response.on('drain', send);
-                return void send();
-            }
-            turn += 1;
-            const results = Array.from({ length: 200 }, () => ({ custom_id: '0', status: 'succeeded', result: { data: {}, meta: {} } }));
-            const data = pathname === '/v1/batches' ? { batch_id: 'bat_1' } : results;
-            response.end(JSON.stringify({ success: true, data, meta: { pagination: { next_cursor: String(turn) } } }));
+                send();
+            };
+            const { error } = await executeThere('fetch');
+            expect(JSON.stringify(error)).to.include('more than 67108864 bytes');
         });
-        const credential = { baseUrl: `http://127.0.0.1:${server.port}`, apiKey: 'rb_live_test' };
-        const given = { site: SHOP, endpoint: 'product', params: '{"id": 3}' };
-        try {
-            const fetched = await execute({ operation: 'fetch', ...given }, [{}], { credential });
-            expect(JSON.stringify(fetched.error)).to.include('more than 67108864 bytes');
-            const batch = await execute({ operation: 'batch', ...given }, [{}], { credential });
-            expect(batch.error?.message).to.equal('The results in the answers do not end.');
-        } finally {
-            await server.close();
-        }
+
+        it('stops at an answer that goes on too slowly', async () => {
+            answering = (_request, response) => {
+                const drip = setInterval(() => response.write(' '), 50);
+                response.on('close', () => clearInterval(drip));
+            };
+            const { error } = await executeThere('fetch', { maxWaitMs: 500 });
+            expect(JSON.stringify(error)).to.include('did not end within 90 s');
+        });
+
+        it('stops at results without end', async () => {
+            const result = { custom_id: '0', status: 'succeeded', result: { data: {}, meta: {} } };
+            let pages = 0;
+            answering = ({ url = '' }, response) => {
+                const isOrder = url === '/v1/batches';
+                if (!isOrder) pages += 1;
+                const data = isOrder ? { batch_id: 'bat_1' } : [result, result, result];
+                response.end(JSON.stringify({ success: true, data, meta: { pagination: { next_cursor: String(pages) } } }));
+            };
+            const { error } = await executeThere('batch');
+            expect(error?.message).to.equal('The results in the answers do not end.');
+            // One item has at most ten results.
+            expect(pages).to.equal(4);
+        });
     });
 });

@@ -1,4 +1,4 @@
-// Runs the built node in n8n's own engine. Reads {credential, parameters, items, continueOnFail} as JSON; prints {items} or {error}.
+// Runs the built node in n8n's own engine. Reads {credential, parameters, items, continueOnFail, maxWaitMs} as JSON; prints {items} or {error}.
 'use strict';
 
 const { readFileSync } = require('node:fs');
@@ -9,6 +9,12 @@ const { createRunExecutionData, ICredentialsHelper, Workflow } = require('n8n-wo
 
 const given = JSON.parse(readFileSync(0, 'utf8'));
 const TYPE = 'n8n-nodes-routebook.routebook';
+
+// A test does not wait as long as a user.
+if (given.maxWaitMs !== undefined) {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    AbortSignal.timeout = (ms) => timeout(Math.min(ms, given.maxWaitMs));
+}
 
 /** The credential of the input, used as the credential's own file says. */
 class Credentials extends ICredentialsHelper {

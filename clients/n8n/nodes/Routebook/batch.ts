@@ -20,8 +20,8 @@ interface Ended {
 const PAGE = 200;
 const WAIT_S = 5;
 
-/** How often the results of each item are read at most: an item that is retried has further ones. */
-const MAX_READ = 10;
+/** The maximum number of results per item. A retried item has several. */
+const MAX_RESULTS = 10;
 
 /** Runs one batch of all input items, which Routebook paces and retries. Returns one output item for each. */
 export async function runBatch(functions: IExecuteFunctions): Promise<INodeExecutionData[]> {
@@ -30,16 +30,16 @@ export async function runBatch(functions: IExecuteFunctions): Promise<INodeExecu
     const { data: batch } = await call<Batch>(functions, 0, { method: 'POST', path: '/v1/batches', body: { ...options, items } });
     const path = `/v1/batches/${batch.batch_id}`;
     const ended: INodeExecutionData[] = [];
-    const most = MAX_READ * items.length;
+    const maxResults = MAX_RESULTS * items.length;
     for (let after: string | undefined; ; ) {
         const page = (await call<Ended[]>(functions, 0, {
             method: 'GET',
             path: `${path}/results`,
             qs: { limit: PAGE, after },
         })) as Answer<Ended[]> & { meta: { pagination: { next_cursor: string | null } } };
-        ended.push(...page.data.map((one) => outputOf(functions, one)));
+        for (const one of page.data) ended.push(outputOf(functions, one));
         if (page.meta.pagination.next_cursor === null) break;
-        if (ended.length > most) throw new NodeOperationError(functions.getNode(), 'The results in the answers do not end.');
+        if (ended.length > maxResults) throw new NodeOperationError(functions.getNode(), 'The results in the answers do not end.');
         after = page.meta.pagination.next_cursor;
         if (page.data.length === 0) await untilMore(functions, path);
     }

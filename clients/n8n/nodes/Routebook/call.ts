@@ -26,8 +26,15 @@ interface Refusal {
 
 /** Bytes of the longest answer that is read. Those of Routebook are several times shorter. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** The default time of a call, in milliseconds. */
-const TIMEOUT_MS = 60_000;
+/** The default milliseconds until an answer begins, and again until it has been read. The same as n8n's default. */
+const TIMEOUT_MS = 300_000;
+
+type Body<Data> = Partial<Answer<Data>> & { error?: Refusal };
+
+/** The part of a Node.js stream that is used here. */
+interface ByteStream extends AsyncIterable<Uint8Array> {
+    destroy(error: Error): unknown;
+}
 
 /**
  * Calls the API with the key of the credential. The answer is read as a stream, because n8n would read one without end into memory.
@@ -41,7 +48,7 @@ export async function call<Data>(
     const { path, idempotencyKey, timeout = TIMEOUT_MS, ...options } = request;
     const { baseUrl } = await functions.getCredentials<{ baseUrl: string }>('routebookApi', item);
     let status: number;
-    let body: Partial<Answer<Data>> & { error?: Refusal };
+    let text: string;
     try {
         const answer = (await functions.helpers.httpRequestWithAuthentication.call(functions, 'routebookApi', {
             ...options,
@@ -51,25 +58,30 @@ export async function call<Data>(
             encoding: 'stream',
             returnFullResponse: true,
             ignoreHttpStatusErrors: true,
-            // n8n's own timeout does not cover the body of a stream.
-            abortSignal: AbortSignal.timeout(timeout),
             ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
-        })) as { statusCode: number; body: AsyncIterable<Uint8Array> };
+        })) as { statusCode: number; body: ByteStream };
         status = answer.statusCode;
-        body = JSON.parse(await textOf(answer.body));
+        text = await textOf(answer.body, timeout);
     } catch (error) {
         throw new NodeApiError(functions.getNode(), error as JsonObject, { itemIndex: item });
     }
+    const body = bodyOf<Data>(text);
     if (typeof body.error?.code === 'string') throw refusalError(functions, item, { status, ...body.error });
     if (status >= 300 || body.data === undefined) {
         const message = `The address answered ${status}, but not with an answer of Routebook.`;
-        throw new NodeOperationError(functions.getNode(), message, { itemIndex: item });
+        throw new NodeApiError(functions.getNode(), { message }, { message, httpCode: String(status), itemIndex: item });
     }
     return body as Answer<Data>;
 }
 
-/** @throws Error if it has too many bytes */
-async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+/**
+ * Reads a body to its end. n8n's timeout ends only a body that stands still, and n8n replaces the signal of a request by its own.
+ * @throws Error if it has too many bytes or takes too long
+ */
+async function textOf(body: ByteStream, timeout: number): Promise<string> {
+    const late = () => body.destroy(new Error(`The answer began, but did not end within ${timeout / 1000} s.`));
+    const signal = AbortSignal.timeout(timeout);
+    signal.addEventListener('abort', late);
     const decoder = new TextDecoder();
     let text = '';
     let bytes = 0;
@@ -79,6 +91,15 @@ async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
         text += decoder.decode(chunk, { stream: true });
     }
     return text + decoder.decode();
+}
+
+/** Reads an answer. What is not JSON, such as a proxy's page of an error, has neither data nor an error of Routebook. */
+function bodyOf<Data>(text: string): Body<Data> {
+    try {
+        return (JSON.parse(text) as Body<Data> | null) ?? {};
+    } catch {
+        return {};
+    }
 }
 
 /** Presents the error of a call or of an item of a batch in n8n. */
