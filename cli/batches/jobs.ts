@@ -23,10 +23,10 @@ export async function addJob(session: Session, site: string, endpoint: string, o
 
 export async function listJobs(
     { client, terminal: { paint } }: Session,
-    { limit, batch, ...query }: { status?: JobStatus; site?: string; batch?: string; limit: number },
+    { status, site, batch, limit }: { status?: JobStatus; site?: string; batch?: string; limit: number },
 ): Promise<Done> {
     const { items: jobs } = await client()
-        .jobs.list(defined({ limit, ...query, batch_id: batch }))
+        .jobs.list(defined({ limit, status, site, batch_id: batch }))
         .page();
     const result = { jobs };
     if (jobs.length === 0) return { result, lines: ['No jobs.'] };

@@ -1,6 +1,6 @@
 import { RoutebookError } from './errors.ts';
 
-/** The most pages of one list. A list that is longer has no end, or nobody waits for it. */
+/** Maximum number of pages of one list. Nobody waits for so many, so such a list is taken for one without end. */
 const MAX_PAGES = 100_000;
 
 export interface Page<Item> {
@@ -31,17 +31,18 @@ export class Listing<Item> implements AsyncIterable<Item> {
             const page: Page<Item> = await this.#read(cursor);
             yield page;
             if (page.nextCursor === null) return;
-            if (page.items.length === 0 || page.nextCursor === cursor || read === MAX_PAGES) throw endless();
+            if (page.items.length === 0 || page.nextCursor === cursor || read === MAX_PAGES)
+                throw invalid('The list in the answers does not end.');
             cursor = page.nextCursor;
         }
     }
 
-    /** Reads the complete list into memory. @throws RoutebookError INVALID_ANSWER if it has more than `most` items */
-    async all(most = 1000): Promise<Item[]> {
+    /** Reads the complete list into memory. @throws RoutebookError INVALID_ANSWER if it has more than `maxItems` items */
+    async all(maxItems = 1000): Promise<Item[]> {
         const all: Item[] = [];
         for await (const { items } of this.pages()) {
-            all.push(...items);
-            if (all.length > most) throw endless();
+            if (all.length + items.length > maxItems) throw invalid(`The list has more than ${maxItems.toLocaleString('en')} items.`);
+            for (const item of items) all.push(item);
         }
         return all;
     }
@@ -51,6 +52,6 @@ export class Listing<Item> implements AsyncIterable<Item> {
     }
 }
 
-function endless(): RoutebookError {
-    return new RoutebookError({ code: 'INVALID_ANSWER', message: 'The list in the answers does not end.' });
+function invalid(message: string): RoutebookError {
+    return new RoutebookError({ code: 'INVALID_ANSWER', message });
 }

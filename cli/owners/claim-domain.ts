@@ -24,7 +24,7 @@ export async function startClaim({ client, terminal: { paint } }: Session, domai
 
 /** `routebook claim list DOMAIN`: lists your workspace's claims on a domain, oldest first. */
 export async function listClaims({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
-    const claims = await client().claims.list(domain, { limit: 100 }).all();
+    const claims = await claimsOn(client(), domain);
     const result = { claims };
     if (claims.length === 0) return { result, lines: [`No claims; "routebook claim start ${domain}" begins one.`] };
     const rows = claims.map(({ claim_id, status, expires_at, value, reason }) => [claim_id, status, expires_at, value, reason]);
@@ -61,9 +61,16 @@ export async function deleteClaim({ client, terminal: { paint } }: Session, doma
 
 type Api = ReturnType<Session['client']>;
 
+/** Far more claims than a workspace has. The server sets no limit to the proven claims on one domain. */
+const MAX_CLAIMS = 100_000;
+
+function claimsOn(api: Api, domain: string): Promise<ClaimEntry[]> {
+    return api.claims.list(domain, { limit: 100 }).all(MAX_CLAIMS);
+}
+
 /** Finds the named claim, or the only one. @throws CommandFault */
 async function oneClaim(api: Api, domain: string, claimId: string | undefined): Promise<ClaimEntry> {
-    const claims = await api.claims.list(domain, { limit: 100 }).all();
+    const claims = await claimsOn(api, domain);
     const begin = `"routebook claim start ${domain}" begins one`;
     if (claimId !== undefined) {
         const named = claims.find(({ claim_id }) => claim_id === claimId);

@@ -27,7 +27,7 @@ export async function searchSchemas({ client, terminal, note }: Session, q: stri
     try {
         do {
             const page = await listing.page(next ?? undefined);
-            cards.push(...page.items);
+            for (const card of page.items) cards.push(card);
             total = page.total;
             next = page.nextCursor;
         } while (next !== null && cards.length < limit);

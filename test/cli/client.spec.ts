@@ -253,8 +253,19 @@ describe('the client, with any behaviour of a server', function () {
             const data = Array.from({ length: 100 }, () => ({}));
             answer(response, 200, { success: true, data, meta: { pagination: { limit: 100, next_cursor: `c${turn++}`, total: 1 } } });
         });
-        expect(await errorOf(server.client().webhooks.list().all())).to.include({ code: 'INVALID_ANSWER' });
+        const error = await errorOf(server.client().webhooks.list().all());
+        expect(error).to.include({ code: 'INVALID_ANSWER', message: 'The list has more than 1,000 items.' });
         expect(server.seen).to.have.length(11);
+    });
+
+    it('reads a list into memory whose page is larger than usual', async () => {
+        const data = Array.from({ length: 200_000 }, () => 0);
+        const server = await serverSaying((_request, response) => {
+            answer(response, 200, { success: true, data, meta: { pagination: { limit: 1, next_cursor: null, total: 1 } } });
+        });
+        const list = server.client().webhooks.list();
+        expect(await list.all(data.length)).to.have.length(data.length);
+        expect(await errorOf(list.all(data.length - 1))).to.include({ message: 'The list has more than 199,999 items.' });
     });
 
     it('reports the health of a server that cannot serve fetches', async () => {

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openSite, type Site } from '../support/sites.ts';
+
+/** Every command that lists something, and what it asks the server for. */
+const LISTS: Record<string, string> = {
+    'list --category commerce --verified --sort name --cursor c': '/v1/schemas?category=commerce&verified=true&sort=name&limit=20&cursor=c',
+    'search shoes': '/v1/schemas?q=shoes&limit=20',
+    categories: '/v1/categories',
+    'versions shop.example': '/v1/schemas/shop.example/versions?limit=20',
+    'find shoes --category commerce --effect read --site shop.example --verified --cursor c':
+        '/v1/endpoints?task=shoes&category=commerce&effect=read&site=shop.example&verified=true&limit=5&cursor=c',
+    'batch list --status running': '/v1/batches?limit=20&status=running',
+    'job list --status failed --site shop.example --batch bat_1': '/v1/jobs?limit=20&status=failed&site=shop.example&batch_id=bat_1',
+    'claim list shop.example': '/v1/sites/shop.example/claims?limit=100',
+    'connections list': '/v1/connections?limit=100',
+    'monitor list --status active': '/v1/monitors?limit=20&status=active',
+    'monitor changes mon_1': '/v1/monitors/mon_1/changes?limit=20',
+    'monitor runs mon_1': '/v1/monitors/mon_1/runs?limit=20',
+    'webhook list': '/v1/webhooks?limit=100',
+    'webhook deliveries whk_1 --status failed': '/v1/webhooks/whk_1/deliveries?limit=20&status=failed',
+};
+
+describe('the lists of routebook', () => {
+    let server: Site;
+    let shell: CommandLine;
+    let pages: object[][];
+
+    before(async () => {
+        server = await openSite(({ url = '' }, response) => {
+            const page = Number(new URL(url, 'http://server').searchParams.get('cursor')) || 0;
+            const next = page + 1 < pages.length ? String(page + 1) : null;
+            const pagination = { limit: 100, next_cursor: next, total: pages.flat().length };
+            response.setHeader('content-type', 'application/json');
+            response.end(JSON.stringify({ success: true, data: pages[page], meta: { pagination } }));
+        });
+        shell = openCommandLine();
+    });
+    after(async () => {
+        shell.close();
+        await server.close();
+    });
+
+    it('ask the server only for what the contract has, with the common options too', async () => {
+        pages = [[]];
+        for (const [command, path] of Object.entries(LISTS)) {
+            server.seen.length = 0;
+            const ran = await shell.run([...command.split(' '), '--json', '--server', `http://127.0.0.1:${server.port}`]);
+            expect(ran.code, `${command}: ${ran.stdout}`).to.equal(0);
+            expect(
+                server.seen.map((request) => request.path),
+                command,
+            ).to.deep.equal([path]);
+        }
+    });
+
+    it('show every claim on a domain', async () => {
+        pages = Array.from({ length: 12 }, (_, page) => Array.from({ length: 100 }, (_, index) => ({ claim_id: `clm_${page}x${index}` })));
+        const ran = await shell.run(['claim', 'list', 'shop.example', '--json', '--server', `http://127.0.0.1:${server.port}`]);
+        expect(ran.json['claims']).to.have.length(1200);
+    });
+});
