@@ -1,7 +1,7 @@
 import type { EventEntry } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 
-/** Seconds that one read waits for an event, and the most events that it returns. */
+/** Seconds that one read waits for an event, and the maximum number of events that it returns. */
 const WAIT = 30;
 const MAX = 100;
 

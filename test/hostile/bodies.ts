@@ -19,7 +19,7 @@ export interface HostileBody {
     body: Json | Typed;
     status: number;
     /** Limit of JSON characters that a turn may read of it, if it is higher than usual: those of its file. */
-    mostCharacters?: number;
+    maxCharacters?: number;
 }
 
 const many = (count: number, one: Json): Json[] => Array.from({ length: count }, () => one);
@@ -74,7 +74,7 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
         path: '/v1/fetch',
         body: { site: 'shop.test', endpoint: 'read', params: { base64: 'A'.repeat(1_900_000) } },
         status: 404,
-        mostCharacters: 2_000_000,
+        maxCharacters: 2_000_000,
     },
     {
         name: 'a call with 19,000 numbers of a hundred digits',
@@ -85,7 +85,7 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
             'application/json',
         ),
         status: 404,
-        mostCharacters: 8_000_000,
+        maxCharacters: 8_000_000,
     },
     batch('100,000 empty lines', '\n'.repeat(100_000)),
     batch('8 MiB of empty lines', '\n'.repeat(8 * MIB)),

@@ -12,7 +12,7 @@ export interface Turns {
     /** Duration of the known work before or after; 25 ms on a quiet machine. */
     knownMs: number;
     /** Characters of JSON that the busiest turn read and wrote. */
-    mostCharacters: number;
+    maxCharacters: number;
     /** Turns that took more than 25 ms. */
     slow: number;
     tookMs: number;

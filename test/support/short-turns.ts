@@ -12,17 +12,17 @@ const MAX_KNOWN = 20;
 
 export interface TurnBounds {
     what?: string;
-    /** The most characters of JSON, if its own body is larger than usual. */
-    mostCharacters?: number;
-    /** For `npm run test:long`: the most CPU milliseconds of the longest turn. */
+    /** Maximum number of characters of JSON, if its own body is larger than usual. */
+    maxCharacters?: number;
+    /** For `npm run test:long`: the maximum CPU milliseconds of the longest turn. */
     maxMs?: number | undefined;
 }
 
 /** Checks that no turn of a measured process did long work. Uses counts and ratios, which a busy machine does not change. */
-export function expectShortTurns(turns: Turns, { what = 'all', mostCharacters = MAX_CHARACTERS, maxMs }: TurnBounds = {}): void {
+export function expectShortTurns(turns: Turns, { what = 'all', maxCharacters = MAX_CHARACTERS, maxMs }: TurnBounds = {}): void {
     const said = `${what}: ${turns.turns} turns, worst ${turns.worst.map((ms) => ms.toFixed(1)).join(' ')} ms, known ${turns.knownMs.toFixed(1)} ms`;
-    if (process.env['TURNS'] !== undefined) console.log(`${said}, ${turns.mostCharacters} characters`);
-    expect(turns.mostCharacters, `characters of JSON in one turn, ${said}`).to.be.below(mostCharacters);
+    if (process.env['TURNS'] !== undefined) console.log(`${said}, ${turns.maxCharacters} characters`);
+    expect(turns.maxCharacters, `characters of JSON in one turn, ${said}`).to.be.below(maxCharacters);
     expect(turns.maxMs / turns.knownMs, `turns of known work in one turn, ${said}`).to.be.below(MAX_KNOWN);
     if (maxMs !== undefined) expect(turns.maxMs, said).to.be.at.most(maxMs);
 }

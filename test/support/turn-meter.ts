@@ -26,7 +26,7 @@ function measureKnownWork(): number {
 
 /** Characters of JSON that were read and written in the current turn, and in the busiest one. */
 let characters = 0;
-let mostCharacters = 0;
+let maxCharacters = 0;
 const { parse, stringify } = JSON;
 JSON.parse = (text, reviver) => {
     characters += String(text).length;
@@ -40,7 +40,7 @@ JSON.stringify = (...given: unknown[]) => {
 
 function look(): void {
     if (turns === undefined) return;
-    mostCharacters = Math.max(mostCharacters, characters);
+    maxCharacters = Math.max(maxCharacters, characters);
     characters = 0;
     const now = cpuMs();
     turns.push(now - before);
@@ -53,14 +53,14 @@ process.on('message', (message) => {
         turns = [];
         knownMs = measureKnownWork();
         characters = 0;
-        mostCharacters = 0;
+        maxCharacters = 0;
         before = cpuMs();
         wallMs = performance.now();
         setImmediate(look);
     } else if (message === 'measured') {
         // The turn that stops the recording may be the longest.
         turns?.push(cpuMs() - before);
-        mostCharacters = Math.max(mostCharacters, characters);
+        maxCharacters = Math.max(maxCharacters, characters);
         const sorted = (turns ?? []).toSorted((a, b) => a - b);
         turns = undefined;
         knownMs = Math.max(knownMs, measureKnownWork());
@@ -68,7 +68,7 @@ process.on('message', (message) => {
             turns: sorted.length,
             maxMs: sorted.at(-1) ?? 0,
             knownMs,
-            mostCharacters,
+            maxCharacters,
             slow: sorted.filter((ms) => ms > SLOW_MS).length,
             tookMs: performance.now() - wallMs,
             worst: sorted.slice(-5),

@@ -40,10 +40,10 @@ export function describeApi({ checked, isTimed }: Rows): void {
             const sent = body instanceof Typed ? { body: body.text, headers: { 'content-type': body.type } } : { body };
             return eve.call(method, path, { ...sent, base: api.base });
         };
-        const check = (turns: Turns, what: string, mostCharacters?: number) => {
+        const check = (turns: Turns, what: string, maxCharacters?: number) => {
             all.turns += turns.turns;
             all.slow += turns.slow;
-            const bounds = mostCharacters === undefined ? {} : { mostCharacters };
+            const bounds = maxCharacters === undefined ? {} : { maxCharacters };
             expectShortTurns(turns, { what, maxMs: isTimed ? MAX_MS : undefined, ...bounds });
         };
 
@@ -90,10 +90,10 @@ export function describeApi({ checked, isTimed }: Rows): void {
             });
         }
 
-        for (const { name, method, path, body, status, mostCharacters } of HOSTILE_BODIES) {
+        for (const { name, method, path, body, status, maxCharacters } of HOSTILE_BODIES) {
             it(`serves everybody else: ${name}`, async () => {
                 const { turns, result } = await api.during(() => send(method, path, body));
-                check(turns, `${name}: ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`, mostCharacters);
+                check(turns, `${name}: ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`, maxCharacters);
                 expect(result.status, JSON.stringify(result.body).slice(0, 500)).to.equal(status);
             });
         }

@@ -134,7 +134,7 @@ export function describeVerification({ read, scales, values, isTimed }: Rows): v
                 });
                 expect(result.map(({ code }) => code)).to.deep.equal(['INVALID_PARAMS', null]);
                 // A worker reads the text of the package on its event loop.
-                expectShortTurns(turns, { mostCharacters: 12_000 * count, maxMs: isTimed ? TURN_MS : undefined });
+                expectShortTurns(turns, { maxCharacters: 12_000 * count, maxMs: isTimed ? TURN_MS : undefined });
             });
         }
     });

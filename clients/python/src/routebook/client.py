@@ -21,7 +21,7 @@ class Routebook:
     :param base_url: URL of the server; ``ROUTEBOOK_URL`` by default
     :param api_key: not needed for browsing; ``ROUTEBOOK_API_KEY`` by default
     :param timeout: timeout of a call with all its retries, in seconds
-    :param max_answer_bytes: the most bytes of one answer; a longer one is ``INVALID_ANSWER``
+    :param max_answer_bytes: maximum number of bytes of one answer; a longer one is ``INVALID_ANSWER``
     :param on_retry: called with the error and the seconds before each wait
     """
 

@@ -9,7 +9,7 @@ from .transport import Transport
 
 Json = Dict[str, Any]
 
-# The most pages of one list. A list that is longer has no end, or nobody waits for it.
+# Maximum number of pages of one list. Nobody waits for so many, so such a list is taken for one without end.
 MAX_PAGES = 100_000
 
 
