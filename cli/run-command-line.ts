@@ -1,15 +1,6 @@
 import { Command, CommanderError, Help } from 'commander';
 import { VERSION } from '../shared/platform/version.ts';
-import { addAccountCommands } from './commands/account.ts';
-import { addAgentCommands } from './commands/agents.ts';
-import { addAuthoringCommands } from './commands/authoring.ts';
-import { addBatchCommands } from './commands/batches.ts';
-import { addCallingCommands } from './commands/calling.ts';
-import { addConnectionCommands } from './commands/connections.ts';
-import { addMonitorCommands } from './commands/monitors.ts';
-import { addOwnerCommands } from './commands/owners.ts';
-import { addRegistryCommands } from './commands/registry.ts';
-import { addWebhookCommands } from './commands/webhooks.ts';
+import { addAllCommands } from './commands/all.ts';
 import { tell } from './failures.ts';
 import { openSession, type Run } from './session.ts';
 import type { Settings } from './settings.ts';
@@ -35,19 +26,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
             if (isFailure === true) exitCode = 1;
         };
     const program = newProgram(terminal);
-    for (const add of [
-        addAuthoringCommands,
-        addRegistryCommands,
-        addCallingCommands,
-        addBatchCommands,
-        addOwnerCommands,
-        addConnectionCommands,
-        addMonitorCommands,
-        addWebhookCommands,
-        addAccountCommands,
-        addAgentCommands,
-    ])
-        add(program, run);
+    addAllCommands(program, run);
     for (const command of program.commands) for (const one of [command, ...command.commands]) takeCommonOptions(one);
     try {
         await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });

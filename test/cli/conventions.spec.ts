@@ -4,6 +4,9 @@ import { join as joinPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { Command } from 'commander';
+import { addAllCommands } from '../../cli/commands/all.ts';
+import type { Run } from '../../cli/session.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { ownEnvironment } from '../support/own-environment.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -102,6 +105,34 @@ describe('every command of routebook', () => {
             expect(ran.stdout.trimEnd().split('\n'), args.join(' ')).to.have.length(1);
             expect(ran.error, args.join(' ')).to.include({ code: 'NETWORK_ERROR' });
             expect(ran.stderr, args.join(' ')).to.include(NOWHERE).and.not.include('    at ');
+        }
+    });
+
+    it('has a function that takes the session, the arguments of the command and its options', async () => {
+        const loads = new Map<unknown, Parameters<Run>[0]>();
+        const actions = new Map<Command, unknown>();
+        class Noted extends Command {
+            override createCommand(name?: string): Command {
+                return new Noted(name);
+            }
+            override action(fn: Parameters<Command['action']>[0]): this {
+                actions.set(this, fn);
+                return super.action(fn);
+            }
+        }
+        addAllCommands(new Noted('routebook'), (load) => {
+            const action = async () => {};
+            loads.set(action, load);
+            return action;
+        });
+        expect(actions.size).to.be.above(40);
+        for (const [command, action] of actions) {
+            const name = `${command.parent?.name()} ${command.name()}`;
+            const work = await loads.get(action)?.();
+            const session = 1;
+            const args = command.registeredArguments.length;
+            // A function without use for the options leaves them out.
+            expect(work?.length, name).to.be.within(session + args, session + args + 1);
         }
     });
 
