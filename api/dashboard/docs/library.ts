@@ -44,7 +44,7 @@ async function makeLibrary(publicUrl: string, hasDemo: boolean): Promise<Library
         articles.push({ row, article: renderMarkdown(documentText(row, { publicUrl, hasDemo })) });
         await nextTurn();
     }
-    const chapters = reference(publicUrl);
+    const chapters = await reference(publicUrl);
     await nextTurn();
     const passages = [...articlePassages(articles), ...routePassages(chapters), ...codePassages()];
     await nextTurn();

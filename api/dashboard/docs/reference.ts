@@ -1,7 +1,7 @@
 import { BODY_EXAMPLES } from '../../../shared/contracts/examples.ts';
 import { CONTRACTS } from '../../../shared/contracts/index.ts';
-import { openApiDocument } from '../../../shared/contracts/openapi.ts';
 import type { JsonObject } from '../../../shared/domain/types.ts';
+import { openApiBytes } from '../../answers/openapi-bytes.ts';
 
 /** One route as its documentation page shows it. */
 export interface Operation {
@@ -56,8 +56,9 @@ export const VALUES: Readonly<Record<string, string>> = {
 };
 
 /** All routes, in the order of the OpenAPI tags, from the contracts that also validate requests. */
-export function reference(publicUrl: string): Chapter[] {
-    const { paths, tags } = openApiDocument(publicUrl) as unknown as {
+export async function reference(publicUrl: string): Promise<Chapter[]> {
+    const { plain } = await openApiBytes(publicUrl);
+    const { paths, tags } = JSON.parse(plain.toString()) as {
         paths: Record<string, Record<string, Described>>;
         tags: { name: string; description: string }[];
     };
