@@ -15,6 +15,7 @@ import { countInWindow } from '../../admission/count-in-window.ts';
 import { readPage, textPage } from '../../answers/paging.ts';
 import type { Call, Reply } from '../../serve.ts';
 import { waitForEnd } from '../wait-for-end.ts';
+import { resultLines } from './result-lines.ts';
 
 export type OneBatch<Query = object, Body = undefined> = Call<{ batch_id: string }, Query, Body>;
 
@@ -59,7 +60,7 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
     const present = async (row: EndedRow) =>
         `${(await presentJob(app, row, { result: true })).slice(0, -1)},"cursor":"${cursorAt(row.endNumber)}"}`;
     if (acceptsLines(call))
-        return { lines: lines(read, present, { from, maxItems: query.limit ?? Number.POSITIVE_INFINITY, gone: call.gone }) };
+        return { lines: resultLines(read, present, { from, maxItems: query.limit ?? Number.POSITIVE_INFINITY, gone: call.gone }) };
 
     const { limit = RESULTS_PAGE.fallback } = query;
     const rows = await read(from, limit);
@@ -86,34 +87,6 @@ function acceptsLines({ header }: OneBatch<ResultsQuery>): boolean {
     };
     const weight = weightOf('application/x-ndjson');
     return weight > 0 && weight >= weightOf('application/json', 'application/*', '*/*');
-}
-
-/** Items of one query. */
-const LOOK = 1000;
-/** Characters of one write. A write of each line would take as long as its text. */
-const PIECE = 64 * 1024;
-
-async function* lines(
-    read: (after: number, limit: number) => Promise<EndedRow[]>,
-    present: (row: EndedRow) => Promise<string>,
-    { from, maxItems, gone }: { from: number; maxItems: number; gone: AbortSignal },
-): AsyncGenerator<string> {
-    let after = from;
-    for (let left = maxItems; left > 0 && !gone.aborted; ) {
-        const rows = await read(after, Math.min(left, LOOK));
-        let piece = '';
-        for (const row of rows) {
-            piece += `${await present(row)}\n`;
-            if (piece.length < PIECE) continue;
-            yield piece;
-            piece = '';
-        }
-        if (piece !== '') yield piece;
-        const last = rows.at(-1);
-        if (last === undefined) return;
-        after = last.endNumber;
-        left -= rows.length;
-    }
 }
 
 /** @throws Refusal BATCH_NOT_FOUND */

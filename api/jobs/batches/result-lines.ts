@@ -1,0 +1,35 @@
+/** Items of one query. */
+const LOOK = 1000;
+/** Characters of one write. A write of each line would take as long as its text. */
+const PIECE = 64 * 1024;
+
+/** Writes the ended items of a batch as lines, in pieces. An item that cannot be presented ends the lines, after all lines before it. */
+export async function* resultLines<Row extends { endNumber: number }>(
+    read: (after: number, limit: number) => Promise<Row[]>,
+    present: (row: Row) => Promise<string>,
+    { from, maxItems, gone }: { from: number; maxItems: number; gone: AbortSignal },
+): AsyncGenerator<string> {
+    let after = from;
+    for (let left = maxItems; left > 0; ) {
+        const rows = await read(after, Math.min(left, LOOK));
+        let piece = '';
+        try {
+            for (const row of rows) {
+                piece += `${await present(row)}\n`;
+                if (piece.length < PIECE) continue;
+                const full = piece;
+                piece = '';
+                yield full;
+                if (gone.aborted) return;
+            }
+        } catch (error) {
+            if (piece !== '') yield piece;
+            throw error;
+        }
+        if (piece !== '') yield piece;
+        const last = rows.at(-1);
+        if (last === undefined || gone.aborted) return;
+        after = last.endNumber;
+        left -= rows.length;
+    }
+}
