@@ -11,7 +11,7 @@ describe('a request to a token endpoint', () => {
         const options = { method: 'POST', headers: {}, body: 'grant_type=client_credentials', redirect: 'manual' as const };
         try {
             const failed = await send(`http://shop.test:${site.port}/token`, options).catch((error: Error) => error.message);
-            expect(failed).to.equal('switched to another protocol without being asked');
+            expect(failed).to.equal('the server switched to another protocol without being asked');
         } finally {
             send.close();
             await site.close();

@@ -25,6 +25,7 @@ export function createFileReader(
         async read(registrable, token) {
             const time = openCallTime(Date.now() + TIMEOUT_MS, undefined);
             const url = new URL(proofUrl(registrable));
+            let asked = url;
             try {
                 const first = await get(agent, url, userAgent(), time);
                 const www = new URL(url);
@@ -32,14 +33,15 @@ export function createFileReader(
                 const mayMove = isOnDomain(www.hostname, registrable);
                 if ('moved' in first && !mayMove) return `${url.href} redirects, which the file of a public suffix may not.`;
                 if ('moved' in first && first.moved !== www.href) return `${url.href} redirects elsewhere than to ${www.href}.`;
+                if ('moved' in first) asked = www;
                 const last = 'moved' in first ? await get(agent, www, userAgent(), time) : first;
                 if ('moved' in last) return `${www.href} redirects once more.`;
-                if ('problem' in last) return `${url.href} ${last.problem}.`;
+                if ('problem' in last) return `${asked.href} ${last.problem}.`;
                 return hasProofLine(last.text, token) ? undefined : `${url.href} has no line with this value.`;
             } catch (error) {
-                if (error instanceof NoAnswer) return `${url.hostname} ${error.message}.`;
-                if (error instanceof EgressDenied) return `${url.hostname} has an address that may not be reached from here.`;
-                return `${url.href} ${time.isOver() ? 'did not answer in time' : 'could not be read over https'}.`;
+                if (error instanceof NoAnswer) return `${asked.hostname} ${error.message}.`;
+                if (error instanceof EgressDenied) return `${asked.hostname} has an address that may not be reached from here.`;
+                return `${asked.href} ${time.isOver() ? 'did not answer in time' : 'could not be read over https'}.`;
             } finally {
                 time.close();
             }

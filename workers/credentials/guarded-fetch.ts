@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { CustomFetch } from 'openid-client';
-import { answerHead, createConnector, type EgressConnector, type EgressRules, GuardedAgent } from '../egress.ts';
+import { answerHead, createConnector, type EgressConnector, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call.ts';
 import { isPrivate } from './private-way.ts';
 
@@ -55,7 +55,9 @@ function request(
     const length = { 'content-length': String(Buffer.byteLength(body)) };
     const sent = agent.request(url, { method, headers: { ...headers, ...length }, maxHeaderSize: HEADER_BYTES }, time);
     sent.end(body);
-    return answerHead(sent, time);
+    return answerHead(sent, time).catch((error: Error) => {
+        throw error instanceof NoAnswer ? new Error(`the server ${error.message}`) : error;
+    });
 }
 
 async function textOf(response: IncomingMessage, answerBytes: number): Promise<string> {

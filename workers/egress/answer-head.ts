@@ -4,7 +4,7 @@ import type { Waiting } from './agent.ts';
 /** How many interim answers (1xx) may precede an answer. */
 export const MAX_INTERIM = 8;
 
-/** The server sent something else than an answer. The message continues "the server". */
+/** The server sent something else than an answer. The message is the rest of a sentence whose subject is the server. */
 export class NoAnswer extends Error {
     /** The HTTP status of what it sent. */
     readonly status: number;
