@@ -4,28 +4,48 @@ import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { isApiRoot, isLanguage, isPlural, isRouteWord, looksRandom, type Piece, precedesPerson, precedesSearchTerm } from './segments.ts';
 import { featuresOf } from './shape.ts';
+import type { SiteTexts } from './site-texts.ts';
 
 /**
  * Finds varying segments that look like words (`/packages/lodash`, `/packages/react`) and merges the groups that are one route. A word
- * varies if the site also sent it as a value, if it follows a search or names a person, or if its siblings below a plural (`/posts/…`) have
- * similar responses. Usual words of routes never vary. What is found for one method applies to all methods.
+ * varies
+ * - if the site also sent it as a value, if it follows a search or names a person;
+ * - if its siblings below a plural (`/posts/…`), or the values beside it, have similar responses, or the same params three times;
+ * - if a PUT, PATCH or DELETE below a plural names it;
+ * - if a page lists it by its name, beside another name with the same pages below it (`/harbour/tags`, `/lighthouse/tags`);
+ * - if it is the name of a file below a value, beside other files with similar responses, or below another view of the same thing
+ *   (`/log/{rev}/README`, `/diff/{rev}/README`).
+ * Usual words of routes vary only among such files and in writes. What is found for one method applies to all methods.
  */
-export function foldGroups(groups: Iterable<Group>, seen: SeenTexts): Group[] {
+export function foldGroups(groups: Iterable<Group>, { seen, texts }: { seen: SeenTexts; texts: SiteTexts }): Group[] {
     const all = [...groups];
     for (const origin of new Set(all.map((group) => group.origin))) {
         const own = all.filter((group) => group.origin === origin);
-        const names = new Set<string>();
-        foldBelow(own, 0, { seen, names });
-        // A name that varies in one place is a name in the others too.
-        if (names.size > 0) foldBelow(own, 0, { seen, names });
+        const evidence = { seen, listed: listedNames(texts, origin), files: new Map() };
+        foldBelow(own, 0, evidence);
+        // A file that was found below the last view of a thing is a file below the first one too.
+        if (evidence.files.size > 0) foldBelow(own, 0, evidence);
     }
     return joinSame(all);
 }
 
 interface Evidence {
     seen: SeenTexts;
-    /** Words that were found to vary below another value, such as the files of a repository. */
-    names: Set<string>;
+    /** Addresses whose last segment a page right above them shows as the text of a link. */
+    listed: ReadonlySet<string>;
+    /** The files that were found below a value, by the route of the thing that has them. */
+    files: Map<string, Set<string>>;
+}
+
+/** Menus name kinds of things for people (`Ropes`). Lists name a thing as its address does. */
+function listedNames({ links }: SiteTexts, origin: string): Set<string> {
+    const names = new Set<string>();
+    for (const { from, to, text } of links) {
+        const path = to.pathname.replace(/\/$/, '');
+        const [, above = '', name = ''] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
+        if (to.origin === origin && from.pathname.replace(/\/$/, '') === above && percentDecode(name) === text) names.add(path);
+    }
+    return names;
 }
 
 /** All `groups` have the same segments before `place`. */
@@ -63,13 +83,18 @@ function varyingWords(
     words: ReadonlyMap<string, readonly Group[]>,
     siblings: readonly Group[],
     place: number,
-    { seen, names }: Evidence,
+    { seen, listed, files }: Evidence,
 ): Set<string> {
-    const parent = parentOf([...words.values()][0]?.[0] ?? siblings[0], place);
+    const first = [...words.values()][0]?.[0] ?? siblings[0];
+    const parent = parentOf(first, place);
     const isBelowValue = parent !== undefined && isVarying(parent);
-    const isFolder = isBelowValue && ([...words.keys()].some(isFileName) || siblings.some(({ segments }) => isFile(segments[place])));
-    const candidates = [...words.keys()].filter((word) => word !== '' && (isFolder || !isUsual(word, place)));
-    const varying = new Set<string>(isBelowValue ? candidates.filter((word) => names.has(word)) : []);
+    const thing = isBelowValue ? thingOf(first, place) : undefined;
+    const known = files.get(thing ?? '');
+    const names = [...words.keys(), ...siblings.map(({ segments }) => nameOf(segments[place]))].filter(isFileName);
+    const isFolder = isBelowValue && (areFiles(names) || names.some((name) => known?.has(name)));
+    // Programs mark their own addresses beside those of things with `_` (`/_all_docs`).
+    const candidates = [...words.keys()].filter((word) => word !== '' && !/^_[a-z]/.test(word) && (isFolder || !isUsual(word, place)));
+    const varying = new Set<string>(candidates.filter((word) => known?.has(word)));
     for (const [word, groups] of words) if (areMembers(word, groups, parent, place)) varying.add(word);
     const languages = candidates.filter(isLanguage);
     // Unless at least half of the words are languages, the languages are treated as other words.
@@ -80,7 +105,6 @@ function varyingWords(
     for (const word of candidates) {
         const isAfterSearch = parent?.form === 'word' && (precedesSearchTerm(parent.core) || precedesPerson(parent.core));
         if (isAfterSearch || parent?.prefix === '@' || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
-        else if (/^_[a-z]/.test(word)) continue;
         else if (
             seen.wasName(percentDecode(word)) ||
             (!isRoot && wasValue(word) && isMember(words.get(word) ?? [], parent, place, varying.size + siblings.length))
@@ -88,11 +112,11 @@ function varyingWords(
             varying.add(word);
     }
     for (const word of withSameParams(words, candidates, parent, place)) varying.add(word);
-    for (const word of withSameViews(words, candidates, place)) varying.add(word);
+    for (const word of withSameViews(words, candidates, place, listed)) varying.add(word);
     // At the root, a single word that also occurred as a value is weak evidence.
-    const values = isRoot ? candidates.filter(wasValue) : [];
-    for (const word of values)
-        if (values.slice(0, MAX_COMPARED).some((other) => other !== word && areAlike(words.get(word), words.get(other), place)))
+    const said = isRoot ? candidates.filter(wasValue) : [];
+    for (const word of said)
+        if (said.slice(0, MAX_COMPARED).some((other) => other !== word && areAlike(words.get(word), words.get(other), place)))
             varying.add(word);
     if (isRoot) return varying;
     // Thousands of names below one parent are compared with a sample of them.
@@ -101,19 +125,19 @@ function varyingWords(
     // What is like a name that was found is a name too.
     for (let before = -1; before < varying.size; ) {
         before = varying.size;
-        const known = [...siblings, ...[...varying].flatMap((word) => words.get(word) ?? [])].slice(0, MAX_COMPARED);
+        const values = [...siblings, ...[...varying].flatMap((word) => words.get(word) ?? [])].slice(0, MAX_COMPARED);
         for (const word of candidates) {
             if (varying.has(word)) continue;
             const alike = compared.filter((other) => other !== word && areAlike(words.get(word), words.get(other), place));
-            const areNames = alike.length > 0 && [word, ...alike].every(isFileName);
-            if (areAlike(words.get(word), known, place) || (isOfThings && alike.length > 0)) varying.add(word);
-            else if (isBelowValue && (areNames || (alike.length > 0 && known.length > 0))) varying.add(word);
+            if (areAlike(words.get(word), values, place) || (isOfThings && alike.length > 0)) varying.add(word);
+            else if (isBelowValue && alike.length > 0 && areFiles([word, ...alike])) varying.add(word);
             else if (alike.length >= 2 && [word, ...alike].filter((one) => !/^[a-z]+$/.test(one)).length > alike.length / 2)
                 varying.add(word);
             else if (looksRandom(word) && alike.some(looksRandom)) varying.add(word);
         }
     }
-    if (isBelowValue) for (const word of varying) names.add(word);
+    const found = [...varying].filter(isFileName);
+    if (thing !== undefined && found.length > 0) files.set(thing, new Set([...(known ?? []), ...found]));
     return varying;
 }
 
@@ -126,7 +150,10 @@ function isMember(groups: readonly Group[], parent: Piece | undefined, place: nu
     return isLast || beside > 0 || parent?.form !== 'word' || isPlural(parent.core);
 }
 
-/** Three or more words below a plural whose requests have the same params, and lists or none as answers, such as `/locales/…?lng=`. */
+/**
+ * Three or more words below a plural whose requests have the same params and whose answers are of one kind: lists, objects or others. Such
+ * as `/locales/…?lng=`.
+ */
 function withSameParams(
     words: ReadonlyMap<string, readonly Group[]>,
     candidates: readonly string[],
@@ -134,15 +161,19 @@ function withSameParams(
     place: number,
 ): string[] {
     if (parent?.form !== 'word' || !isPlural(parent.core)) return [];
-    const byParams = new Map<string, string[]>();
-    for (const word of candidates) {
+    const byParams = Map.groupBy(candidates, (word) => {
         const groups = words.get(word) ?? [];
         const isLeaf = groups.every(({ method, segments }) => method === 'GET' && segments.length === place + 1);
         const params = [...new Set(groups.flatMap(({ query }) => [...query.keys()]))].sort().join(' ');
-        const isList = groups.some(({ shape }) => shape.arrays > 0);
-        if (isLeaf && params !== '') byParams.set(`${params} ${isList}`, [...(byParams.get(`${params} ${isList}`) ?? []), word]);
-    }
+        return isLeaf && params !== '' ? `${params} ${kindOf(groups)}` : '';
+    });
+    byParams.delete('');
     return [...byParams.values()].filter((alike) => alike.length >= 3).flat();
+}
+
+function kindOf(groups: readonly Group[]): string {
+    if (groups.some(({ shape }) => shape.arrays > 0)) return 'list';
+    return groups.some(({ shape }) => shape.objects > 0) ? 'object' : '';
 }
 
 /** Whether a word is part of routes on many sites. */
@@ -150,24 +181,44 @@ function isUsual(word: string, place: number): boolean {
     return isRouteWord(word) || (isApiRoot(word) && place < 3);
 }
 
-function isFile(piece: Piece | undefined): boolean {
-    return piece !== undefined && isVarying(piece) && isFileName(`${piece.core}${piece.suffix}`);
+function nameOf(piece: Piece | undefined): string {
+    return piece?.form === 'file' || piece?.form === 'slug' ? `${piece.core}${piece.suffix}` : '';
 }
 
 /** A file without a suffix is often written in capitals (`README`). */
 function isFileName(word: string): boolean {
-    return /^[A-Z]{4,}$|.\.[a-z]{2,5}$/.test(word);
+    return /^[A-Z]{4,}$|.\.[a-z]{1,5}$/.test(word);
+}
+
+/** Whether words are files that people named: some have no suffix, or they have several. The views of a program share one (`edit.php`). */
+function areFiles(words: readonly string[]): boolean {
+    const suffixes = new Set(words.map((word) => /\.[a-z]+$/.exec(word)?.[0]));
+    return words.every(isFileName) && (suffixes.has(undefined) || suffixes.size > 1);
+}
+
+/** The route of the thing whose view is before `place`, if there is one: `/{}` of `/harbour/log/{rev}/README`. */
+function thingOf(group: Group | undefined, place: number): string | undefined {
+    const thing = group?.segments.slice(0, Math.max(0, place - 2)) ?? [];
+    const last = thing.at(-1);
+    return last !== undefined && isVarying(last) ? thing.map((piece) => `/${textOf(piece)}`).join('') : undefined;
 }
 
 const MIN_VIEWS = 4;
 
 /**
- * Words whose pages below have the same addresses and look alike, such as `/harbour/tags`, `/harbour/branches` … and `/tides/tags`,
- * `/tides/branches` …: they name things, each with the same views.
+ * Words that a page lists by their names, and whose pages below have the same addresses and look alike, such as `/harbour/tags`,
+ * `/harbour/branches` … and `/lighthouse/tags`, `/lighthouse/branches` …: they name things, each with the same views. Kinds of things have
+ * the same views too (`/ropes/new`, `/anchors/new`); they are plurals.
  */
-function withSameViews(words: ReadonlyMap<string, readonly Group[]>, candidates: readonly string[], place: number): string[] {
-    const views = candidates.slice(0, MAX_COMPARED).map((word) => ({ word, below: viewsOf(words.get(word) ?? [], place) }));
-    return views.flatMap(({ word, below }) => {
+function withSameViews(
+    words: ReadonlyMap<string, readonly Group[]>,
+    candidates: readonly string[],
+    place: number,
+    listed: ReadonlySet<string>,
+): string[] {
+    const names = candidates.filter((word) => (words.get(word) ?? []).some((group) => listed.has(pathTo(group, place))));
+    const views = names.slice(0, MAX_COMPARED).map((word) => ({ word, below: viewsOf(words.get(word) ?? [], place) }));
+    const found = views.flatMap(({ word, below }) => {
         const hasTwin = views.some((other) => {
             if (other.word === word || shared(new Set(below.keys()), new Set(other.below.keys())) < MIN_JSON_SIMILARITY) return false;
             const common = [...below].filter(([view]) => other.below.has(view));
@@ -176,17 +227,28 @@ function withSameViews(words: ReadonlyMap<string, readonly Group[]>, candidates:
         });
         return hasTwin ? [word] : [];
     });
+    return found.every(isPlural) ? [] : found;
 }
 
-/** The groups below a word whose addresses continue with a word. */
+/** The path of a group up to `place`. */
+function pathTo({ segments }: Group, place: number): string {
+    return segments
+        .slice(0, place + 1)
+        .map(({ prefix, core, suffix }) => `/${prefix}${core}${suffix}`)
+        .join('');
+}
+
+/** The reads below a word whose addresses continue with a word. */
 function viewsOf(groups: readonly Group[], place: number): Map<string, Group> {
-    const below = groups.filter(({ segments }) => segments[place + 1]?.form === 'word' && segments[place + 1]?.core !== '');
+    const below = groups.filter(
+        ({ method, segments }) => method === 'GET' && segments[place + 1]?.form === 'word' && segments[place + 1]?.core !== '',
+    );
     return new Map(
         below.map((group) => [
-            `${group.method} ${group.segments
+            group.segments
                 .slice(place + 1)
                 .map(textOf)
-                .join('/')}`,
+                .join('/'),
             group,
         ]),
     );

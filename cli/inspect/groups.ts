@@ -14,7 +14,7 @@ import type { TokenSource } from './page-tokens.ts';
 import { parseJson } from './redact.ts';
 import { type Piece, readSegment } from './segments.ts';
 import { addShape, mergeShape, openShape, type Shape } from './shape.ts';
-import { addValues, isShowable, mergeValues, openValues, type Values } from './values.ts';
+import { addValues, isShowable, mergeValues, openValues, type Values, wasEmpty } from './values.ts';
 
 /** Exchanges that certainly belong to one route: the same method and address, except for segments that look like values. */
 export interface Group {
@@ -88,9 +88,18 @@ function isIrrelevant(name: string): boolean {
     return CACHE_BREAKERS.test(name) || TRACKING.test(name);
 }
 
-/** Whether a query param without a value is a time written in letters and digits (`?mwzka27m`), which breaks caches. */
-function isStamp(name: string, sent: readonly string[]): boolean {
-    return /^(?=[a-z]*\d)[a-z\d]{8}$/.test(name) && sent.every((value) => value === '');
+/**
+ * Removes the query params of a group that are the time of their request, in letters and digits and without a value (`?mwzka27m`). They
+ * break caches. Flags may look like that, but do not differ between the requests.
+ */
+export function dropStamps({ query }: Group): void {
+    const stamps = [...query].filter(([name, values]) => isTime(name) && wasEmpty(values) && values.sendings === 1);
+    if (stamps.length > 1) for (const [name] of stamps) query.delete(name);
+}
+
+/** Whether a name is a time since 2020 in milliseconds, to the base of 36. */
+function isTime(name: string): boolean {
+    return /^[k-s](?=[a-z]*\d)[a-z\d]{7}$/.test(name);
 }
 
 /** A group without exchanges. */
@@ -124,7 +133,7 @@ export type SentBody =
     | { sort: 'whole'; value: Json };
 
 /** Splits the body of an exchange into fields, if a package can send such a body. */
-export function readBody({ method, body, url }: Exchange): SentBody {
+export function readBody({ method, body, url, answer }: Exchange): SentBody {
     if (body === undefined || method === 'GET' || method === 'HEAD') return { sort: 'none' };
     if (body.type === 'multipart/form-data') return { sort: 'unfit', why: 'its body is multipart (files), which a package cannot send' };
     if (body.type === 'application/x-www-form-urlencoded') {
@@ -141,7 +150,7 @@ export function readBody({ method, body, url }: Exchange): SentBody {
     }
     const value = /json/.test(body.type) || body.type === '' ? parseJson(body.text) : undefined;
     if (value === undefined) return { sort: 'unfit', why: 'its body is neither JSON nor a form' };
-    const operation = operationOf(value, url.pathname);
+    const operation = operationOf(value, url.pathname, () => parseJson(answer.text ?? ''));
     if (operation !== undefined)
         return 'fault' in operation ? { sort: 'unfit', why: operation.fault } : { sort: 'operation', format: 'json', operation };
     if (!isObject(value)) return { sort: 'whole', value };
@@ -200,9 +209,8 @@ function addToken({ tokens }: Group, name: string, { source, sendings }: { sourc
 function addQuery(group: Group, url: URL): void {
     const chosen = new Set(group.dispatch.map(([name]) => name));
     for (const name of new Set(url.searchParams.keys())) {
-        const sent = url.searchParams.getAll(name);
-        if (name === '' || isIrrelevant(name) || isStamp(name, sent) || chosen.has(name)) continue;
-        addValues(valuesIn(group.query, name), sent);
+        if (name === '' || isIrrelevant(name) || chosen.has(name)) continue;
+        addValues(valuesIn(group.query, name), url.searchParams.getAll(name));
     }
 }
 

@@ -20,7 +20,7 @@ import { draftEndpoint } from './endpoint.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
 import { addExamples } from './examples.ts';
 import { foldGroups } from './fold.ts';
-import type { Group } from './groups.ts';
+import { dropStamps, type Group } from './groups.ts';
 import { CutShort, type Element, streamElements } from './json-elements.ts';
 import { type InspectReport, type Ledger, openLedger } from './report.ts';
 import { readRouteTexts } from './route-texts.ts';
@@ -144,13 +144,14 @@ function mergeRounds(first: Settled, second: Settled): Settled {
 }
 
 /** The routes of the site itself. If a package cannot contain all of them, the most called ones. */
-function routesOf({ groups, seen }: Collection, domain: string, ledger: Ledger): Group[] {
+function routesOf({ groups, seen, texts }: Collection, domain: string, ledger: Ledger): Group[] {
     const own = [...groups.values()].filter((group) => {
         const host = domainOf(new URL(group.origin).hostname);
         if (host !== domain) ledger.drop(`Requests to ${host}`, 'that is another site');
         return host === domain;
     });
-    const routes = foldGroups(settleDispatch(own), seen).filter(
+    for (const group of own) dropStamps(group);
+    const routes = foldGroups(settleDispatch(own), { seen, texts }).filter(
         ({ sendings, form, method }) => sendings > 0 || form?.fields.size !== 0 || method === 'POST',
     );
     if (routes.length <= MAX_ENDPOINTS) return routes;

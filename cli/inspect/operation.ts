@@ -16,12 +16,15 @@ export interface Operation {
     given: Json | undefined;
 }
 
-/** Reads GraphQL and JSON-RPC; `undefined` for any other body. A query text that may contain a user's words is a `fault`. */
-export function operationOf(body: Json, path: string): Operation | { fault: string } | undefined {
-    if (Array.isArray(body) && body.length > 0 && body.every((item) => isObject(item) && (isGraphql(item, path) || isRpc(item))))
+/**
+ * Reads GraphQL and JSON-RPC; `undefined` for any other body. A query text that may contain a user's words is a `fault`.
+ * @param readAnswer reads the JSON that answered it
+ */
+export function operationOf(body: Json, path: string, readAnswer: () => Json | undefined): Operation | { fault: string } | undefined {
+    if (Array.isArray(body) && body.length > 0 && body.every((item) => isObject(item) && (isGraphql(item, path) || isRpc2(item))))
         return { fault: 'several operations are sent as one, which cannot be told apart' };
     if (!isObject(body)) return undefined;
-    if (isRpc(body)) return rpcOf(body);
+    if (isRpc2(body) || (mayBeRpc1(body) && answersRpc1(readAnswer()))) return rpcOf(body);
     return isGraphql(body, path) ? graphqlOf(body) : namedOf(body, path);
 }
 
@@ -59,20 +62,36 @@ function isActionName(name: string): boolean {
     return /^[A-Za-z][\w.:-]{0,60}$/.test(name) && !/\d{3}/.test(name) && findSecrets(name) === undefined;
 }
 
-/** Whether the name of a call says that it changes nothing: `torrent-get`, `listUsers`, `session.stats`, `core.get_config`. */
+/**
+ * Whether the name of a call says that it changes nothing: `torrent-get`, `listUsers`, `session.stats`, `core.get_config`. A name with a
+ * verb of change may change something, whatever else it says (`user.get_and_delete`).
+ */
 function readsByName(name: string): boolean {
     const words = wordsOf(name);
+    if (words.some((word) => CHANGES.test(word))) return false;
     const [verb = ''] = wordsOf(name.slice(name.lastIndexOf('.') + 1));
-    return [words[0] ?? '', verb, words.at(-1) ?? ''].some((word) => READS.test(word));
+    return [words[0] ?? '', words.at(-1) ?? ''].some((word) => READS.test(word)) || READING_VERBS.test(verb);
 }
 
 const READS =
     /^(?:get|list|find|search|qsearch|query|read|fetch|count|show|describe|lookup|stats|status|info|suggest|autocomplete|ping|version)$/;
+/** After a dot, other words of `READS` may be nouns or participles (`door.status_open`, `messages.read_all`). */
+const READING_VERBS = /^(?:get|list|find|search|fetch|describe|lookup|count)$/;
+const CHANGES =
+    /^(?:add|append|apply|approve|assign|block|cancel|clear|close|create|decrement|delete|destroy|disable|drop|edit|enable|increment|insert|install|invite|kick|lock|mark|merge|move|patch|publish|purge|put|remove|rename|replace|reset|restart|revoke|save|send|set|submit|swap|toggle|trash|unlock|unset|update|upgrade|upload|upsert|write)$/;
 
-/** JSON-RPC 2.0 names itself. A body of version 1 has a method, a list of params and an id, and nothing else. */
-function isRpc(body: JsonObject): boolean {
-    if (typeof body['method'] !== 'string') return false;
-    return typeof body['jsonrpc'] === 'string' || (Array.isArray(body['params']) && 'id' in body && Object.keys(body).length === 3);
+function isRpc2(body: JsonObject): boolean {
+    return typeof body['method'] === 'string' && typeof body['jsonrpc'] === 'string';
+}
+
+/** JSON-RPC 1.0 does not name itself: a dotted or joined name (`core.get_config`), a list of params and a number, and nothing else. */
+function mayBeRpc1({ method, params, id, ...others }: JsonObject): boolean {
+    if (typeof method !== 'string' || !/\w[._]\w/.test(method) || !Array.isArray(params)) return false;
+    return (typeof id === 'number' || id === null) && Object.keys(others).length === 0;
+}
+
+function answersRpc1(answer: Json | undefined): boolean {
+    return isObject(answer) && ('result' in answer || 'error' in answer);
 }
 
 function isGraphql(body: JsonObject, path: string): boolean {

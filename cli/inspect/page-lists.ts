@@ -26,6 +26,8 @@ const MIN_BLOCK_SHARE = 0.15;
 /** The least share of a page's text in a list of rows or list entries. */
 const MIN_ROW_SHARE = 0.05;
 
+type Element = Extract<Node, { attribs: object }>;
+
 /** Names of navigation and other parts that all pages of a site share. */
 const CHROME =
     /(?:^|[-_\s])(?:nav|navbar|navigation|\w*menu|breadcrumbs?|footer|sidebar|pagination|pager|paging|toolbar|tabs?|hidden)(?:$|[-_\s])/i;
@@ -119,12 +121,34 @@ function startsChrome(node: Node): boolean {
     );
 }
 
-/** The head of a page with a menu directly inside. Items of lists have heads too, but no menus there. */
+/**
+ * The head of a page with a menu directly inside: entries that are short links and nothing else. Heads of lists and of their items may have
+ * lists too; a list of links below a heading is one to read.
+ */
 function startsHeader(node: Node): boolean {
     if (!('attribs' in node) || !/^(?:header|div)$/.test(node.name)) return false;
     const isHeader =
         node.name === 'header' || /(?:^|[-_\s])header(?:$|\s)/i.test(`${node.attribs['class'] ?? ''} ${node.attribs['id'] ?? ''}`);
-    return isHeader && node.children.some((child) => child.type === 'tag' && /^[uo]l$/.test(child.name));
+    const inside = isHeader ? elementsIn(node) : [];
+    return inside.some(isMenu) && !inside.some(({ name }) => /^h[2-6]$/.test(name));
+}
+
+const MAX_MENU_TEXT = 40;
+
+function isMenu(list: Element): boolean {
+    return /^[uo]l$/.test(list.name) && elementsIn(list).every(isShortLink);
+}
+
+/** Whether an element holds one link with a short text, which may have an icon. */
+function isShortLink(entry: Element): boolean {
+    const [link, ...others] = entry.children.filter((child) => child.type !== 'text' || child.data.trim() !== '');
+    if (link?.type !== 'tag' || link.name !== 'a' || others.length > 0) return false;
+    const texts = [link, ...elementsIn(link)].flatMap(({ children }) => children.map((child) => (child.type === 'text' ? child.data : '')));
+    return lineOf(texts.join('')).length <= MAX_MENU_TEXT && elementsIn(link).every((inside) => elementsIn(inside).length === 0);
+}
+
+function elementsIn({ children }: Element): Element[] {
+    return children.filter((child) => child.type === 'tag') as Element[];
 }
 
 function textOf(items: readonly Node[], { sizes }: Measured): number {

@@ -50,6 +50,11 @@ function addHash({ different }: Values, value: Json): void {
     if (different.size < MAX_DIFFERENT) different.add(hashOf(JSON.stringify(value).slice(0, 500)));
 }
 
+/** Whether the field was sent, and never with a value. */
+export function wasEmpty({ different }: Values): boolean {
+    return different.size === 1 && different.has(hashOf('""'));
+}
+
 /** Merges `more` into `values`. */
 export function mergeValues(values: Values, more: Values): void {
     values.sendings += more.sendings;

@@ -27,6 +27,32 @@ describe('routebook inspect distinguishes routes at one address', () => {
         ]);
     });
 
+    it('drafts a call as a read only if no word of its name says a change', async () => {
+        const effectsOf = async (...methods: string[]) =>
+            bodies(
+                await inspectCalls(
+                    methods.map((method, id) => ({
+                        method: 'POST',
+                        url: `${SHOP}/rpc`,
+                        body: { jsonrpc: '2.0', method, params: [id], id },
+                        json: { jsonrpc: '2.0', id, result: 1 },
+                    })),
+                ),
+            ).map(({ effect }) => effect ?? 'write');
+        expect(
+            await effectsOf(
+                'messages.readHistory',
+                'notifications.read_all',
+                'door.status_toggle',
+                'account.info_update',
+                'user.get_and_delete',
+                'channels.showOnce',
+                'list.delete_all',
+            ),
+        ).to.deep.equal(Array(7).fill('write'));
+        expect(await effectsOf('core.get_config', 'boats.findByOwner', 'session.stats')).to.deep.equal(Array(3).fill('read'));
+    });
+
     it('splits forms with one address by the call that they name', async () => {
         const send = (form: Record<string, string>) => ({ method: 'POST', url: `${SHOP}/lib/ajax.php`, form });
         const inspected = await inspectCalls([
@@ -60,10 +86,31 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(inspected.package.endpoints[1]?.params?.[0]?.description).to.contain('the field “hash” in the answer of web_list_boats');
     });
 
-    it('reads a word with the same pages below it as another word as the name of a thing', async () => {
+    it('reads a method, params and an id as fields, unless the name and the answer are those of JSON-RPC', async () => {
+        const send = (path: string, method: string, id: unknown, json: object) => ({
+            method: 'POST',
+            url: `${SHOP}/${path}`,
+            body: { method, params: ['a'], id },
+            json,
+        });
+        const inspected = await inspectCalls([
+            send('pay', 'card', 'order-0', { result: 1 }),
+            send('pay', 'cash', 'order-1', { result: 1 }),
+            send('proxy', 'GET', 1, { result: 1 }),
+            send('proxy', 'POST', 2, { result: 1 }),
+            send('prints', 'photo.matt', 1, { price: 1 }),
+            send('prints', 'photo.gloss', 2, { price: 1 }),
+        ]);
+        expect(routesOf(inspected)).to.deep.equal(['POST /pay', 'POST /proxy', 'POST /prints']);
+        for (const { params = [] } of inspected.package.endpoints) expect(params.map(({ name }) => name)).to.include('id');
+    });
+
+    it('reads a word that a page lists, with the same pages below it as another one, as the name of a thing', async () => {
         const view = (name: string) => `<html><body><main>${wide(name)}<p>Words of the page of ${name}.</p></main></body></html>`;
-        const inspected = await inspectCalls(
-            ['harbour', 'lighthouse'].flatMap((repository) => [
+        const rows = ['harbour', 'tides'].map((name) => `<tr><td><a href="/${name}/">${name}</a></td><td>Words</td></tr>`).join('');
+        const repositories = (list: string) => [
+            { url: `${SHOP}/`, html: `<html><body><main><h1>Repositories</h1>${list}${wide('list')}</main></body></html>` },
+            ...['harbour', 'tides'].flatMap((repository) => [
                 ...['tags', 'bookmarks', 'branches', 'shortlog'].map((name) => ({
                     url: `${SHOP}/${repository}/${name}`,
                     html: view(name),
@@ -73,27 +120,73 @@ describe('routebook inspect distinguishes routes at one address', () => {
                     { url: `${SHOP}/${repository}/diff/${rev}/README`, html: view('diff') },
                 ]),
             ]),
-        );
-        expect(routesOf(inspected)).to.have.members([
+        ];
+        expect(routesOf(await inspectCalls(repositories(`<table>${rows}</table>`)))).to.have.members([
+            'GET /',
             ...['tags', 'bookmarks', 'branches', 'shortlog'].map((name) => `GET /{name}/${name}`),
             'GET /{name}/log/{log_id}/{name_2}',
             'GET /{name}/diff/{diff_id}/{name_2}',
         ]);
+        expect(routesOf(await inspectCalls(repositories('')))).to.include.members(['GET /harbour/tags', 'GET /tides/tags']);
     });
 
-    it('merges no kinds of things whose items have the same addresses', async () => {
-        const inspected = await inspectCalls(
-            ['ropes', 'anchors'].flatMap((kind) => [
-                { url: `${SHOP}/${kind}`, json: [{ id: 1, [kind]: 'x' }] },
-                { url: `${SHOP}/${kind}/1`, json: { id: 1, [kind]: 'x', [`${kind}_weight`]: 1, [`${kind}_length`]: 2 } },
-                ...['repair', 'lend', 'weigh', 'paint'].map((act) => ({
-                    method: 'POST',
-                    url: `${SHOP}/${kind}/${act}`,
-                    json: { [`${kind}_${act}`]: true },
+    it('merges no kinds of things that have the same addresses and the same answers', async () => {
+        const views = ['count', 'list', 'search', 'export', 'recent'];
+        const acts = ['repair', 'lend', 'weigh', 'paint'];
+        const pages = ['new', 'import', 'archive', 'settings'];
+        const links = ['ropes', 'anchors'].map((kind) => `<li><a href="/admin/${kind}">${kind}</a></li>`).join('');
+        const inspected = await inspectCalls([
+            { url: `${SHOP}/admin`, html: `<html><body><main><ul>${links}</ul>${wide('admin')}</main></body></html>` },
+            ...['ropes', 'anchors'].flatMap((kind) => [
+                { url: `${SHOP}/${kind}`, json: [{ id: 1, name: 'x' }] },
+                ...views.map((view) => ({ url: `${SHOP}/api/${kind}/${view}`, json: { total: 1, items: [{ id: 1, name: 'x' }] } })),
+                ...acts.map((act) => ({ method: 'POST', url: `${SHOP}/${kind}/1/${act}`, json: { ok: true, message: 'x' } })),
+                ...pages.map((name) => ({
+                    url: `${SHOP}/admin/${kind}/${name}`,
+                    html: `<html><body><main>${wide(name)}</main></body></html>`,
                 })),
             ]),
+            ...['voyage', 'order', 'berth'].flatMap((kind) => [
+                ...views.map((view) => ({ url: `${SHOP}/data/${kind}/${view}`, json: { code: 1, message: 'x', data: {} } })),
+                ...acts.map((act) => ({ method: 'POST', url: `${SHOP}/${kind}/${act}`, json: { code: 1, message: 'x', data: {} } })),
+            ]),
+        ]);
+        expect(routesOf(inspected)).to.have.members([
+            'GET /admin',
+            ...['ropes', 'anchors'].flatMap((kind) => [
+                `GET /${kind}`,
+                ...views.map((view) => `GET /api/${kind}/${view}`),
+                ...acts.map((act) => `POST /${kind}/{${kind.slice(0, -1)}_id}/${act}`),
+                ...pages.map((name) => `GET /admin/${kind}/${name}`),
+            ]),
+            ...['voyage', 'order', 'berth'].flatMap((kind) => [
+                ...views.map((view) => `GET /data/${kind}/${view}`),
+                ...acts.map((act) => `POST /${kind}/${act}`),
+            ]),
+        ]);
+    });
+
+    it('keeps the views of a thing apart, whatever else is below its id', async () => {
+        const view = (name: string) => `<html><body><main>${wide(name)}</main></body></html>`;
+        const inspected = await inspectCalls(
+            ['7', '8'].flatMap((id) => [
+                ...['garden', 'kitchen'].map((name) => ({ url: `${SHOP}/boats/${id}/${name}`, html: view('form') })),
+                { url: `${SHOP}/boats/${id}/42`, html: view('part') },
+                ...['edit.php', 'crew.php'].map((name) => ({ url: `${SHOP}/hulls/${id}/${name}`, html: view('form') })),
+                ...['edit.html', 'crew.html'].map((name) => ({ url: `${SHOP}/masts/${id}/${name}`, html: view('form') })),
+                ...['data.json', 'summary.json'].map((name) => ({ url: `${SHOP}/sails/${id}/${name}`, json: { a: 1, b: 2, c: 3 } })),
+                ...['cover', '12'].map((name) => ({ url: `${SHOP}/files/${id}/${name}`, html: view('file') })),
+                ...['cover', 'README'].map((name) => ({ url: `${SHOP}/books/${id}/${name}`, html: view(name) })),
+            ]),
         );
-        expect(routesOf(inspected)).to.include.members(['GET /ropes', 'GET /anchors', 'POST /ropes/repair', 'POST /anchors/repair']);
+        expect(routesOf(inspected)).to.have.members([
+            ...['garden', 'kitchen', '{id}'].map((name) => `GET /boats/{boat_id}/${name}`),
+            ...['edit.php', 'crew.php'].map((name) => `GET /hulls/{hull_id}/${name}`),
+            ...['edit.html', 'crew.html'].map((name) => `GET /masts/{mast_id}/${name}`),
+            ...['data.json', 'summary.json'].map((name) => `GET /sails/{sail_id}/${name}`),
+            'GET /files/{file_id}/{name}',
+            ...['cover', 'README'].map((name) => `GET /books/{book_id}/${name}`),
+        ]);
     });
 
     it('makes no form of those beside each item of a page, and offers no call without the token that it needs', async () => {
@@ -123,6 +216,9 @@ describe('routebook inspect distinguishes routes at one address', () => {
             { url: `${SHOP}/api/torrents/properties?hash=1`, json: { size: 1 } },
             { url: `${SHOP}/api/torrents/trackers?hash=1`, json: [{ tier: 1 }] },
             { url: `${SHOP}/api/torrents/seeds?hash=1`, json: [] },
+            { url: `${SHOP}/api/boats/owner?hash=1`, json: { name: 'x' } },
+            { url: `${SHOP}/api/boats/photo?hash=1`, json: 'x' },
+            { url: `${SHOP}/api/boats/flag?hash=1`, json: 'y' },
             { url: `${SHOP}/api/maindata?rid=1&mwzka27m`, json: { rid: 1 } },
             { url: `${SHOP}/api/maindata?rid=2&mwzka27n`, json: { rid: 2 } },
         ]);
@@ -131,9 +227,27 @@ describe('routebook inspect distinguishes routes at one address', () => {
             'GET /api/torrents/properties',
             'GET /api/torrents/trackers',
             'GET /api/torrents/seeds',
+            'GET /api/boats/owner',
+            'GET /api/boats/photo',
+            'GET /api/boats/flag',
             'GET /api/maindata',
         ]);
         expect(inspected.package.endpoints.at(-1)?.params?.map(({ name }) => name)).to.deep.equal(['rid']);
+    });
+
+    it('keeps query params without a value, unless they are the time of each request', async () => {
+        const inspected = await inspectCalls([
+            ...['a', 'b'].map((q) => ({ url: `${SHOP}/find?q=${q}&version2`, json: { a: 1 } })),
+            { url: `${SHOP}/look?q=a&address2`, json: { a: 1 } },
+            { url: `${SHOP}/look?q=b&mailbox2=`, json: { a: 1 } },
+            { url: `${SHOP}/list?mwzka27m`, json: { a: 1 } },
+            { url: `${SHOP}/list?mwzka27n`, json: { a: 1 } },
+        ]);
+        expect(inspected.package.endpoints.map(({ params = [] }) => params.map(({ name }) => name))).to.deep.equal([
+            ['q', 'version2'],
+            ['q', 'address2', 'mailbox2'],
+            [],
+        ]);
     });
 
     it('keeps path words that also occur in responses, and merges languages', async () => {

@@ -183,6 +183,17 @@ describe('routebook inspect reads pages', () => {
         expect(JSON.stringify(lists.map(({ fields, ...list }) => [list, ...fields]))).not.to.include(TOPICS[0]);
     });
 
+    it('reads lists in heads, unless they are menus of short links', () => {
+        const entries = (text: string) => TOPICS.map((topic) => `<li><a href="/${topic}">${topic}</a>${text}</li>`).join('');
+        const inHead = (head: string) => listsOf(load(`<body>${head}<p>Words</p></body>`)).length;
+        const described = entries('<p>Some words about it</p>');
+        for (const name of ['list-header', 'page-header', 'results_header'])
+            expect(inHead(`<div class="${name}"><ul>${described}</ul></div>`), name).to.equal(1);
+        expect(inHead(`<article><header><h2>All</h2><ul>${described}</ul></header></article>`)).to.equal(1);
+        expect(inHead(`<div class="list-header"><h2>All topics</h2><ul>${entries('')}</ul></div>`)).to.equal(1);
+        expect(inHead(`<div class="page-header"><ul>${entries('')}</ul></div>`)).to.equal(0);
+    });
+
     it('reads list entries that contain nested lists, but not the nested lists', () => {
         const entries = TOPICS.map(
             (topic, place) =>

@@ -13,8 +13,8 @@ export interface ShellApplication {
     script(folder: string, port: number, npm: string): string;
 }
 
-/** Ends what a script started beside its last program. */
-const END_ALL = 'trap "kill 0" TERM EXIT\n';
+/** Ends what a script started beside its last program. The trap ends first: some shells would run it again for their own signal. */
+const END_ALL = "trap 'trap - TERM EXIT; kill 0' TERM EXIT\n";
 
 /** The applications of the second round. */
 export const LATER_APPLICATIONS: readonly ShellApplication[] = [
