@@ -1,7 +1,8 @@
 import type { Request } from '@hapi/hapi';
+import { countSmallPieces } from '../../shared/platform/small-pieces.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { reserveBody } from './body-budget.ts';
-import { LATE, refuseTooLarge } from './read-body.ts';
+import { inCrumbs, LATE, refuseTooLarge } from './read-body.ts';
 
 /** Limits of a body that is processed while it arrives. */
 interface ArrivalLimits {
@@ -15,12 +16,15 @@ interface ArrivalLimits {
 export interface Chunks {
     /**
      * The chunks as they arrive. Even if the consumer is slow, only one chunk is in memory.
-     * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED
+     * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED, VALIDATION_ERROR if it arrives in too many small pieces
      */
     read(): AsyncGenerator<Buffer>;
     /** Counts bytes that stay in memory until the answer. If there is no room for them, `read` throws OVERLOADED. */
     keep(bytes: number): void;
 }
+
+/** Enough for 100,000 short lines, each sent by itself. A million pieces would take five seconds of the event loop. */
+const MAX_SMALL_PIECES = 300_000;
 
 /** Bytes that a body may keep in memory without being counted. */
 const UNCOUNTED = 16 * 1024;
@@ -43,6 +47,10 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
     async function* read(): AsyncGenerator<Buffer> {
         const declared = Number(source.headers['content-length'] ?? 0);
         if (declared > maxBytes) await refuseTooLarge(request, declared - maxBytes);
+        countSmallPieces(source, MAX_SMALL_PIECES, () => {
+            state.full = inCrumbs(MAX_SMALL_PIECES);
+            state.wake?.();
+        });
         const until = performance.now() + allMs;
         // Ignores the listener's time limit for requests; this body has its own limits.
         source.on(LATE, () => {});
@@ -80,20 +88,24 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
 
 /** @throws Refusal REQUEST_TIMEOUT if no bytes arrive in time */
 function waitForBytes(source: Request['raw']['req'], ms: number, state: { wake?: () => void }): Promise<void> {
-    const late = new Refusal('REQUEST_TIMEOUT', 'The body paused for too long, or took too long in all.', {
-        headers: { connection: 'close' },
-    });
     return new Promise((resolve, reject) => {
         const events = ['readable', 'end', 'error', 'close'];
-        const over = (error?: Error) => {
+        const over = () => {
             clearTimeout(timer);
             for (const event of events) source.off(event, come);
             delete state.wake;
-            if (error === undefined) resolve();
-            else reject(error);
         };
-        const come = () => over();
-        const timer = setTimeout(() => over(late), Math.max(0, ms));
+        const come = () => {
+            over();
+            // Joins the pieces that arrived together: one at a time, crumbs would take twice as long.
+            setImmediate(resolve);
+        };
+        const late = () => {
+            over();
+            const headers = { connection: 'close' };
+            reject(new Refusal('REQUEST_TIMEOUT', 'The body paused for too long, or took too long in all.', { headers }));
+        };
+        const timer = setTimeout(late, Math.max(0, ms));
         for (const event of events) source.on(event, come);
         state.wake = come;
     });

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request as openRequest } from 'node:http';
+import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -79,6 +81,34 @@ describe('a batch that comes as lines', function () {
         answered.catch(() => undefined);
         return { sent, answered };
     };
+
+    it('is refused if it comes in crumbs, and takes as many short lines', async () => {
+        const { port, hostname } = new URL(world.base);
+        const sendPieces = async (count: number) => {
+            const socket = connect(Number(port), hostname);
+            let answer = '';
+            socket.on('data', (text) => (answer += text)).on('error', () => undefined);
+            socket.write(
+                `POST /v1/batches${QUERY} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${ada.apiKey}\r\n` +
+                    'content-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n',
+            );
+            const pieces = '1\r\n\n\r\n'.repeat(1000);
+            for (let sent = 0; sent < count && answer === ''; sent += 1000)
+                if (!socket.write(pieces)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+            if (answer === '') socket.write('0\r\n\r\n');
+            await eventually(async () => answer.includes('"request_id"'), Boolean);
+            socket.destroy();
+            return answer;
+        };
+        expect(await sendPieces(200_000))
+            .to.include('at least one item')
+            .and.not.include('pieces of less than');
+        const refused = await sendPieces(400_000);
+        expect(refused)
+            .to.match(/^HTTP\/1\.1 400 /)
+            .and.include('300,000 pieces of less than 64 bytes');
+        expect(refused.toLowerCase()).to.include('connection: close');
+    });
 
     it('runs each line, without blank ones and with the other fields in the query', async () => {
         const lines = '{"params":{"id":1},"custom_id":"a"}\r\n\n   \n{"params":{"id":2},"custom_id":"b"}\n\n';
