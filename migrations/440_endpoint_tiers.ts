@@ -8,11 +8,13 @@ export { down } from './100_common.ts';
  * wait. The earlier table is dropped by the next migration, because the drop locks the tables to which it refers.
  */
 export async function up(knex: Knex): Promise<void> {
-    // In the order in which a yank locks them.
-    await knex.raw('lock table domains, sites, versions, endpoints, endpoint_entries in share row exclusive mode');
+    // Gives up before PostgreSQL looks for deadlocks, so that no call is ended. Nothing is lost then: run it again.
+    await knex.raw("set local lock_timeout = '900ms'");
+    await knex.raw('lock table versions, sites, domains, endpoints, endpoint_entries in share row exclusive mode');
+    await knex.raw('set local lock_timeout = 0');
     await knex.raw(CREATE);
     await knex.raw(COPY);
-    await knex.raw(INDEX);
+    await knex.raw(CONSTRAIN);
     await knex.raw(SWAP);
     await knex.raw(FUNCTIONS);
 }
@@ -24,10 +26,10 @@ const CREATE = `
     create table endpoints_by_tier (
         -- The default serves workers of the earlier release. Other tables refer to the entry, because the key of a partitioned table
         -- contains the tier.
-        id bigint not null default nextval('endpoint_ids') references endpoint_entries,
-        site text collate "C" not null references sites,
-        registrable text collate "C" not null references domains,
-        version_id bigint not null references versions (id),
+        id bigint not null default nextval('endpoint_ids'),
+        site text collate "C" not null,
+        registrable text collate "C" not null,
+        version_id bigint not null,
         -- Its position in the package.
         place integer not null,
         name text collate "C" not null,
@@ -63,15 +65,25 @@ const COPY = `
     from endpoints order by id;
 `;
 
-const INDEX = `
+/** References are checked after the copy, as a whole: for each copied row, a yank that waits for this migration would make it wait too. */
+const CONSTRAIN = `
+    alter table endpoints_by_tier add foreign key (id) references endpoint_entries;
+    alter table endpoints_by_tier add foreign key (site) references sites;
+    alter table endpoints_by_tier add foreign key (registrable) references domains;
+    alter table endpoints_by_tier add foreign key (version_id) references versions (id);
     create index endpoints_words on endpoints_by_tier using gin (search) with (fastupdate = off);
     create index endpoints_of_category on endpoints_by_tier (intent_category, site, place);
     create index endpoints_that_write on endpoints_by_tier (site, place) where effect = 'write';
     analyze endpoints_by_tier;
 `;
 
-/** Also gives the roles of the earlier table its rights. */
+/** Locks in the order of a find by vectors. Also gives the roles of the earlier table its rights. */
 const SWAP = `
+    do $$ begin
+        if to_regclass('endpoint_vectors') is not null then
+            lock table endpoint_vectors in access exclusive mode;
+        end if;
+    end $$;
     lock table endpoints, endpoint_entries in access exclusive mode;
     alter table endpoint_entries drop constraint endpoint_entries_endpoint_id_fkey;
     do $$
@@ -95,7 +107,7 @@ const SWAP = `
 `;
 
 const FUNCTIONS = `
-    create function endpoints_removed() returns trigger language plpgsql as $$
+    create function endpoints_removed() returns trigger language plpgsql security definer as $$
     begin
         delete from endpoint_entries where endpoint_id in (select id from removed);
         return null;
@@ -104,8 +116,19 @@ const FUNCTIONS = `
         for each statement execute function endpoints_removed();
 
     -- PostgreSQL analyzes partitions by itself, but never the whole table. Only the owner of a table may analyze it.
-    create function endpoints_analyze() returns void language plpgsql security definer as $$ begin analyze endpoints; end $$;
-    do $$ begin
-        execute format('alter function endpoints_analyze() set search_path = %I, pg_temp', current_schema());
+    create function endpoints_analyze() returns void language plpgsql security definer as $$
+    begin
+        if not has_table_privilege(session_user, 'endpoints', 'update') then
+            raise insufficient_privilege using message = 'analyzing endpoints needs the right to update them';
+        end if;
+        analyze endpoints;
+    end $$;
+    do $$
+    declare
+        name text;
+    begin
+        foreach name in array array['endpoints_removed()', 'endpoints_analyze()'] loop
+            execute format('alter function %s set search_path = %I, pg_temp', name, current_schema());
+        end loop;
     end $$;
 `;

@@ -16,8 +16,13 @@ let made: { publicUrl: string; bytes: Promise<OpenApiBytes> } | undefined;
 
 /** The OpenAPI document of this server. The first caller has it built; the route and the documentation share it. */
 export function openApiBytes(publicUrl: string): Promise<OpenApiBytes> {
-    if (made?.publicUrl !== publicUrl) made = { publicUrl, bytes: make(publicUrl) };
-    return made.bytes;
+    if (made?.publicUrl === publicUrl) return made.bytes;
+    const bytes = make(publicUrl);
+    made = { publicUrl, bytes };
+    bytes.catch(() => {
+        made = undefined;
+    });
+    return bytes;
 }
 
 async function make(publicUrl: string): Promise<OpenApiBytes> {

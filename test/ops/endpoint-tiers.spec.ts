@@ -1,11 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { migrate } from '../../shared/migrate.ts';
 import { type Db, openDb } from '../../shared/platform/db.ts';
+import { eventually } from '../support/eventually.ts';
 import { createEmptyDatabase } from '../support/postgres.ts';
 
 const FOLDER = fileURLToPath(new URL('../../migrations', import.meta.url));
+/** Roles belong to the whole server. */
+const READER = `reader_${randomBytes(6).toString('hex')}`;
 const NAMES = Array.from({ length: 300 }, (_, place) => `endpoint_${place}`);
 
 /** What a worker of the release before the migration does. */
@@ -27,7 +31,7 @@ describe('the migration that stores the endpoints of a tier together', () => {
 
     before(async () => {
         ({ url, drop } = await createEmptyDatabase());
-        db = openDb({ url, poolSize: 2 });
+        db = openDb({ url, poolSize: 3 });
         const before = readdirSync(FOLDER)
             .filter((name) => /^[1-3]\d\d_|^4[0-3]\d_/.test(name))
             .toSorted();
@@ -39,14 +43,14 @@ describe('the migration that stores the endpoints of a tier together', () => {
             insert into versions (site, version, version_hash, document, summary, change, changes, origin, published_by_workspace, hosts)
                 values ('shop.test', 1, 'hash', '{}', '[]', 'minor', '{}', 'starter', 'wsp_routebook', '{}');
             create table endpoint_vectors (endpoint_id bigint primary key references endpoints on delete cascade, embedding real[] not null);
-            create role reader_of_endpoints;
-            grant select, insert on endpoints to reader_of_endpoints;
+            create role ${READER};
+            grant select, insert on endpoints to ${READER};
         `);
         await db.raw(ADD, [NAMES]);
         await db.raw("insert into endpoint_vectors select id, '{1}' from endpoints");
     });
     after(async () => {
-        await db.raw('drop owned by reader_of_endpoints; drop role reader_of_endpoints');
+        await db.raw(`drop owned by ${READER}; drop role ${READER}`).catch(() => undefined);
         await db.destroy();
         await drop();
     });
@@ -56,6 +60,14 @@ describe('the migration that stores the endpoints of a tier together', () => {
             .join('endpoint_entries as x', 'x.endpoint_id', 'e.id')
             .orderBy('e.id')
             .select('e.*', 'x.entry')) as object[];
+    /** Whether the migration has locked the versions, or has ended. */
+    const hasBegun = async () => {
+        const { rows } = await db.raw(
+            `select to_regclass('endpoints_0') is not null or exists (
+                select from pg_locks where relation = 'versions'::regclass and mode = 'ShareRowExclusiveLock' and granted) as begun`,
+        );
+        return rows[0].begun as boolean;
+    };
     const counts = async () =>
         Promise.all(
             ['endpoints', 'endpoint_entries', 'endpoint_vectors'].map(async (table) => {
@@ -64,15 +76,22 @@ describe('the migration that stores the endpoints of a tier together', () => {
             }),
         );
 
-    it('keeps all rows, vectors and rights', async () => {
+    it('keeps all rows, vectors and rights, also beside a yank that has begun', async () => {
         const earlier = await entries();
-        await migrate(url);
+        let migrating: Promise<void> | undefined;
+        await db.transaction(async (yank) => {
+            await yank('domains').where({ registrable: 'shop.test' }).forUpdate().select('registrable');
+            migrating = migrate(url);
+            await eventually(hasBegun, Boolean);
+            await yank('versions').where({ site: 'shop.test' }).update({ version_hash: 'other' });
+        });
+        await migrating;
         expect(await entries()).to.deep.equal(earlier);
         expect(await counts()).to.deep.equal([300, 300, 300]);
         const { rows } = await db.raw(
-            `select has_table_privilege('reader_of_endpoints', 'endpoints', 'insert') as inserts,
-                    has_table_privilege('reader_of_endpoints', 'endpoints', 'delete') as deletes,
-                    has_sequence_privilege('reader_of_endpoints', 'endpoint_ids', 'usage') as numbers`,
+            `select has_table_privilege('${READER}', 'endpoints', 'insert') as inserts,
+                    has_table_privilege('${READER}', 'endpoints', 'delete') as deletes,
+                    has_sequence_privilege('${READER}', 'endpoint_ids', 'usage') as numbers`,
         );
         expect(rows).to.deep.equal([{ inserts: true, deletes: false, numbers: true }]);
     });
