@@ -54,6 +54,7 @@ interface CollectOptions {
     onProgress: ((read: number) => void) | undefined;
 }
 
+const BESIDE_ITEMS = 'they stand beside each item of a page, and only their hidden inputs say which item is meant';
 const MAX_GROUPS = 5000;
 const MAX_SEARCHES = 20;
 /** Larger bodies are not searched for the name that a user signs in with. */
@@ -89,7 +90,17 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
         if (found.ok) take(collection, found.exchange, ledger, options);
         else ledger.drop('Entries that are no requests', found.why);
     }
+    dropFormsOfItems(collection, ledger);
     return collection;
+}
+
+/** A page that had one item when it was first visited does not show yet that its form stands beside each. */
+function dropFormsOfItems({ groups, formsOfItems }: Collection, ledger: Ledger): void {
+    for (const [key, { form }] of groups) {
+        if (form?.kind === undefined || !formsOfItems.has(form.kind)) continue;
+        groups.delete(key);
+        ledger.drop('Forms', BESIDE_ITEMS);
+    }
 }
 
 /** The registrable domain of a host. IP addresses and local host names are returned unchanged. */
@@ -230,8 +241,7 @@ function takeForm(collection: Collection, form: Form, { url: page, title }: { ur
     if (!isOnDomain(form.action.hostname, domainOf(page.hostname)) && form.action.hostname !== page.hostname) {
         ledger.drop('Forms', 'they are sent to another site');
     } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package carries no credentials');
-    else if (collection.formsOfItems.has(form.kind))
-        ledger.drop('Forms', 'they stand beside each item of a page, and only their hidden inputs say which item is meant');
+    else if (collection.formsOfItems.has(form.kind)) ledger.drop('Forms', BESIDE_ITEMS);
     else if (form.isScripted) ledger.drop('Forms', 'they say neither where nor how they are sent: a script does that');
     else if (form.takesFiles) ledger.drop('Forms', 'they send files, which a package cannot');
     else if (form.method === 'GET' && form.fields.some(({ name, type }) => type === 'select' && DISPATCHERS.test(name)))

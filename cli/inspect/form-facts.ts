@@ -12,6 +12,8 @@ export interface FormFacts {
     /** The page that contains it, if all visitors see it at the same address. */
     page: string | undefined;
     isMultipart: boolean;
+    /** The form's kind, if all merged forms are of one. */
+    kind: string | undefined;
 }
 
 /** The facts about one form. @param page the page that contains it */
@@ -29,6 +31,7 @@ export function factsOf(form: Form, page: URL): FormFacts {
         selector: form.selector,
         page: isFixed(page) ? `${page.origin}${page.pathname}` : undefined,
         isMultipart: form.encoding === 'multipart/form-data',
+        kind: form.kind,
     };
 }
 
@@ -60,5 +63,6 @@ export function joinForms(one: FormFacts | undefined, other: FormFacts): FormFac
         selector: one.selector ?? other.selector,
         page: one.page ?? other.page,
         isMultipart: one.isMultipart || other.isMultipart,
+        kind: one.kind === other.kind ? one.kind : undefined,
     };
 }

@@ -63,22 +63,26 @@ function isActionName(name: string): boolean {
 }
 
 /**
- * Whether the name of a call says that it changes nothing: `torrent-get`, `listUsers`, `session.stats`, `core.get_config`. A name with a
- * verb of change may change something, whatever else it says (`user.get_and_delete`).
+ * Whether the name of a call says that it changes nothing: `torrent-get`, `listUsers`, `session.stats`, `core.get_config`. A verb of
+ * change counts whatever else a name says (`user.get_and_delete`). No list has all such verbs, and words of reading are often nouns
+ * (`archive_list`, `start_search`), so they count only where they are the verb, or stand beside a word that cannot be one.
  */
 function readsByName(name: string): boolean {
-    const words = wordsOf(name);
-    if (words.some((word) => CHANGES.test(word))) return false;
-    const [verb = ''] = wordsOf(name.slice(name.lastIndexOf('.') + 1));
-    return [words[0] ?? '', words.at(-1) ?? ''].some((word) => READS.test(word)) || READING_VERBS.test(verb);
+    if (wordsOf(name).some((word) => CHANGES.test(word))) return false;
+    const words = wordsOf(name.split(/[./:]/).at(-1) ?? '');
+    const [first = '', last = ''] = [words[0], words.at(-1)];
+    if (READING_VERBS.test(first) || /^(?:get|find)$/.test(last)) return true;
+    return READS.test(last) && (words.length === 1 || (words.length === 2 && NO_VERB.test(first)));
 }
 
 const READS =
     /^(?:get|list|find|search|qsearch|query|read|fetch|count|show|describe|lookup|stats|status|info|suggest|autocomplete|ping|version)$/;
-/** After a dot, other words of `READS` may be nouns or participles (`door.status_open`, `messages.read_all`). */
+/** Other words of `READS` may be nouns or participles (`door.status_open`, `messages.read_all`). */
 const READING_VERBS = /^(?:get|list|find|search|fetch|describe|lookup|count)$/;
+const NO_VERB = /^(?:account|app|daemon|device|node|server|session|system|torrent|user)$/;
+/** With words that join a second verb (`find_or_make`). */
 const CHANGES =
-    /^(?:add|append|apply|approve|assign|block|cancel|clear|close|create|decrement|delete|destroy|disable|drop|edit|enable|increment|insert|install|invite|kick|lock|mark|merge|move|patch|publish|purge|put|remove|rename|replace|reset|restart|revoke|save|send|set|submit|swap|toggle|trash|unlock|unset|update|upgrade|upload|upsert|write)$/;
+    /^(?:add|and|append|apply|approve|assign|block|cancel|clear|close|create|decrement|delete|destroy|disable|drop|edit|enable|execute|increment|insert|install|invite|kick|lock|mark|merge|modify|move|or|patch|publish|purge|put|remove|rename|replace|reset|restart|revoke|rotate|save|send|set|start|stop|submit|subscribe|swap|toggle|trash|unlock|unset|unsubscribe|update|upgrade|upload|upsert|write)$/;
 
 function isRpc2(body: JsonObject): boolean {
     return typeof body['method'] === 'string' && typeof body['jsonrpc'] === 'string';

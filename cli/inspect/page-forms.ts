@@ -20,7 +20,7 @@ export interface Form {
     isScripted: boolean;
     /** Its address and the names of its inputs. */
     kind: string;
-    /** Whether its page has another form of this kind with other hidden values: each stands beside one item. */
+    /** Whether its page has another form of this kind with other hidden values, tokens apart: each stands beside one item. */
     isPerItem: boolean;
 }
 
@@ -54,7 +54,10 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
             const types = inputs.map(typeOf);
             action.hash = '';
             const names = inputs.map((input) => input.attr('name') ?? '').sort();
-            const set = inputs.filter((input) => typeOf(input) === 'hidden').map((input) => input.attr('value') ?? '');
+            // Each form may have a token of its own, which says nothing of an item.
+            const set = inputs
+                .filter((input) => typeOf(input) === 'hidden' && !namesCredential(input.attr('name') ?? ''))
+                .map((input) => input.attr('value') ?? '');
             const read = [
                 {
                     method: method === 'post' ? ('POST' as const) : ('GET' as const),

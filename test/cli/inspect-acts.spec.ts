@@ -27,7 +27,7 @@ describe('routebook inspect distinguishes routes at one address', () => {
         ]);
     });
 
-    it('drafts a call as a read only if no word of its name says a change', async () => {
+    it('drafts a call as a read only if its verb reads and no word of its name says a change', async () => {
         const effectsOf = async (...methods: string[]) =>
             bodies(
                 await inspectCalls(
@@ -50,7 +50,14 @@ describe('routebook inspect distinguishes routes at one address', () => {
                 'list.delete_all',
             ),
         ).to.deep.equal(Array(7).fill('write'));
-        expect(await effectsOf('core.get_config', 'boats.findByOwner', 'session.stats')).to.deep.equal(Array(3).fill('read'));
+        const nouns = [
+            ...['post_status', 'change_status', 'archive_list', 'modify_info', 'register_query', 'stop_search', 'start_search'],
+            ...['execute_query', 'run_query', 'import_list', 'clone_list', 'subscribe_list', 'empty_list', 'pay_info', 'rotate_version'],
+            ...['status.post', 'query.run', 'list_subscribe', 'find_or_make'],
+        ];
+        expect(await effectsOf(...nouns)).to.deep.equal(nouns.map(() => 'write'));
+        const reads = ['core.get_config', 'boats.findByOwner', 'session.stats', 'tools/list', 'server_info', 'listBoats', 'version'];
+        expect(await effectsOf(...reads)).to.deep.equal(reads.map(() => 'read'));
     });
 
     it('splits forms with one address by the call that they name', async () => {
@@ -206,6 +213,28 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(inspected.report.dropped.map(({ why }) => why)).to.include(
             'they stand beside each item of a page, and only their hidden inputs say which item is meant',
         );
+    });
+
+    it('makes no form of those beside each item, though the page had one item when it was first visited', async () => {
+        const row = (id: number) =>
+            `<p>Job ${id}</p><form method="post" action="/jobs/drop"><input type="hidden" name="job" value="${id}"><input name="why"></form>`;
+        const jobs = (...ids: number[]) => ({
+            url: `${SHOP}/jobs/`,
+            html: `<html><head><title>Jobs</title></head><body>${ids.map(row).join('')}</body></html>`,
+        });
+        const inspected = await inspectCalls([jobs(1), jobs(1, 2, 3)]);
+        expect(routesOf(inspected)).to.deep.equal(['GET /jobs/']);
+        expect(inspected.report.dropped.map(({ why }) => why)).to.include(
+            'they stand beside each item of a page, and only their hidden inputs say which item is meant',
+        );
+    });
+
+    it('drafts a form that a page has twice, with a token in each', async () => {
+        const letter = (id: string, token: string) =>
+            `<form id="${id}" method="post" action="/letters"><input type="hidden" name="csrf_token" value="${token}"><input name="town"></form>`;
+        const html = `<html><head><title>Harbour</title></head><body>${letter('top', 'b1c4e8a19d')}<p>Tides of today</p>${letter('foot', 'e7f2a90c31')}</body></html>`;
+        const inspected = await inspectCalls([{ url: `${SHOP}/tides`, html }]);
+        expect(routesOf(inspected)).to.have.members(['GET /tides', 'POST /letters']);
     });
 
     it('keeps the format of pages in a folder, and views of a thing that differ in their kind of answer', async () => {
