@@ -1,5 +1,5 @@
 import type { Request } from '@hapi/hapi';
-import { countSmallPieces, SMALL_PIECE } from '../../shared/platform/small-pieces.ts';
+import { countSmallPieces, inPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { type BodyUse, reserveBody } from './body-budget.ts';
 
@@ -7,12 +7,11 @@ import { type BodyUse, reserveBody } from './body-budget.ts';
 export const LATE = Symbol('late');
 
 /** A body may have so many small pieces, since each costs microseconds and memory. */
-const MAX_SMALL_PIECES = 10_000;
+const SMALL_PIECES: PieceLimit = { most: 10_000, size: 64 };
 
 /** Refuses a body that arrives in crumbs. */
-export function inCrumbs(most: number): Refusal {
-    const message = `The body comes in more than ${most.toLocaleString('en')} pieces of less than ${SMALL_PIECE} bytes: send larger ones.`;
-    return new Refusal('VALIDATION_ERROR', message, { headers: { connection: 'close' } });
+export function inCrumbs(limit: PieceLimit): Refusal {
+    return new Refusal('VALIDATION_ERROR', `The body comes ${inPieces(limit)}: send larger ones.`, { headers: { connection: 'close' } });
 }
 
 /**
@@ -42,7 +41,7 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
             refuse(refusal);
         };
         let bytes = 0;
-        countSmallPieces(source, MAX_SMALL_PIECES, () => refuseUnread(inCrumbs(MAX_SMALL_PIECES)));
+        countSmallPieces(source, SMALL_PIECES, () => refuseUnread(inCrumbs(SMALL_PIECES)));
         source.on('data', (chunk: Buffer) => {
             if (isOver) return;
             bytes += chunk.length;

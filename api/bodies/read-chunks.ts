@@ -1,5 +1,5 @@
 import type { Request } from '@hapi/hapi';
-import { countSmallPieces } from '../../shared/platform/small-pieces.ts';
+import { countSmallPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { reserveBody } from './body-budget.ts';
 import { inCrumbs, LATE, refuseTooLarge } from './read-body.ts';
@@ -23,8 +23,8 @@ export interface Chunks {
     keep(bytes: number): void;
 }
 
-/** Enough for 100,000 short lines, each sent by itself. A million pieces would take five seconds of the event loop. */
-const MAX_SMALL_PIECES = 300_000;
+/** Enough for 100,000 short lines, each sent by itself. A million pieces, 64 MiB in 64 bytes each, would take five seconds of the event loop. */
+const SMALL_PIECES: PieceLimit = { most: 300_000, size: 256 };
 
 /** Bytes that a body may keep in memory without being counted. */
 const UNCOUNTED = 16 * 1024;
@@ -47,8 +47,8 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
     async function* read(): AsyncGenerator<Buffer> {
         const declared = Number(source.headers['content-length'] ?? 0);
         if (declared > maxBytes) await refuseTooLarge(request, declared - maxBytes);
-        countSmallPieces(source, MAX_SMALL_PIECES, () => {
-            state.full = inCrumbs(MAX_SMALL_PIECES);
+        countSmallPieces(source, SMALL_PIECES, () => {
+            state.full = inCrumbs(SMALL_PIECES);
             state.wake?.();
         });
         const until = performance.now() + allMs;

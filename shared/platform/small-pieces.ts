@@ -1,17 +1,25 @@
 import type { Readable } from 'node:stream';
 
-/** Pieces of a body below this size are small: each takes microseconds, and some hundred bytes of memory until it is read. */
-export const SMALL_PIECE = 64;
+/** The most small pieces of a body: each takes microseconds, and some hundred bytes of memory until it is read. */
+export interface PieceLimit {
+    most: number;
+    /** Pieces with fewer bytes are small. */
+    size: number;
+}
 
 /**
- * Calls `refuse` once if a body arrives in more than `most` small pieces. They are counted where Node's parser adds them, since its readers get
+ * Calls `refuse` once if a body arrives in more small pieces than the limit. They are counted where Node's parser adds them, since its readers get
  * them joined.
  */
-export function countSmallPieces(body: Readable, most: number, refuse: () => void): void {
+export function countSmallPieces(body: Readable, { most, size }: PieceLimit, refuse: () => void): void {
     const push = body.push.bind(body);
     let small = 0;
     body.push = (piece: Buffer | null, encoding) => {
-        if (piece !== null && piece.length < SMALL_PIECE && ++small === most + 1) refuse();
+        if (piece !== null && piece.length < size && ++small === most + 1) refuse();
         return push(piece, encoding);
     };
 }
+
+/** The end of a sentence that says what arrived. */
+export const inPieces = ({ most, size }: PieceLimit): string =>
+    `in more than ${most.toLocaleString('en')} pieces of less than ${size} bytes`;

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { request as openRequest } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
@@ -33,6 +32,16 @@ async function insertsDuring(world: World, work: () => Promise<Answer[]>): Promi
     } finally {
         world.app.db.off('query', note);
     }
+}
+
+/** Resolves when the socket takes more, or is closed. */
+async function writable(socket: Socket): Promise<void> {
+    let go: () => void = () => undefined;
+    await new Promise<void>((resolve) => {
+        go = resolve;
+        socket.once('drain', go).once('close', go);
+    });
+    socket.off('drain', go).off('close', go);
 }
 
 describe('a batch that comes as lines', function () {
@@ -84,29 +93,43 @@ describe('a batch that comes as lines', function () {
 
     it('is refused if it comes in crumbs, and takes as many short lines', async () => {
         const { port, hostname } = new URL(world.base);
-        const sendPieces = async (count: number) => {
+        const open = () => {
             const socket = connect(Number(port), hostname);
-            let answer = '';
-            socket.on('data', (text) => (answer += text)).on('error', () => undefined);
+            const received = { text: '' };
+            socket.on('data', (text) => (received.text += text)).on('error', () => undefined);
             socket.write(
                 `POST /v1/batches${QUERY} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${ada.apiKey}\r\n` +
                     'content-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n',
             );
-            const pieces = '1\r\n\n\r\n'.repeat(1000);
-            for (let sent = 0; sent < count && answer === ''; sent += 1000)
-                if (!socket.write(pieces)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
-            if (answer === '') socket.write('0\r\n\r\n');
-            await eventually(async () => answer.includes('"request_id"'), Boolean);
-            socket.destroy();
-            return answer;
+            const sendPieces = async (piece: string, count: number) => {
+                const chunk = `${piece.length.toString(16)}\r\n${piece}\r\n`;
+                for (let left = count; left > 0; left -= 1000)
+                    if (!socket.write(chunk.repeat(Math.min(left, 1000)))) await writable(socket);
+            };
+            const answer = async () => {
+                await eventually(async () => received.text.includes('"request_id"'), Boolean, 30_000);
+                socket.destroy();
+                return received.text;
+            };
+            return { socket, sendPieces, answer };
         };
-        expect(await sendPieces(200_000))
+        const few = open();
+        await few.sendPieces('\n', 200_000);
+        few.socket.write('0\r\n\r\n');
+        expect(await few.answer())
             .to.include('at least one item')
             .and.not.include('pieces of less than');
-        const refused = await sendPieces(400_000);
+        const many = open();
+        // Once lines are stored, each piece is counted.
+        await many.sendPieces('{"params":{"id":1}}\n'.repeat(11_000), 1);
+        await eventually(drafts, (count) => count > 0, 30_000);
+        await many.sendPieces('\n', 299_000);
+        // Ends with the piece that is refused: later ones could reset the connection, and lose the answer.
+        await many.sendPieces(`${' '.repeat(63)}\n`, 1001);
+        const refused = await many.answer();
         expect(refused)
             .to.match(/^HTTP\/1\.1 400 /)
-            .and.include('300,000 pieces of less than 64 bytes');
+            .and.include('300,000 pieces of less than 256 bytes');
         expect(refused.toLowerCase()).to.include('connection: close');
     });
 

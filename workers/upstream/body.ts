@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as zlib from 'node:zlib';
-import { countSmallPieces, SMALL_PIECE } from '../../shared/platform/small-pieces.ts';
+import { countSmallPieces, inPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
 import { giveBack, passedThrough } from '../garbage.ts';
 import { UpstreamFault } from './failures.ts';
 import type { Reservation } from './memory-budget.ts';
 
 /** Sites that stream write each item as a piece of its own. */
-const MAX_SMALL_PIECES = 50_000;
-const IN_CRUMBS = `The answer comes in more than ${MAX_SMALL_PIECES.toLocaleString('en')} pieces of less than ${SMALL_PIECE} bytes.`;
+const SMALL_PIECES: PieceLimit = { most: 50_000, size: 64 };
+const IN_CRUMBS = `The answer comes ${inPieces(SMALL_PIECES)}.`;
 
 export interface Body {
     /** Empty if the body exceeded its cap and its beginning is not wanted. */
@@ -27,8 +27,8 @@ export interface Body {
  * @param keepsBeginning whether to return the beginning of a body that exceeds the cap
  * @param isEmpty the response has no body by definition, whatever the headers say
  * @param reservation grants memory before more than a small part is read, and holds a whole large body afterwards
- * @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for an unknown, repeated or broken coding and for too many small pieces, OVERLOADED when no memory was granted; the
- * stream's error when the connection breaks
+ * @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for an unknown, repeated or broken coding, UPSTREAM_TOO_LARGE for too many small pieces,
+ * OVERLOADED when no memory was granted; the stream's error when the connection breaks
  */
 export async function readBody(
     response: IncomingMessage,
@@ -39,7 +39,7 @@ export async function readBody(
         reservation,
     }: { keepsBeginning?: boolean; isEmpty?: boolean; reservation?: Reservation | undefined } = {},
 ): Promise<Body> {
-    countSmallPieces(response, MAX_SMALL_PIECES, () => response.destroy(new UpstreamFault('UPSTREAM_INVALID_RESPONSE', IN_CRUMBS)));
+    countSmallPieces(response, SMALL_PIECES, () => response.destroy(new UpstreamFault('UPSTREAM_INVALID_RESPONSE', IN_CRUMBS)));
     const openUnpacker = isEmpty ? undefined : unpackerOf(response);
     const chunks: Buffer[] = [];
     let length = 0;
