@@ -17,7 +17,7 @@ export const SIZE: readonly Behaviour[] = [
     row('sends one byte more than 5 MiB', send(whole(OK, Buffer.alloc(CAP + 1, 0x20))), CODE, AT_CAP),
     row('sends a body without end', pour(`${OK}\r\n`, MIB, CAP), CODE, AT_CAP),
     row('sends chunks without end', pour(CHUNKED, Buffer.concat([Buffer.from('100000\r\n'), MIB, Buffer.from('\r\n')]), CAP), CODE, AT_CAP),
-    row('sends chunks of one byte without end', pour(CHUNKED, '1\r\n \r\n'.repeat(10_000), 300_000), 'UPSTREAM_INVALID_RESPONSE', AT_CAP),
+    row('sends chunks of one byte without end', pour(CHUNKED, '1\r\n \r\n'.repeat(10_000), 300_000), CODE, AT_CAP),
     row('sends chunk extensions without end', pour(`${CHUNKED}1;`, 'a=b;'.repeat(4096), 16 * 1024), CODE, AT_CAP),
     row('sends a gzip bomb', bomb('gzip', zlib.gzipSync, 64), CODE, AT_CAP),
     row('sends a deflate bomb', bomb('deflate', zlib.deflateSync, 16), CODE, AT_CAP),

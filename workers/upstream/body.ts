@@ -39,7 +39,7 @@ export async function readBody(
         reservation,
     }: { keepsBeginning?: boolean; isEmpty?: boolean; reservation?: Reservation | undefined } = {},
 ): Promise<Body> {
-    countSmallPieces(response, SMALL_PIECES, () => response.destroy(new UpstreamFault('UPSTREAM_INVALID_RESPONSE', IN_CRUMBS)));
+    countSmallPieces(response, SMALL_PIECES, () => response.destroy(new UpstreamFault('UPSTREAM_TOO_LARGE', IN_CRUMBS)));
     const openUnpacker = isEmpty ? undefined : unpackerOf(response);
     const chunks: Buffer[] = [];
     let length = 0;
