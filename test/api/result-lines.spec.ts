@@ -22,6 +22,17 @@ describe('the results of a batch as lines', () => {
         expect(lines.map((line) => line[0])).to.deep.equal(['1', '2', '3']);
     });
 
+    it('are not read for a caller that is gone', async () => {
+        let reads = 0;
+        const counted = async () => {
+            reads += 1;
+            return [];
+        };
+        const options = { from: 0, maxItems: 1000, gone: AbortSignal.abort() };
+        for await (const _ of resultLines(counted, async () => LINE, options));
+        expect(reads).to.equal(0);
+    });
+
     it('end with the piece at which the caller is gone', async () => {
         const gone = new AbortController();
         const presented: number[] = [];

@@ -3,14 +3,14 @@ const LOOK = 1000;
 /** Characters of one write. A write of each line would take as long as its text. */
 const PIECE = 64 * 1024;
 
-/** Writes the ended items of a batch as lines, in pieces. An item that cannot be presented ends the lines, after all lines before it. */
+/** Writes the ended items of a batch as lines, in pieces. The piece before an item that cannot be presented is written without it. */
 export async function* resultLines<Row extends { endNumber: number }>(
     read: (after: number, limit: number) => Promise<Row[]>,
     present: (row: Row) => Promise<string>,
     { from, maxItems, gone }: { from: number; maxItems: number; gone: AbortSignal },
 ): AsyncGenerator<string> {
     let after = from;
-    for (let left = maxItems; left > 0; ) {
+    for (let left = maxItems; left > 0 && !gone.aborted; ) {
         const rows = await read(after, Math.min(left, LOOK));
         let piece = '';
         try {
@@ -28,7 +28,7 @@ export async function* resultLines<Row extends { endNumber: number }>(
         }
         if (piece !== '') yield piece;
         const last = rows.at(-1);
-        if (last === undefined || gone.aborted) return;
+        if (last === undefined) return;
         after = last.endNumber;
         left -= rows.length;
     }
