@@ -21,7 +21,8 @@ describe('what a worker asks besides sites ends, with a server that', function (
     const trusted = getCACertificates('default');
     const sockets = new Set<TLSSocket>();
     let server: ReturnType<typeof createServer>;
-    let ends: Record<'claim' | 'token' | 'event', unknown>[];
+    let askEach: (host: string) => Promise<Record<'claim' | 'token' | 'event', unknown>>;
+    let close: () => void;
 
     before(async () => {
         const authority = createAuthority();
@@ -48,28 +49,32 @@ describe('what a worker asks besides sites ends, with a server that', function (
         const poster = createEventPoster(rules, connector);
         const order = { method: 'GET', headers: {}, body: undefined, redirect: 'manual' } as const;
         const sent = { headers: {}, body: '{}' };
-        ends = await Promise.all(
-            ANSWERERS.map(async (_, index) => {
-                const host = hostOf(index);
-                const [claim, token, event] = await Promise.all([
-                    endOf(files.read(host, 'a claim')),
-                    endOf(ask(`https://${host}/token`, order).then(({ status }) => status)),
-                    endOf(poster.post({ url: `https://${host}/`, ...sent }, new AbortController().signal).then(({ problem }) => problem)),
-                ]);
-                return { claim: String(claim).replace(proofUrl(host), 'FILE').replace(host, 'HOST'), token, event };
-            }),
-        );
-        for (const one of [files, ask, poster]) one.close();
+        askEach = async (host) => {
+            const [claim, token, event] = await Promise.all([
+                endOf(files.read(host, 'a claim')),
+                endOf(ask(`https://${host}/token`, order).then(({ status }) => status)),
+                endOf(poster.post({ url: `https://${host}/`, ...sent }, new AbortController().signal).then(({ problem }) => problem)),
+            ]);
+            return { claim: String(claim).replace(proofUrl(host), 'FILE').replace(host, 'HOST'), token, event };
+        };
+        close = () => {
+            for (const one of [files, ask, poster]) one.close();
+        };
     });
     after(() => {
+        close();
         setDefaultCACertificates(trusted);
         for (const socket of sockets) socket.destroy();
         server.close();
     });
 
     for (const [index, { name, claim, token, event = null }] of ANSWERERS.entries()) {
-        it(name, () => {
-            expect(ends[index]).to.deep.equal({ claim, token, event });
+        // One server after another, since a flood delays others, and the requests have limits of seconds.
+        it(name, async () => {
+            const ends = await askEach(hostOf(index));
+            expect({ claim: ends.claim, event: ends.event }).to.deep.equal({ claim, event });
+            if (token instanceof RegExp) expect(ends.token).to.match(token);
+            else expect(ends.token).to.equal(token);
         });
     }
 });
