@@ -5,7 +5,7 @@ import type { App } from '../shared/app.ts';
 import type { AnyContract, Contract } from '../shared/contracts/contract.ts';
 import { newId } from '../shared/domain/text/ids.ts';
 import { bytesInTurns, inTurns } from '../shared/platform/turns.ts';
-import { sendTagged, type Tagged } from './answers/etag.ts';
+import { type AnswerWithETag, sendWithETag } from './answers/etag.ts';
 import { answerOnce, type OnceRules } from './answers/idempotency.ts';
 import { callerOf } from './auth/caller.ts';
 import { type Call, goneSignal, type Rendered, type Reply } from './call.ts';
@@ -45,12 +45,12 @@ export function serve<Params, Query, Body, Answer>(
 }
 
 /** Like `serve`, for large answers: `handle` returns an ETag, and the bytes are built only for clients without a current copy. */
-export function serveTagged<Params, Query, Body, Answer>(
+export function serveWithETag<Params, Query, Body, Answer>(
     contract: Contract<Params, Query, Body, Answer>,
-    handle: (call: Call<Params, Query, Body>) => Promise<Tagged>,
+    handle: (call: Call<Params, Query, Body>) => Promise<AnswerWithETag>,
 ): ServedRoute {
     const how = { status: contract.answer.status, seconds: contract.cacheSeconds ?? 0 };
-    return route(contract, async (call, request, h) => sendTagged(await handle(call), how, request, h));
+    return route(contract, async (call, request, h) => sendWithETag(await handle(call), how, request, h));
 }
 
 function route<Params, Query, Body, Answer>(
@@ -125,7 +125,7 @@ async function toResponse(
 ): Promise<ResponseObject> {
     if (seconds !== undefined) {
         const tag = createHash('sha256').update(text).digest('hex');
-        return sendTagged({ tag, read: async () => ({ plain: text }) }, { status, seconds }, request, h);
+        return sendWithETag({ tag, read: async () => ({ plain: text }) }, { status, seconds }, request, h);
     }
     const payload = text.length > LONG ? await bytesInTurns(text) : text;
     const response = h.response(payload).type('application/json; charset=utf-8').code(status);

@@ -7,15 +7,15 @@ export interface Bytes {
 }
 
 /** A cacheable answer. Its bytes are built only for clients without a current copy. */
-export interface Tagged {
+export interface AnswerWithETag {
     /** The hash of these bytes, in hex. */
     tag: string;
     read(): Promise<Bytes>;
 }
 
 /** Answers 304 if the client has the current answer, otherwise 200. Both have the caching headers. */
-export async function sendTagged(
-    { tag, read }: Tagged,
+export async function sendWithETag(
+    { tag, read }: AnswerWithETag,
     { status, seconds }: { status: number; seconds: number },
     request: Request,
     h: ResponseToolkit,

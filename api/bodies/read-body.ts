@@ -6,11 +6,11 @@ import { type BodyUse, reserveBody } from './body-budget.ts';
 /** The event that tells the reader of a body that its time is over. The connection stays open for the answer. */
 export const LATE = Symbol('late');
 
-/** A body may have so many small pieces, since each costs microseconds and memory. */
-const SMALL_PIECES: PieceLimit = { most: 10_000, size: 64 };
+/** Small pieces of one body, since each costs microseconds and memory. */
+const SMALL_PIECES: PieceLimit = { max: 10_000, size: 64 };
 
-/** Refuses a body that arrives in crumbs. */
-export function inCrumbs(limit: PieceLimit): Refusal {
+/** The refusal of a body that arrives in too many small pieces. */
+export function tooManyPieces(limit: PieceLimit): Refusal {
     return new Refusal('VALIDATION_ERROR', `The body comes ${inPieces(limit)}: send larger ones.`, { headers: { connection: 'close' } });
 }
 
@@ -41,7 +41,7 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
             refuse(refusal);
         };
         let bytes = 0;
-        countSmallPieces(source, SMALL_PIECES, () => refuseUnread(inCrumbs(SMALL_PIECES)));
+        countSmallPieces(source, SMALL_PIECES, () => refuseUnread(tooManyPieces(SMALL_PIECES)));
         source.on('data', (chunk: Buffer) => {
             if (isOver) return;
             bytes += chunk.length;

@@ -2,7 +2,7 @@ import type { Request } from '@hapi/hapi';
 import { countSmallPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { reserveBody } from './body-budget.ts';
-import { inCrumbs, LATE, refuseTooLarge } from './read-body.ts';
+import { LATE, refuseTooLarge, tooManyPieces } from './read-body.ts';
 
 /** Limits of a body that is processed while it arrives. */
 interface ArrivalLimits {
@@ -23,8 +23,8 @@ export interface Chunks {
     keep(bytes: number): void;
 }
 
-/** Enough for 100,000 short lines, each sent by itself. A million pieces, 64 MiB in 64 bytes each, would take five seconds of the event loop. */
-const SMALL_PIECES: PieceLimit = { most: 300_000, size: 256 };
+/** Enough for 100,000 short lines, each sent by itself. A million pieces would take five seconds of the event loop. */
+const SMALL_PIECES: PieceLimit = { max: 300_000, size: 256 };
 
 /** Bytes that a body may keep in memory without being counted. */
 const UNCOUNTED = 16 * 1024;
@@ -48,7 +48,7 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
         const declared = Number(source.headers['content-length'] ?? 0);
         if (declared > maxBytes) await refuseTooLarge(request, declared - maxBytes);
         countSmallPieces(source, SMALL_PIECES, () => {
-            state.full = inCrumbs(SMALL_PIECES);
+            state.full = tooManyPieces(SMALL_PIECES);
             state.wake?.();
         });
         const until = performance.now() + allMs;
@@ -97,7 +97,7 @@ function waitForBytes(source: Request['raw']['req'], ms: number, state: { wake?:
         };
         const come = () => {
             over();
-            // Joins the pieces that arrived together: one at a time, crumbs would take twice as long.
+            // Joins the pieces that arrived together. Reading 300,000 pieces one at a time takes 3.6 s instead of 1.7.
             setImmediate(resolve);
         };
         const late = () => {

@@ -2,7 +2,7 @@ import { getCategories, getErrors, getOpenApi } from '../../shared/contracts/dis
 import { getTrending } from '../../shared/contracts/trending.ts';
 import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { REFUSALS } from '../../shared/refusals.ts';
-import { serve, serveTagged } from '../serve.ts';
+import { serve, serveWithETag } from '../serve.ts';
 import { showOpenApi } from './show-openapi.ts';
 import { showTrending } from './show-trending.ts';
 
@@ -21,5 +21,5 @@ export const discoveryRoutes = [
         answer: [...REFUSALS].map(([code, { status, fault, retryable, meaning }]) => ({ code, status, fault, retryable, meaning })),
     })),
 
-    serveTagged(getOpenApi, showOpenApi),
+    serveWithETag(getOpenApi, showOpenApi),
 ];

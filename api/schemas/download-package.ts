@@ -3,12 +3,12 @@ import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { perApp } from '../admission/per-app.ts';
-import type { Tagged } from '../answers/etag.ts';
+import type { AnswerWithETag } from '../answers/etag.ts';
 import type { Call } from '../serve.ts';
 import { createPackageFiles } from './package-files.ts';
 
 /** GET /v1/schemas/{site}/package: the published package with its version, or an export in another `format`. */
-export async function downloadPackage({ app, params, query }: Call<SiteParams, PackageQuery, unknown>): Promise<Tagged> {
+export async function downloadPackage({ app, params, query }: Call<SiteParams, PackageQuery, unknown>): Promise<AnswerWithETag> {
     const { site, registrable } = readSite(params.site, '/site');
     const siteState = await app.latest.find({ site, registrable });
     if (!siteState.isKnown || (query.version === undefined && siteState.version === undefined)) throw siteNotFound(site);

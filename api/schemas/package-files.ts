@@ -6,14 +6,14 @@ import type { PackageQuery } from '../../shared/contracts/schemas.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
-import type { Bytes, Tagged } from '../answers/etag.ts';
+import type { AnswerWithETag, Bytes } from '../answers/etag.ts';
 import { workOnPackage } from '../packages/work.ts';
 
 type PackageFormat = NonNullable<PackageQuery['format']>;
 
 export interface PackageFiles {
     /** Finds the file of a version that may be read. If the caller's copy is current, the file is not read. */
-    find(version: schemas.VersionRef, format: PackageFormat): Promise<Tagged>;
+    find(version: schemas.VersionRef, format: PackageFormat): Promise<AnswerWithETag>;
 }
 
 /** Files of packages up to this many characters are built for each request. Larger ones are cached. */

@@ -4,7 +4,7 @@ import { getReports, postReport } from '../../shared/contracts/reports.ts';
 import { getPackage, getSchema, postSchema } from '../../shared/contracts/schemas.ts';
 import { deleteYank, getVersions, postYank } from '../../shared/contracts/versions.ts';
 import { audited } from '../admission/count-in-window.ts';
-import { serve, serveTagged } from '../serve.ts';
+import { serve, serveWithETag } from '../serve.ts';
 import { downloadPackage } from './download-package.ts';
 import { listReports } from './list-reports.ts';
 import { listSchemas } from './list-schemas.ts';
@@ -25,7 +25,7 @@ export const schemaRoutes = [
     serve(getMaintainers, listMaintainers),
     serve(putMaintainer, audited(addMaintainer)),
     serve(deleteMaintainer, audited(removeMaintainer)),
-    serveTagged(getPackage, downloadPackage),
+    serveWithETag(getPackage, downloadPackage),
     serve(postReport, reportProblem),
     serve(getReports, listReports),
 ];

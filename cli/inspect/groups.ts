@@ -92,9 +92,9 @@ function isIrrelevant(name: string): boolean {
  * Removes the query params of a group that are the time of their request, in letters and digits and without a value (`?mwzka27m`). They
  * break caches. Flags may look like that, but do not differ between the requests.
  */
-export function dropStamps({ query }: Group): void {
-    const stamps = [...query].filter(([name, values]) => isTime(name) && wasEmpty(values) && values.sendings === 1);
-    if (stamps.length > 1) for (const [name] of stamps) query.delete(name);
+export function dropTimes({ query }: Group): void {
+    const times = [...query].filter(([name, values]) => isTime(name) && wasEmpty(values) && values.sendings === 1);
+    if (times.length > 1) for (const [name] of times) query.delete(name);
 }
 
 /** Whether a name is a time since 2020 in milliseconds, to the base of 36. */

@@ -20,7 +20,7 @@ import { draftEndpoint } from './endpoint.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
 import { addExamples } from './examples.ts';
 import { foldGroups } from './fold.ts';
-import { dropStamps, type Group } from './groups.ts';
+import { dropTimes, type Group } from './groups.ts';
 import { CutShort, type Element, streamElements } from './json-elements.ts';
 import { type InspectReport, type Ledger, openLedger } from './report.ts';
 import { readRouteTexts } from './route-texts.ts';
@@ -150,7 +150,7 @@ function routesOf({ groups, seen, texts }: Collection, domain: string, ledger: L
         if (host !== domain) ledger.drop(`Requests to ${host}`, 'that is another site');
         return host === domain;
     });
-    for (const group of own) dropStamps(group);
+    for (const group of own) dropTimes(group);
     const routes = foldGroups(settleDispatch(own), { seen, texts }).filter(
         ({ sendings, form, method }) => sendings > 0 || form?.fields.size !== 0 || method === 'POST',
     );

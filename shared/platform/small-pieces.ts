@@ -1,25 +1,24 @@
 import type { Readable } from 'node:stream';
 
-/** The most small pieces of a body: each takes microseconds, and some hundred bytes of memory until it is read. */
+/** A limit on small pieces of a body. Each takes microseconds, and some hundred bytes of memory until it is read. */
 export interface PieceLimit {
-    most: number;
+    max: number;
     /** Pieces with fewer bytes are small. */
     size: number;
 }
 
 /**
- * Calls `refuse` once if a body arrives in more small pieces than the limit. They are counted where Node's parser adds them, since its readers get
- * them joined.
+ * Calls `refuse` once if a body arrives in more small pieces than the limit. They are counted where Node's parser adds them, because its
+ * readers get them joined.
  */
-export function countSmallPieces(body: Readable, { most, size }: PieceLimit, refuse: () => void): void {
+export function countSmallPieces(body: Readable, { max, size }: PieceLimit, refuse: () => void): void {
     const push = body.push.bind(body);
     let small = 0;
     body.push = (piece: Buffer | null, encoding) => {
-        if (piece !== null && piece.length < size && ++small === most + 1) refuse();
+        if (piece !== null && piece.length < size && ++small === max + 1) refuse();
         return push(piece, encoding);
     };
 }
 
 /** The end of a sentence that says what arrived. */
-export const inPieces = ({ most, size }: PieceLimit): string =>
-    `in more than ${most.toLocaleString('en')} pieces of less than ${size} bytes`;
+export const inPieces = ({ max, size }: PieceLimit): string => `in more than ${max.toLocaleString('en')} pieces of less than ${size} bytes`;

@@ -96,7 +96,7 @@ describe('the migration that stores the endpoints of a tier together', () => {
         expect(rows).to.deep.equal([{ inserts: true, deletes: false, numbers: true }]);
     });
 
-    it('lets workers of the earlier release remove and add endpoints, without a rest', async () => {
+    it('lets workers of the earlier release remove and add endpoints, and leaves no rows behind', async () => {
         await db('endpoints').where({ site: 'shop.test' }).delete();
         expect(await counts()).to.deep.equal([0, 0, 0]);
         await db.raw(ADD, [NAMES.slice(0, 10)]);

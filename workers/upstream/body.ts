@@ -8,8 +8,8 @@ import { UpstreamFault } from './failures.ts';
 import type { Reservation } from './memory-budget.ts';
 
 /** Sites that stream write each item as a piece of its own. */
-const SMALL_PIECES: PieceLimit = { most: 50_000, size: 64 };
-const IN_CRUMBS = `The answer comes ${inPieces(SMALL_PIECES)}.`;
+const SMALL_PIECES: PieceLimit = { max: 50_000, size: 64 };
+const TOO_MANY_PIECES = `The answer comes ${inPieces(SMALL_PIECES)}.`;
 
 export interface Body {
     /** Empty if the body exceeded its cap and its beginning is not wanted. */
@@ -39,7 +39,7 @@ export async function readBody(
         reservation,
     }: { keepsBeginning?: boolean; isEmpty?: boolean; reservation?: Reservation | undefined } = {},
 ): Promise<Body> {
-    countSmallPieces(response, SMALL_PIECES, () => response.destroy(new UpstreamFault('UPSTREAM_TOO_LARGE', IN_CRUMBS)));
+    countSmallPieces(response, SMALL_PIECES, () => response.destroy(new UpstreamFault('UPSTREAM_TOO_LARGE', TOO_MANY_PIECES)));
     const openUnpacker = isEmpty ? undefined : unpackerOf(response);
     const chunks: Buffer[] = [];
     let length = 0;

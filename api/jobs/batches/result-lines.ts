@@ -1,7 +1,7 @@
 /** Items of one query. */
-const LOOK = 1000;
+const ROWS = 1000;
 /** Characters of one write. A write of each line would take as long as its text. */
-const PIECE = 64 * 1024;
+const WRITE = 64 * 1024;
 
 /** Writes the ended items of a batch as lines, in pieces. The piece before an item that cannot be presented is written without it. */
 export async function* resultLines<Row extends { endNumber: number }>(
@@ -11,12 +11,12 @@ export async function* resultLines<Row extends { endNumber: number }>(
 ): AsyncGenerator<string> {
     let after = from;
     for (let left = maxItems; left > 0 && !gone.aborted; ) {
-        const rows = await read(after, Math.min(left, LOOK));
+        const rows = await read(after, Math.min(left, ROWS));
         let piece = '';
         try {
             for (const row of rows) {
                 piece += `${await present(row)}\n`;
-                if (piece.length < PIECE) continue;
+                if (piece.length < WRITE) continue;
                 const full = piece;
                 piece = '';
                 yield full;

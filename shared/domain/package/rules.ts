@@ -4,7 +4,7 @@ import { didYouMean } from '../text/suggestions.ts';
 import { normaliseNewlines } from '../text/text-rule.ts';
 import type { Json, PackageAuth, PackageDocument } from '../types.ts';
 import { checkAuth } from './rules/auth.ts';
-import { MAX_CHARACTERS, MAX_EXPRESSIONS } from './rules/bounds.ts';
+import { MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSIONS } from './rules/bounds.ts';
 import { createBudget } from './rules/budget.ts';
 import type { EndpointDraft, PackageDraft } from './rules/drafts.ts';
 import { checkEndpoint } from './rules/endpoint-rules.ts';
@@ -116,13 +116,13 @@ function checkExpressions({ endpoints = [] }: PackageDraft, report: Report): boo
     const place = 'in selects, paginations and steps of prepare';
     if (count > MAX_EXPRESSIONS)
         report.add(['endpoints'], 'TOO_COMPLEX', `A package has at most ${MAX_EXPRESSIONS} expressions ${place}, and here are ${count}.`);
-    if (characters > MAX_CHARACTERS)
+    if (characters > MAX_EXPRESSION_CHARACTERS)
         report.add(
             ['endpoints'],
             'TOO_COMPLEX',
-            `The expressions of a package have at most ${MAX_CHARACTERS} characters ${place}, and here are ${characters}.`,
+            `The expressions of a package have at most ${MAX_EXPRESSION_CHARACTERS} characters ${place}, and here are ${characters}.`,
         );
-    return count <= MAX_EXPRESSIONS && characters <= MAX_CHARACTERS;
+    return count <= MAX_EXPRESSIONS && characters <= MAX_EXPRESSION_CHARACTERS;
 }
 
 /** All texts where an endpoint has expressions. Keywords beside them, such as types, and names of cookies count too. */

@@ -85,10 +85,15 @@ async function textOf(body: ByteStream, timeout: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = '';
     let bytes = 0;
-    for await (const chunk of body) {
-        bytes += chunk.length;
-        if (bytes > MAX_BYTES) throw new Error(`The answer has more than ${MAX_BYTES} bytes and was not read to its end.`);
-        text += decoder.decode(chunk, { stream: true });
+    try {
+        for await (const chunk of body) {
+            bytes += chunk.length;
+            if (bytes > MAX_BYTES) throw new Error(`The answer has more than ${MAX_BYTES} bytes and was not read to its end.`);
+            text += decoder.decode(chunk, { stream: true });
+        }
+    } finally {
+        // A signal with a listener, and so the body, would stay in memory until its time.
+        signal.removeEventListener('abort', late);
     }
     return text + decoder.decode();
 }

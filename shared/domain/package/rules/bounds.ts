@@ -1,13 +1,13 @@
 /** Bounds of a package whose rules load cheerio or a parser of expressions. The documentation names these bounds without loading those. */
 
 /** Maximum number of characters of an expression. */
-export const MAX_LENGTH = 1000;
+export const MAX_EXPRESSION_LENGTH = 1000;
 /**
  * Maximum number of expressions of a package, and of their characters. Compiling one takes up to 6 µs for each character, and a short
  * one up to 40 µs. So the expressions of a package are compiled in at most 2 s.
  */
 export const MAX_EXPRESSIONS = 10_000;
-export const MAX_CHARACTERS = 250_000;
+export const MAX_EXPRESSION_CHARACTERS = 250_000;
 
 /** Maximum number of headers of an endpoint, and of characters of their names. */
 export const MAX_HEADERS = 50;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { parseExpression } from '../../jmespath/parse.ts';
 import { ExpressionFault } from '../../jmespath/tokens.ts';
-import { MAX_LENGTH } from './bounds.ts';
+import { MAX_EXPRESSION_LENGTH } from './bounds.ts';
 
 /** Faults by kind and text. Packages repeat selectors, and compiling one takes up to 1 ms. */
 const checked = new LRUCache<string, { fault: string | undefined }>({ max: 1000 });
@@ -22,7 +22,7 @@ export function expressionFault(expression: string): string | undefined {
 /** Why a text is invalid; remembered, since packages repeat their texts. */
 export function checkOnce(kind: 'jmespath' | 'selector', source: string, find: () => string | undefined): string | undefined {
     if (source.trim() === '') return 'This may not be empty.';
-    if (source.length > MAX_LENGTH) return `This is longer than ${MAX_LENGTH} characters.`;
+    if (source.length > MAX_EXPRESSION_LENGTH) return `This is longer than ${MAX_EXPRESSION_LENGTH} characters.`;
     const key = `${kind} ${source}`;
     const known = checked.get(key);
     if (known !== undefined) return known.fault;
