@@ -24,9 +24,12 @@ export class Listing<Item> implements AsyncIterable<Item> {
         return this.#read(cursor);
     }
 
-    /** @throws RoutebookError INVALID_ANSWER if the list does not end */
-    async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
-        let cursor: string | undefined;
+    /**
+     * Reads page by page, from the first or from the one at a `nextCursor`.
+     * @throws RoutebookError INVALID_ANSWER if the list does not end
+     */
+    async *pages(from?: string): AsyncGenerator<Page<Item>, void, undefined> {
+        let cursor = from;
         for (let read = 1; ; read++) {
             const page: Page<Item> = await this.#read(cursor);
             yield page;

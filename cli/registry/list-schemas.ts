@@ -22,15 +22,15 @@ export async function searchSchemas({ client, terminal, note }: Session, q: stri
     const listing = client().schemas.list(defined({ q, category, verified, sort, limit: Math.min(limit, PAGE) }));
     const progress = terminal.progress('looking');
     const cards: Card[] = [];
-    let next: string | null | undefined = cursor;
+    let next: string | null = null;
     let total = 0;
     try {
-        do {
-            const page = await listing.page(next ?? undefined);
+        for await (const page of listing.pages(cursor)) {
             for (const card of page.items) cards.push(card);
             total = page.total;
             next = page.nextCursor;
-        } while (next !== null && cards.length < limit);
+            if (cards.length >= limit) break;
+        }
     } finally {
         progress.end();
     }

@@ -60,6 +60,16 @@ describe('a server that attacks the command line', () => {
         }
     });
 
+    it('does not keep it reading a list that does not end', async () => {
+        for (const command of [['list'], ['search', 'shop']]) {
+            answer = { status: 200, body: { success: true, data: [], meta: { pagination: { limit: 20, next_cursor: 'more', total: 5 } } } };
+            const before = server.seen.length;
+            const ran = await shell.run([...command, '--json']);
+            expect(ran.error, command[0]).to.include({ code: 'INVALID_ANSWER', message: 'The list in the answers does not end.' });
+            expect(server.seen.length - before, command[0]).to.equal(1);
+        }
+    });
+
     it('writes no file outside the chosen folder', async () => {
         for (const file of ['../owned.ts', '/tmp/owned.ts', 'a/../../owned.ts', '..\\owned.ts', 'owned.sh', '.ts\u0000.ts']) {
             answer = { status: 200, body: { success: true, data: { file, source: 'owned' } } };
