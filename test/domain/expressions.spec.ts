@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { expressionFault } from '../../shared/domain/package/rules/expressions.ts';
+import { selectorFault } from '../../shared/domain/package/rules/selectors.ts';
 
 describe('an expression of JMESPath', () => {
     for (const expression of ['items[].id', 'length(diff.added) > `0`', 'after.price < before.price && after.stock', '@']) {
@@ -51,5 +52,20 @@ describe('an expression of JMESPath', () => {
             ['a.', 'a'],
         ] as const)
             expect(expressionFault(deep.repeat(499) + end), deep).to.equal(undefined);
+    });
+});
+
+describe('a CSS selector', () => {
+    const nested = (levels: number, inner: string) => `a${':not('.repeat(levels)}${inner}${')'.repeat(levels)}`;
+
+    it('nests up to 8 levels, since deeper ones take long to compile', () => {
+        expect(selectorFault(nested(8, 'b'))).to.equal(undefined);
+        expect(selectorFault(nested(9, 'b'))).to.include('8 levels');
+        expect(selectorFault(nested(9, 'b,[c=")))))))))"]'))).to.include('8 levels');
+    });
+
+    it('may have any parentheses in texts and names, and any number side by side', () => {
+        for (const selector of [`[a="${'('.repeat(50)}"]`, `[a='${'('.repeat(50)}']`, `a${'\\('.repeat(50)}`, ':not(a)'.repeat(50)])
+            expect(selectorFault(selector), selector).to.equal(undefined);
     });
 });

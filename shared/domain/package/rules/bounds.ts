@@ -9,6 +9,9 @@ export const MAX_EXPRESSION_LENGTH = 1000;
 export const MAX_EXPRESSIONS = 10_000;
 export const MAX_EXPRESSION_CHARACTERS = 250_000;
 
+/** Maximum number of levels of a CSS selector such as `:not(:is(a))`. Compiling one takes ten times as long with a hundred levels. */
+export const MAX_SELECTOR_NESTING = 8;
+
 /** Maximum number of headers of an endpoint, and of characters of their names. */
 export const MAX_HEADERS = 50;
 export const MAX_HEADER_NAME = 100;

@@ -1,10 +1,12 @@
 // The slim build omits the parsers and the HTTP client of the full build, which take 15 MB of memory in each process.
 import { load } from 'cheerio/slim';
+import { MAX_SELECTOR_NESTING } from './bounds.ts';
 import { checkOnce } from './expressions.ts';
 
 /** A sentence that says why a CSS selector is invalid; undefined if it is valid. */
 export function selectorFault(selector: string): string | undefined {
     return checkOnce('selector', selector, () => {
+        if (nestingOf(selector) > MAX_SELECTOR_NESTING) return `A selector nests at most ${MAX_SELECTOR_NESTING} levels.`;
         try {
             EMPTY_PAGE.root().find(selector);
             return undefined;
@@ -16,3 +18,14 @@ export function selectorFault(selector: string): string | undefined {
 
 /** Selectors are compiled before the page is read, so an empty page is sufficient. */
 const EMPTY_PAGE = load('');
+
+/** How deep parentheses are nested, those in texts and behind backslashes aside. */
+function nestingOf(selector: string): number {
+    let depth = 0;
+    let deepest = 0;
+    for (const [part] of selector.matchAll(/\\.|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[()]/gs)) {
+        if (part === '(') deepest = Math.max(deepest, ++depth);
+        else if (part === ')') depth--;
+    }
+    return deepest;
+}
