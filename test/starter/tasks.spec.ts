@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { STARTERS } from './packages.ts';
-import { MORE, SERVED, type ServedTask, UNSEEN, UNSERVED } from './tasks.ts';
+import { CONTRIBUTED, MORE, SERVED, type ServedTask, UNSEEN, UNSERVED } from './tasks.ts';
 
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map(
     STARTERS.flatMap(({ document }) => document.endpoints.map(({ name, description = '' }) => [`${document.site}/${name}`, description])),
@@ -90,6 +91,32 @@ describe('the labelled tasks of the starter registry', () => {
         const drawn = SERVED.map(({ task }) => task).sort((one, other) => lotOf(one).localeCompare(lotOf(other), 'en'));
         const heldOut = SERVED.filter((task) => task.held_out).map(({ task }) => task);
         expect(heldOut).to.have.members(drawn.slice(0, 20));
+    });
+});
+
+describe('the packages of contributors, and the tasks for them', () => {
+    const { packages, served, unserved } = CONTRIBUTED;
+    const endpoints = packages.flatMap(({ site, endpoints: described }) => described.map(({ name }) => `${site}/${name}`));
+
+    it('are packages that anybody could publish, of sites that the starter registry lacks', () => {
+        for (const document of packages)
+            expect(checkPackage(document, { isPortAllowed: () => false }), document.site).to.include({ ok: true });
+        const starters = STARTERS.map(({ document }) => document.site);
+        expect(packages.filter(({ site }) => starters.includes(site))).to.deep.equal([]);
+    });
+
+    it('are 100 that a package serves and 40 that none serves, at least two for each site', () => {
+        expect(served).to.have.length(100);
+        expect(unserved).to.have.length(40);
+        expect(new Set([...served, ...unserved].map(({ task }) => task))).to.have.property('size', 140);
+        const right = served.flatMap((task) => task.right);
+        for (const endpoint of right) expect(endpoints.includes(endpoint) || DESCRIPTIONS.has(endpoint), endpoint).to.equal(true);
+        for (const { site } of packages) {
+            expect(
+                right.filter((endpoint) => endpoint.startsWith(`${site}/`)),
+                site,
+            ).to.have.length.of.at.least(2);
+        }
     });
 });
 

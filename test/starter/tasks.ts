@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { PackageDocument } from '../../shared/domain/types.ts';
 
 const TASKS = new URL('../fixtures/tasks/', import.meta.url);
 
@@ -33,6 +34,16 @@ export const MORE: { served: readonly PlainTask[]; unserved: readonly UnservedTa
 export const UNSEEN: { served: readonly PlainTask[]; unserved: readonly UnservedTask[] } = {
     served: readJson('unseen-served.json'),
     unserved: readJson('unseen-unserved.json'),
+};
+/** Packages as contributors write them, with tasks for them. */
+export const CONTRIBUTED: {
+    packages: readonly PackageDocument[];
+    served: readonly PlainTask[];
+    unserved: readonly UnservedTask[];
+} = {
+    packages: readJson('contributed-packages.json'),
+    served: readJson('contributed-served.json'),
+    unserved: readJson('contributed-unserved.json'),
 };
 
 function readJson<T>(file: string): T[] {
