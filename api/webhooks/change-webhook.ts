@@ -1,5 +1,6 @@
 import type { WebhookEntry, WebhookOrder, WebhookParams } from '../../shared/contracts/webhooks.ts';
 import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { changeWebhook } from '../../shared/store/events/webhooks.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
@@ -10,9 +11,10 @@ import { nameOf, webhookNotFound } from './webhooks.ts';
 /** PATCH /v1/webhooks/{webhook_id} */
 export async function changeOne(call: Call<WebhookParams, object, Partial<WebhookOrder>>): Promise<Reply<WebhookEntry>> {
     const { app, body } = call;
+    const { userId } = call.caller as Caller;
     const { url, events, description, enabled } = body;
     const receiver = url === undefined ? undefined : await checkReceiver(app, url);
-    const change = { receiver, events: events && [...new Set(events)], description, isEnabled: enabled };
+    const change = { userId, receiver, events: events && [...new Set(events)], description, isEnabled: enabled };
     // Retry the change, since deliveries that are recorded at the same time may cause a deadlock.
     const webhook = await retryRolledBack(() => changeWebhook(app.db, nameOf(call), change, byCall(call)));
     if (webhook === undefined) throw webhookNotFound();

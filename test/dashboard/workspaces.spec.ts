@@ -1,14 +1,18 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect } from 'chai';
+import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhooks.ts';
 import type { Role } from '../../shared/domain/accounts/roles.ts';
-import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
+import { createKey, listKeys } from '../../shared/store/accounts/api-keys.ts';
+import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
 import { inviteToWorkspace, listInvitations, MAX_INVITATIONS } from '../../shared/store/accounts/invitations.ts';
 import { findSignedIn, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { addWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { eventually } from '../support/eventually.ts';
 import { holdMails, mailsTo } from '../support/mails.ts';
-import { withKey } from '../support/people.ts';
+import { type Person, withKey } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
 import { findPlanted, readStored } from '../support/stored.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
@@ -139,6 +143,36 @@ describe('workspaces on the dashboard', function () {
         expect(await listInvitations(world.app.db, workspaceId)).to.deep.equal([]);
     });
 
+    it('get no key and no webhook from a person who was removed while the request ran', async () => {
+        const { owner, member, workspaceId, memberId } = await team('member');
+        await member.send('/dashboard/switch', { workspace: workspaceId });
+        const keyOf = async (userId: string) =>
+            withKey(world, (await createKey(world.app.db, { workspaceId, userId, name: 'mine', scopes: EVERY_SCOPE })).apiKey);
+        const [ofOwner, ofMember] = [await keyOf((await me(owner)).userId), await keyOf(memberId)];
+        const body = { url: 'https://receiver.example/', events: ['job.*'] };
+        const { webhook_id } = dataOf<WebhookEntry>(await ofOwner.call('POST', '/v1/webhooks', { body }));
+        const keysBefore = await listKeys(world.app.db, workspaceId);
+        const answers: Promise<{ status: number }>[] = [];
+        await world.app.db.transaction(async (trx) => {
+            await trx.raw('select from workspaces where id = ? for update', [workspaceId]);
+            const url = 'https://elsewhere.example/';
+            const requests = [
+                () => owner.send(`/dashboard/workspace/members/${memberId}/remove`),
+                () => member.send('/dashboard/keys', { name: 'late', expires: 'never', cap: '' }),
+                () => ofMember.call('POST', '/v1/webhooks', { body: { ...body, url } }),
+                () => ofMember.call('PATCH', `/v1/webhooks/${webhook_id}`, { body: { url } }),
+            ];
+            for (const send of requests) {
+                answers.push(send());
+                await eventually(waitingForLocks, (count) => count >= Math.min(answers.length, 3), 10_000);
+            }
+        });
+        expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal([303, 403, 403, 403]);
+        expect(await listKeys(world.app.db, workspaceId)).to.have.length(keysBefore.length);
+        const webhooks = dataOf<WebhookEntry[]>(await ofOwner.call('GET', '/v1/webhooks'));
+        expect(webhooks.map(({ url }) => url)).to.deep.equal([body.url]);
+    });
+
     it('accept no form from a person who was removed while it arrived', async () => {
         const { owner, member: admin, workspaceId, memberId } = await team('admin');
         await admin.send('/dashboard/switch', { workspace: workspaceId });
@@ -200,6 +234,36 @@ describe('workspaces on the dashboard', function () {
             await member.send(link, {}, { from: link });
             await world.app.keys.flush();
             expect((await caller.call('GET', '/v1/account')).status).to.equal(401);
+        }
+    });
+
+    it('tell the webhooks of a member nothing more once the member leaves, is removed or deletes the account', async () => {
+        for (const goes of ['leave', 'remove', 'billing', 'delete'] as const) {
+            const { owner, member, workspaceId, memberId } = await team('member');
+            const keyOf = async (userId: string) =>
+                withKey(world, (await createKey(world.app.db, { workspaceId, userId, name: 'mine', scopes: EVERY_SCOPE })).apiKey);
+            const [ofOwner, ofMember] = [await keyOf((await me(owner)).userId), await keyOf(memberId)];
+            const body = { url: 'https://receiver.example/hook?token=abc', events: ['job.*'] };
+            const add = async (by: Person) => dataOf<WebhookEntry>(await by.call('POST', '/v1/webhooks', { body })).webhook_id;
+            const [own, kept, moved] = [await add(ofMember), await add(ofOwner), await add(ofOwner)];
+            await ofMember.call('PATCH', `/v1/webhooks/${moved}`, { body: { url: 'https://elsewhere.example/' } });
+            await ofMember.call('POST', `/v1/webhooks/${own}/test`);
+            if (goes === 'leave') await member.send('/dashboard/workspace/leave');
+            else if (goes === 'remove') await owner.send(`/dashboard/workspace/members/${memberId}/remove`);
+            else if (goes === 'billing') await owner.send(`/dashboard/workspace/members/${memberId}/role`, { role: 'billing' });
+            else expect(await deleteAccount(world.app.db, memberId)).to.equal(true);
+            for (const [id, enabled] of [
+                [own, false],
+                [moved, false],
+                [kept, true],
+            ] as const) {
+                const webhook = dataOf<WebhookEntry>(await ofOwner.call('GET', `/v1/webhooks/${id}`));
+                expect(webhook, `${goes} ${id === moved}`).to.include({ enabled, disabled_reason: enabled ? null : 'caller' });
+            }
+            const sent = dataOf<DeliveryEntry[]>(await ofOwner.call('GET', `/v1/webhooks/${own}/deliveries`));
+            expect(sent.map(({ status }) => status)).to.deep.equal(['stopped']);
+            const news: { line: string }[] = await world.app.db('workspace_news').where({ workspace_id: workspaceId });
+            expect(news.filter(({ line }) => line.includes(`(${own}) was disabled`) && !line.includes('token=abc'))).to.have.length(1);
         }
     });
 

@@ -5,10 +5,12 @@ import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhook
 import { RETRY_SECONDS } from '../../shared/domain/events/delivery-schedule.ts';
 import { MAX_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
 import { mailNews } from '../../shared/mail/news.ts';
+import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { disableWebhooks } from '../../shared/store/events/disable-webhooks.ts';
 import { forgetEvents } from '../../shared/store/events/event-feed.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
 import { holdSpreading } from '../../shared/store/events/spread.ts';
-import { disableWebhooks, findBacklogs } from '../../shared/store/events/webhooks.ts';
+import { findBacklogs } from '../../shared/store/events/webhooks.ts';
 import { sealResult } from '../../shared/store/jobs/sealed.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
@@ -16,6 +18,7 @@ import { holdMails, mailsTo } from '../support/mails.ts';
 import { join, type Person } from '../support/people.ts';
 import { openReceiver, type Receiver, type ToldEvent } from '../support/receiver.ts';
 import { dataOf } from '../support/routes.ts';
+import { scopedKey } from '../support/scopes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openRawSite, openSite } from '../support/sites.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -511,6 +514,20 @@ describe('an event is delivered to webhooks', function () {
             '/owner schema.published',
             '/stranger credits.low',
         ]);
+    });
+
+    it('of credits on Free to no URL that another member gave the webhook', async () => {
+        const [owner, other] = [await join(world), await join(world)];
+        await joinWorkspace(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
+        const ofOther = await scopedKey(world, { ...other, workspaceId: owner.workspaceId }, {});
+        const webhook = await add(owner, { events: ['credits.*', 'key.revoked'], url: receiver.url('/owner') });
+        await ofOther.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body: { url: receiver.url('/other') } });
+        await recordEvent(world.app.db, { type: 'credits.low', accountId: owner.userId, data: {} });
+        await recordEvent(world.app.db, { type: 'credits.exhausted', accountId: other.userId, data: {} });
+        const received = await untilTold(1);
+        expect(received.map(({ path, type }) => `${path} ${type}`)).to.deep.equal(['/other credits.exhausted']);
+        const all = await deliveriesOf(owner, webhook);
+        expect(all.map(({ type }) => type)).to.deep.equal(['credits.exhausted']);
     });
 
     it('and its deliveries are stored for 14 days', async () => {

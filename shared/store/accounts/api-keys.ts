@@ -8,7 +8,7 @@ import { setKeyCap } from '../credits/spending.ts';
 import { queueMail } from './mails.ts';
 import { revokeKeys } from './revoke-keys.ts';
 import { recordAct } from './workspace-audit.ts';
-import { lockForAdding } from './workspaces.ts';
+import { lockForKeyHolder } from './workspaces.ts';
 
 export interface NewKey {
     keyId: string;
@@ -88,7 +88,7 @@ export async function createKey(db: Db, { workspaceId, userId, name, expiresIn, 
 /** Adds a key to a workspace; undefined if it already has too many active keys. */
 export async function addKey(db: Db, order: KeyOrder): Promise<NewKey | undefined> {
     return db.transaction(async (trx) => {
-        await lockForAdding(trx, order);
+        await lockForKeyHolder(trx, order);
         return (await countActive(trx, order.workspaceId)) >= MAX_KEYS ? undefined : createKey(trx, order);
     });
 }
@@ -172,7 +172,7 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
         const found = await findKey(trx, keyId);
         if (found === undefined) return { ok: false, why: 'ended' };
         const { workspaceId, userId, name } = found;
-        await lockForAdding(trx, found);
+        await lockForKeyHolder(trx, found);
         const old = await active(trx)
             .where({ id: keyId })
             .forUpdate()

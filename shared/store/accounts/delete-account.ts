@@ -1,6 +1,7 @@
 import { type Columns, type Db, now } from '../../platform/db.ts';
 import { dropConnectionsOf } from '../connections/connections.ts';
 import * as credits from '../credits/credits.ts';
+import { disableWebhooksOf } from '../events/disable-webhooks.ts';
 import { deleteWebhooksOf } from '../events/webhooks.ts';
 import { recordChange } from './audit.ts';
 import { dropFactors } from './factors.ts';
@@ -65,6 +66,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         for (const table of ['api_keys', 'mail_links', 'memberships']) await trx(table).where({ user_id: userId }).delete();
         await dropConnectionsOf(trx, { userId });
         await deleteWebhooksOf(trx, alone);
+        await disableWebhooksOf(trx, userId, others);
         await trx('workspace_invitations').where({ invited_by: userId }).delete();
         // Schema requests stay, because others may want the same. Their contact is removed in workspaces that only this user belongs to,
         // and everywhere if it is this address.

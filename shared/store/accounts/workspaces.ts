@@ -2,8 +2,10 @@ import { PLANS, type Plan } from '../../domain/accounts/plans.ts';
 import { ROLES, type Role } from '../../domain/accounts/roles.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { type Columns, countRows, type Db, now } from '../../platform/db.ts';
+import { Refusal } from '../../refusals.ts';
 import { dropConnectionsOf } from '../connections/connections.ts';
 import * as credits from '../credits/credits.ts';
+import { disableWebhooksOf } from '../events/disable-webhooks.ts';
 import { revokeKeys } from './revoke-keys.ts';
 
 export interface Workspace {
@@ -108,6 +110,16 @@ export async function lockForAdding(trx: Db, { workspaceId, userId }: { workspac
     await lockWorkspace(trx, workspaceId);
 }
 
+/**
+ * Like `lockForAdding`, for what outlives its request: keys, grants and receivers of events.
+ * @throws Refusal FORBIDDEN if the user left meanwhile, or may have no keys in the workspace any more
+ */
+export async function lockForKeyHolder(trx: Db, order: { workspaceId: string; userId: string }): Promise<void> {
+    await lockForAdding(trx, order);
+    const role = await roleOf(trx, order.workspaceId, order.userId);
+    if (role === undefined || role === 'billing') throw new Refusal('FORBIDDEN', 'Your role in this workspace no longer allows this.');
+}
+
 /** Locks a workspace, and so its members and its plan, until the end of the transaction. */
 export async function lockWorkspace(trx: Db, workspaceId: string): Promise<void> {
     await trx('workspaces').where({ id: workspaceId }).forUpdate().select('id');
@@ -123,13 +135,13 @@ type MemberChanged = { ok: true } | { ok: false; fault: MemberFault };
 
 /**
  * Changes the role of a member. At least one owner must remain. Only owners add or change owners. A member who gets the role `billing`
- * loses the keys created in this workspace.
+ * loses the keys created in this workspace, and webhooks with a URL of that member are disabled.
  */
 export async function changeRole(db: Db, order: MemberChange & { role: Role }): Promise<MemberChanged> {
     return changeMember(db, order, order.role);
 }
 
-/** Removes a member. If `by` is the member, the member leaves. Revokes the member's keys in this workspace permanently. */
+/** Removes a member. If `by` is the member, the member leaves. Revokes the member's keys in this workspace permanently, and disables webhooks with a URL of that member. */
 export async function removeMember(db: Db, order: MemberChange): Promise<MemberChanged> {
     return changeMember(db, order, undefined);
 }
@@ -148,6 +160,7 @@ async function changeMember(db: Db, { workspaceId, userId, by }: MemberChange, r
         if (role === undefined || role === 'billing') {
             await revokeKeys(trx, (keys) => keys.where(ofMember), 'member');
             await dropConnectionsOf(trx, { userId, workspaceId });
+            await disableWebhooksOf(trx, userId, [workspaceId]);
         }
         await withdrawInvitationsOf(trx, workspaceId, userId, role);
         return { ok: true };

@@ -8,11 +8,9 @@ import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-pag
 import type { Secrets } from '../../platform/secrets.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
-import { lockForAdding } from '../accounts/workspaces.ts';
+import { lockForKeyHolder } from '../accounts/workspaces.ts';
+import { type DisabledReason, disabledColumns, stopWaiting, WEBHOOK_NEWS, withoutQuery } from './disable-webhooks.ts';
 import { holdSpreading } from './spread.ts';
-
-/** `caller`: disabled by PATCH. `gone`: the receiver answered 410. `failing`: all attempts failed. `backlog`: too many waiting deliveries. */
-type DisabledReason = 'caller' | 'gone' | 'failing' | 'backlog';
 
 export interface Webhook {
     webhookId: string;
@@ -38,8 +36,6 @@ const WEBHOOK: Columns<Webhook> = {
 export const WEBHOOK_PURPOSE = 'webhook secret';
 /** How long a previous secret also signs. */
 const FORMER_SIGNS = '1 days';
-/** Notices about webhooks are combined in one email. */
-const WEBHOOK_NEWS = 'webhooks';
 
 interface NewWebhook {
     workspaceId: string;
@@ -66,7 +62,7 @@ export async function createWebhook(
     const secret = newWebhookSecret();
     const sealed = await secrets.seal(secret, WEBHOOK_PURPOSE);
     return db.transaction(async (trx) => {
-        await lockForAdding(trx, { workspaceId, userId });
+        await lockForKeyHolder(trx, { workspaceId, userId });
         if ((await countRows(trx('webhooks').where({ workspace_id: workspaceId }))) >= MAX_WEBHOOKS) return undefined;
         const webhookId = newId('whk');
         await trx('webhooks').insert({
@@ -120,6 +116,8 @@ export async function listWebhooks(
 }
 
 interface WebhookChange {
+    /** The person who makes the change. */
+    userId: string;
     receiver?: Receiver | undefined;
     events?: readonly string[] | undefined;
     description?: string | null | undefined;
@@ -127,20 +125,21 @@ interface WebhookChange {
 }
 
 /**
- * Changes a webhook. Mails the owners of its workspace if the URL changes. A disabled webhook receives no events, and its waiting
- * deliveries stop. Enabling it resets its failures. Waiting deliveries go to a new URL. Undefined if there is no such webhook.
+ * Changes a webhook. Mails the owners of its workspace if the URL changes; then it counts as created by the person who changed it.
+ * A disabled webhook receives no events, and its waiting deliveries stop. Enabling it resets its failures. Waiting deliveries go to a new URL. Undefined if there is no such webhook.
  */
 export async function changeWebhook(db: Db, name: WebhookName, change: WebhookChange, by: By): Promise<Webhook | undefined> {
     return db.transaction(async (trx): Promise<Webhook | undefined> => {
+        if (change.receiver !== undefined) await lockForKeyHolder(trx, { workspaceId: name.workspaceId, userId: change.userId });
         if (change.isEnabled === false) await holdSpreading(trx);
         const before = await lock(trx, name);
         if (before === undefined) return undefined;
-        const { receiver, events, description, isEnabled } = change;
+        const { userId, receiver, events, description, isEnabled } = change;
         const isTurned = isEnabled !== undefined && isEnabled !== before.isEnabled;
         await queryWebhook(trx, name).update({
             updated_at: now(trx),
             ...(receiver && toReceiver(receiver)),
-            ...(receiver && receiver.url !== before.url && { has_delivered: false }),
+            ...(receiver && receiver.url !== before.url && { has_delivered: false, made_by: userId }),
             ...(events && { events: [...events] }),
             ...(description !== undefined && { description }),
             ...(isTurned && (isEnabled ? enabledColumns(trx) : disabledColumns(trx, 'caller'))),
@@ -175,10 +174,6 @@ function enabledColumns(db: Db) {
         failing_since: null,
         warned_at: null,
     };
-}
-
-function disabledColumns(db: Db, reason: DisabledReason) {
-    return { is_enabled: false, disabled_at: now(db), disabled_reason: reason };
 }
 
 /** Rotates the secret; the previous one also signs for a day. Undefined if there is no such webhook. */
@@ -228,40 +223,6 @@ function idsOf(rows: { id: string }[]): string[] {
     return rows.map(({ id }) => id);
 }
 
-/** The reason in the email to owners. */
-const WHY: Readonly<Record<Exclude<DisabledReason, 'caller'>, string>> = {
-    gone: 'it answered 410 Gone',
-    failing: 'none of its deliveries succeeded for five days',
-    backlog: `more than ${MAX_WAITING.toLocaleString('en')} deliveries waited for it`,
-};
-
-/** Disables webhooks that are still enabled, and mails the owners of their workspaces. */
-export async function disableWebhooks(db: Db, webhookIds: readonly string[], reason: Exclude<DisabledReason, 'caller'>): Promise<void> {
-    if (webhookIds.length === 0) return;
-    await db.transaction(async (trx) => {
-        await holdSpreading(trx);
-        const ended: Pick<Webhook, 'webhookId' | 'workspaceId' | 'url'>[] = await trx('webhooks')
-            .whereIn('id', webhookIds)
-            .where({ is_enabled: true })
-            .update({ ...disabledColumns(trx, reason), updated_at: now(trx) })
-            .returning(['id as webhookId', 'workspace_id as workspaceId', 'url']);
-        await stopWaiting(
-            trx,
-            ended.map(({ webhookId }) => webhookId),
-        );
-        for (const { webhookId, workspaceId, url } of ended) {
-            const details = { reason };
-            await recordAct(trx, { actor: 'system', workspaceId, action: 'webhook.disabled', target: webhookId, details });
-            await notifyOwners(trx, {
-                workspaceId,
-                domain: WEBHOOK_NEWS,
-                subject: 'A webhook was disabled',
-                line: `The webhook ${withoutQuery(url)} (${webhookId}) was disabled: ${WHY[reason]}. It receives no more events. Enable it once the receiver works again. Failed deliveries can be redelivered for 14 days.`,
-            });
-        }
-    });
-}
-
 /** Warns the owners of workspaces, once, that these webhooks will be disabled. */
 export async function warnOfFailing(db: Db, webhookIds: readonly string[]): Promise<void> {
     if (webhookIds.length === 0) return;
@@ -293,14 +254,6 @@ export async function findBacklogs(db: Db): Promise<string[]> {
     return idsOf(rows);
 }
 
-/** Stops waiting deliveries; they are sent only if a user redelivers them. */
-async function stopWaiting(db: Db, webhookIds: readonly string[]): Promise<void> {
-    await db('webhook_deliveries')
-        .whereIn('webhook_id', webhookIds)
-        .where({ status: 'pending' })
-        .update({ status: 'stopped', due_at: null });
-}
-
 async function moveWaiting(db: Db, webhookId: string, host: string): Promise<void> {
     const moved = await db('webhook_deliveries').where({ webhook_id: webhookId, status: 'pending' }).whereNot({ host }).update({ host });
     if (moved > 0) await wakeHost(db, host);
@@ -312,11 +265,6 @@ export async function wakeHost(db: Db, host: string): Promise<void> {
         .insert({ host, due_at: now(db) })
         .onConflict('host')
         .merge({ due_at: db.raw('least(webhook_hosts.due_at, excluded.due_at)') });
-}
-
-/** A URL as logs, emails and the audit log show it, since its query may contain a secret of the receiver. */
-function withoutQuery(url: string): string {
-    return url.replace(/\?.*$/, '');
 }
 
 function toReceiver({ url, host, registrable }: Receiver) {

@@ -1,0 +1,85 @@
+import { MAX_WAITING } from '../../domain/events/webhook-bounds.ts';
+import { type Db, now } from '../../platform/db.ts';
+import { recordAct } from '../accounts/workspace-audit.ts';
+import { notifyOwners } from '../accounts/workspace-news.ts';
+import { holdSpreading } from './spread.ts';
+
+/**
+ * `caller`: disabled by PATCH, or its creator left the workspace. `gone`: the receiver answered 410. `failing`: all attempts failed.
+ * `backlog`: too many waiting deliveries.
+ */
+export type DisabledReason = 'caller' | 'gone' | 'failing' | 'backlog';
+
+/** Why Routebook disables a webhook. */
+type Cause = Exclude<DisabledReason, 'caller'> | 'left';
+
+/** Notices about webhooks are combined in one email. */
+export const WEBHOOK_NEWS = 'webhooks';
+
+const WORKS_AGAIN = 'Enable it once the receiver works again. Failed deliveries can be redelivered for 14 days.';
+
+/** The reason in the email to owners, and what to do. */
+const WHY: Readonly<Record<Cause, [reason: string, advice: string]>> = {
+    gone: ['it answered 410 Gone', WORKS_AGAIN],
+    failing: ['none of its deliveries succeeded for five days', WORKS_AGAIN],
+    backlog: [`more than ${MAX_WAITING.toLocaleString('en')} deliveries waited for it`, WORKS_AGAIN],
+    left: [
+        'the person who chose its URL left the workspace or may no longer have keys there',
+        'Enable it if the receiver is yours, and rotate its secret, which that person knows.',
+    ],
+};
+
+/** Disables webhooks that are still enabled, and mails the owners of their workspaces. */
+export async function disableWebhooks(db: Db, webhookIds: readonly string[], cause: Exclude<Cause, 'left'>): Promise<void> {
+    if (webhookIds.length > 0) await db.transaction((trx) => disable(trx, webhookIds, cause));
+}
+
+/**
+ * Disables the webhooks of a person in these workspaces, whose events the person may no longer read. Call it in the transaction that ends
+ * the memberships.
+ */
+export async function disableWebhooksOf(trx: Db, userId: string, workspaceIds: readonly string[]): Promise<void> {
+    const own: string[] = await trx('webhooks').where({ made_by: userId }).whereIn('workspace_id', workspaceIds).pluck('id');
+    if (own.length > 0) await disable(trx, own, 'left');
+}
+
+async function disable(trx: Db, webhookIds: readonly string[], cause: Cause): Promise<void> {
+    await holdSpreading(trx);
+    const ended: { webhookId: string; workspaceId: string; url: string }[] = await trx('webhooks')
+        .whereIn('id', webhookIds)
+        .where({ is_enabled: true })
+        .update({ ...disabledColumns(trx, cause === 'left' ? 'caller' : cause), updated_at: now(trx) })
+        .returning(['id as webhookId', 'workspace_id as workspaceId', 'url']);
+    await stopWaiting(
+        trx,
+        ended.map(({ webhookId }) => webhookId),
+    );
+    const [reason, advice] = WHY[cause];
+    for (const { webhookId, workspaceId, url } of ended) {
+        const details = { reason: cause };
+        await recordAct(trx, { actor: 'system', workspaceId, action: 'webhook.disabled', target: webhookId, details });
+        await notifyOwners(trx, {
+            workspaceId,
+            domain: WEBHOOK_NEWS,
+            subject: 'A webhook was disabled',
+            line: `The webhook ${withoutQuery(url)} (${webhookId}) was disabled: ${reason}. It receives no more events. ${advice}`,
+        });
+    }
+}
+
+export function disabledColumns(db: Db, reason: DisabledReason) {
+    return { is_enabled: false, disabled_at: now(db), disabled_reason: reason };
+}
+
+/** Stops waiting deliveries; they are sent only if a user redelivers them. */
+export async function stopWaiting(db: Db, webhookIds: readonly string[]): Promise<void> {
+    await db('webhook_deliveries')
+        .whereIn('webhook_id', webhookIds)
+        .where({ status: 'pending' })
+        .update({ status: 'stopped', due_at: null });
+}
+
+/** A URL as logs, emails and the audit log show it, since its query may contain a secret of the receiver. */
+export function withoutQuery(url: string): string {
+    return url.replace(/\?.*$/, '');
+}
