@@ -67,7 +67,7 @@ function fits(names: readonly string[], wanted: readonly string[] = [], allowed:
 
 /** Placeholders of a body have the names of its keys, as identifiers. */
 function plain(names: readonly string[]): string[] {
-    return names.map((name) => (/^[\w-]+$/.test(name) ? wordsOf(name).join('_') : name));
+    return names.map((name) => (/^[\w[\]-]+$/.test(name) ? wordsOf(name).join('_') : name));
 }
 
 /** The path with nameless placeholders; constants in the query belong to it. */
