@@ -7,6 +7,7 @@ import { byFit, type Found, pageOf, spread } from '../../shared/domain/find/orde
 import { readTask } from '../../shared/domain/find/task.ts';
 import { correctTypo, unknownWords, weigh } from '../../shared/domain/find/weigh.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
+import { stemsOf } from '../../shared/domain/search/tokens.ts';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
 import { shippedPhrases } from '../../shared/platform/phrases.ts';
 import { endpoint } from './one-package.ts';
@@ -26,7 +27,7 @@ const wordsOf = (more: Partial<PackageEndpoint>, name?: string) =>
 describe('the words of an endpoint', () => {
     it('weigh more the nearer they are to its action', () => {
         const words = wordsOf({
-            description: 'The quote of a broker.',
+            description: 'The quote of a broker, with commission, validity and delivery.',
             params: [{ name: 'broker_id', source: 'query', required: false, description: 'Number of the office.' }],
             response: {
                 schema: {
@@ -43,6 +44,22 @@ describe('the words of an endpoint', () => {
         expect(words.get('lamp')).to.equal('B');
         expect(words.get('sell')).to.equal('D');
         expect(words.has('patienc')).to.equal(false);
+    });
+
+    it('of a terse endpoint weigh as much where only the site says them', () => {
+        expect(wordsOf({ description: 'Table.' }, 'table').get('sell')).to.equal('B');
+        expect(wordsOf({ description: 'Table of all quotes by broker, office and month.' }, 'table').get('sell')).to.equal('D');
+    });
+
+    it('are the same in the plural', () => {
+        for (const [one, many] of [
+            ['movie', 'movies'],
+            ['cookie', 'cookies'],
+            ['city', 'cities'],
+            ['lamp', 'lamps'],
+        ] as const) {
+            expect(stemsOf(many), many).to.deep.equal(stemsOf(one));
+        }
     });
 
     it('include their place', () => {
@@ -160,7 +177,11 @@ describe('a task', () => {
 
     it('may ask for an action', () => {
         expect(partsOf('book two seats')[0]).to.equal('act !write');
+        expect(partsOf('I want to book two seats')[0]).to.equal('act !write');
         expect(partsOf('books about tables')[0]).to.equal('what book ~book');
+        // Here it is a noun, or says how something is.
+        expect(partsOf('is the book there')[0]).to.equal('what book ~book');
+        expect(partsOf('open pull requests').join()).to.not.include('!write');
         expect(partsOf('translate this')[0]).to.match(/^act translat/);
     });
 

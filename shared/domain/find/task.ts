@@ -71,7 +71,8 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     const read = units.map(({ stems: own, ideas, isPhrase, place }, index): TaskPart => {
         const [stem = ''] = own;
         const written = words[place] ?? '';
-        const act = index === 0 && !isPhrase && dictionary.acts.get(foldCase(written));
+        const isFirst = index === 0 && words.slice(0, place).every((word) => ASKING.has(foldCase(word)));
+        const act = isFirst && !isPhrase && dictionary.acts.get(foldCase(written));
         if (act === 'change') return { stem: undefined, ideas: [MARKS.write], kind: 'act' };
         if (act === 'work') return { stem, ideas, kind: 'act' };
         const isVerb = !isPhrase && dictionary.little.has(stem) && BEFORE_VERBS.has(foldCase(words[place - 1] ?? ''));
@@ -192,6 +193,9 @@ function authorIn(words: readonly string[], dictionary: Phrases): TaskPart | und
 }
 
 const AUTHOR = '~author';
+
+/** A verb that begins a task may follow these: "please book", "I want to book". In "is the book here" it is no verb. */
+const ASKING = new Set('i we you me us please can could may will would want to'.split(' '));
 
 /** A word after one of these is a verb: in "can I make", `make` is not the make of a car. */
 const BEFORE_VERBS = new Set('i we you they he she it to can could may might must shall should will would did does do'.split(' '));
