@@ -13,6 +13,8 @@ import { openWorld, type World } from '../support/world.ts';
 import { orderFor } from './books.ts';
 
 const [SITE, ITEMS] = ['claims.test', 3000];
+/** Executions of a prepared statement after which PostgreSQL keeps one plan. */
+const PLANNED_AFTER = 6;
 
 describe('a claim of jobs', () => {
     let world: World;
@@ -30,8 +32,8 @@ describe('a claim of jobs', () => {
         await world.close();
     });
 
-    async function order(): Promise<string> {
-        const lines = Array.from({ length: ITEMS }, (_, at) => JSON.stringify({ site: SITE, endpoint: 'product', params: { id: at + 1 } }));
+    async function order(items = ITEMS): Promise<string> {
+        const lines = Array.from({ length: items }, (_, at) => JSON.stringify({ site: SITE, endpoint: 'product', params: { id: at + 1 } }));
         const headers = { 'content-type': 'application/x-ndjson' };
         return dataOf<{ batch_id: string }>(await ada.call('POST', '/v1/batches', { body: lines.join('\n'), headers })).batch_id;
     }
@@ -95,6 +97,23 @@ describe('a claim of jobs', () => {
         const scans = await scanned();
         await countOpenJobs(db);
         expect((await scanned()) - scans, 'to count open jobs').to.equal(0);
+        await cancelBatch(db, ada.workspaceId, batchId);
+    });
+
+    it('reads few of the queued items of a batch that comes after the claim was planned, and does not plan it again', async () => {
+        await db.raw('analyze jobs');
+        const small = await order(PLANNED_AFTER + 1);
+        const claim = () => claimJobs(db, [newId('op')], { accounts: new Map(), sites: new Map() });
+        for (let claims = 0; claims < PLANNED_AFTER; claims++) expect(await claim()).to.have.lengthOf(1);
+        await cancelBatch(db, ada.workspaceId, small);
+        const batchId = await order();
+        const before = await read();
+        expect(await claim()).to.have.lengthOf(1);
+        expect((await read()) - before).to.be.below(300);
+        const { rows } = await db.raw(
+            "select generic_plans::integer as kept from pg_prepared_statements where statement like '%insert into job_turns%'",
+        );
+        expect(rows[0].kept).to.be.above(0);
         await cancelBatch(db, ada.workspaceId, batchId);
     });
 });

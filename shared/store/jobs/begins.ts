@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import type { Db } from '../../platform/db.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { type HoldOrder, holdArrays } from '../credits/moves.ts';
 import { type ClaimedJob, lockClaimed } from './claims.ts';
 import { type Ending, endHolds, type Held, holdJobs, slicesOf } from './holds.ts';
@@ -75,8 +75,7 @@ async function beginAtOnce(db: Db, batchId: string, jobs: readonly StartOrder[])
         ...holding,
         ...batches,
     ];
-    // The types of knex know no arrays with null.
-    const { rows } = await db.raw<{ rows: BegunRow[] }>(BEGIN, values as Knex.RawBinding[]);
+    const rows = await runPrepared<BegunRow>(db, BEGIN, values, TIMEOUT_MS);
     if (!rows.some(({ begun, stale }) => begun || stale)) return undefined;
     const found = new Map(rows.map((row) => [row.operation, row]));
     return jobs.map(({ operation, order: { maxUnits } }) => {
@@ -85,6 +84,8 @@ async function beginAtOnce(db: Db, batchId: string, jobs: readonly StartOrder[])
         return { hold: row.hold, amount: row.amount, units: maxUnits };
     });
 }
+
+const TIMEOUT_MS = 5000;
 
 interface BegunRow {
     operation: string;
@@ -98,10 +99,13 @@ interface BegunRow {
 const STARTED = `status = 'running', account_id = n.account_id, hold_operation = nullif(n.hold, j.operation), held = n.held, waiting_for = null,
     attempts = j.attempts + 1, started_at = coalesce(j.started_at, app_now())`;
 
-/** Raw: locks the items, then the account, then by the trigger of jobs the batch, like all transactions. */
-const BEGIN = `
+/** Locks the items, then the account, then by the trigger of jobs the batch, like all transactions. */
+const BEGIN: PreparedQuery = {
+    name: 'jobs_begin',
+    text: `
     with given as (
-        select * from unnest(cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as bigint[]), cast(? as integer[]))
+        select * from unnest((select $1::text[]), (select $2::text[]), (select $3::text[]), (select $4::text[]), (select $5::bigint[]),
+                             (select $6::integer[]))
             as n (job_id, operation, account_id, hold, held, place)
     ), waiting as materialized (
         select j.job_id from jobs j join given n on n.job_id = j.job_id and n.operation = j.operation
@@ -110,13 +114,11 @@ const BEGIN = `
     ), moved as materialized (
         select m.operation, m.units, m.is_stale
         from (select count(*) as jobs from waiting) w
-        join batches b on b.batch_id = ? and b.status = 'running' and b.max_credits is null and b.waiting_for is null
+        join batches b on b.batch_id = $7 and b.status = 'running' and b.max_credits is null and b.waiting_for is null
         cross join lateral credits_move(
             -- The items are counted, so they are locked first.
             case when w.jobs > 0 then cast('{}' as text[]) end, '{}', 0, 0, 0,
-            cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as text[]), cast(? as text[]),
-            cast(? as bigint[]), cast(? as text[]), cast(? as bigint[]), cast(? as integer[]), cast(? as bigint[]), cast(? as boolean[]),
-            cast(? as text[]), cast(? as text[]), h_batch => cast(? as text[]), h_items => cast(? as integer[])) m
+            $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, h_batch => $23, h_items => $24) m
         where w.jobs = (select count(*) from given)
     ), begun as (
         update jobs j
@@ -126,7 +128,8 @@ const BEGIN = `
         returning j.operation
     )
     select n.operation, n.hold, n.held as amount, b.operation is not null as begun, coalesce(m.is_stale, false) as stale
-    from given n left join moved m on m.operation = n.hold left join begun b on b.operation = n.operation`;
+    from given n left join moved m on m.operation = n.hold left join begun b on b.operation = n.operation`,
+};
 
 async function beginInSteps(db: Db, batchId: string | null, jobs: readonly StartOrder[]): Promise<StartResult[]> {
     return db.transaction(async (trx) => {

@@ -1,6 +1,7 @@
 import type { WaitingFor } from '../../domain/jobs/states.ts';
 import type { Effect } from '../../domain/types.ts';
 import { columnList, columns, type Db } from '../../platform/db.ts';
+import { compose, runComposed } from '../../platform/prepared-query.ts';
 
 /** A claimed job. It belongs to one worker until it starts, waits again or ends. */
 export interface ClaimedJob {
@@ -49,6 +50,7 @@ const CLAIMED = columns(
 /** How long a worker counts as alive after its last lease renewal, in milliseconds. */
 const LEASE_MS = 10_000;
 const LEASE = `fleet_now() + ${LEASE_MS} * interval '1 millisecond'`;
+const TIMEOUT_MS = 30_000;
 /** The advisory lock that serializes claims. */
 const CLAIMS_LOCK = 7_062_614;
 
@@ -64,7 +66,7 @@ const dueOf = (ofLine: string) => `
         select d.*, row_number() over (order by d.due_at, d.number) as turn
         from (select q.job_id, q.site, q.deaths, q.due_at, q.number from jobs q
               where ${ofLine} and q.finished_at is null and q.operation is null
-                    and q.due_at <= app_now() and q.expires_at > app_now() and q.site <> all (cast(:stillSites as text[]))
+                    and q.due_at <= app_now() and q.expires_at > app_now() and q.site <> all (cast(:stillsites as text[]))
                     and not exists (select from job_pauses p where p.account_id in ('', q.account_id) and p.site = q.site)
               order by q.due_at, q.number limit :limit) d
     ) j`;
@@ -78,6 +80,73 @@ const ANY_QUEUED = `(
     or exists (select from batches where finished_at is null and queued > 0)
 )`;
 
+const LOCK = compose(`select ${ANY_QUEUED} and pg_try_advisory_xact_lock(:key) as won`, { key: 'bigint' });
+
+/** Planned once per connection: planning takes longer than a claim. */
+const CLAIM = compose(
+    `
+    with active as (
+        -- Items may count for another account than their batch: the one that paid for their last attempt.
+        select account_id from job_accounts where open_items > 0
+        union select account_id from batches where finished_at is null and queued > 0
+    ), ready as (
+        select a.account_id, coalesce(t.served_at, '-infinity') as served_at, r.free
+        from job_accounts a join active using (account_id) left join job_turns t on t.line = a.account_id
+        left join unnest(:accounts, :accountsfree) as r (account_id, free) using (account_id)
+        where coalesce(r.free, 1) > 0
+            and not exists (select from job_pauses p where p.account_id in ('', a.account_id) and p.site = '')
+    ), lines as (
+        select a.account_id, a.served_at, a.free, null as batch_id, null as key_id, a.served_at as line_served_at, j.*
+        from ready a ${dueOf('q.account_id = a.account_id and q.batch_id is null')}
+        union all
+        select a.account_id, a.served_at, a.free, b.batch_id, b.key_id, coalesce(t.served_at, '-infinity'), j.*
+        from ready a join batches b using (account_id) left join job_turns t on t.line = b.batch_id
+        ${dueOf('q.batch_id = b.batch_id')}
+        where b.finished_at is null and b.status = 'running' and b.queued > 0 and b.due_at <= app_now()
+    ), due as (
+        select l.*, row_number() over (partition by account_id order by turn, line_served_at, batch_id) as account_turn from lines l
+    ), alone as (
+        select job_id from due where deaths > 0
+            and not exists (select from jobs r where r.operation is not null and r.deaths > 0)
+        order by account_turn, served_at, due_at limit 1
+    ), eligible as (
+        select d.*, s.free as site_free, row_number() over (partition by d.site order by d.account_turn, d.served_at, d.due_at) as site_turn
+        from due d
+        left join unnest(:sites, :sitesfree) as s (site, free) using (site)
+        where (d.deaths = 0 or d.job_id in (select job_id from alone)) and d.account_turn <= coalesce(d.free, d.account_turn)
+    ), chosen as (
+        select job_id, account_id, batch_id, key_id, row_number() over (order by account_turn, served_at, due_at) as place
+        from eligible where site_turn <= coalesce(site_free, site_turn)
+        order by account_turn, served_at, due_at limit :limit
+    ), taken as (
+        select j.job_id, c.account_id, c.key_id, row_number() over (order by c.place) as place
+        from (select j.job_id from jobs j where j.job_id in (select job_id from chosen)
+                  and j.status = 'queued' and j.operation is null order by j.job_id for update skip locked) j
+        join chosen c using (job_id)
+    ), claimed as (
+        update jobs j set operation = o.operation, lease_until = ${LEASE}
+        from taken t join unnest(:operations) with ordinality as o (operation, place) using (place)
+        where j.job_id = t.job_id
+        returning ${columnList(CLAIMED)}, t.account_id as "accountId", coalesce(t.key_id, j.key_id) as "keyId"
+    ), served as (
+        insert into job_turns (line, served_at)
+        select line, fleet_now() from (
+            select "accountId" from claimed union select "batchId" from claimed where "batchId" is not null
+        ) l (line)
+        on conflict (line) do update set served_at = excluded.served_at
+    )
+    select * from claimed`,
+    {
+        limit: 'integer',
+        operations: 'text[]',
+        accounts: 'text[]',
+        accountsfree: 'integer[]',
+        sites: 'text[]',
+        sitesfree: 'integer[]',
+        stillsites: 'text[]',
+    },
+);
+
 /**
  * Claims up to `operations.length` jobs for a worker, one per operation. Accounts take turns. Within an account, its batches and single
  * jobs take turns, those that have waited longest first; each contributes its longest due job. Returns no jobs while another process claims
@@ -86,71 +155,18 @@ const ANY_QUEUED = `(
  */
 export async function claimJobs(db: Db, operations: readonly string[], { accounts, sites }: Capacity): Promise<ClaimedJob[]> {
     return db.transaction(async (trx) => {
-        const { rows: locks } = await trx.raw(`select ${ANY_QUEUED} and pg_try_advisory_xact_lock(?) as won`, [CLAIMS_LOCK]);
-        if (locks[0].won !== true) return [];
-        const { rows } = await trx.raw<{ rows: ClaimedJob[] }>(
-            `with active as (
-                -- Items may count for another account than their batch: the one that paid for their last attempt.
-                select account_id from job_accounts where open_items > 0
-                union select account_id from batches where finished_at is null and queued > 0
-            ), ready as (
-                select a.account_id, coalesce(t.served_at, '-infinity') as served_at, r.free
-                from job_accounts a join active using (account_id) left join job_turns t on t.line = a.account_id
-                left join unnest(cast(:accounts as text[]), cast(:accountsFree as integer[])) as r (account_id, free) using (account_id)
-                where coalesce(r.free, 1) > 0
-                    and not exists (select from job_pauses p where p.account_id in ('', a.account_id) and p.site = '')
-            ), lines as (
-                select a.account_id, a.served_at, a.free, null as batch_id, null as key_id, a.served_at as line_served_at, j.*
-                from ready a ${dueOf('q.account_id = a.account_id and q.batch_id is null')}
-                union all
-                select a.account_id, a.served_at, a.free, b.batch_id, b.key_id, coalesce(t.served_at, '-infinity'), j.*
-                from ready a join batches b using (account_id) left join job_turns t on t.line = b.batch_id
-                ${dueOf('q.batch_id = b.batch_id')}
-                where b.finished_at is null and b.status = 'running' and b.queued > 0 and b.due_at <= app_now()
-            ), due as (
-                select l.*, row_number() over (partition by account_id order by turn, line_served_at, batch_id) as account_turn from lines l
-            ), alone as (
-                select job_id from due where deaths > 0
-                    and not exists (select from jobs r where r.operation is not null and r.deaths > 0)
-                order by account_turn, served_at, due_at limit 1
-            ), eligible as (
-                select d.*, s.free as site_free, row_number() over (partition by d.site order by d.account_turn, d.served_at, d.due_at) as site_turn
-                from due d
-                left join unnest(cast(:sites as text[]), cast(:sitesFree as integer[])) as s (site, free) using (site)
-                where (d.deaths = 0 or d.job_id in (select job_id from alone)) and d.account_turn <= coalesce(d.free, d.account_turn)
-            ), chosen as (
-                select job_id, account_id, batch_id, key_id, row_number() over (order by account_turn, served_at, due_at) as place
-                from eligible where site_turn <= coalesce(site_free, site_turn)
-                order by account_turn, served_at, due_at limit :limit
-            ), taken as (
-                select j.job_id, c.account_id, c.key_id, row_number() over (order by c.place) as place
-                from (select j.job_id from jobs j where j.job_id in (select job_id from chosen)
-                          and j.status = 'queued' and j.operation is null order by j.job_id for update skip locked) j
-                join chosen c using (job_id)
-            ), claimed as (
-                update jobs j set operation = o.operation, lease_until = ${LEASE}
-                from taken t join unnest(cast(:operations as text[])) with ordinality as o (operation, place) using (place)
-                where j.job_id = t.job_id
-                returning ${columnList(CLAIMED)}, t.account_id as "accountId", coalesce(t.key_id, j.key_id) as "keyId"
-            ), served as (
-                insert into job_turns (line, served_at)
-                select line, fleet_now() from (
-                    select "accountId" from claimed union select "batchId" from claimed where "batchId" is not null
-                ) l (line)
-                on conflict (line) do update set served_at = excluded.served_at
-            )
-            select * from claimed`,
-            {
-                limit: operations.length,
-                operations: [...operations],
-                accounts: [...accounts.keys()],
-                accountsFree: [...accounts.values()],
-                sites: [...sites.keys()],
-                sitesFree: [...sites.values()],
-                stillSites: [...sites].filter(([, free]) => free === 0).map(([site]) => site),
-            },
-        );
-        return rows;
+        const [lock] = await runComposed<{ won: boolean }>(trx, LOCK, { key: CLAIMS_LOCK }, TIMEOUT_MS);
+        if (lock?.won !== true) return [];
+        const values = {
+            limit: operations.length,
+            operations: [...operations],
+            accounts: [...accounts.keys()],
+            accountsfree: [...accounts.values()],
+            sites: [...sites.keys()],
+            sitesfree: [...sites.values()],
+            stillsites: [...sites].filter(([, free]) => free === 0).map(([site]) => site),
+        };
+        return runComposed<ClaimedJob>(trx, CLAIM, values, TIMEOUT_MS);
     });
 }
 

@@ -1,11 +1,13 @@
-import type { Knex } from 'knex';
 import { newId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
+import { compose, runComposed } from '../../platform/prepared-query.ts';
 import { BONUSES } from '../credits/bonuses.ts';
 import type { AttemptEnd, EndedAttempt, EndingAttempt, HoldEnd } from './write-ends.ts';
 
 /** The SQLSTATE of `undo_if` (migrations/400_ends_at_once.ts). */
 const UNDONE_BY_ITSELF = '09000';
+
+const TIMEOUT_MS = 5000;
 
 /** The ends that one statement can write. The others depend on the state of the batch or on a mark. */
 type SimpleEnd = AttemptEnd & { status: 'succeeded' | 'failed' };
@@ -40,33 +42,31 @@ type EndedRow = Pick<HoldEnd, 'marked' | 'charged' | 'available'> & { operation:
 /** Returns nothing if the statement would close or pause the batch, which also records an event: the steps do that. */
 async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly EndedRow[]> {
     if (ending.length === 0) return [];
-    const values: unknown[] = [
-        ending.map(({ attempt }) => attempt.jobId),
-        ending.map(({ attempt }) => attempt.operation),
-        ending.map(({ attempt }) => attempt.charge),
-        ending.map(() => newId('op')),
-        ending.map(({ end }) => end.status),
-        ending.map(({ end }) => (end.status === 'failed' ? end.code : null)),
-        ending.map(({ end }) => (end.status === 'failed' ? end.error : null)),
-        ending.map(({ end }) => (end.status === 'succeeded' ? end.result : null)),
-        ending.map(({ end }) => (end.status === 'succeeded' ? end.question : null)),
-        ...[BONUSES.firstFetch, BONUSES.referral, BONUSES.referralsAMonth],
-        ending[0]?.attempt.batchId ?? null,
-    ];
+    const values = {
+        batch: ending[0]?.attempt.batchId ?? null,
+        ids: ending.map(({ attempt }) => attempt.jobId),
+        operations: ending.map(({ attempt }) => attempt.operation),
+        charges: ending.map(({ attempt }) => attempt.charge),
+        movements: ending.map(() => newId('op')),
+        statuses: ending.map(({ end }) => end.status),
+        codes: ending.map(({ end }) => (end.status === 'failed' ? end.code : null)),
+        errors: ending.map(({ end }) => (end.status === 'failed' ? end.error : null)),
+        results: ending.map(({ end }) => (end.status === 'succeeded' ? end.result : null)),
+        questions: ending.map(({ end }) => (end.status === 'succeeded' ? end.question : null)),
+        ...{ first: BONUSES.firstFetch, referral: BONUSES.referral, monthly: BONUSES.referralsAMonth },
+    };
     try {
-        // The types of knex know no arrays with null.
-        return (await db.raw<{ rows: EndedRow[] }>(END, values as Knex.RawBinding[])).rows;
+        return await runComposed<EndedRow>(db, END, values, TIMEOUT_MS);
     } catch (error) {
         if (error instanceof Error && 'code' in error && error.code === UNDONE_BY_ITSELF) return [];
         throw error;
     }
 }
 
-/** Raw: locks the items, then their holds and the account, then the batch, like all transactions. */
-const END = `
-    with given as (
-        select * from unnest(cast(? as text[]), cast(? as text[]), cast(? as bigint[]), cast(? as text[]), cast(? as text[]), cast(? as text[]),
-                             cast(? as bytea[]), cast(? as bytea[]), cast(? as text[]))
+/** Locks the items, then their holds and the account, then the batch, like all transactions. */
+const END = compose(
+    `with given as (
+        select * from unnest(:ids, :operations, :charges, :movements, :statuses, :codes, :errors, :results, :questions)
             with ordinality as n (job_id, operation, charge, movement, status, code, error, result, question, place)
     ), ending as materialized (
         select n.*, j.held, coalesce(j.hold_operation, j.operation) as hold
@@ -83,7 +83,7 @@ const END = `
         from (select array_agg(hold order by hold) as holds, array_agg(charge order by hold) as charges, array_agg(part order by hold) as parts,
                      array_agg(movement order by hold) as movements
               from settlements) s
-        cross join lateral credits_move(s.holds, s.charges, ?, ?, ?, s_part => s.parts, s_movement => s.movements) m
+        cross join lateral credits_move(s.holds, s.charges, :first, :referral, :monthly, s_part => s.parts, s_movement => s.movements) m
         where s.holds is not null
     ), ended as materialized (
         select e.*, row_number() over (order by e.place) as end_place, least(coalesce(e.charge, 0), e.held) as charged, m.marked, m.available
@@ -92,7 +92,7 @@ const END = `
         update batches b
         set ends = b.ends + c.items
         from (select count(*) as items, count(*) filter (where status = 'failed') as failed from ended) c
-        where b.batch_id = ? and c.items > 0
+        where b.batch_id = :batch and c.items > 0
         returning b.ends - c.items as before,
                   -- The trigger of jobs has not counted these ends yet.
                   undo_if(b.queued + b.running <= c.items
@@ -109,4 +109,9 @@ const END = `
         where j.job_id = e.job_id
         returning e.operation
     )
-    select e.operation, e.marked, e.charged, e.available from ended e join written w on w.operation = e.operation`;
+    select e.operation, e.marked, e.charged, e.available from ended e join written w on w.operation = e.operation`,
+    {
+        ...{ ids: 'text[]', operations: 'text[]', charges: 'bigint[]', movements: 'text[]', statuses: 'text[]', codes: 'text[]' },
+        ...{ errors: 'bytea[]', results: 'bytea[]', questions: 'text[]', first: 'integer', referral: 'integer', monthly: 'integer' },
+    },
+);
