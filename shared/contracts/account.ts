@@ -7,15 +7,11 @@ const names = () => Joi.array().items(Joi.string()).allow(null);
 
 const scopes = () =>
     Joi.object({
-        effects: Joi.array()
-            .items(Joi.string().valid(...EFFECTS))
-            .required(),
+        effects: Joi.array().items(v.oneOf(EFFECTS)).required(),
         sites: names().required().description('Exact names; null: all'),
         endpoints: names().required().description('Names of endpoints; null: all'),
         connections: names().required().description('Ids; null: all; empty: none'),
-        routes: Joi.array()
-            .items(Joi.string().valid(...ROUTE_SCOPES))
-            .required(),
+        routes: Joi.array().items(v.oneOf(ROUTE_SCOPES)).required(),
         ip_allow: names().required().description('Addresses and CIDR ranges that may use the key; null: all'),
     });
 
@@ -37,8 +33,7 @@ export interface AccountAnswer {
 
 export const getAccount = contract<object, object, undefined, AccountAnswer>({
     name: 'getAccount',
-    method: 'GET',
-    path: '/v1/account',
+    route: 'GET /v1/account',
     tag: 'Account',
     summary: 'Read plan, credits and limits of the account',
     scope: 'none',

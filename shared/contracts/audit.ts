@@ -21,8 +21,7 @@ export interface AuditEntry {
 
 export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
     name: 'getAudit',
-    method: 'GET',
-    path: '/v1/audit',
+    route: 'GET /v1/audit',
     tag: 'Account',
     summary: 'List the audit log of the workspace',
     description:
@@ -31,7 +30,7 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
     managersOnly: true,
     query: Joi.object<AuditQuery, true>({
         actor: Joi.string().min(1).max(64).description('Who acted: usr_…, key_…, wsp_…, operator or system'),
-        action: Joi.string().valid(...ACT_NAMES),
+        action: v.oneOf(ACT_NAMES),
         since: Joi.string()
             .pattern(/^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?Z)?$/)
             .custom((text: string, { error }) => (Number.isNaN(Date.parse(text)) ? error('string.pattern.base') : text))
@@ -48,9 +47,7 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
                     actor: Joi.string()
                         .required()
                         .description('usr_…, key_…, wsp_… for another workspace, operator, or system for Routebook itself'),
-                    action: Joi.string()
-                        .valid(...ACT_NAMES)
-                        .required(),
+                    action: v.oneOf(ACT_NAMES).required(),
                     target: Joi.string().allow('').required().description('An id, a member, a site, or site@version'),
                     ip: Joi.string().allow(null).required().description('Address of the client'),
                     details: v.jsonObject().required().description('What changed'),

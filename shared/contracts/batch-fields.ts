@@ -124,9 +124,7 @@ export const batchEnvelope = Joi.object<BatchRequest, true>({ ...fields(), items
 export const batchFields = () => ({
     batch_id: Joi.string().required().description('bat_…'),
     name: Joi.string().allow(null).required(),
-    status: Joi.string()
-        .valid(...BATCH_STATUSES)
-        .required(),
+    status: v.oneOf(BATCH_STATUSES).required(),
     counts: Joi.object(Object.fromEntries(['total', ...JOB_STATUSES].map((name) => [name, v.count().required()]))).required(),
     credits: Joi.object({ used: v.count().required(), max: v.count().required() }).required(),
     waiting_for: Joi.string()

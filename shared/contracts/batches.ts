@@ -26,19 +26,17 @@ import { CALL_HEADERS } from './fetch.ts';
 import { jobFields, type WaitQuery, waitQuery } from './jobs.ts';
 import * as v from './vocabulary.ts';
 
-const TAG = 'Jobs';
+const COMMON = { tag: 'Jobs', scope: 'jobs' } as const;
 const ONE = ['BATCH_NOT_FOUND', 'RATE_LIMITED'] as const;
 const batchParams = () => Joi.object<{ batch_id: string }, true>({ batch_id: Joi.string().required().description('bat_…') });
 const { json, lines } = BATCH_BODIES;
 
 export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | BatchDryRun>({
+    ...COMMON,
     name: 'postBatch',
-    method: 'POST',
-    path: '/v1/batches',
-    tag: TAG,
+    route: 'POST /v1/batches',
     summary: 'Queue many calls as a batch',
     description: `All items are validated before anything is stored. One invalid item rejects the batch; details list the first 100 problems. Send up to ${json.items.toLocaleString('en')} items as JSON, or ${lines.items.toLocaleString('en')} as application/x-ndjson, one item per line, with the other fields in the query.`,
-    scope: 'jobs',
     idempotent: true,
     query: Joi.object<BatchQuery, true>({
         dry_run: Joi.boolean().description('Validates and prices all items and stores nothing'),
@@ -72,12 +70,10 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
 });
 
 export const getBatch = contract<{ batch_id: string }, WaitQuery, undefined, Batch>({
+    ...COMMON,
     name: 'getBatch',
-    method: 'GET',
-    path: '/v1/batches/{batch_id}',
-    tag: TAG,
+    route: 'GET /v1/batches/{batch_id}',
     summary: 'Read a batch, or wait for its end',
-    scope: 'jobs',
     params: batchParams(),
     query: waitQuery(),
     answer: { schema: () => batchSchema() },
@@ -85,15 +81,13 @@ export const getBatch = contract<{ batch_id: string }, WaitQuery, undefined, Bat
 });
 
 export const getBatches = contract<object, BatchesQuery, undefined, Batch[]>({
+    ...COMMON,
     name: 'getBatches',
-    method: 'GET',
-    path: '/v1/batches',
-    tag: TAG,
+    route: 'GET /v1/batches',
     summary: 'List batches',
     description: 'Newest first.',
-    scope: 'jobs',
     query: Joi.object<BatchesQuery, true>({
-        status: Joi.string().valid(...BATCH_STATUSES),
+        status: v.oneOf(BATCH_STATUSES),
         limit: v.limit(),
         cursor: v.cursor(),
     }),
@@ -102,14 +96,12 @@ export const getBatches = contract<object, BatchesQuery, undefined, Batch[]>({
 });
 
 export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, undefined, EndedItem[]>({
+    ...COMMON,
     name: 'getBatchResults',
-    method: 'GET',
-    path: '/v1/batches/{batch_id}/results',
-    tag: TAG,
+    route: 'GET /v1/batches/{batch_id}/results',
     summary: 'Read the ended items',
     description:
         'In the order in which they ended. Continue with the cursor of the last item to miss none. `next_cursor` is null only when the batch has ended and everything was read. A retried item leaves the list and reappears when it ends again: keep the latest entry of each job_id. With Accept: application/x-ndjson the items are streamed, one per line.',
-    scope: 'jobs',
     params: batchParams(),
     query: Joi.object<ResultsQuery, true>({
         status: Joi.string().valid(...JOB_STATUSES.filter((status) => status !== 'queued' && status !== 'running')),
@@ -131,9 +123,7 @@ export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, unde
 });
 
 const CHANGE = {
-    method: 'POST',
-    tag: TAG,
-    scope: 'jobs',
+    ...COMMON,
     params: batchParams(),
     answer: { schema: () => batchSchema() },
     refusals: [...ONE, 'BATCH_NOT_OPEN'],
@@ -142,7 +132,7 @@ const CHANGE = {
 export const postBatchPause = contract<{ batch_id: string }, object, undefined, Batch>({
     ...CHANGE,
     name: 'postBatchPause',
-    path: '/v1/batches/{batch_id}/pause',
+    route: 'POST /v1/batches/{batch_id}/pause',
     summary: 'Pause a batch',
     description: 'No further item starts. The expiry does not move.',
 });
@@ -150,7 +140,7 @@ export const postBatchPause = contract<{ batch_id: string }, object, undefined, 
 export const postBatchResume = contract<{ batch_id: string }, object, ResumeRequest, Batch>({
     ...CHANGE,
     name: 'postBatchResume',
-    path: '/v1/batches/{batch_id}/resume',
+    route: 'POST /v1/batches/{batch_id}/resume',
     summary: 'Resume a batch',
     description: 'Items then run with the rights of the calling key. The body may set new limits.',
     body: {
@@ -162,7 +152,7 @@ export const postBatchResume = contract<{ batch_id: string }, object, ResumeRequ
 export const postBatchRetry = contract<{ batch_id: string }, object, RetryRequest, Batch>({
     ...CHANGE,
     name: 'postBatchRetry',
-    path: '/v1/batches/{batch_id}/retry',
+    route: 'POST /v1/batches/{batch_id}/retry',
     summary: 'Retry items that did not succeed',
     description:
         'Retries failed, expired and cancelled items that were never sent as writes; with codes, only failed items with one of them. They run with the rights of the calling key, at current prices, and the batch gets a new expires_at.',
@@ -174,14 +164,12 @@ export const postBatchRetry = contract<{ batch_id: string }, object, RetryReques
 });
 
 export const deleteBatch = contract<{ batch_id: string }, object, undefined, Batch>({
+    ...COMMON,
     name: 'deleteBatch',
-    method: 'DELETE',
-    path: '/v1/batches/{batch_id}',
-    tag: TAG,
+    route: 'DELETE /v1/batches/{batch_id}',
     summary: 'Cancel a batch',
     description:
         'Cancels queued items at once, and aborts running reads, which are not billed. The batch is cancelling until running writes have ended.',
-    scope: 'jobs',
     params: batchParams(),
     answer: { schema: () => batchSchema() },
     refusals: [...ONE, 'BATCH_NOT_OPEN'],

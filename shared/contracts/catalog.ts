@@ -139,8 +139,7 @@ const endpoint = () =>
 
 export const getCatalog = contract<{ domain: string }, { intent?: string }, undefined, CatalogAnswer>({
     name: 'getCatalog',
-    method: 'GET',
-    path: '/v1/catalog/{domain}',
+    route: 'GET /v1/catalog/{domain}',
     tag: 'Catalog',
     summary: 'Look up every endpoint of a site',
     description: 'Requires an intent of at least 20 characters and 5 distinct words, in the query or in a header; the query wins.',

@@ -32,19 +32,13 @@ export interface ClaimChecked {
     reason: string | null;
 }
 
-export interface ClaimDeleted {
-    claim_id: string;
-    deleted: true;
-}
+export type ClaimDeleted = v.Deleted<'claim_id'>;
 
 const domainParams = () => Joi.object<DomainParams, true>({ domain: v.siteInput().required() });
 const claimParams = () =>
     Joi.object<ClaimParams, true>({ domain: v.siteInput().required(), claim_id: Joi.string().required().description('clm_…') });
 
-const status = () =>
-    Joi.string()
-        .valid(...CLAIM_STATUSES)
-        .description('failed: the last check found no proof. Publish the proof and check again');
+const status = () => v.oneOf(CLAIM_STATUSES).description('failed: the last check found no proof. Publish the proof and check again');
 const reason = () => Joi.string().allow(null).description('Why the last check found no proof');
 
 const entry = () =>
@@ -69,44 +63,38 @@ const entry = () =>
         expires_at: v.nullableTime().required().description('When an unproven claim is deleted; null once proved'),
     });
 
+/** A claim is about a registrable domain. */
+const COMMON = { tag: 'Owners', scope: 'maintain', actsOnDomain: true } as const;
+
 export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
+    ...COMMON,
     name: 'postClaim',
-    method: 'POST',
-    path: '/v1/sites/{domain}/claims',
-    tag: 'Owners',
+    route: 'POST /v1/sites/{domain}/claims',
     summary: 'Claim a domain',
     description:
         'No body. Claims the registrable domain: `shop.example.co.uk` means `example.co.uk`. Publish the value as a TXT record or as a line of the file, then check the claim. An account can have up to 10 unproven claims; each expires after 7 days. A proved domain needs no published schema.',
-    scope: 'maintain',
-    actsOnDomain: true,
     params: domainParams(),
     answer: { status: 201, schema: () => entry() },
 });
 
 export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEntry[]>({
+    ...COMMON,
     name: 'getClaims',
-    method: 'GET',
-    path: '/v1/sites/{domain}/claims',
-    tag: 'Owners',
+    route: 'GET /v1/sites/{domain}/claims',
     summary: "List your workspace's claims on a domain",
     description: 'Oldest first. Claims of other workspaces are never shown.',
-    scope: 'maintain',
-    actsOnDomain: true,
     params: domainParams(),
     query: v.pageQuery(),
     answer: { shape: 'list', schema: () => Joi.array().items(entry()) },
 });
 
 export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChecked>({
+    ...COMMON,
     name: 'postClaimCheck',
-    method: 'POST',
-    path: '/v1/sites/{domain}/claims/{claim_id}/check',
-    tag: 'Owners',
+    route: 'POST /v1/sites/{domain}/claims/{claim_id}/check',
     summary: 'Check the proof of a claim',
     description:
         'No body. A worker looks up the TXT record and reads the file over https; a redirect may only lead to `www.` of the domain. Answers within 10 seconds, with `pending` if the lookup has not ended by then. One check a minute per claim, 20 an hour per account. The proof makes the workspace the owner and a maintainer. It is checked again every month and lost after three failures a day apart.',
-    scope: 'maintain',
-    actsOnDomain: true,
     params: claimParams(),
     answer: {
         schema: () => Joi.object<ClaimChecked, true>({ status: status().required(), reason: reason().required() }),
@@ -115,17 +103,12 @@ export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChec
 });
 
 export const deleteClaim = contract<ClaimParams, object, undefined, ClaimDeleted>({
+    ...COMMON,
     name: 'deleteClaim',
-    method: 'DELETE',
-    path: '/v1/sites/{domain}/claims/{claim_id}',
-    tag: 'Owners',
+    route: 'DELETE /v1/sites/{domain}/claims/{claim_id}',
     summary: 'Withdraw a claim',
     description: 'Works for proved claims too: the workspace stops being an owner and remains a maintainer.',
-    scope: 'maintain',
-    actsOnDomain: true,
     params: claimParams(),
-    answer: {
-        schema: () => Joi.object<ClaimDeleted, true>({ claim_id: Joi.string().required(), deleted: Joi.boolean().valid(true).required() }),
-    },
+    answer: { schema: () => v.deleted('claim_id') },
     refusals: ['CLAIM_NOT_FOUND'],
 });

@@ -48,10 +48,7 @@ export interface ConnectionEntry {
     expires_at: string | null;
 }
 
-export interface ConnectionDeleted {
-    connection_id: string;
-    deleted: true;
-}
+export type ConnectionDeleted = v.Deleted<'connection_id'>;
 
 export interface ConnectionQuery extends v.PageQuery {
     site?: string;
@@ -64,16 +61,14 @@ const entry = () =>
         connection_id: Joi.string().required().description('con_…'),
         site: v.siteName().required(),
         auth_id: Joi.string().required().description("The entry of the package's auth that it belongs to"),
-        type: Joi.string()
-            .valid(...AUTH_TYPES)
-            .required(),
+        type: v.oneOf(AUTH_TYPES).required(),
         name: Joi.string().required(),
         shared: Joi.boolean().required().description('Whether every member of the workspace may use it'),
         owner: Joi.string().allow(null).required().description('usr_…; null if the owner of a shared connection left the workspace'),
         hosts: Joi.array().items(Joi.string()).required().description('The hosts that receive the credential'),
         scopes: Joi.array().items(Joi.string()).required().description('The scopes of an OAuth grant; empty for other credentials'),
-        status: Joi.string()
-            .valid(...CONNECTION_STATUSES)
+        status: v
+            .oneOf(CONNECTION_STATUSES)
             .required()
             .description(
                 'Calls use active and untested connections. untested: saved with test=false; rejected: the site answered three calls in a row with 401; expired, revoked: connect again',
@@ -130,8 +125,7 @@ const TESTED = [
 
 export const postConnection = contract<object, NewConnectionQuery, ConnectionOrder, ConnectionEntry>({
     name: 'postConnection',
-    method: 'POST',
-    path: '/v1/connections',
+    route: 'POST /v1/connections',
     tag: 'Connections',
     summary: 'Connect a site',
     description:
@@ -147,8 +141,7 @@ export const postConnection = contract<object, NewConnectionQuery, ConnectionOrd
 
 export const patchConnection = contract<ConnectionParams, NewConnectionQuery, ConnectionPatch, ConnectionEntry>({
     name: 'patchConnection',
-    method: 'PATCH',
-    path: '/v1/connections/{connection_id}',
+    route: 'PATCH /v1/connections/{connection_id}',
     tag: 'Connections',
     summary: 'Change a connection',
     description:
@@ -163,8 +156,7 @@ export const patchConnection = contract<ConnectionParams, NewConnectionQuery, Co
 
 export const testConnection = contract<ConnectionParams, object, undefined, ConnectionEntry>({
     name: 'testConnection',
-    method: 'POST',
-    path: '/v1/connections/{connection_id}/test',
+    route: 'POST /v1/connections/{connection_id}/test',
     tag: 'Connections',
     summary: 'Test a connection',
     description:
@@ -177,8 +169,7 @@ export const testConnection = contract<ConnectionParams, object, undefined, Conn
 
 export const getConnections = contract<object, ConnectionQuery, undefined, ConnectionEntry[]>({
     name: 'getConnections',
-    method: 'GET',
-    path: '/v1/connections',
+    route: 'GET /v1/connections',
     tag: 'Connections',
     summary: 'List your connections',
     description: "Your own and the workspace's shared connections, newest first. Values are never shown.",
@@ -190,8 +181,7 @@ export const getConnections = contract<object, ConnectionQuery, undefined, Conne
 
 export const getConnection = contract<ConnectionParams, object, undefined, ConnectionEntry>({
     name: 'getConnection',
-    method: 'GET',
-    path: '/v1/connections/{connection_id}',
+    route: 'GET /v1/connections/{connection_id}',
     tag: 'Connections',
     summary: 'Read one connection',
     scope: 'fetch',
@@ -202,19 +192,12 @@ export const getConnection = contract<ConnectionParams, object, undefined, Conne
 
 export const deleteConnection = contract<ConnectionParams, object, undefined, ConnectionDeleted>({
     name: 'deleteConnection',
-    method: 'DELETE',
-    path: '/v1/connections/{connection_id}',
+    route: 'DELETE /v1/connections/{connection_id}',
     tag: 'Connections',
     summary: 'Delete a connection and its value',
     description: 'Every process drops the value within a second. Owners and admins of the workspace can also delete shared connections.',
     scope: 'account',
     params: params(),
-    answer: {
-        schema: () =>
-            Joi.object<ConnectionDeleted, true>({
-                connection_id: Joi.string().required(),
-                deleted: Joi.boolean().valid(true).required(),
-            }),
-    },
+    answer: { schema: () => v.deleted('connection_id') },
     refusals: ['CONNECTION_NOT_FOUND'],
 });

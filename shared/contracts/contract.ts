@@ -88,22 +88,27 @@ type WithDefaults<T, Key extends keyof T> = Omit<T, Key> & Partial<Pick<T, Key>>
 
 /** A contract as its file writes it: only what differs from the defaults. */
 type Definition<Params, Query, Body, Answer> = WithDefaults<
-    Omit<Contract<Params, Query, Body, Answer>, 'body' | 'answer'>,
+    Omit<Contract<Params, Query, Body, Answer>, 'method' | 'path' | 'body' | 'answer'>,
     'auth' | 'counted' | 'refusals'
-> & { body?: WithDefaults<BodyRules<Body>, 'maxBytes' | 'guard'>; answer: WithDefaults<AnswerRules<Answer>, 'shape' | 'status'> };
+> & {
+    route: `${AnyContract['method']} ${AnyContract['path']}`;
+    body?: WithDefaults<BodyRules<Body>, 'maxBytes' | 'guard'>;
+    answer: WithDefaults<AnswerRules<Answer>, 'shape' | 'status'>;
+};
 
 /**
  * Types a contract by its schemas and completes it. By default a route needs a key, is not counted, takes a guarded body of at most
  * `BODY_BYTES`, and answers 200 with `data`.
- * @param route `refusals` lists the codes that `standardRefusals` does not derive
+ * @param definition `refusals` lists the codes that `standardRefusals` does not derive
  */
 export function contract<Params = object, Query = object, Body = undefined, Answer = unknown>(
-    route: Definition<Params, Query, Body, Answer>,
+    definition: Definition<Params, Query, Body, Answer>,
 ): Contract<Params, Query, Body, Answer> {
-    const { body, answer, auth = 'required', counted = false, refusals = [], ...others } = route;
+    const { route, body, answer, auth = 'required', counted = false, refusals = [], ...others } = definition;
+    const [method, path] = route.split(' ') as [AnyContract['method'], AnyContract['path']];
     const completed = {
         ...others,
-        ...{ auth, counted, answer: { shape: 'data' as const, status: 200 as const, ...answer } },
+        ...{ method, path, auth, counted, answer: { shape: 'data' as const, status: 200 as const, ...answer } },
         ...(body === undefined ? {} : { body: { maxBytes: BODY_BYTES, guard: true, ...body } }),
     };
     const codes = new Set<RefusalCode>([...refusals, ...standardRefusals(completed)]);

@@ -11,8 +11,7 @@ export interface Category {
 
 export const getCategories = contract<object, object, undefined, Category[]>({
     name: 'getCategories',
-    method: 'GET',
-    path: '/v1/categories',
+    route: 'GET /v1/categories',
     tag: 'Discovery',
     summary: 'Read the intent taxonomy',
     auth: 'optional',
@@ -42,8 +41,7 @@ export interface ErrorEntry {
 
 export const getErrors = contract<object, object, undefined, ErrorEntry[]>({
     name: 'getErrors',
-    method: 'GET',
-    path: '/v1/errors',
+    route: 'GET /v1/errors',
     tag: 'Discovery',
     summary: 'List every error code',
     auth: 'ignored',
@@ -75,8 +73,7 @@ const check = () => Joi.string().valid('ok', 'down').required();
 
 export const getHealth = contract<object, object, undefined, HealthAnswer>({
     name: 'getHealth',
-    method: 'GET',
-    path: '/v1/health',
+    route: 'GET /v1/health',
     tag: 'Discovery',
     summary: 'Check the health of the service',
     description:
@@ -95,8 +92,7 @@ export const getHealth = contract<object, object, undefined, HealthAnswer>({
 
 export const getOpenApi = contract<object, object, undefined, object>({
     name: 'getOpenApi',
-    method: 'GET',
-    path: '/v1/openapi.json',
+    route: 'GET /v1/openapi.json',
     tag: 'Discovery',
     summary: 'Read this OpenAPI document',
     auth: 'ignored',

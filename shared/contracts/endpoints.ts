@@ -81,10 +81,7 @@ const found = () =>
         needs_connection: Joi.boolean().required().description('Whether a call needs your own credential for the site'),
         hosted: Joi.boolean().required().description('Whether POST /v1/fetch can call it'),
         score: Joi.number().min(0).max(1).allow(null).required().description('How well it matches the task; null without a task'),
-        matched: Joi.array()
-            .items(Joi.string().valid(...WORD_FIELDS))
-            .required()
-            .description('The fields that contain words of the task'),
+        matched: Joi.array().items(v.oneOf(WORD_FIELDS)).required().description('The fields that contain words of the task'),
         fetch: Joi.object({
             site: v.siteName().required(),
             endpoint: Joi.string().required(),
@@ -100,8 +97,7 @@ const found = () =>
 
 export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEndpoint[]>({
     name: 'getEndpoints',
-    method: 'GET',
-    path: '/v1/endpoints',
+    route: 'GET /v1/endpoints',
     tag: 'Discovery',
     summary: 'Find endpoints by task',
     description:

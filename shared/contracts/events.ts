@@ -26,8 +26,7 @@ const MAX_CHARACTERS = 1000;
 
 export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>({
     name: 'getEvents',
-    method: 'GET',
-    path: '/v1/events',
+    route: 'GET /v1/events',
     tag: 'Account',
     summary: 'Read events',
     description:
@@ -56,9 +55,7 @@ export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>(
             Joi.array().items(
                 Joi.object<EventEntry, true>({
                     event_id: Joi.string().required().description('evt_…, the same in each listing and delivery'),
-                    type: Joi.string()
-                        .valid(...EVENT_TYPES)
-                        .required(),
+                    type: v.oneOf(EVENT_TYPES).required(),
                     timestamp: v.time().required(),
                     data: v.jsonObject().required().description('The content of the event'),
                 }),

@@ -99,9 +99,7 @@ const meta = () =>
         version: v.versionNumber().required(),
         results: v.count(),
         truncated: Joi.boolean(),
-        pagination_end: Joi.string()
-            .valid(...PAGINATION_ENDS)
-            .description('Why the reading of pages ended: after the last page, or at a limit'),
+        pagination_end: v.oneOf(PAGINATION_ENDS).description('Why the reading of pages ended: after the last page, or at a limit'),
         next_cursor: Joi.string().description('Pass it as cursor within 24 h to continue'),
         partial_error: Joi.object<PartialError, true>({
             code: Joi.string().required(),
@@ -166,8 +164,7 @@ export const CALL_HEADERS = {
 
 export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     name: 'postFetch',
-    method: 'POST',
-    path: '/v1/fetch',
+    route: 'POST /v1/fetch',
     tag: 'Fetch',
     summary: 'Run an endpoint through Routebook',
     description: 'Holds the highest possible cost, makes the call, then charges the exact cost. If the call fails, the hold is released.',

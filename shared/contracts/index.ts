@@ -1,127 +1,99 @@
 import { getAccount } from './account.ts';
 import { getAudit } from './audit.ts';
-import {
-    deleteBatch,
-    getBatch,
-    getBatches,
-    getBatchResults,
-    postBatch,
-    postBatchPause,
-    postBatchResume,
-    postBatchRetry,
-} from './batches.ts';
+import * as batches from './batches.ts';
 import { getCatalog } from './catalog.ts';
-import { deleteClaim, getClaims, postClaim, postClaimCheck } from './claims.ts';
-import { deleteConnection, getConnection, getConnections, patchConnection, postConnection, testConnection } from './connections.ts';
+import * as claims from './claims.ts';
+import * as connections from './connections.ts';
 import type { AnyContract } from './contract.ts';
-import { getCategories, getErrors, getHealth, getOpenApi } from './discovery.ts';
+import * as discovery from './discovery.ts';
 import { getEndpoints } from './endpoints.ts';
 import { getEvents } from './events.ts';
 import { postFetch } from './fetch.ts';
-import { deleteJob, deleteJobResult, getJob, getJobs, postJob } from './jobs.ts';
+import * as jobs from './jobs.ts';
 import { postKeyReport } from './key-reports.ts';
 import { getSchemas } from './lists.ts';
-import { deleteMaintainer, getMaintainers, putMaintainer } from './maintainers.ts';
-import {
-    deleteMonitor,
-    getMonitor,
-    getMonitorChanges,
-    getMonitorRuns,
-    getMonitors,
-    patchMonitor,
-    postMonitor,
-    postMonitorRun,
-} from './monitors.ts';
-import { authorizeConnection, deleteOAuthClient, putOAuthClient } from './oauth.ts';
-import { getReports, postReport } from './reports.ts';
-import { getSchemaRequest, postSchemaRequest } from './requests.ts';
-import { getPackage, getSchema, postSchema } from './schemas.ts';
-import { getPolicy, putPolicy } from './site-policy.ts';
+import * as maintainers from './maintainers.ts';
+import * as monitors from './monitors.ts';
+import * as oauth from './oauth.ts';
+import * as reports from './reports.ts';
+import * as requests from './requests.ts';
+import * as schemas from './schemas.ts';
+import * as sitePolicy from './site-policy.ts';
 import { getTrending } from './trending.ts';
-import { deleteYank, getVersions, postYank } from './versions.ts';
-import {
-    deleteWebhook,
-    getDeliveries,
-    getWebhook,
-    getWebhooks,
-    patchWebhook,
-    postRedeliver,
-    postWebhook,
-    postWebhookRotate,
-    postWebhookTest,
-} from './webhooks.ts';
+import * as versions from './versions.ts';
+import * as webhooks from './webhooks.ts';
 
 /** The API's table of contents: every route under /v1, in the order of the documents. */
 export const CONTRACTS = [
     getEndpoints,
     getCatalog,
     postFetch,
-    postConnection,
-    getConnections,
-    getConnection,
-    patchConnection,
-    testConnection,
-    authorizeConnection,
-    putOAuthClient,
-    deleteOAuthClient,
-    deleteConnection,
-    postJob,
-    getJobs,
-    getJob,
-    deleteJob,
-    deleteJobResult,
-    postMonitor,
-    getMonitors,
-    getMonitor,
-    patchMonitor,
-    postMonitorRun,
-    getMonitorChanges,
-    getMonitorRuns,
-    deleteMonitor,
-    postBatch,
-    getBatches,
-    getBatch,
-    getBatchResults,
-    postBatchPause,
-    postBatchResume,
-    postBatchRetry,
-    deleteBatch,
-    postSchema,
+    connections.postConnection,
+    connections.getConnections,
+    connections.getConnection,
+    connections.patchConnection,
+    connections.testConnection,
+    oauth.authorizeConnection,
+    oauth.putOAuthClient,
+    oauth.deleteOAuthClient,
+    connections.deleteConnection,
+    jobs.postJob,
+    jobs.getJobs,
+    jobs.getJob,
+    jobs.deleteJob,
+    jobs.deleteJobResult,
+    monitors.postMonitor,
+    monitors.getMonitors,
+    monitors.getMonitor,
+    monitors.patchMonitor,
+    monitors.postMonitorRun,
+    monitors.getMonitorChanges,
+    monitors.getMonitorRuns,
+    monitors.deleteMonitor,
+    batches.postBatch,
+    batches.getBatches,
+    batches.getBatch,
+    batches.getBatchResults,
+    batches.postBatchPause,
+    batches.postBatchResume,
+    batches.postBatchRetry,
+    batches.deleteBatch,
+    schemas.postSchema,
     getSchemas,
-    getSchema,
-    getVersions,
-    postYank,
-    deleteYank,
-    getMaintainers,
-    putMaintainer,
-    deleteMaintainer,
-    getPackage,
-    postReport,
-    getReports,
-    postClaim,
-    getClaims,
-    postClaimCheck,
-    getPolicy,
-    putPolicy,
-    deleteClaim,
-    postSchemaRequest,
-    getSchemaRequest,
+    schemas.getSchema,
+    versions.getVersions,
+    versions.postYank,
+    versions.deleteYank,
+    maintainers.getMaintainers,
+    maintainers.putMaintainer,
+    maintainers.deleteMaintainer,
+    schemas.getPackage,
+    reports.postReport,
+    reports.getReports,
+    claims.postClaim,
+    claims.getClaims,
+    claims.postClaimCheck,
+    sitePolicy.getPolicy,
+    sitePolicy.putPolicy,
+    claims.deleteClaim,
+    requests.postSchemaRequest,
+    requests.getSchemaRequest,
     getAccount,
     getAudit,
     getEvents,
-    postWebhook,
-    getWebhooks,
-    getWebhook,
-    patchWebhook,
-    deleteWebhook,
-    postWebhookRotate,
-    postWebhookTest,
-    getDeliveries,
-    postRedeliver,
+    webhooks.postWebhook,
+    webhooks.getWebhooks,
+    webhooks.getWebhook,
+    webhooks.patchWebhook,
+    webhooks.deleteWebhook,
+    webhooks.postWebhookRotate,
+    webhooks.postWebhookTest,
+    webhooks.getDeliveries,
+    webhooks.postRedeliver,
     postKeyReport,
-    getCategories,
+    discovery.getCategories,
     getTrending,
-    getErrors,
-    getHealth,
-    getOpenApi,
+    discovery.getErrors,
+    discovery.getHealth,
+    discovery.getOpenApi,
 ] as unknown as readonly AnyContract[];

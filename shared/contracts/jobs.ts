@@ -64,7 +64,7 @@ export const waitQuery = () =>
             .description('Seconds to wait for the end; an account may have up to 50 waiting reads'),
     });
 const jobParams = () => Joi.object<{ job_id: string }, true>({ job_id: jobId().required() });
-const jobStatus = () => Joi.string().valid(...JOB_STATUSES);
+const jobStatus = () => v.oneOf(JOB_STATUSES);
 
 /** The fields of a job. @param shown the optional fields that an answer includes */
 export const jobFields = (shown: { params?: true; result?: true } = {}) =>
@@ -104,18 +104,16 @@ export const jobFields = (shown: { params?: true; result?: true } = {}) =>
     }) as Joi.StrictSchemaMap<Job>;
 export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => Joi.object<Job, true>(jobFields(shown));
 
-const TAG = 'Jobs';
+const COMMON = { tag: 'Jobs', scope: 'jobs' } as const;
 const ONE = ['JOB_NOT_FOUND', 'RATE_LIMITED'] as const;
 
 export const postJob = contract<object, object, JobRequest, Job>({
+    ...COMMON,
     name: 'postJob',
-    method: 'POST',
-    path: '/v1/jobs',
-    tag: TAG,
+    route: 'POST /v1/jobs',
     summary: 'Queue a call as a job',
     description:
         'Accepts the body of POST /v1/fetch. Where a fetch would be refused for limits or credits, the job waits. Reads are retried after retryable errors. A job is billed like a fetch.',
-    scope: 'jobs',
     idempotent: true,
     body: {
         schema: Joi.object<JobRequest, true>({
@@ -136,12 +134,10 @@ export const postJob = contract<object, object, JobRequest, Job>({
 });
 
 export const getJob = contract<{ job_id: string }, WaitQuery, undefined, Job>({
+    ...COMMON,
     name: 'getJob',
-    method: 'GET',
-    path: '/v1/jobs/{job_id}',
-    tag: TAG,
+    route: 'GET /v1/jobs/{job_id}',
     summary: 'Read a job, or wait for its end',
-    scope: 'jobs',
     params: jobParams(),
     query: waitQuery(),
     answer: { schema: () => jobSchema({ params: true, result: true }) },
@@ -149,13 +145,11 @@ export const getJob = contract<{ job_id: string }, WaitQuery, undefined, Job>({
 });
 
 export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
+    ...COMMON,
     name: 'getJobs',
-    method: 'GET',
-    path: '/v1/jobs',
-    tag: TAG,
+    route: 'GET /v1/jobs',
     summary: 'List jobs',
     description: 'Newest first, without params and results. Items of batches are jobs too.',
-    scope: 'jobs',
     query: Joi.object<JobsQuery, true>({
         status: jobStatus(),
         site: v.siteInput(),
@@ -168,27 +162,23 @@ export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
 });
 
 export const deleteJob = contract<{ job_id: string }, object, undefined, Job>({
+    ...COMMON,
     name: 'deleteJob',
-    method: 'DELETE',
-    path: '/v1/jobs/{job_id}',
-    tag: TAG,
+    route: 'DELETE /v1/jobs/{job_id}',
     summary: 'Cancel a job',
     description: 'Cancels a queued job, or aborts a running read, which is not billed. Cancelling a cancelled job changes nothing.',
-    scope: 'jobs',
     params: jobParams(),
     answer: { schema: () => jobSchema({ params: true, result: true }) },
     refusals: [...ONE, 'JOB_NOT_CANCELLABLE'],
 });
 
 export const deleteJobResult = contract<{ job_id: string }, object, undefined, Job>({
+    ...COMMON,
     name: 'deleteJobResult',
-    method: 'DELETE',
-    path: '/v1/jobs/{job_id}/result',
-    tag: TAG,
+    route: 'DELETE /v1/jobs/{job_id}/result',
     summary: 'Delete the result and params of an ended job',
     description:
         'Deletes them at once, and the copy that max_age would serve. The job itself remains. A job that has not ended is unchanged.',
-    scope: 'jobs',
     params: jobParams(),
     answer: { schema: () => jobSchema({ params: true, result: true }) },
     refusals: ONE,

@@ -22,8 +22,7 @@ const token = () => Joi.string().min(1).max(1000);
 
 export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[]>({
     name: 'postKeyReport',
-    method: 'POST',
-    path: '/v1/keys/report',
+    route: 'POST /v1/keys/report',
     tag: 'Account',
     summary: 'Report leaked API keys',
     description: `For secret scanners: GitHub's partner format, or \`{"keys": […]}\`, with up to ${MAX_KEYS} keys. The complete key is the proof: a known key is revoked within a second, and its owner gets an email. Needs no API key. An address can send 60 reports a minute.`,

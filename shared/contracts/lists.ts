@@ -12,8 +12,7 @@ export interface SchemasQuery extends v.PageQuery {
 
 export const getSchemas = contract<object, SchemasQuery, undefined, Card[]>({
     name: 'getSchemas',
-    method: 'GET',
-    path: '/v1/schemas',
+    route: 'GET /v1/schemas',
     tag: 'Registry',
     summary: 'Search and list schemas',
     description:

@@ -32,8 +32,7 @@ const maintainerParams = () =>
 
 export const getMaintainers = contract<SiteParams, v.PageQuery, undefined, MaintainerEntry[]>({
     name: 'getMaintainers',
-    method: 'GET',
-    path: '/v1/schemas/{site}/maintainers',
+    route: 'GET /v1/schemas/{site}/maintainers',
     tag: 'Registry',
     summary: 'List the workspaces that maintain a site',
     description: 'They maintain every site of the registrable domain. The longest-standing one is first.',
@@ -48,8 +47,7 @@ export const getMaintainers = contract<SiteParams, v.PageQuery, undefined, Maint
 
 export const putMaintainer = contract<MaintainerParams, object, undefined, MaintainerEntry[]>({
     name: 'putMaintainer',
-    method: 'PUT',
-    path: '/v1/schemas/{site}/maintainers/{workspace_id}',
+    route: 'PUT /v1/schemas/{site}/maintainers/{workspace_id}',
     tag: 'Registry',
     summary: 'Let a workspace maintain a site',
     description:
@@ -63,8 +61,7 @@ export const putMaintainer = contract<MaintainerParams, object, undefined, Maint
 
 export const deleteMaintainer = contract<MaintainerParams, object, undefined, MaintainerEntry[]>({
     name: 'deleteMaintainer',
-    method: 'DELETE',
-    path: '/v1/schemas/{site}/maintainers/{workspace_id}',
+    route: 'DELETE /v1/schemas/{site}/maintainers/{workspace_id}',
     tag: 'Registry',
     summary: 'Remove a workspace from the maintainers of a site',
     description:

@@ -185,9 +185,7 @@ const number = () => Joi.number().integer().allow(null).required();
 export const run = () =>
     Joi.object<MonitorRun, true>({
         run_id: Joi.string().required().description('run_…'),
-        status: Joi.string()
-            .valid(...RUN_STATUSES)
-            .required(),
+        status: v.oneOf(RUN_STATUSES).required(),
         skipped_reason: Joi.string()
             .valid(...SKIPPED_REASONS, null)
             .required(),
@@ -226,9 +224,7 @@ export const monitor = () =>
         when: when().required(),
         max_credits_per_day: number(),
         metadata: metadata().required(),
-        status: Joi.string()
-            .valid(...MONITOR_STATUSES)
-            .required(),
+        status: v.oneOf(MONITOR_STATUSES).required(),
         paused_reason: Joi.string()
             .valid(...PAUSED_REASONS, null)
             .required()

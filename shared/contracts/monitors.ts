@@ -20,19 +20,17 @@ import {
 } from './monitor-fields.ts';
 import * as v from './vocabulary.ts';
 
-const TAG = 'Monitors';
 const ONE = ['RATE_LIMITED', 'MONITOR_NOT_FOUND'] as const;
 const ADMISSION = ADMISSION_REFUSALS.filter((code) => code !== 'INSUFFICIENT_CREDITS' && code !== 'INVALID_CURSOR');
 
-const shared = { tag: TAG, scope: 'jobs' } as const;
+const COMMON = { tag: 'Monitors', scope: 'jobs' } as const;
 const body = { maxBytes: CALL_BYTES, hasParams: true } as const;
 const WITH_BODY = [...ADMISSION, 'RATE_LIMITED', 'PLAN_LIMIT', 'SITE_UNAVAILABLE'] as const;
 
 export const postMonitor = contract<object, object, MonitorOrder, Monitor>({
-    ...shared,
+    ...COMMON,
     name: 'postMonitor',
-    method: 'POST',
-    path: '/v1/monitors',
+    route: 'POST /v1/monitors',
     summary: 'Watch an endpoint',
     description:
         'Calls a read endpoint on a schedule and sends monitor.changed when its result changes. Set exactly one of every and cron. The first run stores the base value and reports no change. Each run is a job and billed as one.',
@@ -42,22 +40,20 @@ export const postMonitor = contract<object, object, MonitorOrder, Monitor>({
 });
 
 export const getMonitors = contract<object, MonitorsQuery, undefined, Monitor[]>({
-    ...shared,
+    ...COMMON,
     name: 'getMonitors',
-    method: 'GET',
-    path: '/v1/monitors',
+    route: 'GET /v1/monitors',
     summary: 'List monitors',
     description: 'Newest first.',
-    query: Joi.object<MonitorsQuery, true>({ status: Joi.string().valid(...MONITOR_STATUSES), limit: v.limit(), cursor: v.cursor() }),
+    query: Joi.object<MonitorsQuery, true>({ status: v.oneOf(MONITOR_STATUSES), limit: v.limit(), cursor: v.cursor() }),
     answer: { shape: 'list', schema: () => Joi.array().items(monitor()) },
     refusals: ['RATE_LIMITED'],
 });
 
 export const getMonitor = contract<MonitorParams, object, undefined, Monitor>({
-    ...shared,
+    ...COMMON,
     name: 'getMonitor',
-    method: 'GET',
-    path: '/v1/monitors/{monitor_id}',
+    route: 'GET /v1/monitors/{monitor_id}',
     summary: 'Read one monitor',
     params: params(),
     answer: { schema: () => monitor() },
@@ -65,10 +61,9 @@ export const getMonitor = contract<MonitorParams, object, undefined, Monitor>({
 });
 
 export const patchMonitor = contract<MonitorParams, object, MonitorChanges, Monitor>({
-    ...shared,
+    ...COMMON,
     name: 'patchMonitor',
-    method: 'PATCH',
-    path: '/v1/monitors/{monitor_id}',
+    route: 'PATCH /v1/monitors/{monitor_id}',
     summary: 'Change, pause or resume a monitor',
     description:
         'Later runs have the rights of the calling key. Changing params, watch or identity starts with a new base value. null removes a value.',
@@ -79,28 +74,20 @@ export const patchMonitor = contract<MonitorParams, object, MonitorChanges, Moni
     refusals: [...WITH_BODY.filter((code) => code !== 'INVALID_DOMAIN'), 'MONITOR_NOT_FOUND'],
 });
 
-export const deleteMonitor = contract<MonitorParams, object, undefined, { monitor_id: string; deleted: true }>({
-    ...shared,
+export const deleteMonitor = contract<MonitorParams, object, undefined, v.Deleted<'monitor_id'>>({
+    ...COMMON,
     name: 'deleteMonitor',
-    method: 'DELETE',
-    path: '/v1/monitors/{monitor_id}',
+    route: 'DELETE /v1/monitors/{monitor_id}',
     summary: 'Delete a monitor with its runs and changes',
     params: params(),
-    answer: {
-        schema: () =>
-            Joi.object<{ monitor_id: string; deleted: true }, true>({
-                monitor_id: Joi.string().required(),
-                deleted: Joi.boolean().valid(true).required(),
-            }),
-    },
+    answer: { schema: () => v.deleted('monitor_id') },
     refusals: ONE,
 });
 
 export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
-    ...shared,
+    ...COMMON,
     name: 'postMonitorRun',
-    method: 'POST',
-    path: '/v1/monitors/{monitor_id}/run',
+    route: 'POST /v1/monitors/{monitor_id}/run',
     summary: 'Run a monitor now',
     description:
         'Up to ten times an hour for each monitor. Returns the job of the run; if a run has not ended yet, returns its job. A run that could exceed max_credits_per_day is skipped, and its job is cancelled at once.',
@@ -110,10 +97,9 @@ export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
 });
 
 export const getMonitorChanges = contract<MonitorParams, v.PageQuery, undefined, MonitorChange[]>({
-    ...shared,
+    ...COMMON,
     name: 'getMonitorChanges',
-    method: 'GET',
-    path: '/v1/monitors/{monitor_id}/changes',
+    route: 'GET /v1/monitors/{monitor_id}/changes',
     summary: 'List the changes that a monitor saw',
     description: 'Newest first; the latest 100 are kept.',
     params: params(),
@@ -123,10 +109,9 @@ export const getMonitorChanges = contract<MonitorParams, v.PageQuery, undefined,
 });
 
 export const getMonitorRuns = contract<MonitorParams, v.PageQuery, undefined, MonitorRun[]>({
-    ...shared,
+    ...COMMON,
     name: 'getMonitorRuns',
-    method: 'GET',
-    path: '/v1/monitors/{monitor_id}/runs',
+    route: 'GET /v1/monitors/{monitor_id}/runs',
     summary: 'List the runs of a monitor',
     description: 'Newest first; the latest 100 are kept.',
     params: params(),

@@ -29,15 +29,11 @@ export interface OAuthClientEntry {
     callback_url: string;
 }
 
-export interface OAuthClientDeleted {
-    site: string;
-    deleted: true;
-}
+export type OAuthClientDeleted = v.Deleted<'site'>;
 
 export const authorizeConnection = contract<object, object, AuthorizeOrder, AuthorizeAnswer>({
     name: 'authorizeConnection',
-    method: 'POST',
-    path: '/v1/connections/authorize',
+    route: 'POST /v1/connections/authorize',
     tag: 'Connections',
     summary: 'Begin to connect a site by OAuth',
     description:
@@ -63,8 +59,7 @@ const params = () => Joi.object<SiteParams, true>({ site: v.siteInput().required
 
 export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAuthClientEntry>({
     name: 'putOAuthClient',
-    method: 'PUT',
-    path: '/v1/oauth-clients/{site}',
+    route: 'PUT /v1/oauth-clients/{site}',
     tag: 'Connections',
     summary: "Set the workspace's OAuth client for a site",
     description:
@@ -90,17 +85,13 @@ export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAu
 
 export const deleteOAuthClient = contract<SiteParams, object, undefined, OAuthClientDeleted>({
     name: 'deleteOAuthClient',
-    method: 'DELETE',
-    path: '/v1/oauth-clients/{site}',
+    route: 'DELETE /v1/oauth-clients/{site}',
     tag: 'Connections',
     summary: "Delete the workspace's OAuth client for a site",
     description: 'Connections made with it can no longer be renewed.',
     scope: 'account',
     managersOnly: true,
     params: params(),
-    answer: {
-        schema: () =>
-            Joi.object<OAuthClientDeleted, true>({ site: v.siteName().required(), deleted: Joi.boolean().valid(true).required() }),
-    },
+    answer: { schema: () => v.deleted('site', v.siteName()) },
     refusals: ['NOT_FOUND'],
 });

@@ -38,8 +38,7 @@ const shown = () => ({
 
 export const postReport = contract<SiteParams, object, ReportOrder, ReportCreated>({
     name: 'postReport',
-    method: 'POST',
-    path: '/v1/schemas/{site}/reports',
+    route: 'POST /v1/schemas/{site}/reports',
     tag: 'Registry',
     summary: 'Report a problem to the maintainers',
     description:
@@ -66,8 +65,7 @@ export const postReport = contract<SiteParams, object, ReportOrder, ReportCreate
 
 export const getReports = contract<SiteParams, v.PageQuery, undefined, Report[]>({
     name: 'getReports',
-    method: 'GET',
-    path: '/v1/schemas/{site}/reports',
+    route: 'GET /v1/schemas/{site}/reports',
     tag: 'Registry',
     summary: 'List reported problems',
     description: 'Only for maintainers. Newest first, of the last 90 days. Authors are not shown.',

@@ -51,12 +51,11 @@ export interface RequestAnswer {
 
 const requestId = () => Joi.string().description('srq_…');
 const demand = () => v.count().description('Open requests for this domain');
-const status = () => Joi.string().valid(...REQUEST_STATUSES);
+const status = () => v.oneOf(REQUEST_STATUSES);
 
 export const postSchemaRequest = contract<object, object, RequestOrder, RequestCreated>({
     name: 'postSchemaRequest',
-    method: 'POST',
-    path: '/v1/schema-requests',
+    route: 'POST /v1/schema-requests',
     tag: 'Requests',
     summary: 'Ask for a schema',
     description:
@@ -68,15 +67,13 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
         schema: Joi.object<RequestOrder, true>({
             domain: v.siteInput().required(),
             task: v.publicText(20, 4000, { lines: true }).required().description('The workflow that is brittle today'),
-            read_or_write: Joi.string().valid(...READ_OR_WRITE),
-            auth_shape: Joi.string()
-                .valid(...AUTH_SHAPES)
-                .description('How the workflow signs in'),
+            read_or_write: v.oneOf(READ_OR_WRITE),
+            auth_shape: v.oneOf(AUTH_SHAPES).description('How the workflow signs in'),
             output_shape: v.publicText(1, 4000, { lines: true }).description('The output that you need'),
             failure_mode: v.publicText(1, 4000, { lines: true }).description('How it fails today'),
             intent_category: v.category(),
             source_url: v.webAddress().description('The page where the workflow begins: an http or https URL'),
-            frequency: Joi.string().valid(...FREQUENCIES),
+            frequency: v.oneOf(FREQUENCIES),
             requester_contact: v.publicText(1, 320).description('How to contact you; only the operator sees it'),
         }),
         guard: 'lines',
@@ -102,8 +99,7 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
 
 export const getSchemaRequest = contract<{ request_id: string }, object, undefined, RequestAnswer>({
     name: 'getSchemaRequest',
-    method: 'GET',
-    path: '/v1/schema-requests/{request_id}',
+    route: 'GET /v1/schema-requests/{request_id}',
     tag: 'Requests',
     summary: 'Read the state of a schema request',
     auth: 'optional',

@@ -63,8 +63,7 @@ export const changes = () =>
 
 export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, PublishAnswer>({
     name: 'postSchema',
-    method: 'POST',
-    path: '/v1/schemas',
+    route: 'POST /v1/schemas',
     tag: 'Registry',
     summary: 'Publish a schema package',
     description: `The body is a package of the format routebook/1: \`/docs/packages\` explains it, \`/schemas/routebook-1.json\` is its JSON Schema. ${LIMITS_IN_WORDS} If the content equals the latest version, the answer is 200 with created false. An account can publish 60 new versions an hour and 20 new sites a day, and send 3,600 packages an hour, including dry runs and rejected ones (enterprise accounts have no such limits). One write of an account runs at a time and four can wait; a further one gets 429, window publishing, Retry-After 1.`,
@@ -127,8 +126,7 @@ export const card = () =>
 
 export const getSchema = contract<SiteParams, object, undefined, Card>({
     name: 'getSchema',
-    method: 'GET',
-    path: '/v1/schemas/{site}',
+    route: 'GET /v1/schemas/{site}',
     tag: 'Registry',
     summary: "Read the card of a site's latest schema",
     auth: 'optional',
@@ -165,8 +163,7 @@ const success = () => Joi.boolean().valid(true).required();
 
 export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageAnswer>({
     name: 'getPackage',
-    method: 'GET',
-    path: '/v1/schemas/{site}/package',
+    route: 'GET /v1/schemas/{site}/package',
     tag: 'Registry',
     summary: 'Download a schema package',
     description:

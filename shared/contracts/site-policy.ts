@@ -46,8 +46,7 @@ const policy = () => ({
 
 export const getPolicy = contract<DomainParams, object, undefined, SitePolicy>({
     name: 'getPolicy',
-    method: 'GET',
-    path: '/v1/sites/{domain}/policy',
+    route: 'GET /v1/sites/{domain}/policy',
     tag: 'Owners',
     summary: 'Show what you allow on your domain',
     description: 'Only for the proved owner of the domain.',
@@ -60,8 +59,7 @@ export const getPolicy = contract<DomainParams, object, undefined, SitePolicy>({
 
 export const putPolicy = contract<DomainParams, object, SitePolicy, SitePolicy>({
     name: 'putPolicy',
-    method: 'PUT',
-    path: '/v1/sites/{domain}/policy',
+    route: 'PUT /v1/sites/{domain}/policy',
     tag: 'Owners',
     summary: 'Set what you allow on your domain',
     description:

@@ -23,8 +23,7 @@ const windows = () => Joi.string().valid('24h', '7d', '30d');
 
 export const getTrending = contract<object, { window?: Window }, undefined, TrendingAnswer>({
     name: 'getTrending',
-    method: 'GET',
-    path: '/v1/trending',
+    route: 'GET /v1/trending',
     tag: 'Discovery',
     summary: 'See what is used and requested most',
     description:

@@ -47,8 +47,7 @@ const versionParams = () =>
 
 export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionEntry[]>({
     name: 'getVersions',
-    method: 'GET',
-    path: '/v1/schemas/{site}/versions',
+    route: 'GET /v1/schemas/{site}/versions',
     tag: 'Registry',
     summary: "List the versions of a site's schema",
     description: 'Newest first, including yanked versions.',
@@ -63,8 +62,7 @@ export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionE
 
 export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>({
     name: 'postYank',
-    method: 'POST',
-    path: '/v1/schemas/{site}/versions/{version}/yank',
+    route: 'POST /v1/schemas/{site}/versions/{version}/yank',
     tag: 'Registry',
     summary: 'Yank a version',
     description:
@@ -80,8 +78,7 @@ export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>
 
 export const deleteYank = contract<VersionParams, object, undefined, VersionEntry>({
     name: 'deleteYank',
-    method: 'DELETE',
-    path: '/v1/schemas/{site}/versions/{version}/yank',
+    route: 'DELETE /v1/schemas/{site}/versions/{version}/yank',
     tag: 'Registry',
     summary: 'Restore a yanked version',
     description:

@@ -17,6 +17,8 @@ import {
 
 /** Schemas that several contracts share. */
 
+export const oneOf = (values: readonly string[]) => Joi.string().valid(...values);
+
 /** RFC 3339 in UTC with milliseconds. */
 export const time = () =>
     Joi.string()
@@ -29,22 +31,14 @@ export const siteInput = () => Joi.string().min(1).max(1024).description('A doma
 export const siteName = () => Joi.string().description('The normalised domain');
 
 export const claim = () =>
-    Joi.string()
-        .valid(...CLAIMS)
-        .description('owner: a proved owner of the site; operator: the operator of this service; unproven: any other contributor');
+    oneOf(CLAIMS).description('owner: a proved owner of the site; operator: the operator of this service; unproven: any other contributor');
 export const hosts = () => Joi.array().items(Joi.string()).description('Names of all hosts that the package calls, sorted');
-export const kind = () => Joi.string().valid(...KINDS);
-export const method = () => Joi.string().valid(...METHODS);
-export const source = () => Joi.string().valid(...SOURCES);
-export const style = () =>
-    Joi.string()
-        .valid(...STYLES)
-        .description('How a list or an object is serialized; repeat by default');
-export const bodyFormat = () => Joi.string().valid(...BODY_FORMATS);
-export const authNeed = () =>
-    Joi.string()
-        .valid(...AUTH_NEEDS)
-        .description('Whether a call uses a connection: your own credential for the site');
+export const kind = () => oneOf(KINDS);
+export const method = () => oneOf(METHODS);
+export const source = () => oneOf(SOURCES);
+export const style = () => oneOf(STYLES).description('How a list or an object is serialized; repeat by default');
+export const bodyFormat = () => oneOf(BODY_FORMATS);
+export const authNeed = () => oneOf(AUTH_NEEDS).description('Whether a call uses a connection: your own credential for the site');
 const oauth = () =>
     Joi.object<PackageOAuth, true>({
         authorization_url: Joi.string(),
@@ -57,7 +51,7 @@ const oauth = () =>
             }),
         ),
         pkce: Joi.boolean(),
-        flows: Joi.array().items(Joi.string().valid(...OAUTH_FLOWS)),
+        flows: Joi.array().items(oneOf(OAUTH_FLOWS)),
     });
 /** How a site accepts credentials, as its package defines it. */
 export const auth = () =>
@@ -65,9 +59,7 @@ export const auth = () =>
         .items(
             Joi.object<PackageAuth, true>({
                 id: Joi.string().required(),
-                type: Joi.string()
-                    .valid(...AUTH_TYPES)
-                    .required(),
+                type: oneOf(AUTH_TYPES).required(),
                 name: Joi.string().description('Name of the header, query parameter or cookie'),
                 prefix: Joi.string().description('Text before the value in a header'),
                 description: Joi.string().allow(''),
@@ -141,6 +133,12 @@ export function publicText(minLength: number, maxLength: number, { lines = false
             'text.secret': SECRET_WORDS,
         });
 }
+
+/** The answer to DELETE. */
+export type Deleted<Id extends string> = Readonly<Record<Id, string>> & { deleted: true };
+
+export const deleted = <Id extends string>(name: Id, id = Joi.string()) =>
+    Joi.object({ [name]: id.required(), deleted: Joi.boolean().valid(true).required() }) as Joi.ObjectSchema<Deleted<Id>>;
 
 /** Any JSON value; the input guard has already bounded it. */
 export const anyJson = () => Joi.any();

@@ -34,10 +34,7 @@ export interface WebhookEntry {
     secret?: string;
 }
 
-export interface WebhookDeleted {
-    webhook_id: string;
-    deleted: true;
-}
+export type WebhookDeleted = v.Deleted<'webhook_id'>;
 
 export interface DeliveryEntry {
     delivery_id: string;
@@ -105,8 +102,8 @@ const delivery = () =>
         type: Joi.string()
             .valid(...EVENT_TYPES, TEST_EVENT)
             .required(),
-        status: Joi.string()
-            .valid(...DELIVERY_STATUSES)
+        status: v
+            .oneOf(DELIVERY_STATUSES)
             .required()
             .description('failed: the last attempt failed; stopped: the webhook was disabled before delivery'),
         attempts: v.count().required(),
@@ -119,16 +116,14 @@ const delivery = () =>
         next_attempt_at: v.nullableTime().required(),
     });
 
-const TAG = 'Webhooks';
 const ONE = ['RATE_LIMITED', 'WEBHOOK_NOT_FOUND'] as const;
 /** Shared by all webhook routes. Events concern the whole workspace. */
-const COMMON = { tag: TAG, scope: 'account', ofWholeWorkspace: true } as const;
+const COMMON = { tag: 'Webhooks', scope: 'account', ofWholeWorkspace: true } as const;
 
 export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>({
     ...COMMON,
     name: 'postWebhook',
-    method: 'POST',
-    path: '/v1/webhooks',
+    route: 'POST /v1/webhooks',
     summary: 'Add a webhook',
     description: 'The answer shows the secret, once. The owners of the workspace get an email. A workspace can have up to 20 webhooks.',
     body: {
@@ -146,8 +141,7 @@ export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>(
 export const getWebhooks = contract<object, v.PageQuery, undefined, WebhookEntry[]>({
     ...COMMON,
     name: 'getWebhooks',
-    method: 'GET',
-    path: '/v1/webhooks',
+    route: 'GET /v1/webhooks',
     summary: 'List webhooks',
     description: 'The webhooks of the workspace, newest first.',
     query: v.pageQuery(),
@@ -158,8 +152,7 @@ export const getWebhooks = contract<object, v.PageQuery, undefined, WebhookEntry
 export const getWebhook = contract<WebhookParams, object, undefined, WebhookEntry>({
     ...COMMON,
     name: 'getWebhook',
-    method: 'GET',
-    path: '/v1/webhooks/{webhook_id}',
+    route: 'GET /v1/webhooks/{webhook_id}',
     summary: 'Read one webhook',
     params: params(),
     answer: { schema: () => entry() },
@@ -169,8 +162,7 @@ export const getWebhook = contract<WebhookParams, object, undefined, WebhookEntr
 export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder>, WebhookEntry>({
     ...COMMON,
     name: 'patchWebhook',
-    method: 'PATCH',
-    path: '/v1/webhooks/{webhook_id}',
+    route: 'PATCH /v1/webhooks/{webhook_id}',
     summary: 'Change a webhook',
     description:
         'Omitted fields are unchanged. Waiting deliveries go to the new URL. Disabling stops waiting deliveries; POST …/redeliver sends them later.',
@@ -190,25 +182,17 @@ export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder
 export const deleteWebhook = contract<WebhookParams, object, undefined, WebhookDeleted>({
     ...COMMON,
     name: 'deleteWebhook',
-    method: 'DELETE',
-    path: '/v1/webhooks/{webhook_id}',
+    route: 'DELETE /v1/webhooks/{webhook_id}',
     summary: 'Delete a webhook',
     params: params(),
-    answer: {
-        schema: () =>
-            Joi.object<WebhookDeleted, true>({
-                webhook_id: Joi.string().required(),
-                deleted: Joi.boolean().valid(true).required(),
-            }),
-    },
+    answer: { schema: () => v.deleted('webhook_id') },
     refusals: ONE,
 });
 
 export const postWebhookRotate = contract<WebhookParams, object, undefined, WebhookEntry>({
     ...COMMON,
     name: 'postWebhookRotate',
-    method: 'POST',
-    path: '/v1/webhooks/{webhook_id}/rotate',
+    route: 'POST /v1/webhooks/{webhook_id}/rotate',
     summary: 'Rotate the secret of a webhook',
     description: 'The previous secret also signs for 24 hours. Any older secret stops signing at once.',
     params: params(),
@@ -219,8 +203,7 @@ export const postWebhookRotate = contract<WebhookParams, object, undefined, Webh
 export const postWebhookTest = contract<WebhookParams, object, undefined, DeliveryEntry>({
     ...COMMON,
     name: 'postWebhookTest',
-    method: 'POST',
-    path: '/v1/webhooks/{webhook_id}/test',
+    route: 'POST /v1/webhooks/{webhook_id}/test',
     summary: 'Send a test event',
     description: 'Sends an event of type webhook.test, even to a disabled webhook. Up to 10 a minute, together with POST …/redeliver.',
     params: params(),
@@ -231,13 +214,12 @@ export const postWebhookTest = contract<WebhookParams, object, undefined, Delive
 export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined, DeliveryEntry[]>({
     ...COMMON,
     name: 'getDeliveries',
-    method: 'GET',
-    path: '/v1/webhooks/{webhook_id}/deliveries',
+    route: 'GET /v1/webhooks/{webhook_id}/deliveries',
     summary: 'List the deliveries of a webhook',
     description: 'Newest first, of the last 14 days. `total` counts up to 100,000.',
     params: params(),
     query: Joi.object<DeliveriesQuery, true>({
-        status: Joi.string().valid(...DELIVERY_STATUSES),
+        status: v.oneOf(DELIVERY_STATUSES),
         limit: v.limit(),
         cursor: v.cursor(),
     }),
@@ -248,8 +230,7 @@ export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined,
 export const postRedeliver = contract<DeliveryParams, object, undefined, DeliveryEntry>({
     ...COMMON,
     name: 'postRedeliver',
-    method: 'POST',
-    path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
+    route: 'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
     summary: 'Redeliver an event',
     description:
         'Sends the delivery again at once, whatever its status, with the same webhook-id, even to a disabled webhook. Up to 10 a minute, together with POST …/test.',
