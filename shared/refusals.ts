@@ -193,6 +193,26 @@ export interface RefusalExtras {
     headers?: Record<string, string>;
 }
 
+/** The `error` of an answer (docs/api.md, "Errors"). */
+export interface ErrorBody {
+    code: string;
+    message: string;
+    status: number;
+    fault: Fault;
+    retryable: boolean;
+    retry_after?: number;
+    request_id: string;
+    doc_url: string;
+    details?: readonly ItemDetail[];
+    problems?: number;
+    upgrade_to?: string;
+    upgrade_url?: string;
+    connect_url?: string;
+    obtain_url?: string;
+    upstream?: { status: number; snippet: string };
+    did_you_mean?: readonly string[];
+}
+
 /** Thrown if the caller can do something about the problem. Any other thrown error is a bug. The message is public. */
 export class Refusal extends Error {
     readonly code: RefusalCode;

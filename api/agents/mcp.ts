@@ -47,7 +47,7 @@ export const agentTools: AppPlugin = {
             const { serveTools } = await import('./serve-tools.ts');
             const fullResults = caller && fullResultsOf(app, caller);
             const agreements = caller && sealedAgreements(app, caller);
-            const served = { tools, instructions, ask: askAs(server, request), fullResults, agreements };
+            const served = { tools, instructions, ask: askAs(request), fullResults, agreements };
             const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, served);
             const response = h.response(body).code(status).header('cache-control', 'no-store');
             for (const name of KEPT_HEADERS) {

@@ -1,6 +1,7 @@
+import type { ErrorBody } from '../../shared/refusals.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import { memberCaller } from './callers.ts';
-import type { ApiAnswer, ApiError } from './internal-api.ts';
+import type { ApiAnswer } from './internal-api.ts';
 import { pageNotFound, type WorkspaceVisit } from './page.ts';
 
 const ABSENT = ['JOB_NOT_FOUND', 'BATCH_NOT_FOUND', 'MONITOR_NOT_FOUND', 'WEBHOOK_NOT_FOUND'];
@@ -13,7 +14,7 @@ export async function read(visit: WorkspaceVisit, path: string): Promise<ApiAnsw
 }
 
 /** Converts an API error to a refusal, which is shown as a page. */
-export function refusalOf({ code, message, retry_after: retryAfter }: ApiError): Refusal {
+export function refusalOf({ code, message, retry_after: retryAfter }: ErrorBody): Refusal {
     if (ABSENT.includes(code)) return pageNotFound();
     return new Refusal(code as RefusalCode, message, retryAfter === undefined ? {} : { retryAfter });
 }

@@ -1,7 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Monitor, MonitorRun } from '../../shared/contracts/monitor-fields.ts';
-import type { JsonObject } from '../../shared/domain/types.ts';
 import { openCall } from '../../shared/fetch/begin-monitor-run.ts';
 import { errorObject } from '../../shared/fetch/error-object.ts';
 import { eachInTurn } from '../../shared/platform/turns.ts';
@@ -75,10 +74,10 @@ export async function presentRun(app: App, row: RunRow): Promise<MonitorRun> {
     };
 }
 
-async function errorOf(app: App, { code, error, runId }: RunRow): Promise<JsonObject | null> {
+async function errorOf(app: App, { code, error, runId }: RunRow): Promise<MonitorRun['error']> {
     if (code === null) return null;
     const { message, ...extras } = await openError(app.secrets, error);
-    return errorObject(new Refusal(code as RefusalCode, message, extras), runId, app.publicUrl()) as JsonObject;
+    return errorObject(new Refusal(code as RefusalCode, message, extras), runId, app.publicUrl());
 }
 
 /** A change as JSON text. The stored diff is inserted without parsing it. */

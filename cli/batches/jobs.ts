@@ -1,6 +1,6 @@
 import { defined } from '../../shared/domain/defined.ts';
 import { type CallOptions, limitsOf, paramsOf } from '../calling/fetch-endpoint.ts';
-import { failureOfJob, type Job, type JobOrder, type JobStatus } from '../client/index.ts';
+import { failureOfJob, type JobOrder, type JobStatus } from '../client/index.ts';
 import { needsSchema, readParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
@@ -30,7 +30,15 @@ export async function listJobs(
         .page();
     const result = { jobs };
     if (jobs.length === 0) return { result, lines: ['No jobs.'] };
-    const rows = jobs.map((one) => [one.job_id, one.status, one.site, one.endpoint, one.credits_used, one.created_at, codeOf(one)]);
+    const rows = jobs.map((one) => [
+        one.job_id,
+        one.status,
+        one.site,
+        one.endpoint,
+        one.credits_used,
+        one.created_at,
+        one.error?.code ?? null,
+    ]);
     return { result, lines: table(['job', 'status', 'site', 'endpoint', 'credits', 'made', 'code'], rows, paint) };
 }
 
@@ -46,8 +54,4 @@ export async function showJob({ client }: Session, jobId: string, { wait }: { wa
 export async function cancelJob({ client, terminal: { paint } }: Session, jobId: string): Promise<Done> {
     const job = await client().jobs.cancel(jobId);
     return { result: job, lines: [`${paint('green', '✓')} job ${jobId} is cancelled`] };
-}
-
-function codeOf({ error }: Job): string | null {
-    return error === null ? null : String(error['code']);
 }

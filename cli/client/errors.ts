@@ -1,3 +1,5 @@
+import { defined } from '../../shared/domain/defined.ts';
+import type { ErrorBody } from '../../shared/refusals.ts';
 import type { Fault, ItemDetail, RefusalCode } from './types.ts';
 
 /**
@@ -16,7 +18,7 @@ export interface Failure {
     retryable?: boolean;
     /** Whole seconds. */
     retryAfter?: number;
-    details?: ItemDetail[];
+    details?: readonly ItemDetail[];
     /** For batches: the number of all problems; `details` lists the first. */
     problems?: number;
     requestId?: string;
@@ -30,7 +32,7 @@ export interface Failure {
     /** Where people get that credential. */
     obtainUrl?: string;
     upstream?: { status: number; snippet: string };
-    didYouMean?: string[];
+    didYouMean?: readonly string[];
     /** For writes: repeat the call with this key, so that nothing is done or charged twice. */
     idempotencyKey?: string;
 }
@@ -80,25 +82,9 @@ export class RoutebookError extends Error {
     }
 }
 
-/** The error envelope (docs/api.md, "Errors"). All fields are optional, since a proxy may answer anything. */
+/** An answer with an error. Most fields are optional, since a proxy may answer anything. */
 interface Envelope {
-    error: {
-        code: RefusalCode;
-        message: string;
-        fault?: Fault;
-        retryable?: boolean;
-        retry_after?: number;
-        details?: ItemDetail[];
-        problems?: number;
-        request_id?: string;
-        doc_url?: string;
-        upgrade_to?: string;
-        upgrade_url?: string;
-        connect_url?: string;
-        obtain_url?: string;
-        upstream?: { status: number; snippet: string };
-        did_you_mean?: string[];
-    };
+    error: Partial<ErrorBody> & Pick<ErrorBody, 'message'> & { code: RefusalCode };
     meta?: { credits_used?: number; credits_remaining?: number };
 }
 
@@ -117,7 +103,7 @@ export function failureOf(status: number, body: unknown, retryAfterHeader: strin
     }
     const { error, meta = {} } = body;
     const { upgrade_to: to, upgrade_url: url } = error;
-    return withoutGaps({
+    return defined<Failure>({
         code: error.code,
         message: error.message,
         status,
@@ -142,10 +128,4 @@ function isEnvelope(body: unknown): body is Envelope {
     if (typeof body !== 'object' || body === null || !('error' in body)) return false;
     const { error } = body;
     return typeof error === 'object' && error !== null && 'code' in error && 'message' in error && typeof error.code === 'string';
-}
-
-type Gappy = { [Name in keyof Failure]: Failure[Name] | undefined } & Pick<Failure, 'code' | 'message'>;
-
-function withoutGaps(failure: Gappy): Failure {
-    return Object.fromEntries(Object.entries(failure).filter(([, value]) => value !== undefined)) as unknown as Failure;
 }

@@ -64,7 +64,7 @@ export class Jobs extends Resource {
 
 /** Why a job has no result. */
 export function failureOfJob({ job_id: id, status, error }: Job): RoutebookError {
-    if (error !== null) return new RoutebookError(failureOf(Number(error['status']), { error }, null));
+    if (error !== null) return new RoutebookError(failureOf(error.status, { error }, null));
     const why = status === 'succeeded' ? 'Its result is deleted.' : `It is ${status}.`;
     return new RoutebookError({ code: 'NO_RESULT', message: `The job ${id} has no result. ${why}` });
 }

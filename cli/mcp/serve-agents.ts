@@ -2,6 +2,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { agentServer } from '../../shared/agents/agent-server.ts';
 import { type Ask, AskFailure } from '../../shared/agents/ask.ts';
 import { INSTRUCTIONS, TOOLS } from '../../shared/agents/tool-list.ts';
+import { defined } from '../../shared/domain/defined.ts';
 import { RoutebookError } from '../client/index.ts';
 import { Transport } from '../client/transport.ts';
 import type { Done, Session } from '../session.ts';
@@ -25,21 +26,23 @@ function askWith(transport: Transport): Ask {
             if (!(error instanceof RoutebookError)) throw error;
             const { code, message, fault, retryable, retryAfter, details, requestId, docUrl } = error;
             const { upgrade, connectUrl, obtainUrl, upstream, didYouMean } = error;
-            throw new AskFailure({
-                code,
-                message,
-                fault,
-                retryable,
-                retry_after: retryAfter,
-                details: details.length === 0 ? undefined : details,
-                upgrade_url: upgrade?.url,
-                connect_url: connectUrl,
-                obtain_url: obtainUrl,
-                upstream,
-                did_you_mean: didYouMean.length === 0 ? undefined : didYouMean,
-                request_id: requestId,
-                doc_url: docUrl,
-            });
+            throw new AskFailure(
+                defined({
+                    code,
+                    message,
+                    fault,
+                    retryable,
+                    retry_after: retryAfter,
+                    details: details.length === 0 ? undefined : details,
+                    upgrade_url: upgrade?.url,
+                    connect_url: connectUrl,
+                    obtain_url: obtainUrl,
+                    upstream,
+                    did_you_mean: didYouMean.length === 0 ? undefined : didYouMean,
+                    request_id: requestId,
+                    doc_url: docUrl,
+                }),
+            );
         }
     };
 }

@@ -39,7 +39,7 @@ export async function listRuns({ client, terminal: { paint } }: Session, monitor
         one.changed === null ? null : one.changed ? 'yes' : 'no',
         one.credits_used,
         one.started_at,
-        one.error === null ? null : String(one.error['code']),
+        one.error?.code ?? null,
     ]);
     return { result, lines: table(['run', 'status', 'changed', 'credits', 'began', 'code'], rows, paint) };
 }

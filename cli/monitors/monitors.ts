@@ -110,7 +110,7 @@ export async function runMonitor({ client, terminal }: Session, monitorId: strin
     }
     const { job_id: id, status, credits_used: credits, error } = job;
     const isGood = status === 'succeeded';
-    const why = error === null ? '' : `: ${String(error['code'])}  ${String(error['message'])}`;
+    const why = error === null ? '' : `: ${error.code}  ${error.message}`;
     return {
         result: job,
         lines: [

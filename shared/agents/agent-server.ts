@@ -9,6 +9,7 @@ import {
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { VERSION } from '../platform/version.ts';
+import type { ItemDetail } from '../refusals.ts';
 import { type ApiCall, type ApiError, type Ask, AskFailure } from './ask.ts';
 import { fitToBudget } from './fit-to-budget.ts';
 import { type FullResults, readResultPage, resultUri } from './full-results.ts';
@@ -126,7 +127,7 @@ const MAX_DETAILS = 4000;
 const MAX_NEXT = 3000;
 
 /** The first problems of a failure. A body may have thousands. */
-function firstOf(details: NonNullable<ApiError['details']>): NonNullable<ApiError['details']> {
+function firstOf(details: readonly ItemDetail[]): ItemDetail[] {
     let left = MAX_DETAILS;
     return details.filter((detail) => {
         left -= JSON.stringify(detail).length;
@@ -144,7 +145,7 @@ const INVALID_ARGUMENTS: ApiError = {
 const ajv = new Ajv2020({ allErrors: true, strict: false });
 const checks = new WeakMap<object, (args: unknown) => ErrorObject[]>();
 
-function problemsOf({ inputSchema }: AgentTool, args: Arguments): NonNullable<ApiError['details']> {
+function problemsOf({ inputSchema }: AgentTool, args: Arguments): ItemDetail[] {
     let check = checks.get(inputSchema);
     if (check === undefined) {
         const validate = ajv.compile(inputSchema);
@@ -154,7 +155,7 @@ function problemsOf({ inputSchema }: AgentTool, args: Arguments): NonNullable<Ap
     return check(args).map(presentProblem);
 }
 
-function presentProblem({ keyword, instancePath, params, message = '' }: ErrorObject): { path: string; code: string; message: string } {
+function presentProblem({ keyword, instancePath, params, message = '' }: ErrorObject): ItemDetail {
     const { missingProperty, additionalProperty } = params as { missingProperty?: string; additionalProperty?: string };
     if (missingProperty !== undefined) return { path: `${instancePath}/${missingProperty}`, code: 'REQUIRED', message };
     if (additionalProperty !== undefined) return { path: `${instancePath}/${additionalProperty}`, code: 'UNKNOWN_FIELD', message };

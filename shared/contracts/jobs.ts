@@ -2,6 +2,7 @@ import Joi from 'joi';
 import { EXPIRY, LONGEST_WAIT } from '../domain/jobs/bounds.ts';
 import { JOB_STATUSES, type JobStatus, WAITING_FOR, type WaitingFor } from '../domain/jobs/states.ts';
 import type { JsonObject } from '../domain/types.ts';
+import type { ErrorBody } from '../refusals.ts';
 import { CALL_BYTES, contract } from './contract.ts';
 import { ADMISSION_REFUSALS, CALL_HEADERS, type FetchRequest, fetchFields } from './fetch.ts';
 import * as v from './vocabulary.ts';
@@ -34,7 +35,7 @@ export interface Job {
     params?: JsonObject | null;
     result?: JsonObject | null;
     result_expired: boolean;
-    error: JsonObject | null;
+    error: ErrorBody | null;
 }
 
 export interface JobsQuery extends v.PageQuery {

@@ -12,6 +12,7 @@ import {
     type When,
 } from '../domain/monitors/states.ts';
 import type { JsonObject } from '../domain/types.ts';
+import type { ErrorBody } from '../refusals.ts';
 import { fetchFields } from './fetch.ts';
 import { metadata } from './jobs.ts';
 import * as v from './vocabulary.ts';
@@ -58,7 +59,7 @@ export interface MonitorRun {
     credits_used: number;
     changed: boolean | null;
     change_id: string | null;
-    error: JsonObject | null;
+    error: ErrorBody | null;
 }
 
 export interface Monitor {

@@ -1,8 +1,8 @@
 import { defined } from '../domain/defined.ts';
-import { type ItemDetail, type Refusal, refusalEntry } from '../refusals.ts';
+import { type ErrorBody, type ItemDetail, type Refusal, refusalEntry } from '../refusals.ts';
 
 /** The value of the field `error` of an answer. */
-export function errorObject(refusal: Refusal, requestId: string, publicUrl: string): object {
+export function errorObject(refusal: Refusal, requestId: string, publicUrl: string): ErrorBody {
     const { status, fault, retryable } = refusalEntry(refusal.code);
     const {
         details,
@@ -16,7 +16,7 @@ export function errorObject(refusal: Refusal, requestId: string, publicUrl: stri
         didYouMean,
         retryable: override,
     } = refusal.extras;
-    return defined({
+    return defined<ErrorBody>({
         code: refusal.code,
         message: refusal.message,
         status,

@@ -49,7 +49,7 @@ export async function jobOf(app: App, row: JobRow): Promise<Job> {
 async function errorOf(app: App, { code, error, jobId, status }: JobRow): Promise<Job['error']> {
     if (code === null || (status !== 'failed' && status !== 'queued')) return null;
     const { message, ...extras } = await openError(app.secrets, error);
-    return errorObject(new Refusal(code as RefusalCode, message, extras), jobId, app.publicUrl()) as Job['error'];
+    return errorObject(new Refusal(code as RefusalCode, message, extras), jobId, app.publicUrl());
 }
 
 async function paramsOf({ secrets }: App, { request }: FullJobRow): Promise<unknown> {

@@ -2,10 +2,10 @@ import type { ConnectionEntry } from '../../../shared/contracts/connections.ts';
 import type { AuthorizeAnswer } from '../../../shared/contracts/oauth.ts';
 import { hasEnded } from '../../../shared/domain/connections/connection.ts';
 import { hostOf, MAX_REDIRECTS, redirectProblem } from '../../../shared/domain/connections/redirect-urls.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
 import { redirectUrls, setRedirectUrls } from '../../../shared/store/connections/oauth.ts';
 import { memberCaller } from '../callers.ts';
 import { type Fields, line, readFields } from '../fields.ts';
-import type { ApiError } from '../internal-api.ts';
 import { type Answer, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { showNew } from './new.ts';
 
@@ -88,13 +88,13 @@ function pathOf({ params }: WorkspaceVisit): string {
     return `/v1/connections/${encodeURIComponent(params['connection_id'] ?? '')}`;
 }
 
-function showRefusal(visit: WorkspaceVisit, error: ApiError): Promise<Answer> {
+function showRefusal(visit: WorkspaceVisit, error: ErrorBody): Promise<Answer> {
     if (error.code === 'CONNECTION_NOT_FOUND') throw pageNotFound();
     return listConnections(visit, { '': error.message });
 }
 
 /** Maps the API's error to form fields. */
-export function problemsOf({ message, details }: ApiError): Problems {
+export function problemsOf({ message, details }: ErrorBody): Problems {
     const [first] = details ?? [];
     if (first === undefined) return { '': message };
     const field =

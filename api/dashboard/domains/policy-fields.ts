@@ -1,6 +1,6 @@
 import type { SitePolicy } from '../../../shared/domain/site/site-policy.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
 import { type Fields, keepTyped, type Problems } from '../fields.ts';
-import type { ApiError } from '../internal-api.ts';
 
 /** Maximum number of rows of blocked paths that the API accepts. The form shows `EMPTY_ROWS` more rows than are filled in. */
 const MAX_ROWS = 100;
@@ -63,7 +63,7 @@ export function orderOf(fields: Fields): { body: object; rows: number[] } {
     return { body, rows: rows.map(({ place }) => place) };
 }
 
-export function problemsOf({ message, details = [] }: ApiError, { domain, rows }: { domain: string; rows: readonly number[] }): Problems {
+export function problemsOf({ message, details = [] }: ErrorBody, { domain, rows }: { domain: string; rows: readonly number[] }): Problems {
     const problems: Record<string, string> = {};
     for (const detail of details) {
         const [field, place = '', part] = detail.path.slice(1).split('/');

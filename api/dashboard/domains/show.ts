@@ -1,8 +1,8 @@
 import { proofName, proofUrl } from '../../../shared/domain/site/proof.ts';
 import { isOnDomain, normaliseSite } from '../../../shared/domain/site/site-name.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
 import { claimedDomains, OPEN_CLAIMS } from '../../../shared/store/registry/claims.ts';
 import { keepTyped } from '../fields.ts';
-import type { ApiError } from '../internal-api.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { dateOf } from '../read-api.ts';
 import { findClaimed } from './find-claimed.ts';
@@ -37,7 +37,7 @@ function nameOf(written = ''): string {
 }
 
 /** GET /dashboard/domains/{domain}: this workspace's claims on the domain, how to prove them, and the result of each check. */
-export async function showDomain(visit: WorkspaceVisit, about?: string, refused?: ApiError): Promise<Shown> {
+export async function showDomain(visit: WorkspaceVisit, about?: string, refused?: ErrorBody): Promise<Shown> {
     const { domain, claims } = await findClaimed(visit);
     return {
         view: 'domains/one',

@@ -63,8 +63,8 @@ async function* asTable({ app, ...visit }: WorkspaceVisit, batchId: string): Asy
             job.attempts,
             job.credits_used,
             job.finished_at,
-            error === null ? null : String(error['code']),
-            error === null ? null : String(error['message']),
+            error?.code ?? null,
+            error?.message ?? null,
         ];
         yield* csvLineInParts(cells, result ?? '');
     }

@@ -3,8 +3,8 @@ import { hasJobEnded, JOB_STATUSES } from '../../../shared/domain/jobs/states.ts
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { JsonObject } from '../../../shared/domain/types.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
 import { memberCaller } from '../callers.ts';
-import type { ApiError } from '../internal-api.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { addressOf, dateOf, parseChoice, read, readList, refusalOf } from '../read-api.ts';
@@ -43,7 +43,7 @@ export async function listJobs(visit: WorkspaceVisit): Promise<Shown> {
 }
 
 /** GET /dashboard/jobs/{job_id}. @param refused the API's error if a form had no effect */
-export async function showJob(visit: WorkspaceVisit, refused?: ApiError): Promise<Shown> {
+export async function showJob(visit: WorkspaceVisit, refused?: ErrorBody): Promise<Shown> {
     const { body, isCut } = await read(visit, `/v1/jobs/${encodeURIComponent(visit.params['job_id'] ?? '')}`);
     const job = body['data'] as Job;
     const { params, result } = job;
@@ -83,8 +83,8 @@ async function remove(visit: WorkspaceVisit, what: string, notice: Notice): Prom
 export function forView(job: Job) {
     return {
         ...job,
-        code: job.error === null ? undefined : String(job.error['code']),
-        why: job.error === null ? undefined : String(job.error['message']),
+        code: job.error?.code,
+        why: job.error?.message,
         createdAt: new Date(job.created_at),
         startedAt: dateOf(job.started_at),
         finishedAt: dateOf(job.finished_at),

@@ -3,13 +3,13 @@ import type { Batch, BatchDryRun } from '../../../shared/contracts/batch-fields.
 import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { type CsvItems, ITEM_NAME, MAX_COLUMNS } from '../../packages/csv-items.ts';
 import { workOnPackage } from '../../packages/work.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { keepTyped, line, type Problems, readFields } from '../fields.ts';
 import { findEndpoint } from '../find-endpoint.ts';
-import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
 const PATH = '/dashboard/jobs/batches/new';
@@ -107,7 +107,7 @@ function hashOf({ keyId }: Caller, body: string): string {
 }
 
 /** Maps the API's error to lines and columns of the file. */
-function refusal({ rows }: Order, { message, details = [], problems = details.length }: ApiError) {
+function refusal({ rows }: Order, { message, details = [], problems = details.length }: ErrorBody) {
     const wrong = details.slice(0, SHOWN_PROBLEMS).map(({ path, message: text }) => {
         const [, where, item = '', field, param] = path.split('/');
         const place = where === 'items' && /^\d+$/.test(item) ? rows.lines[Number(item)] : undefined;

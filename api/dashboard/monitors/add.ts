@@ -1,10 +1,10 @@
 import type { Monitor } from '../../../shared/contracts/monitor-fields.ts';
 import { MIN_INTERVAL } from '../../../shared/domain/monitors/bounds.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
 import { findEndpoint, type NamedEndpoint } from '../find-endpoint.ts';
-import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { paramFields, readParams, toProblems } from '../registry/try-form.ts';
 
@@ -75,7 +75,7 @@ function withoutEmpty(texts: Readonly<Record<string, string>>): Record<string, s
 }
 
 /** Maps the API's problems to fields; the others belong to the form. */
-function problemsOf(endpoint: Endpoint, { message, details = [] }: ApiError): Problems {
+function problemsOf(endpoint: Endpoint, { message, details = [] }: ErrorBody): Problems {
     const own = details.flatMap(({ path, message: text }) => {
         const field = path.split('/')[1] ?? '';
         if (field === 'when') return [['expression', text] as const];

@@ -107,8 +107,8 @@ function runForView(run: MonitorRun) {
         ...run,
         startedAt: new Date(run.started_at),
         finishedAt: dateOf(run.finished_at),
-        code: run.error === null ? undefined : String(run.error['code']),
-        why: run.error === null ? undefined : String(run.error['message']),
+        code: run.error?.code,
+        why: run.error?.message,
     };
 }
 

@@ -1,6 +1,6 @@
 import { parseExact } from '../../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
-import type { Detail } from '../../../shared/refusals.ts';
+import type { ItemDetail } from '../../../shared/refusals.ts';
 import type { Fields, Problems } from '../fields.ts';
 import { exampleOf, isShort, typeOf, writeValue } from './describe-endpoint.ts';
 
@@ -51,7 +51,7 @@ export function readParams(endpoint: Endpoint, fields: Fields): { params: JsonOb
 }
 
 /** Maps problems with params to their fields. All other problems belong to the whole form. */
-export function toProblems(endpoint: Endpoint, message: string, details: readonly Detail[]): Problems {
+export function toProblems(endpoint: Endpoint, message: string, details: readonly ItemDetail[]): Problems {
     const problems: Record<string, string> = {};
     for (const { path, message: text } of details) {
         const [, place = '', name = ''] = path.split('/');

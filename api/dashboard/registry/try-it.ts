@@ -1,10 +1,11 @@
 import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Endpoint, JsonObject } from '../../../shared/domain/types.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { keepTyped, type Problems } from '../fields.ts';
-import type { ApiAnswer, ApiError } from '../internal-api.ts';
+import type { ApiAnswer } from '../internal-api.ts';
 import { type Answer, pageNotFound, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
 import { type CallCode, type CopiedCall, copyAs } from './copy-as.ts';
 import { describeEndpoint } from './describe-endpoint.ts';
@@ -115,7 +116,7 @@ function resultOf({ body, headers, isCut }: ApiAnswer & { ok: true }) {
     };
 }
 
-function refuse(visit: WorkspaceVisit, tried: Tried, { code, message, details = [], ...more }: ApiError): Promise<Shown> {
+function refuse(visit: WorkspaceVisit, tried: Tried, { code, message, details = [], ...more }: ErrorBody): Promise<Shown> {
     const isAboutForm = code === 'INVALID_PARAMS' || code === 'VALIDATION_ERROR';
     if (!isAboutForm) return show(visit, tried, { result: { refused: { code, message, ...more } } });
     return show(visit, tried, { problems: toProblems(tried.endpoint, message, details) });

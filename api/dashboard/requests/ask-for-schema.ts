@@ -1,9 +1,9 @@
 import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { CATEGORIES } from '../../../shared/domain/package/taxonomy.ts';
 import { AUTH_SHAPES, FREQUENCIES, READ_OR_WRITE } from '../../../shared/domain/site/schema-request.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
 import { visitorCaller } from '../callers.ts';
 import { keepTyped, type Problems } from '../fields.ts';
-import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 
 /** The form's fields, with the same names as in the API. */
@@ -56,7 +56,7 @@ export async function ask(visit: Visit): Promise<Answer> {
     return { to: `/requests/${id}`, notice: 'request-made' };
 }
 
-function toProblems({ message, details = [] }: ApiError): Problems {
+function toProblems({ message, details = [] }: ErrorBody): Problems {
     const problems: Record<string, string> = {};
     for (const { path, message: text } of details) {
         const name = path.slice(1);

@@ -1,16 +1,16 @@
 import { PACKAGE_BYTES } from '../../../shared/contracts/contract.ts';
 import type { PublishAnswer } from '../../../shared/contracts/schemas.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { readPackageText } from '../../../shared/store/registry/versions.ts';
 import { workOnPackage } from '../../packages/work.ts';
 import { memberCaller } from '../callers.ts';
-import type { ApiError } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
 const HASH = /^[0-9a-f]{64}$/;
 
-type Checked = { report: PublishAnswer; follows: string | undefined } | { refused: ApiError };
+type Checked = { report: PublishAnswer; follows: string | undefined } | { refused: ErrorBody };
 
 /** GET /dashboard/schemas/new: an empty form. With `site`, the form contains the package of its latest version. */
 export async function publishForm(visit: WorkspaceVisit): Promise<Shown> {
@@ -60,8 +60,8 @@ async function check(visit: WorkspaceVisit, text: string): Promise<Checked> {
 async function refusalOf(
     { me }: WorkspaceVisit,
     text: string,
-    { code, message, details }: ApiError,
-): Promise<{ problem: string; details?: ApiError['details'] }> {
+    { code, message, details }: ErrorBody,
+): Promise<{ problem: string; details?: ErrorBody['details'] }> {
     if (code === 'INVALID_JSON') {
         const { answer: place } = await workOnPackage('mistake', me.userId, { text });
         return { problem: `This is not valid JSON${place}.` };
@@ -73,7 +73,7 @@ async function refusalOf(
 async function form(
     { me }: WorkspaceVisit,
     text: string,
-    more: { problem?: string; details?: ApiError['details']; report?: PublishAnswer; follows?: string | undefined },
+    more: { problem?: string; details?: ErrorBody['details']; report?: PublishAnswer; follows?: string | undefined },
     { isStored = false } = {},
 ): Promise<Shown> {
     const source = text === '' ? undefined : (await workOnPackage('source', me.userId, { text, isStored })).answer;

@@ -1,8 +1,9 @@
 import type { WebhookEntry } from '../../../shared/contracts/webhooks.ts';
 import { MAX_URL_CHARACTERS } from '../../../shared/domain/events/webhook-url.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
 import { memberCaller } from '../callers.ts';
 import { line, type Problems, readFields } from '../fields.ts';
-import type { ApiAnswer, ApiCall, ApiError } from '../internal-api.ts';
+import type { ApiAnswer, ApiCall } from '../internal-api.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, pageNotFound, type Shown, type WorkspaceVisit } from '../page.ts';
 import { findWebhook, listWebhooks, showWebhook } from './show.ts';
@@ -26,7 +27,7 @@ export async function createByForm(visit: WorkspaceVisit): Promise<Answer> {
 }
 
 /** Maps the API's problems to fields of the form. */
-function problemsOf({ message, details = [] }: ApiError): Problems {
+function problemsOf({ message, details = [] }: ErrorBody): Problems {
     const problems: Record<string, string> = {};
     for (const { path, message: text } of details) {
         const field = path.split('/')[1] ?? '';

@@ -1,8 +1,8 @@
 import type { DeliveryEntry, WebhookEntry } from '../../../shared/contracts/webhooks.ts';
 import { EVENT_PREFIXES, EVENT_TYPES } from '../../../shared/domain/events/event-types.ts';
 import { MAX_WEBHOOKS } from '../../../shared/domain/events/webhook-bounds.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
 import { keepTyped, type Problems } from '../fields.ts';
-import type { ApiError } from '../internal-api.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { dateOf, read } from '../read-api.ts';
 
@@ -27,7 +27,7 @@ export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {
 }
 
 /** GET /dashboard/webhooks/{webhook_id}: the webhook and its last deliveries. @param refused the API's error if a form had no effect */
-export async function showWebhook(visit: WorkspaceVisit, refused?: ApiError): Promise<Shown> {
+export async function showWebhook(visit: WorkspaceVisit, refused?: ErrorBody): Promise<Shown> {
     const webhook = await findWebhook(visit);
     const { body } = await read(visit, `/v1/webhooks/${webhook.webhook_id}/deliveries?limit=${DELIVERIES}`);
     const deliveries = body['data'] as DeliveryEntry[];

@@ -1,0 +1,50 @@
+import type { Request, RequestApplicationState } from '@hapi/hapi';
+import type { ErrorBody } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { sameRequest } from '../plugins/observe.ts';
+import { readAnswer } from './read-answer.ts';
+
+interface OwnCall {
+    method: string;
+    path: string;
+    /** A value, or JSON text. */
+    body?: object | string | undefined;
+    headers?: Readonly<Record<string, string>>;
+    /** The caller, if the headers do not name one. */
+    as?: Caller | undefined;
+    /** `observe.ts` sets the other properties. */
+    app?: Partial<RequestApplicationState>;
+}
+
+interface OwnAnswer {
+    headers: Readonly<Record<string, unknown>>;
+    body: Record<string, unknown>;
+    /** Whether the answer is too large, so that `body` is only its beginning. */
+    isCut: boolean;
+    error: ErrorBody | undefined;
+}
+
+/**
+ * Calls our own API within this process, for a page or an agent's tool, with the address of its client and the same request id. Validation,
+ * rate limits, billing and logs are the same as for any other call.
+ */
+export async function callOwnApi(request: Request, { method, path, body, headers, as, app = {} }: OwnCall): Promise<OwnAnswer> {
+    const { req } = request.raw;
+    const forwarded = req.headers['x-forwarded-for'];
+    const { payload, headers: answered } = await request.server.inject({
+        method,
+        url: path,
+        remoteAddress: req.socket.remoteAddress ?? '127.0.0.1',
+        headers: {
+            ...(typeof forwarded === 'string' && { 'x-forwarded-for': forwarded }),
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+            ...sameRequest(request),
+            ...headers,
+        },
+        ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(as !== undefined && { auth: { strategy: 'api-key', credentials: { app: as } } }),
+        app: app as RequestApplicationState,
+    });
+    const answer = readAnswer(payload);
+    return { headers: answered, ...answer, error: answer.body['error'] as ErrorBody | undefined };
+}
