@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { App } from '../../shared/app.ts';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { type Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
@@ -21,11 +20,7 @@ export function reject(app: App, { request, response, contract }: Arrival, refus
         ...refusalHeaders(refusal),
     ];
     response.writeHead(refusalEntry(refusal.code).status, headers.flat());
-    response.end(isHead(request) ? undefined : body);
-}
-
-function isHead({ method }: IncomingMessage): boolean {
-    return method === 'HEAD';
+    response.end(request.method === 'HEAD' ? undefined : body);
 }
 
 /** Counts one rejection. @param waitMs the Retry-After of the answer */

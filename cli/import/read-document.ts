@@ -16,9 +16,5 @@ export async function readDocument(path: string): Promise<unknown> {
     if (!isObject(document) || (document['openapi'] === undefined && document['swagger'] === undefined)) return document;
     const whole = await withFilesOfFolder(document as JsonObject, path);
     // The converter is loaded for the few documents that need it.
-    return isSwagger2(whole) ? (await import('./openapi/swagger.ts')).fromSwagger(whole, path) : whole;
-}
-
-function isSwagger2({ swagger }: JsonObject): boolean {
-    return String(swagger).startsWith('2');
+    return String(whole.swagger).startsWith('2') ? (await import('./openapi/swagger.ts')).fromSwagger(whole, path) : whole;
 }

@@ -12,7 +12,7 @@ export interface Part {
 
 /** Splits operations into few packages by tag, the most useful tags first. A tag that is too large for one package is split. */
 export function splitOperations(operations: readonly ReadOperation[]): Part[] {
-    if (fits(operations)) return [{ tag: undefined, operations: [...operations] }];
+    if (operations.length <= MAX_ENDPOINTS && paramsOf(operations) <= MAX_PARAMS) return [{ tag: undefined, operations: [...operations] }];
     const groups = [...Map.groupBy(operations, ({ tag }) => tag ?? '')].flatMap(([tag, own]) =>
         inPieces(own).map((piece) => ({ tag, operations: piece, worth: piece.reduce((sum, one) => sum + usefulness(one), 0) })),
     );
@@ -41,10 +41,6 @@ export function mostUseful(operations: readonly ReadOperation[]): { chosen: Read
         params += own;
     }
     return { chosen: operations.filter((one) => chosen.has(one)), rest: operations.filter((one) => !chosen.has(one)) };
-}
-
-function fits(operations: readonly ReadOperation[]): boolean {
-    return operations.length <= MAX_ENDPOINTS && paramsOf(operations) <= MAX_PARAMS;
 }
 
 function paramsOf(operations: readonly ReadOperation[]): number {

@@ -60,7 +60,7 @@ export async function addByForm(visit: WorkspaceVisit): Promise<Answer> {
         endpoint: endpoint.name,
         params,
         ...(every === CRON ? { cron, ...(timezone === '' ? {} : { timezone }) } : { every }),
-        ...withoutEmpty({ name, watch, identity }),
+        ...Object.fromEntries(Object.entries({ name, watch, identity }).filter(([, text]) => text !== '')),
         when: when === 'expression' ? { expression } : when,
         ...(perDay === '' ? {} : { max_credits_per_day: Number(perDay) }),
     };
@@ -68,10 +68,6 @@ export async function addByForm(visit: WorkspaceVisit): Promise<Answer> {
     if (!answer.ok) return form(visit, watched, problemsOf(endpoint, answer.refused));
     const { monitor_id: id } = answer.body['data'] as Monitor;
     return { to: `/dashboard/monitors/${id}`, notice: 'monitor-added' };
-}
-
-function withoutEmpty(texts: Readonly<Record<string, string>>): Record<string, string> {
-    return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 }
 
 /** Maps the API's problems to fields; the others belong to the form. */

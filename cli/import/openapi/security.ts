@@ -122,7 +122,7 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
 
 function readScheme(name: string, scheme: JsonObject | undefined, registrable: string | undefined): Read {
     if (scheme === undefined) return { ok: false, why: 'The document does not describe this scheme.' };
-    const description = textOf(scheme['description']);
+    const description = cleanText(scheme['description'], 600);
     const base = { id: name, ...(description === undefined ? {} : { description }) };
     const type = String(scheme['type'] ?? '').toLowerCase();
     if (type === 'apikey') return readKey(name, scheme, description);
@@ -228,8 +228,4 @@ function addressOf(written: Json | undefined): string | undefined {
     const url = typeof written === 'string' ? URL.parse(written) : null;
     const isFine = url !== null && url.protocol === 'https:' && url.port === '' && url.username === '' && url.hash === '';
     return isFine && !/[{}]|%7b/i.test(url.href) && url.href.length <= 2048 ? url.href : undefined;
-}
-
-function textOf(value: Json | undefined): string | undefined {
-    return cleanText(value, 600);
 }

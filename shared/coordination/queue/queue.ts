@@ -80,7 +80,7 @@ export function openQueue(options: QueueOptions): Queue {
             if (isClosed) return unavailable();
             const remainingMs = job.deadlineAt - Date.now();
             if (remainingMs <= 0 || signal?.aborted) return { ok: false, code: 'DEADLINE_EXCEEDED' };
-            const id = jobId(job);
+            const id = job.run > 1 ? `${job.operation}-${job.run}` : job.operation;
             const envelope: Envelope = { job, replyTo: openReplies().name, ...(trace === undefined ? {} : { trace }) };
             const abandon = () => {
                 if (waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' })) cancel(id);
@@ -152,11 +152,6 @@ export function openQueue(options: QueueOptions): Queue {
             if (!isClosed && unwanted.size < 10_000) unwanted.add(id);
         });
     }
-}
-
-/** A second run of the same call is a separate job, so that a late answer of the first run is ignored. */
-function jobId(job: FetchJob): string {
-    return job.run > 1 ? `${job.operation}-${job.run}` : job.operation;
 }
 
 function unavailable(): FetchFailure {

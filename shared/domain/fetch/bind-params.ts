@@ -33,7 +33,7 @@ export function bindParams(endpoint: Endpoint, params: JsonObject, validate: Val
 
     const values: Record<string, Json> = Object.create(null);
     for (const param of endpoint.params) {
-        const value = valueFor(param, params);
+        const value = Object.hasOwn(params, param.name) ? params[param.name] : param.default;
         if (value === undefined) {
             if (param.required) problems.push(detail(param.name, 'REQUIRED', `The ${param.source} parameter ${param.name} is required.`));
         } else if (!checked.has(escapePointer(param.name))) {
@@ -50,10 +50,6 @@ export function bindParams(endpoint: Endpoint, params: JsonObject, validate: Val
         problems.push({ path: '/params', code: 'TOO_COMPLEX', message });
     }
     return problems.length === 0 ? { ok: true, values } : { ok: false, problems };
-}
-
-function valueFor(param: Param, params: JsonObject): Json | undefined {
-    return Object.hasOwn(params, param.name) ? params[param.name] : param.default;
 }
 
 /** Maximum number of unknown names that get an error each, because suggestions take time. */

@@ -68,7 +68,7 @@ export function buildUrl(endpoint: Endpoint, values: Values): string {
 function fillUrl(template: string, endpoint: Endpoint, values: Values, more: readonly string[]): string {
     const [path, query] = splitOnce(template, '?');
     const pairs = [...templatePairs(query, values), ...more];
-    const filled = fill(path, values, { segmented: segmentedNames(endpoint) });
+    const filled = fill(path, values, { segmented: new Set(endpoint.params.filter(({ segments }) => segments).map(({ name }) => name)) });
     if (filled === undefined) throw new Error(`a path param of ${endpoint.name} has no value`);
     return pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`;
 }
@@ -104,11 +104,6 @@ function queryPairs(endpoint: Endpoint, values: Values): string[] {
             const value = valueIn(values, name);
             return value === undefined ? [] : styledPairs(name, value, style, (item) => encodeSegment(textOf(name, item)));
         });
-}
-
-/** Names of the path params whose values may have several segments. */
-function segmentedNames({ params }: Endpoint): ReadonlySet<string> {
-    return new Set(params.filter(({ segments }) => segments).map(({ name }) => name));
 }
 
 /** `split` with one group returns literal text at even indices and names at odd ones. Inserted values are never scanned again. */

@@ -45,7 +45,11 @@ export function comparePackages(before: PackageDocument | undefined, after: Pack
         const needs = [needOf(earlier, before?.auth ?? []), needOf(endpoint, after.auth ?? [])];
         if (needs[0] === needs[1] && canonicalize(earlier) === canonicalize(endpoint)) continue;
         changed.push(name);
-        isBreaking ||= breaks(earlier, endpoint) || (needs[0] !== 'required' && needs[1] === 'required');
+        isBreaking ||=
+            earlier.effect !== endpoint.effect ||
+            isDearer(earlier, endpoint) ||
+            needsMore(earlier, endpoint) ||
+            (needs[0] !== 'required' && needs[1] === 'required');
     }
     const change = isBreaking ? 'major' : added.length > 0 ? 'minor' : 'patch';
     return { change, changes: { added, removed, changed, hosts_added: hostsAdded } };
@@ -59,10 +63,6 @@ function endsConnections({ auth = [] }: PackageDocument, after: PackageDocument)
 
 function byName(document: PackageDocument | undefined): Map<string, Endpoint> {
     return new Map((document?.endpoints ?? []).map((endpoint) => [endpoint.name, readEndpoint(endpoint)]));
-}
-
-function breaks(before: Endpoint, after: Endpoint): boolean {
-    return before.effect !== after.effect || isDearer(before, after) || needsMore(before, after);
 }
 
 /**

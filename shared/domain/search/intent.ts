@@ -19,14 +19,9 @@ export function checkIntent(text: string | undefined): IntentCheck {
     const intent = normaliseNewlines(text ?? '').trim();
     if (intent === '') return { ok: false, code: 'INTENT_REQUIRED' };
     if (!hasCodePoints(intent, MIN_INTENT_CHARACTERS)) return { ok: false, code: 'INTENT_TOO_SHORT' };
-    const words = distinctWords(intent);
+    const words = [...new Set(runsOf(intent).map(foldCase))];
     if (words.length < MIN_INTENT_WORDS) return { ok: false, code: 'INTENT_TOO_FEW_WORDS' };
     return { ok: true, intent, words };
-}
-
-/** The distinct words of a text: runs of Unicode letters (including their marks) and digits, case-folded. */
-function distinctWords(text: string): string[] {
-    return [...new Set(runsOf(text).map(foldCase))];
 }
 
 /** Maximum number of code points of the input that an example repeats. */

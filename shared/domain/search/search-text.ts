@@ -64,7 +64,7 @@ export function searchEntry(site: string, title: string): SearchEntry {
         ...labels.flatMap((text) => [joinWords(text), ...wordsOf(text)]),
         ...titleWords,
         ...wordsOf(foldCase(splitAtCase(withoutAccents(title)))),
-        ...domainsIn(plainTitle),
+        ...plainTitle.split(/\s+/u).filter((chunk) => DOMAIN.test(chunk)),
         ...picturesIn(title),
         titleWords.join(''),
     ];
@@ -141,10 +141,6 @@ function keepMostSignificant(terms: readonly Omit<SearchTerm, 'isWhole'>[]): Sea
 }
 
 const DOMAIN = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}-]*(\.[\p{L}\p{N}][\p{L}\p{N}\p{M}-]*)+$/u;
-
-function domainsIn(text: string): string[] {
-    return text.split(/\s+/u).filter((chunk) => DOMAIN.test(chunk));
-}
 
 /** People paste URLs. Only the host of a URL is used, in Unicode and without `www.`. */
 function withoutAddress(chunk: string): string {

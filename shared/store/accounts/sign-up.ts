@@ -45,7 +45,7 @@ export async function signUp(db: Db, { email, passwordHash, invitedBy, address }
         if (!(await countSignUp(trx, { address, mailDomain }))) await trx('users').where({ id: userId }).update({ earns_inviter: false });
         await createWorkspace(trx, userId);
         await credits.openAccount(trx, { id: userId, plan: 'free', planAllowance: PLANS.free.allowance });
-        if (former !== undefined && !former.is_over) await takeUsed(trx, userId, former.allowance_left);
+        if (former !== undefined && !former.is_over) await trx.raw(TAKE_USED, [former.allowance_left, userId]);
         return userId;
     });
 }
@@ -88,10 +88,6 @@ const TAKE_USED = `
     )
     insert into ledger_entries (account_id, kind, available_delta, held_delta, note, at)
     select id, 'expire', -used, 0, 'used by this address before', app_now() from taken where used > 0`;
-
-async function takeUsed(db: Db, accountId: string, left: number): Promise<void> {
-    await db.raw(TAKE_USED, [left, accountId]);
-}
 
 /**
  * Counts a sign-up together with those of the day from the same range of addresses and the same mail domain. Returns whether its inviter

@@ -40,7 +40,7 @@ const FIND: PreparedQuery = {
 /** Stores an encrypted result and replaces an earlier one. Deletes the oldest results of the account if space is needed. */
 export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, result: StoredResult): Promise<void> {
     const { text, results, paginationEnd } = result;
-    const sealed = await toBase64InTurns(await secrets.seal(withEnd(text, paginationEnd), PURPOSE));
+    const sealed = await toBase64InTurns(await secrets.seal(paginationEnd === undefined ? text : `${paginationEnd}\n${text}`, PURPOSE));
     await runPrepared(db, KEEP, [place.accountId, place.question, sealed, results, ACCOUNT_BYTES], KEEP_MS);
 }
 
@@ -49,11 +49,6 @@ export async function findResult(db: Db, secrets: Secrets, place: ResultPlace, m
     const [row] = await runPrepared<{ sealed: Buffer; results: number }>(db, FIND, [place.accountId, place.question, maxAge], KEEP_MS);
     const text = row && (await secrets.open(row.sealed, PURPOSE));
     return row && text && { ...withoutEnd(await textInTurns(text)), results: row.results };
-}
-
-/** Writes the end of a walk over pages on a line before the JSON object. */
-function withEnd(text: string, end: PaginationEnd | undefined): string {
-    return end === undefined ? text : `${end}\n${text}`;
 }
 
 function withoutEnd(stored: string): Omit<StoredResult, 'results'> {
