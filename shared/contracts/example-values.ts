@@ -6,7 +6,6 @@ export const SHOP = 'shop.example.com';
 export const AT = '2026-11-02T09:30:00.000Z';
 export const HASH = '5c1f0d4e8b7a69382716f5e4d3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a0';
 export const HEALTH = { success_rate_7d: 0.99, p95_ms: 420, last_success_at: AT };
-export const PAGE = { pagination: { limit: 20, next_cursor: null, total: 1 } };
 
 const GET_PRODUCT: JsonObject = {
     name: 'get_product',
@@ -84,20 +83,7 @@ export const DELIVERY: JsonObject = {
     next_attempt_at: null,
 };
 
-export const MAINTAINERS: JsonObject = {
-    success: true,
-    data: [{ workspace_id: 'wsp_4fX2mQ9kLr7T', name: 'Example Workspace' }],
-    meta: PAGE,
-};
-
-export const LEAVING: JsonObject = {
-    success: true,
-    data: [
-        { workspace_id: 'wsp_4fX2mQ9kLr7T', name: 'Example Workspace' },
-        { workspace_id: 'wsp_7Jq2mX9sTd4V', name: 'Former Partner', removal_at: '2026-11-03T09:30:00.000Z' },
-    ],
-    meta: { pagination: { limit: 20, next_cursor: null, total: 2 } },
-};
+export const MAINTAINER: JsonObject = { workspace_id: 'wsp_4fX2mQ9kLr7T', name: 'Example Workspace' };
 
 const CLAIM_VALUE = 'routebook-claim=7Jq2mX9sTd4VbN6yKf8Lw3Pz5Rc1Ga0E';
 export const CLAIM: JsonObject = {

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../domain/types.ts';
 import { DETAIL_CODES, REFUSALS, type RefusalCode, refusalEntry } from '../refusals.ts';
 import { COUNTED_HEADERS, headerComponents, headerRefs } from './answer-headers.ts';
 import { type AnyContract, COMMON_REFUSALS, type Component } from './contract.ts';
-import { ANSWER_EXAMPLES, BODY_EXAMPLES, REFUSAL_EXAMPLE } from './examples.ts';
+import { answerExample, BODY_EXAMPLES, REFUSAL_EXAMPLE } from './examples.ts';
 import { CONTRACTS } from './index.ts';
 
 /**
@@ -75,7 +75,7 @@ function operation(contract: AnyContract): JsonObject {
                   requestBody: {
                       required: contract.body.mayBeEmpty !== true,
                       content: {
-                          'application/json': { schema: bodySchema(contract.body), ...exampleOf(BODY_EXAMPLES, contract) },
+                          'application/json': { schema: bodySchema(contract.body), ...exampleOf(BODY_EXAMPLES[contract.name]) },
                           ...linesOf(contract.body),
                       },
                   },
@@ -107,8 +107,7 @@ const CONDITION: NonNullable<AnyContract['headers']> = {
     'If-None-Match': { description: 'The ETag of a cached answer; 304 if it has not changed' },
 };
 
-function exampleOf(examples: Readonly<Record<string, Json>>, { name }: AnyContract): JsonObject {
-    const example = examples[name];
+function exampleOf(example: Json | undefined): JsonObject {
     return example === undefined ? {} : { example };
 }
 
@@ -146,7 +145,7 @@ function responses(contract: AnyContract): JsonObject {
                 ],
             ),
             content: {
-                'application/json': { schema: answerSchema(contract), ...exampleOf(ANSWER_EXAMPLES, contract) },
+                'application/json': { schema: answerSchema(contract), ...exampleOf(answerExample(contract)) },
                 ...linesOf(contract.answer),
             },
         };
