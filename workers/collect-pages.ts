@@ -14,7 +14,6 @@ import type { PartReading } from './select/reader.ts';
 import { maxUnpacked } from './select/unpack.ts';
 import type { Page } from './upstream.ts';
 
-/** A page that was read. */
 interface WalkedPage {
     /** Its place, the number of its items that an earlier call delivered, and the fingerprint of the page before it. */
     at: Continuation;

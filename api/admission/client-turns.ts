@@ -1,4 +1,3 @@
-/** Resumes waiting callers one by one. */
 interface ClientTurns {
     /** Resolves in a later turn of the event loop. Each turn resumes one caller; clients take turns. */
     wait(client: string): Promise<void>;

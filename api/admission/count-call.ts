@@ -7,7 +7,6 @@ import type { Call } from '../serve.ts';
 import { limitIdentity } from './client-address.ts';
 import { fetchShareOf } from './fetch-share.ts';
 
-/** A counted call. */
 export interface Counted {
     /** Ends the lease. The call still counts in the rate limits. */
     end(): Promise<void>;

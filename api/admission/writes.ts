@@ -47,7 +47,6 @@ const queuesOf = perApp((): WriteQueues => {
     };
 });
 
-/** The caller of a write. */
 type Writer = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'gone'>;
 
 /**

@@ -45,7 +45,6 @@ export async function whoIsSignedIn(app: App, request: Request): Promise<SignedI
     return token === undefined ? undefined : findSignedIn(app.db, token, request.app.clientAddress);
 }
 
-/** Sets the session cookie. */
 export function signIn(app: App, response: ResponseObject, token: string): void {
     response.header('set-cookie', cookie(app, 'session', token, SESSION_SECONDS), { append: true });
 }
@@ -55,7 +54,6 @@ export function browserTokenOf(app: App, request: Request): string | undefined {
     return cookieOf(app, request, 'browser');
 }
 
-/** Sets the browser cookie. */
 export function nameBrowser(app: App, response: ResponseObject, token: string): void {
     response.header('set-cookie', cookie(app, 'browser', token, BROWSER_SECONDS), { append: true });
 }

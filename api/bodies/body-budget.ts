@@ -143,7 +143,6 @@ function findLargestGroup(entries: readonly Entry[], by: 'network' | 'owner'): r
     return largest;
 }
 
-/** The budget of this process. */
 const room = createBodyBudget();
 
 const NO_ROOM = 'So many large bodies are on their way to this process that there is no room for this one; send it again in a moment.';

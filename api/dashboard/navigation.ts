@@ -39,7 +39,6 @@ interface MenuEntry {
     isCurrent: boolean;
 }
 
-/** The dashboard's menu for this person, with the current entry marked. */
 export function dashboardMenu(me: SignedIn, isOperator: boolean, path: string): MenuEntry[] {
     const place = placeOf(DASHBOARD, path);
     return DASHBOARD.filter(({ audience }) => mayOpen(audience, me.current?.role, isOperator)).map((entry) => mark(entry, place));

@@ -46,7 +46,6 @@ export function dateOf(time: string | null): Date | null {
     return time === null ? null : new Date(time);
 }
 
-/** Returns the text if it is one of the choices, or else undefined. */
 export function parseChoice<const T extends string>(choices: readonly T[], text: string | undefined): T | undefined {
     return choices.find((choice) => choice === text);
 }

@@ -23,7 +23,6 @@ export async function resume(operator: Operator, which: Which): Promise<Done> {
     });
 }
 
-/** `jobs list`: lists the pauses. */
 export async function list({ db }: Operator): Promise<Done> {
     return present(await pauses(db));
 }

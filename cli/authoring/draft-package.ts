@@ -48,7 +48,6 @@ export function placeholdersOf(url: string): string[] {
     return [...new Set([...url.matchAll(/\{([A-Za-z_]\w*)\}/g)].map(([, name = '']) => name))];
 }
 
-/** The site of a URL; undefined if the URL is invalid. */
 export function siteOf(url: string): string | undefined {
     const host = URL.canParse(url) ? new URL(url).hostname : '';
     const named = normaliseSite(host);

@@ -11,7 +11,6 @@ export function writeRequest(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: 
     return { method, path, isRepeatable: true };
 }
 
-/** Returns the `data` of the answer. */
 export async function data<Answer>(transport: Transport, request: ApiRequest, options?: CallOptions): Promise<Answer> {
     return (await transport.call<{ data: Answer }>(request, options)).data;
 }

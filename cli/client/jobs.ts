@@ -62,7 +62,6 @@ export class Jobs extends Resource {
     }
 }
 
-/** Why a job has no result. */
 export function failureOfJob({ job_id: id, status, error }: Job): RoutebookError {
     if (error !== null) return new RoutebookError(failureOf(error.status, { error }, null));
     const why = status === 'succeeded' ? 'Its result is deleted.' : `It is ${status}.`;

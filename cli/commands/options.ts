@@ -1,9 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-/** Help of `--connection`. */
 export const CONNECTION = 'the connection that sends your credential, or "default"';
 
-/** Help of `--max-age`. */
 export const MAX_AGE = 'a stored result of the same call that is not older may be returned for 0 credits';
 
 /** Adds what every command takes that calls an endpoint. */

@@ -8,7 +8,6 @@ const LOOK_MS = 50;
  */
 const MAX_LOOK_MS = 4 * LOOK_MS;
 
-/** Detects a stalled connection: see `createStallDetector`. */
 interface StallDetector {
     /** Settles like `answer`, or rejects when the connection stalls. */
     guard<Answer>(answer: Promise<Answer>): Promise<Answer>;

@@ -32,7 +32,6 @@ export function refuseTooMuch(value: Json, { isSelected }: { isSelected: boolean
     throw new InvalidResponse(faults[fault]);
 }
 
-/** Whether a value fits into this many bytes of JSON. */
 export function fitsInto(value: Json, bytes: number): boolean {
     return firstTooMuch(value, { bytes, values: bytes }) === undefined;
 }

@@ -138,7 +138,6 @@ export interface Part {
     cutAt?: number | undefined;
     /** With `unique`: the ids of the first kept items, at most the wanted results. */
     ids?: readonly string[] | undefined;
-    /** The number at `pagination.end.total`. */
     total?: number | undefined;
     /** Whether this is the last page by `pagination.end.has_more`. */
     isLast?: boolean | undefined;

@@ -19,7 +19,6 @@ interface Wait {
     fail(error: Error): void;
 }
 
-/** Calls that wait for memory. */
 interface Waits {
     /** Returns undefined when the memory is free. */
     wait(call: Call, bytes: number, cut: Cut | undefined): Promise<void> | undefined;

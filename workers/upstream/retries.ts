@@ -8,7 +8,6 @@ const RETRIED_STATUS = new Set([429, 502, 503, 504]);
 /** Pauses before the first and second retry without Retry-After, in milliseconds. Random jitter shortens each by up to half. */
 const BACKOFF = [100, 400];
 
-/** Whether a read with this status is retried. */
 export function isRetriedStatus(status: number): boolean {
     return RETRIED_STATUS.has(status);
 }

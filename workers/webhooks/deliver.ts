@@ -16,7 +16,6 @@ const TURN_MS = 100;
 /** How often free hosts are leased and leases are renewed; much shorter than a lease. */
 const LOOK_MS = 250;
 const RENEW_MS = 1500;
-/** Maximum number of hosts of one worker. */
 const MAX_HOSTS = 500;
 /** A worker with MAX_HOSTS hosts releases at most so many at a time, all of whose deliveries have to wait. */
 const MAX_RELEASED = 50;

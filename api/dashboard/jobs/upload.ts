@@ -69,7 +69,6 @@ async function check(visit: WorkspaceVisit, order: Order, checked: string): Prom
     return form(visit, { rows, endpoint, priced: { ...priced, checked, once: newWebToken() } });
 }
 
-/** Reads the fields. Returns an order or their problems. */
 async function readOrder(visit: WorkspaceVisit): Promise<Order | { problems: Problems }> {
     const { fields, me } = visit;
     const read = readFields(fields, FIELDS);

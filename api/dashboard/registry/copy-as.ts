@@ -42,7 +42,6 @@ export function copyAs({ base, site, endpoint, effect, params, maxResults }: Cop
     };
 }
 
-/** Inserts a call into the program of this language. */
 function programIn(language: keyof typeof PROGRAMS, base: string, call: string): string {
     return PROGRAMS[language].replace('{base}', () => base).replace('{call}', () => call);
 }

@@ -57,7 +57,6 @@ function hasReferencesToFiles(document: JsonObject): boolean {
     return referencesIn(document).some(({ $ref: ref }) => typeof ref === 'string' && !ref.startsWith('#'));
 }
 
-/** All objects in a value that have a `$ref`. */
 export function referencesIn(value: Json): JsonObject[] {
     const found: JsonObject[] = [];
     const seen = new Set<Json>();

@@ -127,7 +127,6 @@ function mergeInto(schema: JsonObject, part: JsonObject): void {
     }
 }
 
-/** The names of a list that occur in `known`. */
 function namesIn(list: Json | undefined, known: ReadonlySet<string>): string[] {
     const names = Array.isArray(list) ? list.filter((name): name is string => typeof name === 'string' && known.has(name)) : [];
     return [...new Set(names)];

@@ -19,7 +19,6 @@ export interface GuardState {
     quarantineMs: number;
 }
 
-/** Known states of hosts and endpoints. */
 interface GuardStates {
     /** The state for a call to these hosts. While the store is unreachable, the last known state. */
     of(hosts: readonly string[], target: { versionId: number; endpoint: string }): Promise<GuardState>;

@@ -37,7 +37,6 @@ export interface Death {
     lastSuccessAt: Date | undefined;
 }
 
-/** An endpoint in quarantine. */
 export interface Quarantined {
     versionId: number;
     endpoint: string;

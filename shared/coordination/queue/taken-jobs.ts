@@ -53,7 +53,6 @@ type BullResult = [job: JobJson, id: string, limitMs: number, delayUntil: number
 export class TakenJobs {
     /** When the worker loop last made progress, by `performance.now()`. `isRunning()` is also true for a loop that hangs. */
     progressAt = performance.now();
-    /** The lock token for all jobs of this worker. */
     readonly token = randomUUID();
     /** Stores the reply of a job. If this worker holds the job, also removes it and takes another job for its slot. */
     readonly finish: (job: Finished) => Promise<unknown>;

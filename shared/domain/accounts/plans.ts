@@ -60,13 +60,11 @@ export const REPORTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds:
 /** Endpoint searches by account, or without a key by client address. */
 export const FINDS: Readonly<RateWindow> = { name: 'minute', limit: 60, seconds: 60 };
 
-/** Reports of leaked keys by client address. */
 export const KEY_REPORTS: Readonly<RateWindow> = { name: 'minute', limit: 60, seconds: 60 };
 
 /** Token and revocation requests of apps by client address. */
 export const TOKEN_REQUESTS: Readonly<RateWindow> = { name: 'minute', limit: 120, seconds: 60 };
 
-/** Connection tests by account. */
 export const CONNECTION_TESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
 /** Rejected tests by account and site, limited so that nobody can guess credentials. */

@@ -17,7 +17,6 @@ export function isManager(role: Role): boolean {
     return role === 'owner' || role === 'admin';
 }
 
-/** Whether a role can ever have a scope. */
 export function canRoleHave(role: Role, scope: RouteScope): boolean {
     return SCOPES_OF_ROLES[role].includes(scope);
 }

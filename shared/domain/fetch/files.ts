@@ -14,7 +14,6 @@ export interface GivenFile {
 export const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_NAME = 255;
 
-/** JSON Schema of a file param. */
 export const FILE_SCHEMA: JsonObject = {
     type: 'object',
     properties: {

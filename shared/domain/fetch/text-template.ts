@@ -13,7 +13,6 @@ export function isTextFormat(format: BodyFormat): format is TextFormat {
 /** `{name}`, with the same names as in URLs. */
 const PLACEHOLDER = /\{([A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
-/** Names of the placeholders of a text template, in order. */
 export function textPlaceholders(template: string): string[] {
     return [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
 }

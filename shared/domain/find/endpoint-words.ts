@@ -23,7 +23,6 @@ interface IndexedWord {
     fields: number;
 }
 
-/** The words of an endpoint for the search index. */
 interface EndpointWords {
     /** Stems, ideas (`~currency`) and marks (`!write`). */
     words: ReadonlyMap<string, IndexedWord>;

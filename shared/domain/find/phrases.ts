@@ -26,7 +26,6 @@ export interface Phrases {
     english: ReadonlySet<string>;
 }
 
-/** A phrase and its ideas. */
 interface Phrase {
     stems: readonly string[];
     /** Its ideas in any text. */

@@ -3,7 +3,6 @@ import { foldCase, withoutAccents, wordsOf } from '../text/fold-text.ts';
 import { MARKS, MAX_WORD } from './endpoint-words.ts';
 import { type IdeaKind, ideasOfStem, type Phrases, spellOut, type Unit, unitsOf } from './phrases.ts';
 
-/** A word or phrase of a task. */
 export interface TaskPart {
     /** The stem of a single word; undefined for a phrase, which has only ideas. */
     stem: string | undefined;

@@ -37,7 +37,6 @@ export function memorableTaskWords({ terms }: Search): string[] {
 
 /** Word statistics over all endpoints. */
 export interface WordCounts {
-    /** Number of endpoints. */
     total: number;
     /** Number of endpoints per word. Large counts are capped. */
     counts: ReadonlyMap<string, number>;

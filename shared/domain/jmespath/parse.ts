@@ -87,7 +87,6 @@ class Parser {
         return token;
     }
 
-    /** Takes the next token if it is this sign. */
     #takes(kind: Token['kind']): boolean {
         if (this.#next().kind !== kind) return false;
         this.#place += 1;

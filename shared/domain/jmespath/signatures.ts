@@ -12,7 +12,6 @@ export type ArgumentType =
     | 'string';
 
 export interface Signature {
-    /** The types of each argument. */
     takes: readonly (readonly ArgumentType[])[];
     /** Whether the last argument may be repeated. */
     isVariadic?: true;
@@ -57,7 +56,6 @@ export function isFunction(name: string): name is FunctionName {
     return Object.hasOwn(SIGNATURES, name);
 }
 
-/** The types of an argument by its place. */
 export function typesAt({ takes }: Signature, place: number): readonly ArgumentType[] {
     return takes[place] ?? takes.at(-1) ?? [];
 }

@@ -31,7 +31,6 @@ export const VALUE_BYTES = 1024 * 1024;
 export const DIFF_ENTRIES = 1000;
 export const DIFF_BYTES = 256 * 1024;
 
-/** Number of changes and runs of one monitor that are kept. */
 export const KEPT_CHANGES = 100;
 export const KEPT_RUNS = 100;
 /** Number of latest watched values that are kept. */

@@ -51,7 +51,6 @@ export function readEndpoint(document: PackageEndpoint): Endpoint {
 /** The place of the result array in `data` if `billing.results` is absent. */
 export const DEFAULT_RESULTS = 'items';
 
-/** Whether any call of an endpoint sends a body. */
 export function sendsBody({ method, body, params }: Endpoint): boolean {
     if (method === 'GET' || method === 'HEAD') return false;
     return body !== undefined || params.some(({ source }) => source === 'body');

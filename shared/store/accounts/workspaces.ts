@@ -78,7 +78,6 @@ export async function listMembers(db: Db, workspaceId: string): Promise<Member[]
         .select(columns);
 }
 
-/** The role of a user in a workspace; undefined if the user is not a member. */
 export async function roleOf(db: Db, workspaceId: string, userId: string): Promise<Role | undefined> {
     const membership = await db('memberships').where({ workspace_id: workspaceId, user_id: userId }).first('role');
     return membership?.role;

@@ -9,7 +9,6 @@ import { setKeyCap } from '../credits/spending.ts';
 
 /** Maximum number of active grants of one user. */
 export const MAX_GRANTS = 50;
-/** Lifetime of an access token in seconds. */
 export const ACCESS_SECONDS = 3600;
 /** A grant expires if its refresh token is unused for this long. */
 const IDLE = '30 days';

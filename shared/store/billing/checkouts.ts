@@ -48,7 +48,6 @@ export async function findOpenCheckout(db: Db, workspaceId: string): Promise<Che
     return db('checkouts').where({ workspace_id: workspaceId, state: 'open' }).first(CHECKOUT);
 }
 
-/** The checkout that belongs to a Stripe session. */
 export async function findCheckoutBySession(db: Db, sessionId: string): Promise<Checkout | undefined> {
     return db('checkouts').where({ session_id: sessionId }).first(CHECKOUT);
 }

@@ -38,7 +38,6 @@ export const CONNECTION: Columns<Connection> = {
     ...columns('', 'status', 'revision', 'scopes', 'created_at', 'last_used_at', 'expires_at'),
 };
 
-/** Maximum number of connections of a workspace. */
 export const MAX_CONNECTIONS = 500;
 
 /** The person who reads connections. People see their own connections and the shared ones of the workspace. */

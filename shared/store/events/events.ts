@@ -6,7 +6,6 @@ import type { Db } from '../../platform/db.ts';
 /** Who receives an event: a workspace, all workspaces of an account, or all workspaces that maintain a site or fetched it. */
 export type Audience = { workspaceId: string } | { accountId: string } | { site: string };
 
-/** An event for its audience. */
 export type NewEvent = Audience & {
     type: EventType;
     /** Its content, at most a few KiB, without secrets and results of fetches. */

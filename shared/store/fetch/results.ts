@@ -17,7 +17,6 @@ const PURPOSE = 'result';
 export interface StoredResult {
     /** `data` of the answer, as JSON text. */
     text: string;
-    /** The value of `meta.results`. */
     results: number;
     /** The value of `meta.pagination_end`. */
     paginationEnd?: PaginationEnd;

@@ -234,7 +234,6 @@ export async function pauseSurplus(db: Db, max: Readonly<Record<string, number>>
     );
 }
 
-/** The last run of each of these monitors. */
 export async function lastRuns(db: Db, monitorIds: readonly string[]): Promise<Map<string, RunRow>> {
     const rows: (RunRow & { monitorId: string })[] = await db('monitor_runs as r')
         .whereIn('r.monitor_id', [...monitorIds])

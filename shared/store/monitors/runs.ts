@@ -8,7 +8,6 @@ import { lastPrunedNumber, lockMonitor, type MonitorRow } from './monitors.ts';
 const CLAIM = "fleet_now() + interval '30 seconds'";
 const FREE = '(claimed_until is null or claimed_until <= fleet_now())';
 
-/** Start of the day (UTC). */
 const DAY_BEGAN = "date_trunc('day', app_now() at time zone 'UTC') at time zone 'UTC'";
 
 /** A monitor that this worker has claimed to start a run. */

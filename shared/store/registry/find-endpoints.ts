@@ -67,7 +67,6 @@ interface Understood {
     counts: WordCounts;
 }
 
-/** Finds endpoints by task. */
 export interface Finder {
     /**
      * @param meaning the vector of the task, if it is available in time; endpoints near it are ranked together with those that contain its

@@ -19,7 +19,6 @@ const VERSION_REF = {
     ...columns('v', 'version', 'version_hash', 'published_at', 'verified_at', 'yank_reason'),
 } satisfies Columns<VersionRef>;
 
-/** Columns of `versions v` that form a `VersionRef`. */
 export const VERSION_COLUMNS = columnList(VERSION_REF);
 
 /** The version in a row that also has other columns; undefined if a join found no version. */

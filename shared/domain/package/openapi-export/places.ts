@@ -24,7 +24,6 @@ export function onlyPlaceholder(text: string): string | undefined {
     return /^\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(text)?.[1];
 }
 
-/** Names of the placeholders in a text. */
 export function placeholdersIn(text: string): string[] {
     return [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
 }

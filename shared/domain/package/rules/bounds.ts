@@ -1,6 +1,5 @@
 /** Bounds of a package whose rules load cheerio or a parser of expressions. The documentation names these bounds without loading those. */
 
-/** Maximum number of characters of an expression. */
 export const MAX_EXPRESSION_LENGTH = 1000;
 /**
  * Maximum number of expressions of a package, and of their characters. Compiling one takes up to 6 µs for each character, and a short

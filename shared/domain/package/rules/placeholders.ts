@@ -7,7 +7,6 @@ const PLACEHOLDER =
 /** A longer text, in characters, is never treated as a placeholder. */
 const MAX_LENGTH = 300;
 
-/** Whether a text is only a placeholder. */
 export function isPlaceholder(text: string): boolean {
     return text.length <= MAX_LENGTH && PLACEHOLDER.test(text.trim());
 }

@@ -12,7 +12,6 @@ export function placeholdersOf(template: string): string[] {
     return [...new Set([...template.matchAll(PLACEHOLDER)].map((match) => match[1] ?? ''))];
 }
 
-/** Valid names of placeholders in a URL. */
 export const PLACEHOLDER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Maximum number of placeholders and query pairs in one URL. Exports describe each of them in full. */
