@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Server } from '@hapi/hapi';
+import type { Request, Server } from '@hapi/hapi';
 import type { Log } from '../../shared/platform/log.ts';
+import { STREAMED_BYTES } from '../../shared/store/jobs/jobs.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
+import { clientAddress, limitIdentity } from './client-address.ts';
 
 /** Longer than any call may wait for its answer (120 s, and the work after it). */
 const MAX_WAIT_MS = 130_000;
@@ -14,33 +16,47 @@ interface SlowReaderBounds {
     budgetBytes?: number;
     /** How often the total is checked. */
     everyMs?: number;
+    /** TRUST_PROXY. */
+    proxies?: number;
 }
 
 const BUDGET_BYTES = 128 * 1024 * 1024;
 const EVERY_MS = 250;
 
+/**
+ * An answer that is streamed keeps more in memory than its unsent bytes: the page that it is built from, at least 1 MiB, and each text about
+ * three times.
+ */
+const STREAM_WEIGHT = 3;
+
+/** An answer that is being sent. */
+interface Sending {
+    client: string;
+    isStreamed: boolean;
+}
+
 /** A reader may pause for twice the time that a request may take to arrive. */
 export const slowReaders: AppPlugin = {
     name: 'slow-readers',
     register(server, { app }) {
-        watchSlowReaders(server, app.log, { stallMs: 2 * app.config.arrivalMs });
+        watchSlowReaders(server, app.log, { stallMs: 2 * app.config.arrivalMs, proxies: app.config.trustProxy });
     },
 };
 
 /**
  * Closes the connections of clients that do not read their answers, because these answers stay in memory. Node closes a connection without
- * traffic after its timeout, and resets the timeout after the last answer. If unread answers exceed the total budget, the connections that
- * have waited longest are closed.
+ * traffic after its timeout, and resets the timeout after the last answer. If unread answers exceed the total budget, connections of the
+ * client with the most unread bytes are closed, the ones that have waited longest first.
  */
 export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds: SlowReaderBounds): void {
-    const { stallMs, budgetBytes = BUDGET_BYTES, everyMs = EVERY_MS } = bounds;
+    const { stallMs, budgetBytes = BUDGET_BYTES, everyMs = EVERY_MS, proxies = 0 } = bounds;
     const running = new WeakMap<Socket, number>();
     /** Oldest first. */
-    const open = new Set<ServerResponse>();
+    const open = new Map<ServerResponse, Sending>();
     server.ext('onRequest', (request, h) => {
         const { req, res } = request.raw;
         const { socket } = req;
-        open.add(res);
+        open.set(res, { client: limitIdentity(clientAddress(req, proxies)), isStreamed: false });
         running.set(socket, (running.get(socket) ?? 0) + 1);
         res.once('close', () => {
             open.delete(res);
@@ -53,6 +69,8 @@ export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds:
     });
     server.ext('onPreResponse', (request, h) => {
         request.raw.req.socket.setTimeout(stallMs);
+        const sending = open.get(request.raw.res);
+        if (sending !== undefined) sending.isStreamed = isStreamed(request);
         return h.continue;
     });
 
@@ -63,16 +81,35 @@ export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds:
     server.ext('onPostStop', () => clearInterval(timer));
 }
 
-function cutDownTo(budget: number, open: ReadonlySet<ServerResponse>): { connections: number; unsent_bytes: number } {
+function isStreamed({ response }: Request): boolean {
+    return 'variety' in response && response.variety === 'stream';
+}
+
+function cutDownTo(budget: number, open: ReadonlyMap<ServerResponse, Sending>): { connections: number; unsent_bytes: number } {
+    const unsentOf = new Map<string, { bytes: number; waiting: ServerResponse[] }>();
     let unsent = 0;
-    for (const response of open) unsent += response.writableLength;
-    const cut = { connections: 0, unsent_bytes: unsent };
-    for (const response of open) {
-        if (unsent <= budget) break;
+    for (const [response, sending] of open) {
         if (response.writableLength === 0) continue;
-        unsent -= response.writableLength;
+        const client = unsentOf.get(sending.client) ?? { bytes: 0, waiting: [] };
+        unsentOf.set(sending.client, client);
+        client.waiting.push(response);
+        client.bytes += bytesOf(response, sending);
+        unsent += bytesOf(response, sending);
+    }
+    const cut = { connections: 0, unsent_bytes: unsent };
+    while (unsent > budget) {
+        const most = [...unsentOf.values()].reduce((one, other) => (other.bytes > one.bytes ? other : one));
+        const response = most.waiting.shift() as ServerResponse;
+        const bytes = bytesOf(response, open.get(response) as Sending);
+        most.bytes -= bytes;
+        unsent -= bytes;
         cut.connections++;
         response.req.socket.destroy();
     }
     return cut;
+}
+
+/** The memory that an answer keeps until it is read. */
+function bytesOf({ writableLength }: ServerResponse, { isStreamed }: Sending): number {
+    return isStreamed ? Math.max(STREAMED_BYTES, STREAM_WEIGHT * writableLength) : writableLength;
 }

@@ -93,4 +93,26 @@ describe('callers whose unread responses exceed the memory budget of the process
         expect(order).not.to.include(7);
         for (const caller of callers) caller.destroy();
     });
+
+    it('are disconnected before a caller from another address who has waited longer and for less', async () => {
+        const callers: Socket[] = [];
+        const closed: string[] = [];
+        const begin = async (localAddress: string) => {
+            const asked = once(server.listener, 'request') as Promise<[IncomingMessage]>;
+            const options = { port: Number(server.info.port), host: '127.0.0.1', localAddress };
+            const caller = connect(options).on('error', () => undefined);
+            callers.push(caller);
+            caller.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+            const [{ socket }] = await asked;
+            socket.once('close', () => closed.push(localAddress));
+        };
+        await begin('127.0.0.2');
+        for (let count = 0; count < 6; count++) await begin('127.0.0.3');
+        await eventually(
+            async () => closed.length,
+            (length) => length >= 4,
+        );
+        expect(closed).not.to.include('127.0.0.2');
+        for (const caller of callers) caller.destroy();
+    });
 });

@@ -1,6 +1,6 @@
 import type { Batch } from '../../../shared/contracts/batch-fields.ts';
 import { jobOf, presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
-import { type EndedRow, listEnded } from '../../../shared/store/jobs/jobs.ts';
+import { type EndedRow, listEnded, STREAMED_BYTES } from '../../../shared/store/jobs/jobs.ts';
 import { openResult } from '../../../shared/store/jobs/sealed.ts';
 import { memberCaller } from '../callers.ts';
 import { csvLine, csvLineInParts } from '../csv.ts';
@@ -73,7 +73,7 @@ async function* asTable({ app, ...visit }: WorkspaceVisit, batchId: string): Asy
 async function* endedItems(visit: WorkspaceVisit, batchId: string): AsyncGenerator<EndedRow> {
     const reader = readerOf(memberCaller(visit));
     for (let after = 0; !visit.gone.aborted; ) {
-        const rows = await listEnded(visit.app.browse, reader, { batchId, after, limit: STEP });
+        const rows = await listEnded(visit.app.browse, reader, { batchId, after, limit: STEP, maxBytes: STREAMED_BYTES });
         yield* rows;
         const last = rows.at(-1);
         if (last === undefined) return;

@@ -5,12 +5,12 @@ import { RESULTS_PAGE } from '../../../shared/domain/jobs/bounds.ts';
 import { etaSeconds } from '../../../shared/domain/jobs/eta.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
-import { cutPage } from '../../../shared/platform/db.ts';
+import { cutPage, PAGE_BYTES } from '../../../shared/platform/db.ts';
 import { eachInTurn } from '../../../shared/platform/turns.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { findBatch, listBatches as list } from '../../../shared/store/jobs/batches.ts';
-import { type EndedRow, listEnded } from '../../../shared/store/jobs/jobs.ts';
+import { type EndedRow, listEnded, STREAMED_BYTES } from '../../../shared/store/jobs/jobs.ts';
 import { countInWindow } from '../../admission/count-in-window.ts';
 import { readPage, textPage } from '../../answers/paging.ts';
 import type { Call, Reply } from '../../serve.ts';
@@ -55,11 +55,14 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
     const from = query.after === undefined ? 0 : await app.cursors.open(bound, query.after);
     if (typeof from !== 'number') throw new Refusal('INVALID_CURSOR');
     const { status } = query;
-    const read = (after: number, limit: number) => listEnded(app.browse, readerOf(caller as Caller), { batchId, status, after, limit });
+    const isStreamed = acceptsLines(call);
+    const maxBytes = isStreamed ? STREAMED_BYTES : PAGE_BYTES;
+    const read = (after: number, limit: number) =>
+        listEnded(app.browse, readerOf(caller as Caller), { batchId, status, after, limit, maxBytes });
     const cursorAt = await app.cursors.sealer(bound);
     const present = async (row: EndedRow) =>
         `${(await presentJob(app, row, { result: true })).slice(0, -1)},"cursor":"${cursorAt(row.endNumber)}"}`;
-    if (acceptsLines(call))
+    if (isStreamed)
         return { lines: resultLines(read, present, { from, maxItems: query.limit ?? Number.POSITIVE_INFINITY, gone: call.gone }) };
 
     const { limit = RESULTS_PAGE.fallback } = query;

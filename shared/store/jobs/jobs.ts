@@ -125,7 +125,12 @@ interface EndedList {
     /** The end number after which the list begins. */
     after: number;
     limit: number;
+    /** Number of bytes of results after which no further item follows; PAGE_BYTES by default. */
+    maxBytes?: number;
 }
+
+/** `maxBytes` for an answer that is streamed. A caller who does not read keeps one page in memory. */
+export const STREAMED_BYTES = 1024 * 1024;
 
 /**
  * The ended items of a batch after `after`, in the order of their ends; at most `limit`, and fewer if their results are large. Empty only
@@ -133,7 +138,7 @@ interface EndedList {
  */
 export async function listEnded(db: Db, reader: Reader, list: EndedList): Promise<EndedRow[]> {
     for (let { after } = list; ; ) {
-        const page = withinBytes(await findEnds(db, reader, { ...list, after }));
+        const page = withinBytes(await findEnds(db, reader, { ...list, after }), list.maxBytes ?? PAGE_BYTES);
         const last = page.at(-1);
         if (last === undefined) return [];
         const rows = await readEnds(db, page, last.endNumber);
@@ -176,10 +181,10 @@ async function findEnds(db: Db, reader: Reader, { batchId, status, after, limit 
     }
 }
 
-function withinBytes(ends: readonly FoundEnd[]): FoundEnd[] {
+function withinBytes(ends: readonly FoundEnd[], maxBytes: number): FoundEnd[] {
     let bytes = 0;
     return ends.filter((end) => {
-        const isWithin = bytes < PAGE_BYTES;
+        const isWithin = bytes < maxBytes;
         bytes += end.bytes;
         return isWithin;
     });
