@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { loadStarterRegistry } from '../../bin/demo/starter-registry.ts';
+import { loadPackages } from '../../bin/starter-packages.ts';
 import { ask, metaIn, namesIn, untilIndexed } from '../support/find.ts';
 import { stranger } from '../support/people.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { type AskForTask, measureServed, measureUnserved } from './measure-tasks.ts';
+import { CONTRIBUTED } from './tasks.ts';
 
 describe('tasks of users, over the complete starter registry', function () {
     this.timeout(240_000);
@@ -54,6 +56,36 @@ describe('tasks of users, over the complete starter registry', function () {
         ] as const) {
             expect(await find(task), task).to.include(right);
         }
-        expect(await find('my calendar for next monday')).to.deep.equal([]);
+        for (const task of ['my calendar for next monday', 'my ip address', 'find my polling station'])
+            expect(await find(task), task).to.deep.equal([]);
+    });
+
+    describe('with packages of contributors beside it', () => {
+        before(async () => {
+            await loadPackages(world.app.db, CONTRIBUTED.packages);
+            await untilIndexed(world, 30_000);
+        });
+
+        it('is among the first five for 70 of 100 tasks, and the first for 60', async () => {
+            const { first, firstFive, missed } = await measureServed(find, 'contributed');
+            expect(firstFive, missed.join('\n')).to.be.at.least(0.7);
+            expect(first).to.be.at.least(0.6);
+        });
+
+        it('is not there for 70 of 100 tasks that nothing serves', async () => {
+            const { empty, listed } = await measureUnserved(find, 'contributed');
+            expect(empty, listed.join('\n')).to.be.at.least(0.7);
+        });
+
+        it('comes first where "my" is before what a public service knows', async () => {
+            for (const [task, right] of [
+                ['my ip address', 'netecho.example/ip'],
+                ['what is my IP', 'netecho.example/ip'],
+                ['find my polling station', 'agoravote.example/polling_place'],
+                ['where is my polling place', 'agoravote.example/polling_place'],
+            ] as const) {
+                expect((await find(task))[0], task).to.equal(right);
+            }
+        });
     });
 });

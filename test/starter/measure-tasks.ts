@@ -1,4 +1,18 @@
-import { type PlainTask, SERVED, UNSEEN, UNSERVED } from './tasks.ts';
+import { CONTRIBUTED, type PlainTask, SERVED, UNSEEN, UNSERVED, type UnservedTask } from './tasks.ts';
+
+/** Tasks for the starter registry that the ranking may be tuned on, its held-out ones, or those for packages of contributors. */
+type TaskList = 'tuned' | 'held out' | 'contributed';
+
+const SERVED_BY: Readonly<Record<TaskList, readonly PlainTask[]>> = {
+    tuned: SERVED.filter((task) => !task.held_out),
+    'held out': [...SERVED.filter((task) => task.held_out), ...UNSEEN.served],
+    contributed: CONTRIBUTED.served,
+};
+const UNSERVED_BY: Readonly<Record<TaskList, readonly UnservedTask[]>> = {
+    tuned: UNSERVED,
+    'held out': UNSEEN.unserved,
+    contributed: CONTRIBUTED.unserved,
+};
 
 /** How often endpoints are found by their task. Each value is a share from 0 to 1. */
 export interface TaskMeasure {
@@ -13,10 +27,8 @@ export interface TaskMeasure {
 /** Searches for one task, and returns the list as `site/endpoint`. */
 export type AskForTask = (task: string) => Promise<readonly string[]>;
 
-/** For the tasks that the ranking may be tuned on, or for the held-out ones. */
-export async function measureServed(ask: AskForTask, which: 'tuned' | 'held out'): Promise<TaskMeasure> {
-    const tasks: readonly PlainTask[] =
-        which === 'tuned' ? SERVED.filter((task) => !task.held_out) : [...SERVED.filter((task) => task.held_out), ...UNSEEN.served];
+export async function measureServed(ask: AskForTask, which: TaskList): Promise<TaskMeasure> {
+    const tasks = SERVED_BY[which];
     const places: { task: PlainTask; place: number; best: string }[] = [];
     for (const task of tasks) {
         const found = await ask(task.task);
@@ -31,12 +43,9 @@ export async function measureServed(ask: AskForTask, which: 'tuned' | 'held out'
 }
 
 /** The share of unserved tasks for which nothing is listed, and the others with their lists. */
-export async function measureUnserved(
-    ask: AskForTask,
-    which: 'tuned' | 'held out' = 'tuned',
-): Promise<{ empty: number; listed: string[] }> {
+export async function measureUnserved(ask: AskForTask, which: TaskList = 'tuned'): Promise<{ empty: number; listed: string[] }> {
     const listed: string[] = [];
-    const tasks = which === 'tuned' ? UNSERVED : UNSEEN.unserved;
+    const tasks = UNSERVED_BY[which];
     for (const { task } of tasks) {
         const found = await ask(task);
         if (found.length > 0) listed.push(`${task} → ${found[0]}`);
