@@ -13,6 +13,7 @@ import { DISPATCHERS, mayDispatch, ONE_ADDRESS } from './is-dispatch.ts';
 import type { Element } from './json-elements.ts';
 import { noiseOf } from './noise.ts';
 import { isOpenSearch, type OpenSearch, readOpenSearch } from './open-search.ts';
+import { type Operation, withoutAction } from './operation.ts';
 import { readPage } from './page.ts';
 import { addText } from './page-facts.ts';
 import type { Form } from './page-forms.ts';
@@ -134,7 +135,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         return;
     }
     const exchange = redact(raw, ledger);
-    const body = readBody(exchange);
+    const body = withFewWords(readBody(exchange), collection.choices, exchange.url);
     const label = `${exchange.method} requests`;
     if (body.sort === 'unfit') {
         ledger.drop(label, body.why);
@@ -179,6 +180,23 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     for (const { isPerItem, kind } of page?.forms ?? [])
         if (isPerItem && collection.formsOfItems.size < MAX_GROUPS) collection.formsOfItems.add(kind);
     for (const form of page?.forms ?? []) takeForm(collection, form, { url: exchange.url, title: page?.texts.title ?? '' }, ledger);
+}
+
+/** A field that keeps changing does not name an action. */
+function withFewWords(body: SentBody, choices: DispatchWords, url: URL): SentBody {
+    if (body.sort !== 'operation') return body;
+    const { doubtful, fixed } = body.operation;
+    if (
+        choices.tryAdd(
+            url,
+            doubtful.map((name) => [name, String(fixed[name])]),
+        )
+    )
+        return body;
+    const operation = doubtful.reduce<Operation | undefined>((one, name) => one && withoutAction(one, name), body.operation);
+    if (operation !== undefined) return { ...body, operation };
+    const fields = Object.entries({ ...fixed, ...(isObject(body.operation.given) ? body.operation.given : {}) });
+    return { sort: 'fields', format: body.format, fields: new Map(fields.map(([name, value]) => [name, [value]])) };
 }
 
 function jsonIn({ answer: { type, text } }: Exchange): Json | undefined {

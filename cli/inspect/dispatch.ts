@@ -1,6 +1,7 @@
 import { type Group, mergeGroups } from './groups.ts';
 import { DISPATCHERS } from './is-dispatch.ts';
-import { featuresOf } from './shape.ts';
+import { withoutAction } from './operation.ts';
+import { addShape, featuresOf, openShape } from './shape.ts';
 import { addValues, openValues } from './values.ts';
 
 /** A program has at most this many routes at one address. A param with more different words has values. */
@@ -42,8 +43,13 @@ function addressWithout({ method, origin, segments }: Group): string {
 function settleAddress(groups: readonly Group[]): Group[] {
     const names = new Set(groups.flatMap(({ dispatch }) => dispatch.map(([name]) => name)).filter((name) => !DISPATCHERS.test(name)));
     const values = [...names].filter((name) => !chooses(name, groups));
-    if (values.length === 0) return [...groups];
-    for (const group of groups) for (const name of values) makeParam(group, name);
+    const actions = new Set(groups.flatMap(({ operation }) => operation?.doubtful ?? []));
+    const fields = [...actions].filter((name) => !choosesByBody(name, groups));
+    if (values.length + fields.length === 0) return [...groups];
+    for (const group of groups) {
+        for (const name of values) makeParam(group, name);
+        for (const name of fields) makeField(group, name);
+    }
     const joined = new Map<string, Group>();
     for (const group of groups) {
         const key = `${JSON.stringify(group.dispatch)} ${group.operation?.key ?? ''} ${group.form === undefined} ${sortOf(group)}`;
@@ -65,10 +71,22 @@ function chooses(name: string, groups: readonly Group[]): boolean {
         ({ dispatch }) => dispatch.find(([one]) => one === name)?.[1],
     );
     byWord.delete(undefined);
-    const words = [...byWord.values()].map((some) => some.slice(0, MAX_COMPARED));
+    return areUnlike([...byWord.values()], areAlike);
+}
+
+/** Whether a field that names an action does so: its words have different answers. The same answers say that a word is a value. */
+function choosesByBody(name: string, groups: readonly Group[]): boolean {
+    const byWord = Map.groupBy(groups, ({ operation }) => operation?.fixed[name]);
+    byWord.delete(undefined);
+    return areUnlike([...byWord.values()], (some, others) => some.some((one) => others.some((other) => answersAlike(one, other))));
+}
+
+/** Whether there are several words, and three of four pairs of them are unlike. */
+function areUnlike(byWord: readonly Group[][], alike: (some: readonly Group[], others: readonly Group[]) => boolean): boolean {
+    const words = byWord.map((some) => some.slice(0, MAX_COMPARED));
     if (words.length < MIN_WORDS || words.length >= MAX_WORDS) return false;
-    const pairs = words.flatMap((some, place) => words.slice(place + 1).map((others) => areAlike(some, others)));
-    return pairs.filter((alike) => alike).length * 4 <= pairs.length;
+    const pairs = words.flatMap((some, place) => words.slice(place + 1).map((others) => alike(some, others)));
+    return pairs.filter((isAlike) => isAlike).length * 4 <= pairs.length;
 }
 
 function areAlike(some: readonly Group[], others: readonly Group[]): boolean {
@@ -101,4 +119,17 @@ function makeParam(group: Group, name: string): void {
     const values = openValues();
     for (let sent = 0; sent < group.sendings; sent++) addValues(values, [pair[1]]);
     group.query.set(name, values);
+}
+
+/** Turns a field that may name an action into a normal field of the body. */
+function makeField(group: Group, name: string): void {
+    const value = group.operation?.fixed[name];
+    if (group.operation === undefined || value === undefined) return;
+    group.operation = withoutAction(group.operation, name);
+    const field = { values: openValues(), shape: openShape() };
+    for (let sent = 0; sent < group.sendings; sent++) {
+        addValues(field.values, [value]);
+        addShape(field.shape, value);
+    }
+    if (group.body !== undefined) group.body.fields = new Map([[name, field], ...group.body.fields]);
 }

@@ -14,6 +14,8 @@ export interface Operation {
     fixed: JsonObject;
     argumentsAt: string;
     given: Json | undefined;
+    /** Fields of `fixed` that may as well be values of the caller. The answers at the address decide (`settleDispatch`). */
+    doubtful: readonly string[];
 }
 
 /**
@@ -29,37 +31,50 @@ export function operationOf(body: Json, path: string, readAnswer: () => Json | u
 }
 
 /** Fields that name the action, for programs that serve many actions at one address. */
-const NAMES_ACTION = /^(?:method|action|call|cmd|command|do|op|operation|act|task|func|function|procedure)$/i;
+export const NAMES_ACTION = /^(?:method|action|call|cmd|command|do|op|operation|act|task|func|function|procedure)$/i;
 const ARGUMENTS = /^(?:arguments|args|params|parameters|payload|data|input)$/i;
 /** Fields beside name and arguments that the site ignores. */
 const IGNORED_FIELDS = /^(?:tag|id|seq|version)$/i;
 const GATEWAY = /(?:^|[/_.-])(?:ajax|rpc|gateway|xhr|command|dispatch(?:er)?)(?:$|[/_.-])|\.(?:php|cgi|aspx?|jsp|do|ashx)$/i;
 
 /**
- * Reads `{method: "torrent-get", arguments: {…}}` at any address, and `call=qsearch&q=…` if the address looks like a gateway of many
- * actions.
+ * Reads `{method: "torrent-get", arguments: {…}}`, and fields that name an action beside its arguments: `call=qsearch&q=…`,
+ * `op=feeds&method=view&feed=3`, `{op: "getFeeds", limit: 10}`. The first such field is certain only if the address looks like a gateway of
+ * many actions.
  */
 export function namedOf(body: JsonObject, path: string): Operation | undefined {
     const keys = Object.keys(body);
     if (keys.length > MAX_BESIDE) return undefined;
-    const key = keys.find((one) => NAMES_ACTION.test(one));
-    const name = key === undefined ? undefined : body[key];
-    if (key === undefined || typeof name !== 'string' || !isActionName(name)) return undefined;
+    const [key, ...more] = keys.filter((one) => NAMES_ACTION.test(one) && isActionName(body[one]));
+    if (key === undefined) return undefined;
     const rest = keys.filter((one) => one !== key);
     const at = rest.find((one) => ARGUMENTS.test(one) && isObject(body[one]));
     const isWrapped = rest.every((one) => one === at || IGNORED_FIELDS.test(one)) && (at !== undefined || /rpc/i.test(path));
-    if (!isWrapped && !GATEWAY.test(path)) return undefined;
-    const given = isWrapped
-        ? (body[at ?? ''] ?? undefined)
-        : Object.fromEntries(rest.filter((one) => one !== '__proto__').map((one) => [one, body[one] ?? null]));
-    const argumentsAt = isWrapped ? (at ?? 'arguments') : '';
-    return { protocol: 'named', name, key: `named ${name}`, writes: !readsByName(name), fixed: { [key]: name }, argumentsAt, given };
+    if (isWrapped) return operationNamed({ [key]: body[key] ?? '' }, body[at ?? ''] ?? undefined, at ?? 'arguments', []);
+    const given = Object.fromEntries(
+        rest.filter((one) => one !== '__proto__' && !more.includes(one)).map((one) => [one, body[one] ?? null]),
+    );
+    const fixed = Object.fromEntries([key, ...more].map((one) => [one, body[one] ?? '']));
+    return operationNamed(fixed, given, '', GATEWAY.test(path) ? more : [key, ...more]);
+}
+
+function operationNamed(fixed: JsonObject, given: Json | undefined, argumentsAt: string, doubtful: readonly string[]): Operation {
+    const name = Object.values(fixed).join('.');
+    return { protocol: 'named', name, key: `named ${name}`, writes: !readsByName(name), fixed, argumentsAt, given, doubtful };
+}
+
+/** The operation if the field `name` is a value of the caller; `undefined` if nothing else names the operation. */
+export function withoutAction({ fixed, given, argumentsAt, doubtful }: Operation, name: string): Operation | undefined {
+    const { [name]: value = '', ...others } = fixed;
+    if (Object.keys(others).length === 0) return undefined;
+    const left = doubtful.filter((one) => one !== name);
+    return operationNamed(others, isObject(given) ? { [name]: value, ...given } : given, argumentsAt, left);
 }
 
 const MAX_BESIDE = 60;
 
-function isActionName(name: string): boolean {
-    return /^[A-Za-z][\w.:-]{0,60}$/.test(name) && !/\d{3}/.test(name) && findSecrets(name) === undefined;
+function isActionName(name: Json | undefined): name is string {
+    return typeof name === 'string' && /^[A-Za-z][\w.:-]{0,60}$/.test(name) && !/\d{3}/.test(name) && findSecrets(name) === undefined;
 }
 
 /**
@@ -113,7 +128,16 @@ function rpcOf(body: JsonObject): Operation | { fault: string } {
     // Version 1 always has a list, be it empty.
     if (Array.isArray(params)) fixed['params'] = [];
     const given = Array.isArray(params) && params.length === 0 ? undefined : params;
-    return { protocol: 'json-rpc', name: method, key: `rpc ${method}`, writes: !readsByName(method), fixed, argumentsAt: 'params', given };
+    return {
+        protocol: 'json-rpc',
+        name: method,
+        key: `rpc ${method}`,
+        writes: !readsByName(method),
+        fixed,
+        argumentsAt: 'params',
+        given,
+        doubtful: [],
+    };
 }
 
 function graphqlOf(body: JsonObject): Operation | { fault: string } {
@@ -140,6 +164,7 @@ function graphqlOf(body: JsonObject): Operation | { fault: string } {
         fixed,
         argumentsAt: 'variables',
         given: body['variables'],
+        doubtful: [],
     };
 }
 

@@ -4,6 +4,7 @@ import type { Body, Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import { identifier } from './identifier.ts';
 import { nameParams } from './naming.ts';
+import { NAMES_ACTION } from './operation.ts';
 import type { Field } from './page-forms.ts';
 import type { Piece } from './segments.ts';
 import { isValueAsKey, schemaOf } from './shape.ts';
@@ -124,7 +125,9 @@ function describeField(
 ) {
     const sendings = body?.sendings ?? 0;
     const field = own.find((one) => one.name === name);
-    const constant = field === undefined && body?.format === 'json' ? constantOf(name, values, sendings) : undefined;
+    // The same word in a few requests may be a choice (`type: release`), unless it names an action.
+    const isAction = field === undefined && body?.format === 'json' && NAMES_ACTION.test(name);
+    const constant = isAction ? constantOf(name, values, sendings) : undefined;
     const schema = body?.format === 'form' ? schemaOfTexts(name, values) : schemaOfJson(name, values, schemaOf(shape));
     const required = field === undefined ? values.sendings >= sendings && sendings > 1 : field.isRequired;
     return constant === undefined ? { schema, required } : { schema, required, constant };

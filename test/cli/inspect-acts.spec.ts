@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inspectCalls, routesOf, SHOP } from './inspect/har.ts';
+import { endpointOf, inspectCalls, paramsOf, routesOf, SHOP } from './inspect/har.ts';
 
 const page = (text: string) => `<html><head><title>Harbour</title></head><body><main>${text.repeat(20)}</main></body></html>`;
 /** A page needs many different elements to be compared with another. */
@@ -71,6 +71,71 @@ describe('routebook inspect distinguishes routes at one address', () => {
             { call: 'qsearch', q: '{q}' },
             { call: 'medians', ns: '{ns}' },
         ]);
+    });
+
+    it('splits calls by a field that names an action at any address, if the answers of three or more differ', async () => {
+        const call = (body: object, json: object) => ({ method: 'POST', url: `${SHOP}/api/`, body, json });
+        const inspected = await inspectCalls([
+            call({ op: 'getFeeds', cat: 1 }, [{ title: 'Tides', unread: 3, icon: true }]),
+            call({ op: 'getFeeds', cat: 2 }, [{ title: 'Lights', unread: 3, icon: true }]),
+            call({ op: 'getArticle', id: 3 }, { author: 'Ada', content: 'Words', labels: [] }),
+            call({ op: 'unsubscribeFeed', feed: 3 }, { status: 'OK' }),
+        ]);
+        expect(bodies(inspected)).to.deep.equal([
+            { name: 'get_feeds', body: { op: 'getFeeds', cat: '{cat}' }, effect: 'read' },
+            { name: 'get_article', body: { op: 'getArticle', id: '{id}' }, effect: 'read' },
+            { name: 'unsubscribe_feed', body: { op: 'unsubscribeFeed', feed: '{feed}' }, effect: undefined },
+        ]);
+    });
+
+    it('keeps a field that names an action as a param where the answers are alike, and such a call as a write', async () => {
+        const move = (action: string, place: number) => ({
+            method: 'POST',
+            url: `${SHOP}/games/${place}/moves`,
+            body: { action, place },
+            json: { board: [[1]], turn: 'white', moves: place },
+        });
+        const moves = await inspectCalls([move('find', 1), move('search', 2), move('attack', 3), move('list', 4)]);
+        expect(bodies(moves)).to.deep.equal([{ name: 'create_game_move', body: undefined, effect: undefined }]);
+        expect(paramsOf(endpointOf(moves, 'POST /games/{game_id}/moves'), 'body')).to.deep.equal(['action', 'place']);
+        const pay = (method: string, more: object) => ({
+            method: 'POST',
+            url: `${SHOP}/orders`,
+            body: { method, ...more },
+            json: { order: 1, paid: true },
+        });
+        const orders = await inspectCalls([pay('card', { number: 1 }), pay('cash', { till: 2 }), pay('voucher', { code: 'x' })]);
+        expect(bodies(orders).length).to.equal(1);
+        const commands = Array.from({ length: 70 }, (_, place) => ({
+            method: 'POST',
+            url: `${SHOP}/shell`,
+            body: { command: `go-${String.fromCharCode(97 + (place % 26), 97 + Math.floor(place / 26))}` },
+            json: { [`out${place}`]: place, [`more${place}`]: place },
+        }));
+        expect(bodies(await inspectCalls(commands)).length).to.equal(1);
+    });
+
+    it('splits calls of a gateway by two fields, the second only if its answers differ', async () => {
+        const send = (form: Record<string, string>, json: object) => ({ method: 'POST', url: `${SHOP}/backend.php`, form, json });
+        const feeds = await inspectCalls([
+            send({ op: 'feeds', method: 'view', feed: '3' }, { headlines: [], unread: 2, toolbar: '' }),
+            send({ op: 'rpc', method: 'getCounters', seq: '3' }, [{ id: 3, counter: 7, kind: 'feed' }]),
+            send({ op: 'rpc', method: 'setWidth', width: '3' }, { saved: true }),
+        ]);
+        expect(bodies(feeds).map(({ body, effect }) => [body, effect])).to.deep.equal([
+            [{ op: 'feeds', method: 'view', feed: '{feed}' }, undefined],
+            [{ op: 'rpc', method: 'getCounters', seq: '{seq}' }, 'read'],
+            [{ op: 'rpc', method: 'setWidth', width: '{width}' }, undefined],
+        ]);
+        const todo = (task: string) => send({ action: 'save', task }, { saved: true });
+        const saved = await inspectCalls([todo('paint'), todo('sweep'), todo('list')]);
+        expect(bodies(saved)).to.deep.equal([{ name: 'save', body: { action: 'save', task: '{task}' }, effect: undefined }]);
+    });
+
+    it('makes a param of a field that always had one word, unless it names an action', async () => {
+        const make = (name: string) => ({ method: 'POST', url: `${SHOP}/flags`, body: { action: 'create', type: 'release', name } });
+        const inspected = await inspectCalls(['a', 'b', 'c', 'd'].map(make));
+        expect(bodies(inspected)[0]?.body).to.deep.equal({ action: 'create', type: '{type}', name: '{name}' });
     });
 
     it('splits calls of JSON-RPC 1.0, which says no version, and says where the items of a list come from', async () => {
