@@ -212,6 +212,12 @@ describe('grants of apps', function () {
         expect((await signIn(person)).status).to.equal(200);
     });
 
+    it('are given to an app whose long name is cut within a character', async () => {
+        const registered = await oauth.register(CALLBACK, `${'x'.repeat(59)}\u{1f98a}`);
+        const { status } = await oauth.signIn(await signUp(world), { clientId: registered, redirectUri: CALLBACK });
+        expect(status).to.equal(200);
+    });
+
     it('are given by owners, admins and members, only for their own workspaces', async () => {
         const person = await signUp(world);
         const { query } = oauth.request(clientId, CALLBACK);

@@ -105,6 +105,15 @@ describe('the registry’s pages', function () {
         }
     });
 
+    it('cut a long search, also within a character, as does the documentation', async () => {
+        const q = encodeURIComponent(`${'x'.repeat(99)}\u{1f98a}`);
+        for (const path of [`/registry?q=${q}`, `/docs/search?q=${q}`, `/registry?q=${q}&sort=name`]) {
+            const { status, html } = await visitor(world).get(path);
+            expect(status, path).to.equal(200);
+            expect(html).to.include('x'.repeat(99));
+        }
+    });
+
     it('show many sites page by page, each of them once', async () => {
         for (let number = 10; number < 40; number++) {
             await publishAsStarter(world.app, aPackage(`many${number}.example`, { title: `Crowd ${number}` }));

@@ -153,5 +153,5 @@ function scopesOf({ resource, effects }: AppRequest, mayWrite: boolean): Scopes 
 }
 
 function nameOf({ client, redirectUri }: Pick<AppRequest, 'client' | 'redirectUri'>): string {
-    return client.name === '' ? placeOf(redirectUri) : client.name.slice(0, 60);
+    return client.name === '' ? placeOf(redirectUri) : client.name.slice(0, 60).toWellFormed();
 }

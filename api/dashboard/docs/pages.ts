@@ -23,7 +23,7 @@ async function showIndex({ app }: Visit): Promise<Shown> {
 }
 
 async function search({ app, query }: Visit): Promise<Shown> {
-    const q = (query('q') ?? '').trim().slice(0, 100);
+    const q = (query('q') ?? '').trim().slice(0, 100).toWellFormed();
     const { passages } = await libraryOf(app);
     return {
         view: 'docs/search',

@@ -74,7 +74,7 @@ interface Asked {
 function readAsked({ query }: Visit): Asked {
     const category = query('category');
     return {
-        q: (query('q') ?? '').trim().slice(0, 100),
+        q: (query('q') ?? '').trim().slice(0, 100).toWellFormed(),
         category: category !== undefined && isCategory(category) ? category : undefined,
         verified: query('verified') === 'true',
         sort: LIST_SORTS.find((name) => name === query('sort')),

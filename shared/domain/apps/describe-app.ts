@@ -37,7 +37,7 @@ export function describeApp(metadata: unknown): AppFacts | AppProblem {
     const name = fields['client_name'] ?? '';
     if (typeof name !== 'string' || textProblem(name) !== undefined) return wrong('client_name must be one line of text.');
     if (DIRECTIONAL.test(name)) return wrong('client_name must have no characters that change the direction of text.');
-    return { name: name.trim().slice(0, MAX_NAME), redirectUris: [...new Set(uris)] };
+    return { name: name.trim().slice(0, MAX_NAME).toWellFormed(), redirectUris: [...new Set(uris)] };
 }
 
 /** Whether a client id is the URL of a Client ID Metadata Document. Workers read such documents over https only. */

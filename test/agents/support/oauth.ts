@@ -21,11 +21,11 @@ export function oauthOf(world: World) {
         return { status: response.status, body: (await response.json()) as Record<string, string>, retryAfter };
     }
 
-    async function register(redirectUri: string): Promise<string> {
+    async function register(redirectUri: string, name = 'By hand'): Promise<string> {
         const response = await fetch(`${base()}/oauth/register`, {
             method: 'POST',
             headers: { 'content-type': 'application/json' },
-            body: JSON.stringify({ client_name: 'By hand', redirect_uris: [redirectUri] }),
+            body: JSON.stringify({ client_name: name, redirect_uris: [redirectUri] }),
         });
         expect(response.status).to.equal(201);
         return ((await response.json()) as { client_id: string }).client_id;
