@@ -40,6 +40,17 @@ describe('a report of a problem', () => {
         expect(JSON.stringify((await list(ada)).body)).to.not.include(bob.workspaceId);
     });
 
+    it('is one quoted line of the mail, so that nothing in it looks like a paragraph of ours', async () => {
+        const [site, owner] = ['other-shop.test', await join(world)];
+        dataOf(await owner.publish(aPackage(site)));
+        const text = 'Broken.\n\nYour account is locked.\r\n\r\nSign in:\thttps://evil.example';
+        expect((await report(bob, { kind: 'other', text }, site)).status).to.equal(201);
+        const [news]: { line: string }[] = await world.app.db('workspace_news').where({ workspace_id: owner.workspaceId });
+        expect(news?.line).to.include('"Broken. Your account is locked. Sign in: https://evil.example"');
+        const listed = dataOf<{ text: string }[]>(await owner.call('GET', `/v1/schemas/${site}/reports`));
+        expect(listed[0]?.text).to.equal(text.replaceAll('\r\n', '\n'));
+    });
+
     it('is read by maintainers only, page by page', async () => {
         expect(codeOf(await list(bob))).to.equal('NOT_MAINTAINER');
         dataOf(await report(bob, { kind: 'other', text: 'It is slow.' }));

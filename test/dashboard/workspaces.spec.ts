@@ -73,6 +73,16 @@ describe('workspaces on the dashboard', function () {
         expect((await me(owner)).workspaces.map(({ name }) => name).join()).to.match(/^workspace-/);
     });
 
+    it('cannot have a name that only reads like Routebook because it changes the direction of text', async () => {
+        const owner = await confirmed();
+        for (const path of ['/dashboard/workspace/rename', '/dashboard/workspaces']) {
+            for (const name of ['\u202ekoobetuoR', '\u2067koobetuoR', 'Shop \u202d.']) {
+                const { status, html } = await owner.send(path, { name });
+                expect([status, wordsOf(html).includes('direction of text')], `${path} ${name}`).to.deep.equal([422, true]);
+            }
+        }
+    });
+
     it('admit whoever has the link of an invitation, once', async () => {
         const owner = await confirmed();
         await owner.send('/dashboard/workspace/rename', { name: 'The Harbour' });

@@ -1,4 +1,5 @@
 import { resembles } from '../../../shared/domain/site/look-alike.ts';
+import { changesDirection } from '../../../shared/domain/text/text-rule.ts';
 import { selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { addWorkspace, MAX_WORKSPACES, renameWorkspace } from '../../../shared/store/accounts/workspaces.ts';
 import { line, type Reader, readFields } from '../fields.ts';
@@ -9,7 +10,9 @@ import { showWorkspace } from './show.ts';
 /** Reads a workspace name. Sites' cards show it, so it must not look like Routebook's own workspace. */
 const workspaceName: Reader<string> = (text) => {
     const read = line({ minLength: 2, maxLength: 60 })(text);
-    return read.ok && resembles(read.value, 'Routebook')
+    if (!read.ok) return read;
+    if (changesDirection(read.value)) return { ok: false, problem: 'This has characters that change the direction of text.' };
+    return resembles(read.value, 'Routebook')
         ? { ok: false, problem: 'Choose another name. This one could be mistaken for Routebook.' }
         : read;
 };

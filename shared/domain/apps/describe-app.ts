@@ -1,4 +1,4 @@
-import { textProblem } from '../text/text-rule.ts';
+import { changesDirection, textProblem } from '../text/text-rule.ts';
 import { isRedirectUri } from './redirect-uri.ts';
 
 /** Data that the app states about itself. The name is unverified. */
@@ -9,9 +9,6 @@ export interface AppFacts {
 
 const MAX_URIS = 10;
 const MAX_NAME = 80;
-/** Marks, embeddings, overrides and isolates that change the direction of text: with them, a name could reorder the words around it. */
-const DIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-
 /** An RFC 7591 error code and a message that says what to change. */
 interface AppProblem {
     code: 'invalid_redirect_uri' | 'invalid_client_metadata';
@@ -36,7 +33,7 @@ export function describeApp(metadata: unknown): AppFacts | AppProblem {
     if (!includes(fields['response_types'], 'code')) return wrong('response_types must include code.');
     const name = fields['client_name'] ?? '';
     if (typeof name !== 'string' || textProblem(name) !== undefined) return wrong('client_name must be one line of text.');
-    if (DIRECTIONAL.test(name)) return wrong('client_name must have no characters that change the direction of text.');
+    if (changesDirection(name)) return wrong('client_name must have no characters that change the direction of text.');
     return { name: name.trim().slice(0, MAX_NAME).toWellFormed(), redirectUris: [...new Set(uris)] };
 }
 

@@ -21,6 +21,11 @@ export function dataProblem(text: string): string | undefined {
     return place === -1 ? undefined : `has a NUL character (U+0000 at position ${place})`;
 }
 
+/** Whether a name has characters that change the direction of text. They reorder the words around it, and make it look like another name. */
+export function changesDirection(name: string): boolean {
+    return DIRECTIONAL.test(name);
+}
+
 /** Replaces CR LF by LF, so that a text is the same on every operating system. */
 export function normaliseNewlines(text: string): string {
     return text.replaceAll('\r\n', '\n');
@@ -29,3 +34,5 @@ export function normaliseNewlines(text: string): string {
 const NOT_WELL_FORMED = 'is not well-formed Unicode (a lone surrogate)';
 const STRAY = /[\u0000-\u001f\u007f-\u009f]/;
 const STRAY_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/;
+/** Marks, embeddings, overrides and isolates. */
+const DIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;

@@ -53,8 +53,10 @@ export async function addReport(
             .where({ registrable })
             .whereNot({ workspace_id: ROUTEBOOK_WORKSPACE })
             .pluck('workspace_id');
-        const shown = text.length > MAILED ? `${text.slice(0, MAILED).toWellFormed()}…` : text;
-        const line = `A caller reported ${endpoint === null ? site : `${endpoint} of ${site}`}, version ${version} (${kind}): ${shown}`;
+        // On one line, so that no part of it looks like a paragraph of our mail.
+        const words = text.replaceAll(/\s+/g, ' ');
+        const shown = words.length > MAILED ? `${words.slice(0, MAILED).toWellFormed()}…` : words;
+        const line = `A caller reported ${endpoint === null ? site : `${endpoint} of ${site}`}, version ${version} (${kind}): "${shown}"`;
         for (const maintainer of maintainers) {
             await notifyOwners(trx, {
                 workspaceId: maintainer,
