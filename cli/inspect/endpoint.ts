@@ -22,7 +22,9 @@ type DraftedEndpoint = { ok: true; endpoint: PackageEndpoint; notes: string[] } 
  */
 export function draftEndpoint(group: Group, names: Set<string>, thing?: string): DraftedEndpoint {
     const fault = unsendable(group);
-    if (fault !== undefined) return { ok: false, why: fault };
+    // What the visit sent by such a form is a route all the same, if the token of the form is known as one.
+    const isRoute = group.sendings > 0 && (group.once.size > 0 || group.form?.hasToken === false);
+    if (fault !== undefined) return isRoute ? draftEndpoint({ ...group, form: undefined }, names, thing) : { ok: false, why: fault };
     const fields = [...(group.form?.fields ?? [])].map(([name, { type, isRequired }]) => ({ name, type, isRequired, options: [] }));
     const request = requestOf(withoutHidden(group), fields);
     const isForm = group.form !== undefined && group.method === 'POST';
@@ -65,7 +67,7 @@ export function draftEndpoint(group: Group, names: Set<string>, thing?: string):
 function unsendable(group: Group): string | undefined {
     const { form, method } = group;
     if (form === undefined || method !== 'POST') return undefined;
-    if (form.isMultipart && group.sendings === 0) return 'its form sends files, which a package cannot';
+    if (form.isMultipart) return 'its form sends files, which a package cannot';
     if (!needsPage(group)) return undefined;
     if (form.page === undefined)
         return 'its form has hidden inputs and stands on pages of varying addresses, and prepare takes one fixed page';

@@ -9,7 +9,8 @@ export interface Exchange {
     /** The resource type from the recording: `document`, `xhr`, `image`, … */
     resource: string | undefined;
     requestHeaders: Map<string, string>;
-    body: { type: string; text: string } | undefined;
+    /** A multipart body without files is a form here. */
+    body: { type: string; text: string; isMultipart?: true } | undefined;
     status: number;
     answerHeaders: Map<string, string>;
     /**
@@ -97,12 +98,34 @@ function textOf({ text, encoding }: Record<string, unknown>): string | undefined
 
 function bodyOf({ mimeType, text, params }: Record<string, unknown>): Exchange['body'] {
     const type = typeof mimeType === 'string' ? mimeType : '';
-    if (typeof text === 'string' && text !== '') return { type: essenceOf(type), text: text.slice(0, MAX_TEXT) };
-    if (!Array.isArray(params) || params.length === 0) return undefined;
     const pairs = new URLSearchParams();
+    if (typeof text === 'string' && text !== '') {
+        const fields = essenceOf(type) === 'multipart/form-data' ? multipartFields(text.slice(0, MAX_TEXT)) : undefined;
+        if (fields === undefined) return { type: essenceOf(type), text: text.slice(0, MAX_TEXT) };
+        for (const [name, value] of fields) pairs.append(name, value);
+        return { type: FORM, text: pairs.toString(), isMultipart: true };
+    }
+    if (!Array.isArray(params) || params.length === 0) return undefined;
     for (const param of params) {
         const { name, value } = objectOf(param);
         if (typeof name === 'string') pairs.append(name, typeof value === 'string' ? value : '');
     }
     return { type: essenceOf(type), text: pairs.toString() };
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+
+/** The fields of a multipart body (RFC 7578); `undefined` if it has a file. A file input that was left empty is no field. */
+function multipartFields(text: string): [string, string][] | undefined {
+    const boundary = /^--[^\r\n]{1,200}/.exec(text)?.[0];
+    if (boundary === undefined) return undefined;
+    const fields: [string, string][] = [];
+    for (const part of text.split(boundary).slice(1, -1)) {
+        const [head = '', ...content] = part.split(/\r?\n\r?\n/);
+        const name = /;\s*name="([^"]*)"/i.exec(head)?.[1];
+        const file = /;\s*filename\*?=(?:"([^"]*)"|\S+)/i.exec(head);
+        if (name === undefined || (file !== null && file[1] !== '')) return undefined;
+        if (file === null) fields.push([name, content.join('\n\n').replace(/\r?\n$/, '')]);
+    }
+    return fields;
 }

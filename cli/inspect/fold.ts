@@ -103,7 +103,8 @@ function varyingWords(
     const wasValue = (word: string) => seen.wasSaid(percentDecode(word));
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     for (const word of candidates) {
-        const isAfterSearch = parent?.form === 'word' && (precedesSearchTerm(parent.core) || precedesPerson(parent.core));
+        const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !(words.get(word) ?? []).some(sendsSearchTerm);
+        const isAfterSearch = isTerm || (parent?.form === 'word' && precedesPerson(parent.core));
         if (isAfterSearch || parent?.prefix === '@' || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
             seen.wasName(percentDecode(word)) ||
@@ -256,6 +257,11 @@ function viewsOf(groups: readonly Group[], place: number): Map<string, Group> {
 
 function parentOf(group: Group | undefined, place: number): Piece | undefined {
     return place === 0 ? undefined : group?.segments[place - 1];
+}
+
+/** Whether the term of a search is in the query. Then the path says what is searched (`/search/boats?q=`). */
+function sendsSearchTerm({ query }: Group): boolean {
+    return [...query.keys()].some((name) => /^(?:q|query|search|term|keywords?)$/i.test(name));
 }
 
 /** A PUT, PATCH or DELETE below a plural targets one item, whatever its segment looks like. */

@@ -146,7 +146,8 @@ export function readBody({ method, body, url, answer }: Exchange): SentBody {
         const isPlain = [...fields.values()].every((values) => values.length === 1);
         const flat = Object.fromEntries([...fields].map(([name, [value]]) => [name, value ?? null]));
         const named = isPlain ? namedOf(flat, url.pathname) : undefined;
-        return named === undefined ? { sort: 'fields', format: 'form', fields } : { sort: 'operation', format: 'form', operation: named };
+        const format = body.isMultipart === true ? 'multipart' : 'form';
+        return named === undefined ? { sort: 'fields', format, fields } : { sort: 'operation', format, operation: named };
     }
     const value = /json/.test(body.type) || body.type === '' ? parseJson(body.text) : undefined;
     if (value === undefined) return { sort: 'unfit', why: 'its body is neither JSON nor a form' };

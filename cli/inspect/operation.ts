@@ -51,11 +51,12 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
     const at = rest.find((one) => ARGUMENTS.test(one) && isObject(body[one]));
     const isWrapped = rest.every((one) => one === at || IGNORED_FIELDS.test(one)) && (at !== undefined || /rpc/i.test(path));
     if (isWrapped) return operationNamed({ [key]: body[key] ?? '' }, body[at ?? ''] ?? undefined, at ?? 'arguments', []);
-    const given = Object.fromEntries(
-        rest.filter((one) => one !== '__proto__' && !more.includes(one)).map((one) => [one, body[one] ?? null]),
-    );
-    const fixed = Object.fromEntries([key, ...more].map((one) => [one, body[one] ?? '']));
-    return operationNamed(fixed, given, '', GATEWAY.test(path) ? more : [key, ...more]);
+    const isGateway = GATEWAY.test(path);
+    const fixed = [key, ...more].filter((one, place) => (place === 0 && isGateway) || isProgramWord(String(body[one])));
+    if (fixed.length === 0) return undefined;
+    const given = keys.filter((one) => one !== '__proto__' && !fixed.includes(one)).map((one) => [one, body[one] ?? null]);
+    const named = Object.fromEntries(fixed.map((one) => [one, body[one] ?? '']));
+    return operationNamed(named, Object.fromEntries(given), '', isGateway ? fixed.slice(1) : fixed);
 }
 
 function operationNamed(fixed: JsonObject, given: Json | undefined, argumentsAt: string, doubtful: readonly string[]): Operation {

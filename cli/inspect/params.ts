@@ -128,7 +128,7 @@ function describeField(
     // The same word in a few requests may be a choice (`type: release`), unless it names an action.
     const isAction = field === undefined && body?.format === 'json' && NAMES_ACTION.test(name);
     const constant = isAction ? constantOf(name, values, sendings) : undefined;
-    const schema = body?.format === 'form' ? schemaOfTexts(name, values) : schemaOfJson(name, values, schemaOf(shape));
+    const schema = body?.format === 'json' ? schemaOfJson(name, values, schemaOf(shape)) : schemaOfTexts(name, values);
     const required = field === undefined ? values.sendings >= sendings && sendings > 1 : field.isRequired;
     return constant === undefined ? { schema, required } : { schema, required, constant };
 }

@@ -138,6 +138,51 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(bodies(inspected)[0]?.body).to.deep.equal({ action: 'create', type: '{type}', name: '{name}' });
     });
 
+    it('drafts what a visit sent as multipart without files, and no multipart with passwords or files', async () => {
+        const send = (url: string, ...more: [string, string][]) => ({
+            method: 'POST',
+            url: SHOP + url,
+            parts: [['name="issue[subject]"', 'First line\r\n\r\nThird'], ['name="file"; filename=""', ''], ...more] as [string, string][],
+        });
+        const inspected = await inspectCalls([
+            send('/projects/1/issues', ['name="hours"', '3']),
+            send('/projects/2/issues', ['name="hours"', '4']),
+            send('/photos', ['name="photo"; filename="boat.png"', 'x']),
+            send('/login', ['name="password"', 'x']),
+        ]);
+        expect(routesOf(inspected)).to.deep.equal(['POST /projects/{project_id}/issues']);
+        const [issue] = inspected.package.endpoints;
+        expect(issue?.body_format).to.equal('multipart');
+        expect(issue?.params?.map(({ name, source, schema }) => ({ name, source, schema }))).to.deep.equal([
+            { name: 'project_id', source: 'path', schema: { type: 'integer' } },
+            { name: 'issue[subject]', source: 'body', schema: { type: 'string' } },
+            { name: 'hours', source: 'body', schema: { type: 'integer' } },
+        ]);
+    });
+
+    it('describes what a visit sent by a form with a token at varying addresses, if the token is known as one', async () => {
+        const form = (id: number, token: string) =>
+            `<form method="post" action="/news/${id}/comments"><input type="hidden" name="${token}" value="0a1b2c3d4e5f60718293a4b5c6d7e8f9"><textarea name="text"></textarea><input type="submit" value="Add"></form>`;
+        const visit = (token: string) =>
+            [1, 2].flatMap((id) => [
+                {
+                    url: `${SHOP}/news/${id}`,
+                    html: page(`<h1>News</h1>${form(id, token)}`),
+                },
+                {
+                    method: 'POST',
+                    url: `${SHOP}/news/${id}/comments`,
+                    form: { [token]: '0a1b2c3d4e5f60718293a4b5c6d7e8f9', text: `Seen ${id}` },
+                    html: page('x'),
+                },
+            ]);
+        const known = await inspectCalls(visit('authenticity_token'));
+        const comment = endpointOf(known, 'POST /news/{news_id}/comments');
+        expect(comment.hosted).to.equal(false);
+        expect(paramsOf(comment, 'body')).to.deep.equal(['text']);
+        expect(routesOf(await inspectCalls(visit('sectok')))).to.deep.equal(['GET /news/{news_id}']);
+    });
+
     it('splits calls of JSON-RPC 1.0, which says no version, and says where the items of a list come from', async () => {
         const call = (id: number, method: string, ...params: unknown[]) => ({
             method: 'POST',

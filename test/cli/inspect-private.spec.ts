@@ -31,6 +31,21 @@ const PLACES: Readonly<Record<string, (secret: string) => Call>> = {
     }),
     'a whole JSON body': (secret) => ({ method: 'PUT', url: `${SHOP}/me`, body: secret, json: {} }),
     'a form': (secret) => ({ method: 'POST', url: `${SHOP}/form`, form: { note: secret, password: secret }, json: {} }),
+    'a multipart body': (secret) => ({
+        method: 'POST',
+        url: `${SHOP}/multipart`,
+        parts: [
+            ['name="note"', secret],
+            ['name="api_key"', secret],
+            [`name="${secret}"`, 'x'],
+        ],
+    }),
+    'an action in a body': (secret) => ({
+        method: 'POST',
+        url: `${SHOP}/act`,
+        body: { action: secret, task: secret },
+        json: { [secret]: 1 },
+    }),
     'a JSON answer': (secret) => ({ url: `${SHOP}/me`, json: { mail: secret, friends: [{ name: secret }] } }),
     'a key of a JSON answer': (secret) => ({ url: `${SHOP}/scores`, json: { [secret]: { points: 1 } } }),
     'a page': (secret) => ({ url: `${SHOP}/page`, html: page(`<p>${secret}</p><a href="/u/${encodeURIComponent(secret)}">${secret}</a>`) }),

@@ -167,6 +167,16 @@ describe('routebook inspect finds routes', () => {
         );
     });
 
+    it('takes no word after a search for its term if the query holds the term', async () => {
+        const item = (name: string) => ({ [name]: 1, [`${name}_at`]: 2, [`${name}_by`]: 3 });
+        const found = await inspectCalls([
+            { url: `${SHOP}/search/boats?q=tide`, json: [item('boat')] },
+            { url: `${SHOP}/search/skippers?q=ada&page=2`, json: [item('skipper')] },
+            { url: `${SHOP}/api/search/teapots?page=1`, json: [item('pot')] },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /search/boats', 'GET /search/skippers', 'GET /api/search/{text}']);
+    });
+
     it('distinguishes constants from variables, makes an enum of frequent choices, and guesses types and required fields', async () => {
         const calls: Call[] = [];
         for (let time = 0; time < 4; time++) {

@@ -11,6 +11,8 @@ export interface Call {
     body?: unknown;
     /** Sent as a form. */
     form?: Record<string, string>;
+    /** Sent as multipart, each with the lines of its head and its content. */
+    parts?: [head: string, content: string][];
     status?: number;
     /** The response: JSON, or a page. */
     json?: unknown;
@@ -22,23 +24,29 @@ export interface Call {
 
 /** An entry of a HAR file. */
 export function entry(call: Call): unknown {
-    const { method = 'GET', url, headers = {}, body, form, status = 200, html, json = {}, answerHeaders = {} } = call;
+    const { method = 'GET', url, headers = {}, status = 200, html, json = {}, answerHeaders = {} } = call;
     const type = call.type ?? (html === undefined ? 'application/json' : 'text/html; charset=utf-8');
     const text = html ?? (typeof json === 'string' ? json : JSON.stringify(json));
-    const sent =
-        form === undefined
-            ? { mimeType: 'application/json', text: JSON.stringify(body) }
-            : { mimeType: 'application/x-www-form-urlencoded', text: new URLSearchParams(form).toString() };
+    const sent = sentBy(call);
     return {
         startedDateTime: '2026-11-21T08:00:00.000Z',
         ...(call.resource === undefined ? {} : { _resourceType: call.resource }),
-        request: { method, url, headers: pairs(headers), ...(body === undefined && form === undefined ? {} : { postData: sent }) },
+        request: { method, url, headers: pairs(headers), ...(sent === undefined ? {} : { postData: sent }) },
         response: {
             status,
             headers: pairs(answerHeaders),
             content: { mimeType: type, size: text.length, ...(status === 204 ? {} : { text }) },
         },
     };
+}
+
+function sentBy({ body, form, parts }: Call): { mimeType: string; text: string } | undefined {
+    if (form !== undefined) return { mimeType: 'application/x-www-form-urlencoded', text: new URLSearchParams(form).toString() };
+    if (parts !== undefined) {
+        const text = parts.map(([head, content]) => `--xx\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`).join('');
+        return { mimeType: 'multipart/form-data; boundary=xx', text: `${text}--xx--\r\n` };
+    }
+    return body === undefined ? undefined : { mimeType: 'application/json', text: JSON.stringify(body) };
 }
 
 function pairs(headers: Record<string, string>): { name: string; value: string }[] {
