@@ -69,7 +69,8 @@ describe('an Idempotency-Key', () => {
                 const later = await sendKeyed(world.base, ada, `${death}-${index}`, body(index));
                 expect(later.status, later.text).to.equal(200);
                 const first = answered.get(index);
-                if (first !== undefined) expect(later.text).to.equal(first.text);
+                // A failed read is not remembered, so the same key runs it again.
+                if (first?.status === 200) expect(later.text).to.equal(first.text);
             }
             expect(await balanceOf(), `after death ${death}`).to.equal(before - (death + 1) * CALLS);
             expect(await ledger.checkLedger(world.app.db)).to.deep.equal([]);

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { on } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -18,12 +18,21 @@ export async function productPatterns(): Promise<ProductPattern[]> {
             .map((path) => `${folder}/${path}`),
     );
     const literals = files.flatMap((file) => literalsOf(readFileSync(ROOT + file, 'utf8')).map((pattern) => ({ file, pattern })));
-    // The files of threads are excluded, since they would wait for their first task.
-    const loaded = files.filter((file) => !/\/thread-/.test(file)).map((file) => ROOT + file);
-    const recorder = new Worker(new URL('pattern-recorder.ts', import.meta.url), { workerData: loaded, stdout: true });
-    const [made] = (await once(recorder, 'message')) as [[string, string, string][]];
-    await recorder.terminate();
+    const made = await patternsMade(files.map((file) => ROOT + file));
     return [...literals, ...made.map(([file, source, flags]) => ({ file, pattern: new RegExp(source, flags) }))];
+}
+
+/** Loads these files in a thread. Those that are the start of a thread send messages of their own, which are ignored. */
+async function patternsMade(files: string[]): Promise<[file: string, source: string, flags: string][]> {
+    const recorder = new Worker(new URL('pattern-recorder.ts', import.meta.url), { workerData: files, stdout: true });
+    try {
+        for await (const [message] of on(recorder, 'message')) {
+            if (Array.isArray(message)) return message as [string, string, string][];
+        }
+        throw new Error('the thread ended without its list of patterns');
+    } finally {
+        await recorder.terminate();
+    }
 }
 
 /** The pattern literals of a source file. The text before a slash distinguishes them from a division. */
