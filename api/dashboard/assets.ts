@@ -44,8 +44,8 @@ function compact(css: string): Buffer {
     return Buffer.from(
         css
             .replaceAll(/\/\*[\s\S]*?\*\//g, '')
-            .replaceAll(/\s*\n\s*/g, '\n')
-            .replaceAll(/\s*([{};])\s*/g, '$1'),
+            .replaceAll(/(?<!\s)\s*\n\s*/g, '\n')
+            .replaceAll(/(?<!\s)\s*([{};])\s*/g, '$1'),
     );
 }
 

@@ -1,5 +1,6 @@
 import { readlinkSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { basename } from 'node:path';
 
 /** Niceness of side threads, which check packages. They get about a tenth of a core when the event loop needs a whole core. */
 export const SIDE_THREAD_NICENESS = 10;
@@ -12,7 +13,7 @@ export const ANSWER_READER_NICENESS = 5;
  */
 export function lowerThreadPriority(nice: number): void {
     try {
-        const [, thread] = /(\d+)$/.exec(readlinkSync('/proc/thread-self')) ?? [];
+        const thread = basename(readlinkSync('/proc/thread-self'));
         setPriority(Number(thread), nice);
     } catch {
         // Correctness does not depend on priorities, so errors are ignored.

@@ -95,7 +95,7 @@ export interface Reader {
 
 /** Reads a document, and inserts the address of this server and the reader's own key. */
 export function documentText({ file }: DocumentRow, { publicUrl, hasDemo }: Reader): string {
-    const text = readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8').replaceAll(/<!--.*?-->\n?/gs, '');
+    const text = readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8').replaceAll(/<!--.*?(?:-->\n?|$)/gs, '');
     const here = text.replaceAll('http://localhost:8080', publicUrl);
     return hasDemo ? here : here.replaceAll(' < .data/demo-key', '').replaceAll('$(cat .data/demo-key)', '$ROUTEBOOK_API_KEY');
 }

@@ -61,7 +61,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
 export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyMap<string, string> = new Map()): Task {
     const unquoted = task.replaceAll(QUOTATION, ' ');
     const { rest, ideas: shapes } = takeShapes(spellOut(unquoted));
-    const text = rest.replaceAll(/(?<=\p{L})['’]s\b/gu, '').replaceAll(/\S*\p{N}\S*/gu, ' ');
+    const text = rest.replaceAll(/(?<=\p{L})['’]s\b/gu, '').replaceAll(/(?<!\S)\S*?\p{N}\S*/gu, ' ');
     const words = wordsOf(withoutAccents(text));
     const stems = stemsOf(text).map((stem) => corrected.get(stem) ?? stem);
     const subjects = subjectsIn(words);

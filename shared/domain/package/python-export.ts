@@ -98,5 +98,6 @@ function functionOf(endpoint: Endpoint, { site, names, types, inliner }: Context
 
 /** Converts `search_products` to `SearchProducts`. */
 function pascal(name: string): string {
-    return name.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase()).replaceAll(/[^A-Za-z0-9]/g, '');
+    const words = name.split(/[^A-Za-z0-9]+/);
+    return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
 }

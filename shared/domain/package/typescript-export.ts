@@ -99,7 +99,7 @@ const RESERVED: ReadonlySet<string> = new Set(
 function createNames(): (endpoint: string) => string {
     const taken = new Set<string>();
     return (endpoint) => {
-        const plain = endpoint.replaceAll(/_+([a-z0-9])/g, (_, next: string) => next.toUpperCase());
+        const plain = endpoint.replaceAll(/(?<!_)_+([a-z0-9])/g, (_, next: string) => next.toUpperCase());
         let name = RESERVED.has(plain) ? `${plain}_` : plain;
         while (taken.has(name)) name = `${name}_`;
         taken.add(name);
