@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EventEntry, EventsQuery } from '../../shared/contracts/events.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { countEvents, type FeedEvent, type FeedPage, readEvents, typesOf } from '../../shared/store/events/event-feed.ts';
+import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
+import { countEvents, endOfFeed, type FeedEvent, type FeedPage, readEvents, typesOf } from '../../shared/store/events/event-feed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import { perApp } from '../admission/per-app.ts';
 import type { Call, Reply } from '../serve.ts';
@@ -14,6 +14,19 @@ const MAX_WAITING = 50;
 const DEFAULT_LIMIT = 20;
 
 const waitingOf = perApp(() => new Map<string, number>());
+
+/** Reads the end of the feed for all calls that wait in one process, at most twice per LOOK_MS. */
+const headOf = perApp(({ browse }) => {
+    let head = Promise.resolve(0);
+    let readAt = Number.NEGATIVE_INFINITY;
+    return () => {
+        if (performance.now() - readAt >= LOOK_MS / 2) {
+            readAt = performance.now();
+            head = endOfFeed(browse);
+        }
+        return head;
+    };
+});
 
 /** GET /v1/events */
 export async function listEvents(call: Call<object, EventsQuery, undefined>): Promise<Reply<EventEntry[]>> {
@@ -26,7 +39,9 @@ export async function listEvents(call: Call<object, EventsQuery, undefined>): Pr
     const after = cursor === undefined ? 0 : await app.cursors.open(bound, cursor);
     if (typeof after !== 'number') throw new Refusal('INVALID_CURSOR');
     const reader = { workspaceId, accountId };
-    const page = await readOrWait(call, accountId, after, (from) => readEvents(app.browse, reader, { types, after: from, limit }));
+    const page = await readOrWait(call, accountId, after, (from, head) =>
+        readEvents(app.browse, reader, { types, after: from, limit }, head),
+    );
     return {
         answer: page.events.map(present),
         pagination: {
@@ -37,12 +52,15 @@ export async function listEvents(call: Call<object, EventsQuery, undefined>): Pr
     };
 }
 
-/** Reads a page; if it is empty, polls until there is an event or the caller's wait ends. */
+/**
+ * Reads a page; if it is empty, polls until there is an event or the caller's wait ends.
+ * @throws Refusal INVALID_API_KEY if the key was revoked or its user left meanwhile
+ */
 async function readOrWait(
-    { app, query: { wait = 0 }, gone, endRead }: Call<object, EventsQuery, undefined>,
+    { app, caller, query: { wait = 0 }, gone, endRead }: Call<object, EventsQuery, undefined>,
     accountId: string,
     after: number,
-    read: (after: number) => Promise<FeedPage>,
+    read: (after: number, head?: number) => Promise<FeedPage>,
 ): Promise<FeedPage> {
     const until = performance.now() + wait * 1000;
     let page = await read(after);
@@ -54,8 +72,11 @@ async function readOrWait(
     try {
         while (page.events.length === 0 && performance.now() < until && !gone.aborted && !app.isDraining()) {
             await pause(LOOK_MS);
-            page = await read(page.readTo);
+            const head = await headOf(app)();
+            if (head > page.readTo) page = await read(page.readTo, head);
         }
+        if (page.events.length > 0 && (await findCallerById(app.db, (caller as Caller).keyId)) === undefined)
+            throw new Refusal('INVALID_API_KEY');
         return page;
     } finally {
         const left = (waiting.get(accountId) ?? 1) - 1;

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import type { EventEntry } from '../../shared/contracts/events.ts';
+import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { forgetEvents } from '../../shared/store/events/event-feed.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
 import { spreadEvents } from '../../shared/store/events/spread.ts';
 import { eventually } from '../support/eventually.ts';
-import { join, type Person } from '../support/people.ts';
+import { join, type Person, withKey } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { lackOf, scopedKey } from '../support/scopes.ts';
@@ -101,6 +102,35 @@ describe('GET /v1/events', function () {
         expect(performance.now() - began).to.be.below(20_000);
         const { next: end } = await read(ada);
         expect((await read(ada, `&wait=1&after=${encodeURIComponent(end)}`)).events).to.deep.equal([]);
+    });
+
+    it('asks the database for new events once for all calls that wait', async () => {
+        const people = await Promise.all(Array.from({ length: 4 }, () => join(world)));
+        const waiting = people.map(async (person) => {
+            const { next } = await read(person);
+            return Promise.all(Array.from({ length: 5 }, () => read(person, `&wait=6&after=${encodeURIComponent(next)}`)));
+        });
+        let looks = 0;
+        const count = ({ sql }: { sql: string }) => {
+            if (/max\("position"\)/.test(sql)) looks += 1;
+        };
+        world.app.browse.on('query', count);
+        await Promise.all(waiting);
+        world.app.browse.removeListener('query', count);
+        // Each call also looks when it begins and when it counts; polling by each of 20 calls would be 240 looks.
+        expect(looks).to.be.below(100);
+    });
+
+    it('tells a key nothing that happens after its revocation, even if its call waits', async () => {
+        const ada = await join(world);
+        const { keyId, apiKey } = await createKey(world.app.db, { ...ada, name: 'leaked', scopes: EVERY_SCOPE });
+        const leaked = withKey(world, apiKey);
+        const { next } = await read(ada);
+        const waiting = leaked.call('GET', `/v1/events?wait=30&after=${encodeURIComponent(next)}`);
+        const inService = () => world.app.db('api_keys').where({ id: keyId }).whereNotNull('last_used_at').first('id');
+        await eventually(inService, (used) => used !== undefined, 10_000);
+        await revokeKey(world.app.db, keyId);
+        expect(codeOf(await waiting)).to.equal('INVALID_API_KEY');
     });
 
     it('does not delay other reads of the same client while calls wait', async () => {

@@ -46,18 +46,22 @@ const READ = `
 const COUNT = `select count(*) as count from (${AUDIENCES.map((audience) => `${OWN} and ${audience}`).join(' union all ')} limit ${MAX_COUNTED}) own`;
 
 /** The position of the latest event; 0 if there is none. */
-async function endOfFeed(db: Db): Promise<number> {
+export async function endOfFeed(db: Db): Promise<number> {
     const row = await db('events').whereNotNull('position').max({ head: 'position' }).first();
     return row?.head ?? 0;
 }
 
-/** Reads the events of a workspace after a position, oldest first. */
+/**
+ * Reads the events of a workspace after a position, oldest first.
+ * @param head the end of the feed, if it was read before
+ */
 export async function readEvents(
     db: Db,
     { workspaceId, accountId }: Reader,
     { types, after, limit }: { types: readonly EventType[]; after: number; limit: number },
+    head?: number,
 ): Promise<FeedPage> {
-    const head = await endOfFeed(db);
+    head ??= await endOfFeed(db);
     if (head <= after) return { events: [], readTo: after };
     const { rows } = await db.raw<{ rows: (FeedEvent & { position: number })[] }>(READ, {
         workspaceId,
