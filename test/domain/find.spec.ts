@@ -46,9 +46,12 @@ describe('the words of an endpoint', () => {
         expect(words.has('patienc')).to.equal(false);
     });
 
-    it('of a terse endpoint weigh as much where only the site says them', () => {
-        expect(wordsOf({ description: 'Table.' }, 'table').get('sell')).to.equal('B');
-        expect(wordsOf({ description: 'Table of all quotes by broker, office and month.' }, 'table').get('sell')).to.equal('D');
+    it('of a terse endpoint weigh as much where only its fields or the site say them', () => {
+        const params = [{ name: 'season', source: 'query' as const, required: true }];
+        const terse = wordsOf({ description: 'Table.', params }, 'table');
+        expect([terse.get('sell'), terse.get('season')]).to.deep.equal(['B', 'B']);
+        const longer = wordsOf({ description: 'Table of all quotes by broker, office and month.', params }, 'table');
+        expect([longer.get('sell'), longer.get('season')]).to.deep.equal(['D', 'C']);
     });
 
     it('are the same in the plural', () => {
@@ -76,7 +79,7 @@ describe('the words of an endpoint', () => {
 
     it('are joined by meaning, apart from those of examples', () => {
         const params = [{ name: 'q', source: 'query' as const, required: true, example: 'dentist' }];
-        const words = wordsOf({ description: 'Exchange rates of today.', params });
+        const words = wordsOf({ description: 'Exchange rates of today, yesterday and last year.', params });
         expect(words.get('~exchange-rate')).to.equal('B');
         expect(words.get('dentist')).to.equal('C');
         expect(words.has('~doctor')).to.equal(false);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { STARTERS } from './packages.ts';
-import { CONTRIBUTED, MORE, SERVED, type ServedTask, UNSEEN, UNSERVED } from './tasks.ts';
+import { CONTRIBUTED, LATER_CONTRIBUTED, MORE, SERVED, type ServedTask, UNSEEN, UNSERVED } from './tasks.ts';
 
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map(
     STARTERS.flatMap(({ document }) => document.endpoints.map(({ name, description = '' }) => [`${document.site}/${name}`, description])),
@@ -95,7 +95,8 @@ describe('the labelled tasks of the starter registry', () => {
 });
 
 describe('the packages of contributors, and the tasks for them', () => {
-    const { packages, served, unserved } = CONTRIBUTED;
+    const lists = [CONTRIBUTED, LATER_CONTRIBUTED];
+    const packages = lists.flatMap((list) => list.packages);
     const endpoints = packages.flatMap(({ site, endpoints: described }) => described.map(({ name }) => `${site}/${name}`));
 
     it('are packages that anybody could publish, of sites that the starter registry lacks', () => {
@@ -105,10 +106,11 @@ describe('the packages of contributors, and the tasks for them', () => {
         expect(packages.filter(({ site }) => starters.includes(site))).to.deep.equal([]);
     });
 
-    it('are 100 that a package serves and 40 that none serves, at least two for each site', () => {
-        expect(served).to.have.length(100);
-        expect(unserved).to.have.length(40);
-        expect(new Set([...served, ...unserved].map(({ task }) => task))).to.have.property('size', 140);
+    it('are 100 and 40 that a package serves, and 40 and 15 that none serves, at least two for each site', () => {
+        expect(lists.map(({ served }) => served.length)).to.deep.equal([100, 40]);
+        expect(lists.map(({ unserved }) => unserved.length)).to.deep.equal([40, 15]);
+        const served = lists.flatMap((list) => list.served);
+        expect(new Set([...served, ...lists.flatMap((list) => list.unserved)].map(({ task }) => task))).to.have.property('size', 195);
         const right = served.flatMap((task) => task.right);
         for (const endpoint of right) expect(endpoints.includes(endpoint) || DESCRIPTIONS.has(endpoint), endpoint).to.equal(true);
         for (const { site } of packages) {

@@ -36,14 +36,21 @@ export const UNSEEN: { served: readonly PlainTask[]; unserved: readonly Unserved
     unserved: readJson('unseen-unserved.json'),
 };
 /** Packages as contributors write them, with tasks for them. */
-export const CONTRIBUTED: {
+interface Contributed {
     packages: readonly PackageDocument[];
     served: readonly PlainTask[];
     unserved: readonly UnservedTask[];
-} = {
+}
+export const CONTRIBUTED: Contributed = {
     packages: readJson('contributed-packages.json'),
     served: readJson('contributed-served.json'),
     unserved: readJson('contributed-unserved.json'),
+};
+/** Those of further trades, on which nothing is tuned. */
+export const LATER_CONTRIBUTED: Contributed = {
+    packages: readJson('contributed-later-packages.json'),
+    served: readJson('contributed-later-served.json'),
+    unserved: readJson('contributed-later-unserved.json'),
 };
 
 function readJson<T>(file: string): T[] {

@@ -5,7 +5,7 @@ import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../type
 import { type Phrases, spellOut, unitsOf } from './phrases.ts';
 
 /** Increment when the indexed words or the dictionary change, so that existing packages are indexed again. */
-export const FIND_RULES = 8;
+export const FIND_RULES = 9;
 
 /** The parts of an endpoint that contain words. Their order is stored: each part is one bit of a word's position. */
 export const WORD_FIELDS = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
@@ -13,7 +13,7 @@ export type WordField = (typeof WORD_FIELDS)[number];
 
 /**
  * How significant a word is for an endpoint. A: it is in the name and the description. B: in one of them, or in both the fields and the
- * site, or in the site of an endpoint with few words. C: in the fields (params and results). D: in the site.
+ * site, or anywhere in a terse endpoint. C: in the fields (params and results). D: in the site.
  */
 export type WordClass = 'A' | 'B' | 'C' | 'D';
 
@@ -106,13 +106,13 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     return { words: new Map([...kept, ...marks]), brevity: brevityOf(length) };
 }
 
-/** Up to this many words in name and description ("Table", "Branch hours"), the site says what the endpoint is about. */
+/** With up to this many words in name and description ("Table", "Branch hours"), site and fields say what the endpoint is about. */
 const TERSE = 5;
 
 function weightOf(fields: number, isTerse: boolean): WordClass {
     const own = OWN.filter((bit) => fields & bit).length;
     if (own === 2) return 'A';
-    if (own === 1 || (fields & OF_SITE && (isTerse || fields & IN_FIELDS))) return 'B';
+    if (own === 1 || isTerse || (fields & IN_FIELDS && fields & OF_SITE)) return 'B';
     return fields & IN_FIELDS ? 'C' : 'D';
 }
 
