@@ -76,9 +76,15 @@ export type Columns<Row> = Readonly<Record<keyof Row, string | Knex.Raw | Knex.Q
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
 
-/** Columns under their camel-case names. @param table its alias in the statement, or '' */
-export function columns<const Name extends string>(table: string, ...names: Name[]): { [Column in Name as Camel<Column>]: string } {
-    const named = names.map((name) => [name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), name] as const);
+type Words<Text extends string> = Text extends `${infer Head} ${infer Tail}` ? Head | Words<Tail> : Text;
+
+/** Columns under their camel-case names. @param table its alias in the statement, or '' @param names one name or several with blanks between */
+export function columns<const Names extends string>(
+    table: string,
+    ...names: Names[]
+): { [Column in Words<Names> as Camel<Column>]: string } {
+    const words = names.flatMap((text) => text.split(' '));
+    const named = words.map((name) => [name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), name] as const);
     return Object.fromEntries(named.map(([field, name]) => [field, table === '' ? name : `${table}.${name}`])) as never;
 }
 

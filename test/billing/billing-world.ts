@@ -6,7 +6,7 @@ import type { Plan } from '../../shared/domain/accounts/plans.ts';
 import type { SoldPlan } from '../../shared/domain/accounts/subscription.ts';
 import { findWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { findSubscription } from '../../shared/store/billing/subscriptions.ts';
-import { listEntries } from '../../shared/store/credits/ledger.ts';
+import { ledgerEntries } from '../store/ledger-entries.ts';
 import { join, type Person } from '../support/people.ts';
 import type { Subscription as StripeSubscription } from '../support/stripe/objects.ts';
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
@@ -106,8 +106,8 @@ export async function openBillingWorld(): Promise<BillingWorld> {
             };
         },
         async story(accountId) {
-            const entries = await listEntries(app.db, accountId, { limit: 100 });
-            return entries.toReversed().map(({ kind, availableDelta }) => `${kind} ${availableDelta > 0 ? '+' : ''}${availableDelta}`);
+            const entries = await ledgerEntries(app.db, accountId);
+            return entries.map(({ kind, availableDelta }) => `${kind} ${availableDelta > 0 ? '+' : ''}${availableDelta}`);
         },
         async close() {
             await world.close();

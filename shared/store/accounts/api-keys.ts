@@ -42,19 +42,7 @@ interface KeyRow {
 
 const KEY: Columns<KeyRow> = {
     keyId: 'k.id',
-    ...columns(
-        'k',
-        'workspace_id',
-        'user_id',
-        'name',
-        'prefix',
-        'created_at',
-        'expires_at',
-        'revoked_at',
-        'last_used_at',
-        'scopes',
-        'confirm_above',
-    ),
+    ...columns('k', 'workspace_id user_id name prefix created_at expires_at revoked_at last_used_at scopes confirm_above'),
 };
 
 /** A key in the form that the members of its workspace see. */

@@ -9,7 +9,7 @@ export interface Subscription extends SubscriptionFacts {
 }
 
 const SUBSCRIPTION: Columns<Subscription> = {
-    ...columns('', 'workspace_id', 'subscription_id', 'customer_id', 'item_id', 'status', 'plan', 'period_end', 'ends_at', 'ended_by'),
+    ...columns('', 'workspace_id subscription_id customer_id item_id status plan period_end ends_at ended_by'),
 };
 
 /** The subscription of a workspace; undefined if it never had one. */

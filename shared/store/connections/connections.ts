@@ -34,8 +34,11 @@ export interface Connection {
 
 export const CONNECTION: Columns<Connection> = {
     connectionId: 'id',
-    ...columns('', 'workspace_id', 'owner_id', 'shared', 'site', 'auth_id', 'name', 'entry', 'hosts', 'hint', 'verifies'),
-    ...columns('', 'status', 'revision', 'scopes', 'created_at', 'last_used_at', 'expires_at'),
+    ...columns(
+        '',
+        'workspace_id owner_id shared site auth_id name entry hosts hint verifies status revision scopes created_at last_used_at',
+        'expires_at',
+    ),
 };
 
 export const MAX_CONNECTIONS = 500;

@@ -38,19 +38,7 @@ export interface Flow extends SealedPlace {
 
 const FLOW: Columns<Flow> = columns(
     '',
-    'workspace_id',
-    'connection_id',
-    'site',
-    'user_id',
-    'entry',
-    'hosts',
-    'scopes',
-    'client_id',
-    'redirect_url',
-    'sealed',
-    'status',
-    'problem',
-    'state_hash',
+    'workspace_id connection_id site user_id entry hosts scopes client_id redirect_url sealed status problem state_hash',
     'expires_at',
 ) as Columns<Flow>;
 

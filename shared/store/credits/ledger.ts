@@ -1,4 +1,4 @@
-import { columns, type Db } from '../../platform/db.ts';
+import type { Db } from '../../platform/db.ts';
 
 /** An account whose balance does not match its ledger. Each field is the difference of one sum; 0: the sum is right. */
 interface Drift {
@@ -9,19 +9,6 @@ interface Drift {
     held: number;
     /** Held credits, minus the sum of the open holds. */
     openHolds: number;
-}
-
-interface LedgerEntry {
-    id: number;
-    operation: string | null;
-    /** The batch, if items of it moved the credits, and how many of them. */
-    batchId: string | null;
-    items: number | null;
-    kind: string;
-    availableDelta: number;
-    heldDelta: number;
-    note: string | null;
-    at: Date;
 }
 
 /**
@@ -49,14 +36,4 @@ export async function checkLedger(db: Db): Promise<Drift[]> {
 export async function totalHeld(db: Db): Promise<number> {
     const [row] = await db('credit_accounts').sum<{ held: string | null }[]>({ held: 'held' });
     return Number(row?.held ?? 0);
-}
-
-/** The movements of an account, newest first. `before` is the id of the last entry of the previous page. */
-export async function listEntries(db: Db, accountId: string, page: { limit: number; before?: number }): Promise<LedgerEntry[]> {
-    return db('ledger_entries')
-        .where({ account_id: accountId })
-        .where('id', '<', page.before ?? Number.MAX_SAFE_INTEGER)
-        .orderBy('id', 'desc')
-        .limit(page.limit)
-        .select(columns('', 'id', 'operation', 'batch_id', 'items', 'kind', 'available_delta', 'held_delta', 'note', 'at'));
 }

@@ -24,7 +24,7 @@ export interface Delivery {
 
 const DELIVERY: Columns<Delivery> = {
     deliveryId: 'd.id',
-    ...columns('d', 'event_id', 'status', 'attempts', 'due_at', 'code', 'problem', 'answer', 'duration_ms', 'attempted_at', 'created_at'),
+    ...columns('d', 'event_id status attempts due_at code problem answer duration_ms attempted_at created_at'),
     type: 'e.type',
 };
 

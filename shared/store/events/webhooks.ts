@@ -29,8 +29,7 @@ export interface Webhook {
 
 const WEBHOOK: Columns<Webhook> = {
     webhookId: 'id',
-    ...columns('', 'workspace_id', 'url', 'events', 'description', 'is_enabled', 'disabled_reason'),
-    ...columns('', 'failing_since', 'created_at', 'updated_at'),
+    ...columns('', 'workspace_id url events description is_enabled disabled_reason failing_since created_at updated_at'),
 };
 
 export const WEBHOOK_PURPOSE = 'webhook secret';

@@ -32,8 +32,7 @@ export interface Claim {
 
 const CLAIM: Columns<Claim> = {
     claimId: 'id',
-    ...columns('', 'registrable', 'workspace_id', 'token', 'status', 'reason', 'method', 'checks'),
-    ...columns('', 'created_at', 'checked_at', 'proven_at', 'expires_at'),
+    ...columns('', 'registrable workspace_id token status reason method checks created_at checked_at proven_at expires_at'),
 };
 
 /** Maximum number of unproven claims of an account at a time, and the lifetime of such a claim. */

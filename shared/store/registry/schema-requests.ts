@@ -25,8 +25,10 @@ export async function find(db: Db, id: string): Promise<SchemaRequest | undefine
         .leftJoin('versions as v', 'v.id', 'r.fulfilled_version_id')
         .where({ 'r.id': id })
         .first<RequestRow>({
-            ...columns('r', 'id', 'domain', 'task', 'read_or_write', 'auth_shape', 'output_shape', 'failure_mode', 'intent_category'),
-            ...columns('r', 'frequency', 'status', 'created_at', 'updated_at'),
+            ...columns(
+                'r',
+                'id domain task read_or_write auth_shape output_shape failure_mode intent_category frequency status created_at updated_at',
+            ),
             ...columns('v', 'site', 'version'),
         });
     if (row === undefined) return undefined;

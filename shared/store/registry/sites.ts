@@ -22,8 +22,7 @@ export interface Domain {
 }
 
 const DOMAIN: Columns<Domain> = {
-    ...columns('', 'registrable', 'credits', 'concurrency', 'rate'),
-    ...columns('', 'takes_cookies', 'auth_hosts', 'blocked_at', 'block_reason'),
+    ...columns('', 'registrable', 'credits', 'concurrency', 'rate', 'takes_cookies', 'auth_hosts', 'blocked_at', 'block_reason'),
 };
 
 export interface DomainSettings {

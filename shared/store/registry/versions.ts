@@ -112,12 +112,7 @@ export async function lowestMaxUnits(versions: Versions, versionIds: readonly nu
     return min;
 }
 
-/** A package exactly as it was published (`site` normalised). */
-export async function readPackage(db: Db, versionId: number): Promise<PackageDocument | undefined> {
-    return (await db('versions').where({ id: versionId }).first('document'))?.document;
-}
-
-/** The stored JSON text of a package; undefined if there is no such version or the text has more than `maxCharacters`. */
+/** The JSON text of a package as it was published, with its site normalised; undefined if there is no such version or the text has more than `maxCharacters`. */
 export async function readPackageText(
     db: Db,
     versionId: number,

@@ -51,20 +51,9 @@ interface CallPage {
 const CALL: Columns<LoggedCall> = {
     ...columns(
         '',
-        'operation',
-        'request_id',
-        'at',
-        'kind',
-        'site',
-        'endpoint',
-        'version',
-        'key_id',
-        'outcome',
-        'credits',
-        'results',
-        'cached',
+        'operation request_id at kind site endpoint version key_id outcome credits results cached duration_ms queue_ms',
+        'upstream_status upstream_ms',
     ),
-    ...columns('', 'duration_ms', 'queue_ms', 'upstream_status', 'upstream_ms'),
 };
 
 const NEWEST_FIRST = [

@@ -22,7 +22,7 @@ export interface Movement {
 }
 
 const MOVEMENT: Columns<Omit<Movement, 'balance'>> = {
-    ...columns('e', 'id', 'at', 'kind', 'available_delta', 'held_delta', 'operation', 'batch_id', 'items', 'note'),
+    ...columns('e', 'id at kind available_delta held_delta operation batch_id items note'),
     ...columns('h', 'site', 'endpoint', 'workspace_id'),
 };
 
