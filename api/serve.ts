@@ -11,8 +11,6 @@ import { callerOf } from './auth/caller.ts';
 import { type Call, goneSignal, type Rendered, type Reply } from './call.ts';
 import { inputOptions } from './plugins/input.ts';
 
-export type { Call, Reply };
-
 const NOTHING = Buffer.alloc(0);
 /** In characters. Longer texts are encoded in several turns of the event loop. */
 const LONG = 256 * 1024;

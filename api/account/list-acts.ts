@@ -3,7 +3,7 @@ import type { RowPlace } from '../../shared/platform/row-page.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
 import { readPage } from '../answers/paging.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 
 /** GET /v1/audit: the entries of the workspace's audit log, newest first. */
 export async function listActs(call: Call<object, AuditQuery, undefined>): Promise<Reply<AuditEntry[]>> {

@@ -3,7 +3,7 @@ import type { Lease } from '../../shared/coordination/limits/limits.ts';
 import { ANONYMOUS, windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Call } from '../serve.ts';
+import type { Call } from '../call.ts';
 import { limitIdentity } from './client-address.ts';
 import { fetchShareOf } from './fetch-share.ts';
 

@@ -10,9 +10,9 @@ import { type Detail, Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { isPublishedForSite } from '../../shared/store/registry/ownership.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { countCall } from '../admission/count-call.ts';
+import type { Call, Reply } from '../call.ts';
 import { presentEndpoints } from '../packages/present-endpoints.ts';
 import { workOnPackage } from '../packages/work.ts';
-import type { Call, Reply } from '../serve.ts';
 
 /** GET /v1/catalog/{domain}. Checks the domain, then the intent, then counts the call. Calls for unknown sites count too. */
 export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: string }, unknown>): Promise<Reply<CatalogAnswer>> {

@@ -6,7 +6,7 @@ import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
 import { writeInTurn } from '../admission/writes.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 
 /** How long a caller waits for the check, and the polling interval, in milliseconds. */
 const PATIENCE_MS = 9000;

@@ -9,7 +9,7 @@ import * as claims from '../../shared/store/registry/claims.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/by-call.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 
 /** POST /v1/sites/{domain}/claims */
 export async function createClaim(call: Call<DomainParams, object, undefined>): Promise<Reply<ClaimEntry>> {

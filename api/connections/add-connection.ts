@@ -7,7 +7,7 @@ import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import { inDomainTurn, writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { presentConnection } from './present-connection.ts';
 import { chooseTerms, invalid, latestOffer } from './terms.ts';
 import { passTest } from './test-connection.ts';

@@ -13,7 +13,7 @@ import { isMaintainer } from '../../shared/store/registry/maintainers.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { findMine, mayChange } from './find-mine.ts';
 import { presentConnection } from './present-connection.ts';
 import { invalid, latestOffer } from './terms.ts';

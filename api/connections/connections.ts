@@ -5,7 +5,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/connections/connections.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/by-call.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { findMine, mayChange } from './find-mine.ts';
 import { presentConnection } from './present-connection.ts';
 

@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { type Connection, findConnection } from '../../shared/store/connections/connections.ts';
 import { checkSite } from '../auth/key-scopes.ts';
-import type { Call } from '../serve.ts';
+import type { Call } from '../call.ts';
 
 /** Finds the connection of the path. @throws Refusal CONNECTION_NOT_FOUND, FORBIDDEN */
 export async function findMine<Query, Body>({ app, params, caller }: Call<ConnectionParams, Query, Body>): Promise<Connection> {

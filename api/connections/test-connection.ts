@@ -20,7 +20,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { liftRejection } from '../../shared/store/connections/connection-status.ts';
 import { type Connection, findConnection } from '../../shared/store/connections/connections.ts';
 import { countCall } from '../admission/count-call.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { findMine } from './find-mine.ts';
 import { presentConnection } from './present-connection.ts';
 import { latestOffer } from './terms.ts';

@@ -1,6 +1,6 @@
 import type { AnswerWithETag } from '../answers/etag.ts';
 import { openApiBytes } from '../answers/openapi-bytes.ts';
-import type { Call } from '../serve.ts';
+import type { Call } from '../call.ts';
 
 /** GET /v1/openapi.json */
 export async function showOpenApi({ app }: Pick<Call<object, object, undefined>, 'app'>): Promise<AnswerWithETag> {

@@ -1,7 +1,7 @@
 import type { TrendingAnswer } from '../../shared/contracts/trending.ts';
 import { mostRequested } from '../../shared/store/registry/schema-requests.ts';
 import { trendingSites } from '../../shared/store/registry/trending.ts';
-import type { Call } from '../serve.ts';
+import type { Call } from '../call.ts';
 
 const SITES = 50;
 const REQUESTED = 20;

@@ -6,7 +6,7 @@ import { type Caller, findCallerById } from '../../shared/store/accounts/callers
 import { countEvents, endOfFeed, type FeedEvent, type FeedPage, readEvents, typesOf } from '../../shared/store/events/event-feed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import { perApp } from '../admission/per-app.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 
 const LOOK_MS = 500;
 /** Calls of one account that may wait in one process; further calls are answered at once. */

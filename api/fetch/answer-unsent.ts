@@ -14,7 +14,7 @@ import { recordStored } from '../../shared/fetch/settle.ts';
 import { findStored } from '../../shared/fetch/stored-results.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
 import type { UsableConnection } from '../../shared/store/connections/vault.ts';
-import type { Reply } from '../serve.ts';
+import type { Reply } from '../call.ts';
 
 /** Answers a call that sends no request to the site: a dry run, or a call with a stored result. Returns undefined for other calls. */
 export async function answerUnsent(app: App, order: FetchOrder, admitted: Admitted): Promise<Reply<FetchAnswer> | undefined> {

@@ -5,7 +5,7 @@ import { answerText } from '../../shared/fetch/answer-text.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import type { Settled } from '../../shared/fetch/settle.ts';
 import type { AnswerToKeep } from '../../shared/store/credits/credits.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 
 export function presentFetch(order: FetchOrder, admitted: Admitted, settled: Settled & { ok: true }): Reply<FetchAnswer> {
     if (settled.kept !== undefined) return { text: settled.kept, isKept: true };

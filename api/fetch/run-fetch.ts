@@ -12,7 +12,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countCall } from '../admission/count-call.ts';
 import { refuseTooLate } from '../admission/overload.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { answerUnsent } from './answer-unsent.ts';
 import { answerToKeep, presentFetch } from './present-fetch.ts';
 

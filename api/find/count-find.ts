@@ -1,7 +1,7 @@
 import { FINDS } from '../../shared/domain/accounts/plans.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from '../admission/client-address.ts';
-import type { Call } from '../serve.ts';
+import type { Call } from '../call.ts';
 
 /**
  * Counts a search in the `find` window of its account, or of its address without a key. If the counters are unreachable, the search is

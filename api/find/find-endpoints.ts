@@ -12,7 +12,7 @@ import { endpointRows } from '../../shared/store/registry/list-endpoints.ts';
 import { withoutRefused } from '../../shared/store/registry/refused-endpoints.ts';
 import { PlaceGone } from '../../shared/store/registry/search.ts';
 import { type Page, readPage } from '../answers/paging.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { countFind } from './count-find.ts';
 import { meaningOf } from './embed-task.ts';
 import { presentFound } from './present-endpoint.ts';

@@ -12,7 +12,7 @@ import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob, type NewJob } from '../../shared/store/jobs/orders.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import { orderInTurn } from '../admission/writes.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { mustFit, mustFitToday } from './must-fit.ts';
 
 type JobCall = Call<object, object, JobRequest>;

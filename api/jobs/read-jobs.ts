@@ -11,7 +11,7 @@ import { deleteResult as remove } from '../../shared/store/jobs/retention.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import { orderInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { waitForEnd } from './wait-for-end.ts';
 
 type JobCall<Query = object> = Call<{ job_id: string }, Query, undefined>;

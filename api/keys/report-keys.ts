@@ -4,7 +4,7 @@ import { KEY_REPORTS } from '../../shared/domain/accounts/plans.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { revokeReported } from '../../shared/store/accounts/api-keys.ts';
 import { limitIdentity } from '../admission/client-address.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 
 /** Kinds of secrets that still give access. */
 const REPORTED: ReadonlySet<SecretKind | undefined> = new Set(['key', 'access', 'refresh']);

@@ -10,7 +10,7 @@ import { findMonitor, type NewMonitor, addMonitor as store } from '../../shared/
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import { writeInTurn } from '../admission/writes.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
 import { presentMonitors } from './present-monitor.ts';
 

@@ -16,7 +16,7 @@ import {
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import { writeInTurn } from '../admission/writes.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
 import { mustFind } from './monitors.ts';
 import { presentMonitors } from './present-monitor.ts';

@@ -9,7 +9,7 @@ import * as store from '../../shared/store/monitors/monitors.ts';
 import { runningJob } from '../../shared/store/monitors/runs.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import { readPage, textPage } from '../answers/paging.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { presentMonitors, presentRun, writeChange, writeMonitors } from './present-monitor.ts';
 
 type MonitorCall<Query = object> = Call<MonitorParams, Query, undefined>;

@@ -12,7 +12,7 @@ import { addJob } from '../../shared/store/jobs/orders.ts';
 import { changeMonitor, lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { addEndedRun, runningJob } from '../../shared/store/monitors/runs.ts';
 import { orderInTurn } from '../admission/writes.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { mustFind } from './monitors.ts';
 
 /** POST /v1/monitors/{monitor_id}/run: later runs also use the calling key. @throws Refusal RATE_LIMITED */

@@ -9,7 +9,7 @@ import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 
 type RequestCall = Call<object, object, RequestOrder>;
 

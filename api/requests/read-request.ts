@@ -1,7 +1,7 @@
 import type { RequestAnswer } from '../../shared/contracts/requests.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
-import type { Call } from '../serve.ts';
+import type { Call } from '../call.ts';
 
 /** GET /v1/schema-requests/{request_id}: anyone who has the id may read it. It never shows who sent the request. */
 export async function readRequest({ app, params }: Call<{ request_id: string }, unknown, unknown>): Promise<RequestAnswer> {

@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { perApp } from '../admission/per-app.ts';
 import type { AnswerWithETag } from '../answers/etag.ts';
-import type { Call } from '../serve.ts';
+import type { Call } from '../call.ts';
 import { createPackageFiles } from './package-files.ts';
 
 /** GET /v1/schemas/{site}/package: the published package with its version, or an export in another `format`. */

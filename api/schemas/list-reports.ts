@@ -8,7 +8,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { isMaintainer } from '../../shared/store/registry/maintainers.ts';
 import { reportsOf } from '../../shared/store/registry/problem-reports.ts';
 import { readPage } from '../answers/paging.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 
 /** GET /v1/schemas/{site}/reports: callers' reports, for maintainers of the domain. */
 export async function listReports(call: Call<SiteParams, PageQuery, undefined>): Promise<Reply<Report[]>> {

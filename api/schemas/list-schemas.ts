@@ -5,7 +5,7 @@ import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { type ListPage, type ListQuery, PlaceGone } from '../../shared/store/registry/search.ts';
 import { readPage } from '../answers/paging.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { findCards } from './present-card.ts';
 
 /** GET /v1/schemas: finds the sites of one page, then reads their cards. */

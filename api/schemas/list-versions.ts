@@ -4,7 +4,7 @@ import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { readPage } from '../answers/paging.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { presentVersion } from './present-version.ts';
 
 /** GET /v1/schemas/{site}/versions: newest first. Version numbers never change, so paging down returns each version exactly once. */

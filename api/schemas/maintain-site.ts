@@ -13,7 +13,7 @@ import { limitIdentity } from '../admission/client-address.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/by-call.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 
 type MaintainerList = Promise<Reply<MaintainerEntry[]>>;
 

@@ -15,8 +15,8 @@ import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
 import { checkSite } from '../auth/key-scopes.ts';
 import { emptyBody } from '../bodies/json-body.ts';
+import type { Call, Reply } from '../call.ts';
 import type { CheckedPackage } from '../packages/tasks.ts';
-import type { Call, Reply } from '../serve.ts';
 import { checkInTurn, compareInTurn, guardChecks } from './guard-checks.ts';
 
 type PublishCall = Call<object, { dry_run?: boolean }, JsonObject>;

@@ -1,6 +1,6 @@
 import type { Card, SiteParams } from '../../shared/contracts/schemas.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
-import type { Call } from '../serve.ts';
+import type { Call } from '../call.ts';
 import { findCards } from './present-card.ts';
 
 /** GET /v1/schemas/{site}: the card of the latest version. */

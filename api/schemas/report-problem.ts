@@ -9,7 +9,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { addReport } from '../../shared/store/registry/problem-reports.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 
 type ReportCall = Call<SiteParams, object, ReportOrder>;
 

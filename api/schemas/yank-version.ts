@@ -5,7 +5,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { presentVersion } from './present-version.ts';
 
 /** POST …/yank and DELETE …/yank: for maintainers of the domain. Takes effect with the next call in every process. */

@@ -3,7 +3,7 @@ import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { changeWebhook } from '../../shared/store/events/webhooks.ts';
 import { byCall } from '../auth/by-call.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { checkReceiver } from './check-receiver.ts';
 import { presentWebhook } from './present-webhook.ts';
 import { nameOf, webhookNotFound } from './webhooks.ts';

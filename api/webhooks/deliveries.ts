@@ -5,7 +5,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { type Delivery, hasDelivery, listDeliveries, redeliver, testWebhook } from '../../shared/store/events/deliveries.ts';
 import { readPage } from '../answers/paging.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
 import { presentDelivery } from './present-webhook.ts';
 import { mustFind, nameOf, webhookNotFound } from './webhooks.ts';
 

@@ -1,7 +1,8 @@
 import * as contracts from '../../shared/contracts/webhooks.ts';
 import { audited, countInWindow } from '../admission/count-in-window.ts';
 import { inTurn } from '../admission/writes.ts';
-import { type Call, type Reply, serve } from '../serve.ts';
+import type { Call, Reply } from '../call.ts';
+import { serve } from '../serve.ts';
 import { addWebhook } from './add-webhook.ts';
 import { changeOne } from './change-webhook.ts';
 import { listSent, sendAgain, sendTest } from './deliveries.ts';

@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
-import { type GuardState, turnOfConnection } from '../coordination/circuits/circuits.ts';
+import { turnOfConnection } from '../coordination/circuits/circuits.ts';
+import type { GuardState } from '../coordination/circuits/guard-states.ts';
 import type { FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
 import { type CircuitVerdict, hostVerdicts } from '../domain/fetch/circuit-verdict.ts';
 import { hostsOfEndpoint } from '../domain/package/hosts.ts';

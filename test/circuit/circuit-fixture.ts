@@ -1,4 +1,5 @@
-import { type GuardState, openSiteGuards, type SiteGuards } from '../../shared/coordination/circuits/circuits.ts';
+import { openSiteGuards, type SiteGuards } from '../../shared/coordination/circuits/circuits.ts';
+import type { GuardState } from '../../shared/coordination/circuits/guard-states.ts';
 import { openDb } from '../../shared/platform/db.ts';
 import { eventually, silent } from '../queue/jobs.ts';
 import { advanceClock } from '../support/clock.ts';

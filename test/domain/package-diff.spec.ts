@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { comparePackages, greatestUnits } from '../../shared/domain/package/diff.ts';
+import { comparePackages } from '../../shared/domain/package/diff.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
+import { greatestUnits } from '../../shared/domain/package/pricing.ts';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 
 const search: PackageEndpoint = {

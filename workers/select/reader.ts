@@ -28,8 +28,6 @@ import { asksToSignIn, SIGN_IN } from './sign-in-page.ts';
 import { maxUnpacked } from './unpack.ts';
 import type { Watched, WatchOrder } from './watched.ts';
 
-export type { NextFound };
-
 export type Reading = ({ ok: true } & Content) | Refused;
 
 /** `bytes` is the size of the text. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
-import type { GuardState } from '../../shared/coordination/circuits/circuits.ts';
+import type { GuardState } from '../../shared/coordination/circuits/guard-states.ts';
 import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { createParamValidator } from '../../shared/domain/fetch/validate-params.ts';

@@ -1,9 +1,10 @@
 import { CATEGORIES, isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { readSearch } from '../../../shared/domain/search/search-text.ts';
 import type { Json } from '../../../shared/domain/types.ts';
+import { LIST_SORTS, type ListSort } from '../../../shared/store/registry/keyset-segments.ts';
 import { mostRequested } from '../../../shared/store/registry/schema-requests.ts';
 import * as schemas from '../../../shared/store/registry/schemas.ts';
-import { LIST_SORTS, type ListPage, type ListQuery, type ListSort, PlaceGone } from '../../../shared/store/registry/search.ts';
+import { type ListPage, type ListQuery, PlaceGone } from '../../../shared/store/registry/search.ts';
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import type { Shown, Visit } from '../page.ts';

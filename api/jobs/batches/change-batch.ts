@@ -9,7 +9,7 @@ import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import * as batches from '../../../shared/store/jobs/batches.ts';
 import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
-import type { Reply } from '../../serve.ts';
+import type { Reply } from '../../call.ts';
 import { mustFit } from '../must-fit.ts';
 import { limitOpenBatches, requireConfirmation } from './create-batch.ts';
 import { mustFindBatch, type OneBatch, viewOf } from './read-batches.ts';

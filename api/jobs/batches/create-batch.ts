@@ -15,7 +15,7 @@ import { openDrafts } from '../../../shared/store/jobs/drafts.ts';
 import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import type { OnceRules } from '../../answers/idempotency.ts';
-import type { Reply } from '../../serve.ts';
+import type { Reply } from '../../call.ts';
 import { mustFit, mustFitToday, openDraftRoom } from '../must-fit.ts';
 import { checkItems } from './check-items.ts';
 import { type BatchCall, hashBody, openBody } from './read-items.ts';

@@ -13,7 +13,7 @@ import { findBatch, listBatches as list } from '../../../shared/store/jobs/batch
 import { type EndedRow, listEnded, STREAMED_BYTES } from '../../../shared/store/jobs/jobs.ts';
 import { countInWindow } from '../../admission/count-in-window.ts';
 import { readPage, textPage } from '../../answers/paging.ts';
-import type { Call, Reply } from '../../serve.ts';
+import type { Call, Reply } from '../../call.ts';
 import { waitForEnd } from '../wait-for-end.ts';
 import { resultLines } from './result-lines.ts';
 

@@ -10,8 +10,8 @@ import { type Detail, type DetailCode, type ItemDetail, Refusal } from '../../..
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { emptyBody, isJsonType, isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { type Chunks, openChunks } from '../../bodies/read-chunks.ts';
+import type { Call } from '../../call.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
-import type { Call } from '../../serve.ts';
 import { batchTurn } from './batch-turns.ts';
 
 export type BatchCall = Call<object, BatchQuery, BatchRequest>;

@@ -6,9 +6,6 @@ import type { Db } from '../../platform/db.ts';
 import { createGuardStates, type GuardState } from './guard-states.ts';
 import { createGuardStore, type Death, type GuardStore, type Quarantined, type Tally } from './guard-store.ts';
 
-export type { GuardState } from './guard-states.ts';
-export type { Death } from './guard-store.ts';
-
 /** Maximum delay of a success report, in milliseconds. A failure is reported at once, together with all pending successes. */
 const REPORT_MS = 250;
 const MAX_REPORTS = 10_000;

@@ -6,8 +6,6 @@ import { hostsOf } from './hosts.ts';
 import { isRequiredParam } from './param-schema.ts';
 import { greatestUnits } from './pricing.ts';
 
-export { greatestUnits };
-
 export type Change = 'major' | 'minor' | 'patch';
 
 export interface PackageChange {

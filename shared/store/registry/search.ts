@@ -6,8 +6,6 @@ import { compose, runComposed, runPlanned } from '../../platform/prepared-query.
 import type { Read } from '../../platform/replica.ts';
 import { isLeaf, type ListSort, segmentsOf } from './keyset-segments.ts';
 
-export { LIST_SORTS, type ListSort } from './keyset-segments.ts';
-
 /** The sites of a list, and their order. Only sites with a usable version are ever listed. */
 export interface ListQuery {
     search: Search | undefined;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { greatestUnits } from '../../domain/package/diff.ts';
 import { readEndpoint } from '../../domain/package/endpoint.ts';
 import { LazyEndpoints, splitPackage } from '../../domain/package/large-package.ts';
+import { greatestUnits } from '../../domain/package/pricing.ts';
 import type { Endpoint, PackageAuth, PackageDocument } from '../../domain/types.ts';
 import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
