@@ -1,13 +1,14 @@
 import { figuresFor } from '../../shared/domain/accounts/plans.ts';
 import { EVERY_SCOPE, prepareScopes } from '../../shared/domain/accounts/scopes.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import type { Visit, WorkspaceVisit } from './page.ts';
+import type { SignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import type { WorkspaceVisit } from './page.ts';
 
 /** Pages may do everything that the visitor's role allows. */
 const MEMBER_SCOPES = prepareScopes(EVERY_SCOPE);
 
 /** The signed-in visitor as a caller without a key, for API calls of pages that cost no credits. */
-export function memberCaller({ me, workspace }: WorkspaceVisit): Caller {
+export function memberCaller({ me, workspace }: Pick<WorkspaceVisit, 'me' | 'workspace'>): Caller {
     return {
         keyId: '',
         keyName: '',
@@ -29,8 +30,7 @@ export function memberCaller({ me, workspace }: WorkspaceVisit): Caller {
     };
 }
 
-/** The same for pages that anyone may open. Undefined if nobody is signed in or the user has no workspace. */
-export function visitorCaller(visit: Visit): Caller | undefined {
-    const { me } = visit;
-    return me?.current === undefined ? undefined : memberCaller({ ...visit, me, workspace: me.current });
+/** The same in the selected workspace. Undefined if nobody is signed in or the user has no workspace. */
+export function visitorCaller(me: SignedIn | undefined): Caller | undefined {
+    return me?.current && memberCaller({ me, workspace: me.current });
 }

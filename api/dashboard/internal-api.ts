@@ -9,8 +9,8 @@ export interface ApiCall {
     /** A value, or JSON text. */
     body?: object | string;
     headers?: Readonly<Record<string, string>>;
-    /** Undefined for an anonymous caller. */
-    as: Caller | undefined;
+    /** By default the visitor in the selected workspace, or nobody. */
+    as?: Caller | 'nobody';
 }
 
 export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (
@@ -26,9 +26,10 @@ export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (
 export type Ask = (call: ApiCall) => Promise<ApiAnswer>;
 
 /** Calls the API for the visitor of a page. Cancelled when the visitor disconnects. */
-export function askFor(request: Request, gone: AbortSignal): Ask {
-    return async (call) => {
-        const { error, headers, body, isCut } = await callOwnApi(request, { ...call, app: { gone } });
+export function askFor(request: Request, visitor: Caller | undefined, gone: AbortSignal): Ask {
+    return async ({ as = visitor, ...call }) => {
+        const caller = as === 'nobody' ? undefined : as;
+        const { error, headers, body, isCut } = await callOwnApi(request, { ...call, as: caller, app: { gone } });
         return error === undefined ? { ok: true, headers, body, isCut } : { ok: false, headers, refused: error };
     };
 }

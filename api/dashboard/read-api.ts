@@ -1,6 +1,5 @@
 import type { ErrorBody } from '../../shared/refusals.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
-import { memberCaller } from './callers.ts';
 import type { ApiAnswer } from './internal-api.ts';
 import { pageNotFound, type WorkspaceVisit } from './page.ts';
 
@@ -8,7 +7,7 @@ const ABSENT = ['JOB_NOT_FOUND', 'BATCH_NOT_FOUND', 'MONITOR_NOT_FOUND', 'WEBHOO
 
 /** Reads from the API as this member. @throws Refusal the API's error; NOT_FOUND if the job, batch, monitor or webhook does not exist */
 export async function read(visit: WorkspaceVisit, path: string): Promise<ApiAnswer & { ok: true }> {
-    const answer = await visit.ask({ method: 'GET', path, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'GET', path });
     if (answer.ok) return answer;
     throw refusalOf(answer.refused);
 }

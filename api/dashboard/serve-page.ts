@@ -13,6 +13,7 @@ import { goneSignal } from '../call.ts';
 import { workOnPackage } from '../packages/work.ts';
 import { askToConfirm } from './ask-to-confirm.ts';
 import { authorize } from './authorize.ts';
+import { visitorCaller } from './callers.ts';
 import { sendFile } from './download.ts';
 import { type Fields, FORM_BYTES, fieldsOf, parseFields } from './fields.ts';
 import { askFor } from './internal-api.ts';
@@ -161,7 +162,7 @@ function visitOf(parts: PageParts, request: Request, { fields, me, gone }: Pick<
         address: request.app.clientAddress,
         me,
         gone,
-        ask: askFor(request, gone),
+        ask: askFor(request, visitorCaller(me), gone),
         isOperator: isOperator(parts.app, me),
     };
 }

@@ -2,7 +2,6 @@ import type { AuditEntry } from '../../../shared/contracts/audit.ts';
 import { ACT_NAMES, ACTS, type Act } from '../../../shared/domain/accounts/acts.ts';
 import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import { listMembers } from '../../../shared/store/accounts/workspaces.ts';
-import { memberCaller } from '../callers.ts';
 import { MANAGERS, type Shown, type WorkspaceVisit, workspacePage } from '../page.ts';
 import { factsOf } from './facts.ts';
 
@@ -45,7 +44,6 @@ async function readPage(visit: WorkspaceVisit, filter: Record<string, string>): 
         visit.ask({
             method: 'GET',
             path: `/v1/audit?${new URLSearchParams({ ...filter, ...more, limit: String(ROWS) })}`,
-            as: memberCaller(visit),
         });
     const cursor = visit.query('cursor');
     const asked = await ask(cursor === undefined ? {} : { cursor });

@@ -4,7 +4,6 @@ import { hasEnded } from '../../../shared/domain/connections/connection.ts';
 import { hostOf, MAX_REDIRECTS, redirectProblem } from '../../../shared/domain/connections/redirect-urls.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import { redirectUrls, setRedirectUrls } from '../../../shared/store/connections/oauth.ts';
-import { memberCaller } from '../callers.ts';
 import { type Fields, line, readFields } from '../fields.ts';
 import { type Answer, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { showNew } from './new.ts';
@@ -14,7 +13,7 @@ type Problems = Readonly<Record<string, string>>;
 /** GET /dashboard/connections: the newest 100 connections that the visitor may use. */
 export async function listConnections(visit: WorkspaceVisit, problems: Problems = {}): Promise<Answer> {
     const { app, workspace } = visit;
-    const answer = await visit.ask({ method: 'GET', path: '/v1/connections?limit=100', as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'GET', path: '/v1/connections?limit=100' });
     const connections = answer.ok ? (answer.body['data'] as ConnectionEntry[]) : [];
     const mayManage = MANAGERS.includes(workspace.role);
     const redirects = (await redirectUrls(app.db, workspace.workspaceId)).join('\n');
@@ -41,7 +40,7 @@ export async function connect(visit: WorkspaceVisit): Promise<Answer> {
         ...(fields.get('shared') === 'on' ? { shared: true } : {}),
         secret: secretIn(fields),
     };
-    const answer = await visit.ask({ method: 'POST', path: '/v1/connections', body, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'POST', path: '/v1/connections', body });
     return answer.ok ? { to: '/dashboard/connections', notice: 'connected' } : showNew(visit, problemsOf(answer.refused));
 }
 
@@ -59,19 +58,19 @@ export async function beginConsent(visit: WorkspaceVisit): Promise<Answer> {
     const { site } = read.values;
     const authId = visit.fields.get('auth_id') ?? '';
     const body = { site, ...(authId === '' ? {} : { auth_id: authId }) };
-    const answer = await visit.ask({ method: 'POST', path: '/v1/connections/authorize', body, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'POST', path: '/v1/connections/authorize', body });
     if (!answer.ok) return showNew(visit, problemsOf(answer.refused));
     const { authorize_url: url } = answer.body['data'] as AuthorizeAnswer;
     return { view: 'connections/consent', title: `Connect ${site}`, model: { site, url, host: hostOf(url) } };
 }
 
 export async function testConnection(visit: WorkspaceVisit): Promise<Answer> {
-    const answer = await visit.ask({ method: 'POST', path: `${pathOf(visit)}/test`, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'POST', path: `${pathOf(visit)}/test` });
     return answer.ok ? { to: '/dashboard/connections', notice: 'connection-works' } : showRefusal(visit, answer.refused);
 }
 
 export async function deleteConnection(visit: WorkspaceVisit): Promise<Answer> {
-    const answer = await visit.ask({ method: 'DELETE', path: pathOf(visit), as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'DELETE', path: pathOf(visit) });
     return answer.ok ? { to: '/dashboard/connections', notice: 'connection-deleted' } : showRefusal(visit, answer.refused);
 }
 

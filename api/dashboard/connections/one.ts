@@ -4,7 +4,6 @@ import { readSite } from '../../../shared/domain/site/read-site.ts';
 import { offerOf } from '../../../shared/fetch/latest-offer.ts';
 import { type Connection, findConnection } from '../../../shared/store/connections/connections.ts';
 import { isMaintainer } from '../../../shared/store/registry/maintainers.ts';
-import { memberCaller } from '../callers.ts';
 import { keepTyped, type Problems } from '../fields.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
@@ -62,7 +61,7 @@ type Change = { secret: object } | { agree: true } | { verify_with: boolean };
 
 async function change(visit: WorkspaceVisit, body: Change, notice: Notice = 'connected'): Promise<Answer> {
     const { connectionId } = await findMine(visit);
-    const answer = await visit.ask({ method: 'PATCH', path: `/v1/connections/${connectionId}`, body, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'PATCH', path: `/v1/connections/${connectionId}`, body });
     return answer.ok ? { to: '/dashboard/connections', notice } : showConnection(visit, problemsOf(answer.refused));
 }
 

@@ -1,5 +1,4 @@
 import type { ClaimChecked, ClaimEntry } from '../../../shared/contracts/claims.ts';
-import { memberCaller } from '../callers.ts';
 import { line, readFields } from '../fields.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
@@ -17,7 +16,7 @@ export async function startClaim(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, { domain: line({ maxLength: 253 }) });
     if (!read.ok) return listDomains(visit, read.problems['domain']);
     const path = `/v1/sites/${encodeURIComponent(nameIn(read.values.domain))}/claims`;
-    const answer = await visit.ask({ method: 'POST', path, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'POST', path });
     if (!answer.ok) return listDomains(visit, answer.refused.message, answer.refused.retry_after);
     const { domain } = answer.body['data'] as ClaimEntry;
     return { to: `/dashboard/domains/${domain}`, notice: 'claim-made' };
@@ -32,7 +31,7 @@ function nameIn(text: string): string {
 /** POST …/claims/{claim_id}/check: checks the proof now, which takes up to ten seconds. */
 export async function checkClaim(visit: WorkspaceVisit): Promise<Answer> {
     const { domain, id, path } = await findClaim(visit);
-    const answer = await visit.ask({ method: 'POST', path: `${path}/check`, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'POST', path: `${path}/check` });
     if (!answer.ok) return showDomain(visit, id, answer.refused);
     const { status } = answer.body['data'] as ClaimChecked;
     return { to: `/dashboard/domains/${domain}`, notice: AFTER_CHECK[status] };
@@ -41,7 +40,7 @@ export async function checkClaim(visit: WorkspaceVisit): Promise<Answer> {
 /** POST …/claims/{claim_id}/delete: deletes a claim, even a proved one. */
 export async function deleteClaim(visit: WorkspaceVisit): Promise<Answer> {
     const { domain, id, path, isLast } = await findClaim(visit);
-    const answer = await visit.ask({ method: 'DELETE', path, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'DELETE', path });
     if (!answer.ok) return showDomain(visit, id, answer.refused);
     return { to: isLast ? '/dashboard/domains' : `/dashboard/domains/${domain}`, notice: 'claim-deleted' };
 }

@@ -1,6 +1,5 @@
 import type { ClaimEntry } from '../../../shared/contracts/claims.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
-import { memberCaller } from '../callers.ts';
 import { pageNotFound, type WorkspaceVisit } from '../page.ts';
 
 /** How many claims of one workspace the page of a domain shows. */
@@ -12,7 +11,7 @@ export async function findClaimed(visit: WorkspaceVisit): Promise<{ domain: stri
     if (!name.ok || name.registrable !== visit.params['domain']) throw pageNotFound();
     const { registrable: domain } = name;
     const path = `/v1/sites/${domain}/claims?limit=${CLAIMS}`;
-    const answer = await visit.ask({ method: 'GET', path, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'GET', path });
     if (!answer.ok) throw new Error(`the claims on ${domain} answered ${answer.refused.code}`);
     const claims = answer.body['data'] as ClaimEntry[];
     if (claims.length === 0) throw pageNotFound();

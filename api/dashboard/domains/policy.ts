@@ -3,7 +3,6 @@ import { NO_POLICY } from '../../../shared/domain/site/site-policy.ts';
 import { isOwner } from '../../../shared/store/registry/ownership.ts';
 import { readOperatorPolicy, readPolicy } from '../../../shared/store/registry/site-policies.ts';
 import { policyFacts } from '../audit/facts.ts';
-import { memberCaller } from '../callers.ts';
 import type { Problems } from '../fields.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { findClaimed } from './find-claimed.ts';
@@ -26,7 +25,7 @@ export async function savePolicy(visit: WorkspaceVisit): Promise<Answer> {
     if (!(await isOwnDomain(visit, domain))) return { to: `/dashboard/domains/${domain}` };
     const { body, rows } = orderOf(visit.fields);
     const path = `/v1/sites/${domain}/policy`;
-    const answer = await visit.ask({ method: 'PUT', path, body, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'PUT', path, body });
     if (answer.ok) return { to: `/dashboard/domains/${domain}/policy`, notice: 'policy-saved' };
     return form(visit, domain, { fields: typedPolicy(visit.fields), problems: problemsOf(answer.refused, { domain, rows }) });
 }

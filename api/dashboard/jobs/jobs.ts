@@ -4,7 +4,6 @@ import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { JsonObject } from '../../../shared/domain/types.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
-import { memberCaller } from '../callers.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { addressOf, dateOf, parseChoice, read, readList, refusalOf } from '../read-api.ts';
@@ -73,7 +72,7 @@ export async function deleteResult(visit: WorkspaceVisit): Promise<Answer> {
 
 async function remove(visit: WorkspaceVisit, what: string, notice: Notice): Promise<Answer> {
     const id = encodeURIComponent(visit.params['job_id'] ?? '');
-    const answer = await visit.ask({ method: 'DELETE', path: `/v1/jobs/${id}${what}`, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'DELETE', path: `/v1/jobs/${id}${what}` });
     if (answer.ok) return { to: `${PATH}/${id}`, notice };
     if (answer.refused.code === 'JOB_NOT_CANCELLABLE') return showJob(visit, answer.refused);
     throw refusalOf(answer.refused);

@@ -2,7 +2,6 @@ import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-tok
 import { CATEGORIES } from '../../../shared/domain/package/taxonomy.ts';
 import { AUTH_SHAPES, FREQUENCIES, READ_OR_WRITE } from '../../../shared/domain/site/schema-request.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
-import { visitorCaller } from '../callers.ts';
 import { keepTyped, type Problems } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 
@@ -49,7 +48,6 @@ export async function ask(visit: Visit): Promise<Answer> {
         path: '/v1/schema-requests',
         body: Object.fromEntries(given),
         headers: isWebToken(once) ? { 'idempotency-key': `page-${once}` } : {},
-        as: visitorCaller(visit),
     });
     if (!answer.ok) return form(visit, { typed: kept, problems: toProblems(answer.refused), retryAfter: answer.refused.retry_after });
     const { request_id: id } = answer.body['data'] as { request_id: string };
@@ -78,7 +76,7 @@ function form(
             problems,
             ...more,
             once: newWebToken(),
-            isSignedIn: visitorCaller(visit) !== undefined,
+            isSignedIn: visit.me?.current !== undefined,
             readOrWrite: [NOT_SAID, ...READ_OR_WRITE.map((value) => ({ value, label: READ_LABELS[value] }))],
             authShapes: choices(AUTH_SHAPES),
             frequencies: choices(FREQUENCIES),

@@ -1,5 +1,4 @@
 import { removalOf } from '../../../shared/store/registry/removals.ts';
-import { memberCaller } from '../callers.ts';
 import { line, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
 import { findOwn } from './own-site.ts';
@@ -11,7 +10,7 @@ const FORM = 'maintainers';
 export async function addMaintainer(visit: WorkspaceVisit): Promise<Answer> {
     const asked = await read(visit);
     if ('problem' in asked) return showOwn(visit, { maintainer: asked.problem }, FORM);
-    const answer = await visit.ask({ method: 'PUT', path: asked.path, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'PUT', path: asked.path });
     if (!answer.ok) return showOwn(visit, { maintainer: answer.refused.message }, FORM);
     return { to: `/dashboard/schemas/${asked.site}`, notice: 'maintainer-added' };
 }
@@ -23,7 +22,7 @@ export async function addMaintainer(visit: WorkspaceVisit): Promise<Answer> {
 export async function removeMaintainer(visit: WorkspaceVisit): Promise<Answer> {
     const asked = await read(visit);
     if ('problem' in asked) return showOwn(visit, { '': asked.problem }, FORM);
-    const answer = await visit.ask({ method: 'DELETE', path: asked.path, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'DELETE', path: asked.path });
     if (!answer.ok) return showOwn(visit, { '': answer.refused.message }, FORM);
     const isOwn = asked.workspaceId === visit.workspace.workspaceId;
     if (isOwn) return { to: '/dashboard/schemas', notice: 'maintainer-removed' };

@@ -5,7 +5,6 @@ import type { ErrorBody } from '../../../shared/refusals.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { readPackageText } from '../../../shared/store/registry/versions.ts';
 import { workOnPackage } from '../../packages/work.ts';
-import { memberCaller } from '../callers.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
 const HASH = /^[0-9a-f]{64}$/;
@@ -41,7 +40,6 @@ export async function sendPackage(visit: WorkspaceVisit): Promise<Answer> {
         path: '/v1/schemas',
         body: text,
         headers: HASH.test(follows) ? { 'if-match': `"${follows}"` } : {},
-        as: memberCaller(visit),
     });
     if (!answer.ok) return form(visit, text, await refusalOf(visit, text, answer.refused));
     const { site, created } = answer.body['data'] as PublishAnswer;
@@ -49,7 +47,7 @@ export async function sendPackage(visit: WorkspaceVisit): Promise<Answer> {
 }
 
 async function check(visit: WorkspaceVisit, text: string): Promise<Checked> {
-    const answer = await visit.ask({ method: 'POST', path: '/v1/schemas?dry_run=true', body: text, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'POST', path: '/v1/schemas?dry_run=true', body: text });
     if (!answer.ok) return { refused: answer.refused };
     const report = answer.body['data'] as PublishAnswer;
     const name = normaliseSite(report.site);

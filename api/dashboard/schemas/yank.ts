@@ -1,5 +1,4 @@
 import { YANK_REASONS } from '../../../shared/store/registry/schemas.ts';
-import { memberCaller } from '../callers.ts';
 import { oneOf, readFields } from '../fields.ts';
 import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { findOwn } from './own-site.ts';
@@ -10,14 +9,14 @@ export async function yankVersion(visit: WorkspaceVisit): Promise<Answer> {
     const { site, path } = await place(visit);
     const read = readFields(visit.fields, { reason: oneOf(YANK_REASONS) });
     if (!read.ok) return showOwn(visit, read.problems, visit.params['version']);
-    const answer = await visit.ask({ method: 'POST', path, body: read.values, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'POST', path, body: read.values });
     return after(visit, site, answer, 'version-yanked');
 }
 
 /** POST …/versions/{version}/restore: allows calls to use the version again. */
 export async function restoreVersion(visit: WorkspaceVisit): Promise<Answer> {
     const { site, path } = await place(visit);
-    const answer = await visit.ask({ method: 'DELETE', path, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'DELETE', path });
     return after(visit, site, answer, 'version-restored');
 }
 

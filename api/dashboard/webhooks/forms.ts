@@ -1,7 +1,6 @@
 import type { WebhookEntry } from '../../../shared/contracts/webhooks.ts';
 import { MAX_URL_CHARACTERS } from '../../../shared/domain/events/webhook-url.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
-import { memberCaller } from '../callers.ts';
 import { line, type Problems, readFields } from '../fields.ts';
 import type { ApiAnswer, ApiCall } from '../internal-api.ts';
 import type { Notice } from '../notices.ts';
@@ -21,7 +20,7 @@ export async function createByForm(visit: WorkspaceVisit): Promise<Answer> {
     const { url, events, description } = read.values;
     const names = events.split(/[\s,]+/).filter((name) => name !== '');
     const body = { url, events: names, ...(description === '' ? {} : { description }) };
-    const answer = await visit.ask({ method: 'POST', path: '/v1/webhooks', body, as: memberCaller(visit) });
+    const answer = await visit.ask({ method: 'POST', path: '/v1/webhooks', body });
     if (!answer.ok) return listWebhooks(visit, problemsOf(answer.refused));
     return showSecret(answer.body['data'] as WebhookEntry, false);
 }
@@ -71,7 +70,7 @@ async function act(
     body?: object,
 ): Promise<{ id: string; answer: ApiAnswer }> {
     const { webhook_id: id } = await findWebhook(visit);
-    const call = { method, path: `/v1/webhooks/${id}${path}`, ...(body === undefined ? {} : { body }), as: memberCaller(visit) };
+    const call = { method, path: `/v1/webhooks/${id}${path}`, ...(body === undefined ? {} : { body }) };
     const answer = await visit.ask(call);
     if (!answer.ok && answer.refused.code === 'NOT_FOUND') throw pageNotFound();
     return { id, answer };
