@@ -1,4 +1,5 @@
 import { Command, CommanderError, Help } from 'commander';
+import { usageExit } from '../shared/platform/command-line.ts';
 import { VERSION } from '../shared/platform/version.ts';
 import { addAllCommands } from './commands/all.ts';
 import { tell } from './failures.ts';
@@ -87,12 +88,4 @@ function takeCommonOptions(command: Command): Command {
     return command
         .option('--server <url>', 'address of the Routebook to talk to')
         .option('--json', 'print the result as one line of JSON, the last of stdout');
-}
-
-/** The exit code of a commander error. Requested help is not an error; commander has already printed the message. */
-function usageExit({ exitCode, code, message }: CommanderError, isJson: boolean, terminal: Terminal): number {
-    if (exitCode === 0) return 0;
-    const text = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '');
-    if (isJson) terminal.print(JSON.stringify({ error: { code: 'WRONG_USAGE', message: text } }));
-    return 2;
 }

@@ -38,15 +38,6 @@ export function option(flags: string, about?: string, read?: Reader): Option {
     return read === undefined ? made : made.argParser(read as (text: string) => unknown);
 }
 
-/** Returns a parser for a whole number within bounds. */
-export function wholeNumber(min: number, max: number): (text: string) => number {
-    return (text) => {
-        const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-        if (value >= min && value <= max) return value;
-        throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
-    };
-}
-
 /** Returns a parser for a number above 0, such as 0.5, and at most `max`. */
 export function positiveNumber(max: number): (text: string) => number {
     return (text) => {

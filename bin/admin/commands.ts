@@ -5,11 +5,12 @@ import type { Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { readScopes } from '../../shared/domain/accounts/scopes-text.ts';
 import { REQUEST_STATUSES } from '../../shared/domain/site/schema-request.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
+import { collectPaths, readHours, readPace, wholeNumber } from '../../shared/platform/command-line.ts';
 import { YANK_REASONS } from '../../shared/store/registry/schemas.ts';
 import { TOP_DIMENSIONS } from '../../shared/store/usage/usage-report.ts';
 import { STARTER_FOLDER } from '../starter-packages.ts';
 import * as accounts from './accounts.ts';
-import { type AdminCommand, argument, hostNames, idOf, line, option, orDefault, positiveNumber, wholeNumber } from './command.ts';
+import { type AdminCommand, argument, hostNames, idOf, line, option, orDefault, positiveNumber } from './command.ts';
 import * as embeddings from './embeddings.ts';
 import * as jobs from './jobs.ts';
 import * as keys from './keys.ts';
@@ -191,12 +192,12 @@ export const COMMANDS: readonly AdminCommand[] = [
             option('--block', 'as site block; needs --reason'),
             option('--unblock', 'as site unblock'),
             option('--writes <state>', 'whether calls may change the site').choices(['on', 'off']),
-            option('--rpm <n>', 'requests a minute, all calls together, or none for no limit', policy.readPace),
-            option('--hours <from-to>', 'when calls are welcome, such as 22:00-06:00', policy.readHours),
+            option('--rpm <n>', 'requests a minute, all calls together, or none for no limit', readPace),
+            option('--hours <from-to>', 'when calls are welcome, such as 22:00-06:00', readHours),
             option('--timezone <name>', 'of the hours, such as Europe/Berlin'),
             option('--no-hours', 'calls are welcome at any time'),
-            option('--block-path <host/path>', 'nothing that begins like this is called; may be repeated', policy.collectPaths),
-            option('--unblock-path <host/path>', 'take that back; may be repeated', policy.collectPaths),
+            option('--block-path <host/path>', 'nothing that begins like this is called; may be repeated', collectPaths),
+            option('--unblock-path <host/path>', 'take that back; may be repeated', collectPaths),
             option('--clear', "take the operator's policy back; a block stays until site unblock"),
             option('--clear-owner', "take the owner's policy back; its block too"),
             REASON,

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { usageExit } from '../../shared/platform/command-line.ts';
 import { ConfigFault } from '../../shared/platform/settings-reader.ts';
 import type { AdminCommand } from './command.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
@@ -66,14 +67,6 @@ function add(group: Command, entry: AdminCommand, run: (entry: AdminCommand, giv
         if (problem !== undefined) command.error(`error: ${problem}`);
         return run(entry, given.slice(0, -1));
     });
-}
-
-/** The exit code of a commander error. Requested help is not an error. Commander has already printed the message. */
-function usageExit({ exitCode, code, message }: CommanderError, isJson: boolean, terminal: Terminal): number {
-    if (exitCode === 0) return 0;
-    const text = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '');
-    if (isJson) terminal.print(JSON.stringify({ error: { code: 'WRONG_USAGE', message: text } }));
-    return 2;
 }
 
 /** PostgreSQL's codes for "no such table" and "no such function". */

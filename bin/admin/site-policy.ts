@@ -1,12 +1,11 @@
-import { InvalidArgumentError } from 'commander';
-import { changePolicy, type PolicyOrder, policyRows, readBlockedPath, readTimes } from '../../shared/domain/site/policy-order.ts';
+import { changePolicy, type PolicyOrder, policyRows } from '../../shared/domain/site/policy-order.ts';
 import { checkPolicy } from '../../shared/domain/site/policy-rules.ts';
-import { type BlockedPath, MAX_REQUESTS_PER_MINUTE, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
+import type { SitePolicy } from '../../shared/domain/site/site-policy.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import * as policies from '../../shared/store/registry/site-policies.ts';
 import { blockDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
-import { type Done, table, wholeNumber } from './command.ts';
+import { type Done, table } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
 import type { SiteName } from './sites.ts';
 
@@ -81,23 +80,4 @@ function toJson({ blocked_paths: paths, hours, ...rest }: SitePolicy): JsonObjec
 function presentPolicies(registrable: string, both: Policies): Done {
     const rows = (['operator', 'owner'] as const).flatMap((who) => policyRows(both[who]).map(([name, value]) => [who, name, value]));
     return { result: { domain: registrable, ...present(both) }, lines: table(['policy of', 'part', 'value'], rows) };
-}
-
-/** Reads `--rpm`. */
-export function readPace(text: string): number | 'none' {
-    return text === 'none' ? text : wholeNumber(1, MAX_REQUESTS_PER_MINUTE)(text);
-}
-
-/** Reads `--hours`. */
-export function readHours(text: string): { from: string; to: string } {
-    const times = readTimes(text);
-    if (times !== undefined) return times;
-    throw new InvalidArgumentError('It is two different times of day, such as 22:00-06:00.');
-}
-
-/** Reads a `--block-path` or `--unblock-path` and adds it to the earlier ones. */
-export function collectPaths(text: string, before: readonly BlockedPath[] = []): BlockedPath[] {
-    const path = readBlockedPath(text);
-    if (path !== undefined) return [...before, path];
-    throw new InvalidArgumentError('It is a host and the beginning of a path, such as www.shop.example/admin.');
 }

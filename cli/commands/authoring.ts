@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import { KINDS, METHODS } from '../../shared/domain/types.ts';
+import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { collect, examples, wholeNumber } from './options.ts';
+import { collect, examples } from './options.ts';
 
 export function addAuthoringCommands(program: Command, run: Run): void {
     program.commandsGroup('Write a schema:');

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import { BATCH_STATUSES, JOB_STATUSES } from '../../shared/domain/jobs/states.ts';
+import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { CONNECTION, collect, examples, MAX_AGE, takeCall, versionName, wholeNumber } from './options.ts';
+import { CONNECTION, collect, examples, MAX_AGE, takeCall, versionName } from './options.ts';
 
 export function addBatchCommands(program: Command, run: Run): void {
     program.commandsGroup('Call sites many times:');

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
+import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { examples, MAX_AGE, takeCall, wholeNumber } from './options.ts';
+import { examples, MAX_AGE, takeCall } from './options.ts';
 
 export function addCallingCommands(program: Command, run: Run): void {
     program.commandsGroup('Call sites:');

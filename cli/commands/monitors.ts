@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import { MONITOR_STATUSES } from '../../shared/domain/monitors/states.ts';
+import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { examples, takeCall, wholeNumber } from './options.ts';
+import { examples, takeCall } from './options.ts';
 
 export function addMonitorCommands(program: Command, run: Run): void {
     program.commandsGroup('Watch sites:');

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { wholeNumber } from '../../shared/platform/command-line.ts';
 
 export const CONNECTION = 'the connection that sends your credential, or "default"';
 
@@ -16,15 +17,6 @@ export function takeCall(command: Command, { version, cap }: { version: string; 
         .option('--max-results <n>', 'the most results', wholeNumber(1, 1000))
         .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
         .option('--connection <id>', CONNECTION);
-}
-
-/** Returns a parser for a whole number within bounds. */
-export function wholeNumber(min: number, max: number): (text: string) => number {
-    return (text) => {
-        const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
-        if (value >= min && value <= max) return value;
-        throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
-    };
 }
 
 /** Parses a version: its number or its hash. */

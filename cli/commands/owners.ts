@@ -1,9 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readBlockedPath, readTimes, type Times } from '../../shared/domain/site/policy-order.ts';
-import { MAX_REQUESTS_PER_MINUTE } from '../../shared/domain/site/site-policy.ts';
-import type { BlockedPath } from '../client/index.ts';
+import { type Command, Option } from 'commander';
+import { collectPaths, readHours, readPace } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { examples, wholeNumber } from './options.ts';
+import { examples } from './options.ts';
 
 export function addOwnerCommands(program: Command, run: Run): void {
     program.commandsGroup('Your own domain:');
@@ -76,20 +74,4 @@ function addPolicy(program: Command, run: Run): void {
             ),
         )
         .action(run(async () => (await import('../owners/change-policy.ts')).policyOf));
-}
-
-function readPace(text: string): number | 'none' {
-    return text === 'none' ? text : wholeNumber(1, MAX_REQUESTS_PER_MINUTE)(text);
-}
-
-function readHours(text: string): Times {
-    const times = readTimes(text);
-    if (times !== undefined) return times;
-    throw new InvalidArgumentError('It is two different times of day, such as 22:00-06:00.');
-}
-
-function collectPaths(text: string, before: readonly BlockedPath[] = []): BlockedPath[] {
-    const path = readBlockedPath(text);
-    if (path !== undefined) return [...before, path];
-    throw new InvalidArgumentError('It is a host and the beginning of a path, such as www.shop.example/admin.');
 }

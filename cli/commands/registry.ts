@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
+import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { examples, versionName, wholeNumber } from './options.ts';
+import { examples, versionName } from './options.ts';
 
 /** The commands for published schemas. */
 export function addRegistryCommands(program: Command, run: Run): void {

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DELIVERY_STATUSES } from '../../shared/domain/events/delivery-schedule.ts';
+import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { examples, wholeNumber } from './options.ts';
+import { examples } from './options.ts';
 
 export function addWebhookCommands(program: Command, run: Run): void {
     program.commandsGroup('Get notified:');
