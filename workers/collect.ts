@@ -46,16 +46,8 @@ export interface Collecting {
 }
 
 /** Collects the results of one request. */
-export async function collectOne({
-    call,
-    reader,
-    endpoint,
-    values,
-    job,
-    identity,
-    form,
-    turn,
-}: Collecting): Promise<Collected | FetchFailure> {
+export async function collectOne(collecting: Collecting): Promise<Collected | FetchFailure> {
+    const { call, reader, endpoint, values, job, identity, form, turn } = collecting;
     const request = planPage(endpoint, values, identity, form);
     const answer = await call.send(request, { effect: job.effect, namedBy: namedBy(form) });
     if (!answer.ok) return answer;

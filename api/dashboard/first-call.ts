@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { App } from '../../shared/app.ts';
 import { type FirstCall, findFirstCall } from '../../shared/store/usage/first-call.ts';
 
@@ -10,12 +11,16 @@ interface CurlLine {
     isFetch: boolean;
 }
 
-const KEPT_MS = 30_000;
-const kept = new WeakMap<App, { call: FirstCall | undefined; until: number }>();
+/** Cached, since packages are large and change rarely. */
+const firstCalls = new LRUCache<App, { call: FirstCall | undefined }>({
+    max: 10,
+    ttl: 30_000,
+    fetchMethod: async (app) => ({ call: await findFirstCall(app.db) }),
+});
 
 /** Builds a `curl` line with a key. It fetches from a site that has an example or, if no site has one, reads the account. */
 export async function curlLine(app: App, apiKey: string): Promise<CurlLine> {
-    const call = await firstCall(app);
+    const { call } = await firstCalls.forceFetch(app);
     const authorization = `-H ${quoted(`Authorization: Bearer ${apiKey}`)}`;
     if (call === undefined) {
         return {
@@ -30,15 +35,6 @@ export async function curlLine(app: App, apiKey: string): Promise<CurlLine> {
         words: `it calls ${call.endpoint} on ${call.site} for one credit.`,
         isFetch: true,
     };
-}
-
-/** Cached for 30 s, since packages are large and change rarely. */
-async function firstCall(app: App): Promise<FirstCall | undefined> {
-    const known = kept.get(app);
-    if (known !== undefined && known.until > performance.now()) return known.call;
-    const call = await findFirstCall(app.db);
-    kept.set(app, { call, until: performance.now() + KEPT_MS });
-    return call;
 }
 
 /** Quotes any text as one word for a shell. */

@@ -17,7 +17,7 @@ export function addAccountCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../account/log-in.ts')).logIn));
     program
         .command('logout')
-        .description('forget the stored key of a server')
+        .description('delete the stored key of a server')
         .action(run(async () => (await import('../account/log-out.ts')).logOut));
     program
         .command('whoami')

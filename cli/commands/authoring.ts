@@ -64,7 +64,7 @@ function addImport(program: Command, run: Run): void {
             .argument('<file>', 'a package of the format 0.1, or OpenAPI 3 or Swagger 2.0 in JSON or YAML'),
     )
         .option('--only <tag|path|method>', 'operations with this tag, path (and below; * for a part) or method; may be repeated', collect)
-        .option('--single', 'one package: of more operations than it takes, the most useful ones')
+        .option('--single', 'one package; if there are too many operations, the most useful ones')
         .addHelpText(
             'after',
             examples(
@@ -81,7 +81,7 @@ function takeDraftOptions(command: Command): Command {
         .option('--title <text>', 'title of the site')
         .option('--category <path>', 'what the site is for; guessed by default')
         .option('-o, --out <file>', '<site>.json by default; - is stdout')
-        .option('--force', 'replace a file that is there');
+        .option('--force', 'replace an existing file');
 }
 
 function addInit(program: Command, run: Run): void {
@@ -98,7 +98,7 @@ function addInit(program: Command, run: Run): void {
         .addOption(new Option('--kind <kind>', 'of the endpoint; api_call by default').choices(KINDS))
         .option('--example <name=value>', 'a value that works; may be repeated', collect)
         .option('-o, --out <file>', '<site>.json by default; - is stdout')
-        .option('--force', 'replace a file that is there')
+        .option('--force', 'replace an existing file')
         .addHelpText(
             'after',
             examples(['init', "init --url 'https://shop.example/products/{id}' --example id=7 --category commerce/product-detail"]),
@@ -120,8 +120,8 @@ function addTest(program: Command, run: Run): void {
         )
         .option('--params <json>', 'the same as one JSON object')
         .option('--timeout <ms>', 'of each call', wholeNumber(1000, 120_000), 30_000)
-        .option('--pause <ms>', 'between two calls, as a site would want it', wholeNumber(0, 60_000), 1000)
-        .option('--show', 'print what came back; of a large answer its beginning')
+        .option('--pause <ms>', 'between two calls', wholeNumber(0, 60_000), 1000)
+        .option('--show', 'print the result; only the beginning of a large one')
         .addHelpText(
             'after',
             examples(
@@ -130,7 +130,7 @@ function addTest(program: Command, run: Run): void {
                     'test shop.example.json product --param id=7 --show',
                     'test shop.example.json --allow-writes place_order',
                 ],
-                'The very executor and guard of the workers: public https only, unless EGRESS_ALLOW says more.\nWrites are not sent unless each is named.',
+                'Uses the executor and the guard of the workers: public https only, unless EGRESS_ALLOW allows more.\nWrites are sent only if you name each.',
             ),
         )
         .action(run(async () => (await import('../authoring/test-package.ts')).testPackage));

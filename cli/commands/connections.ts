@@ -7,18 +7,16 @@ export function addConnectionCommands(program: Command, run: Run): void {
     program.commandsGroup('Call a site as yourself:');
     program
         .command('connect')
-        .description(
-            'keep a credential of yours for a site; it is asked for without echo or read from a pipe, or the browser opens for a consent',
-        )
+        .description('store your credential for a site: prompts without echo, reads a pipe, or opens the browser for consent')
         .argument('<site>', 'domain of the site')
-        .option('--auth <id>', 'way to authenticate, where the schema has several')
-        .option('--user <name>', 'user name, where the site wants a password')
-        .option('--client-id <id>', 'client id, where the site wants a client of your own by OAuth')
-        .option('--name <text>', 'what you call it')
+        .option('--auth <id>', 'the auth entry of the schema, if it has several')
+        .option('--user <name>', 'user name, if the site takes user name and password')
+        .option('--client-id <id>', 'client id, if the site requires your own OAuth client')
+        .option('--name <text>', 'your name for it')
         .option('--shared', 'for every member of the workspace')
-        .option('--no-test', 'keep it without asking the site')
+        .option('--no-test', 'store it without a test')
         .option('--consent', 'by OAuth: open the page where you consent')
-        .option('--no-browser', 'print that page and open no browser')
+        .option('--no-browser', 'print the address of the consent page; open no browser')
         .addHelpText(
             'after',
             examples(['connect api.example.com', 'connect api.example.com --user ada', 'connect api.example.com --consent']),

@@ -24,14 +24,14 @@ function addClaim(program: Command, run: Run): void {
         );
     claim
         .command('start')
-        .description('begin a proof, and see what to publish where')
+        .description('start a claim and show what to publish where')
         .argument('<domain>')
         .action(run(async () => (await import('../owners/claim-domain.ts')).startClaim));
     claim
         .command('check')
         .description('look for the proof now; once a minute')
         .argument('<domain>')
-        .argument('[claim]', 'clm_…, where there are several')
+        .argument('[claim]', 'clm_…, if there are several')
         .action(run(async () => (await import('../owners/claim-domain.ts')).checkClaim));
     claim
         .command('list')
@@ -40,26 +40,26 @@ function addClaim(program: Command, run: Run): void {
         .action(run(async () => (await import('../owners/claim-domain.ts')).listClaims));
     claim
         .command('delete')
-        .description('take a claim back, a proven one too')
+        .description('withdraw a claim, even a proved one')
         .argument('<domain>')
-        .argument('[claim]', 'clm_…, where there are several')
+        .argument('[claim]', 'clm_…, if there are several')
         .action(run(async () => (await import('../owners/claim-domain.ts')).deleteClaim));
 }
 
 function addPolicy(program: Command, run: Run): void {
     program
         .command('policy')
-        .description('show what you allow on your domain, or change what the options name')
+        .description('show what you allow on your domain, or change it')
         .argument('<domain>')
         .option('--block', 'nothing of the domain is called, looked up or published')
-        .option('--unblock', 'take that back')
+        .option('--unblock', 'end the block')
         .addOption(new Option('--writes <state>', 'whether calls may change the site').choices(['on', 'off']))
         .option('--rpm <n>', 'requests a minute, all calls together, or none for no limit', readPace)
         .option('--hours <from-to>', 'when calls are welcome, such as 22:00-06:00', readHours)
         .option('--timezone <name>', 'of the hours, such as Europe/Berlin')
         .option('--no-hours', 'calls are welcome at any time')
-        .option('--block-path <host/path>', 'nothing that begins like this is called; may be repeated', collectPaths)
-        .option('--unblock-path <host/path>', 'take that back; may be repeated', collectPaths)
+        .option('--block-path <host/path>', 'call no URL that begins like this; may be repeated', collectPaths)
+        .option('--unblock-path <host/path>', 'allow it again; may be repeated', collectPaths)
         .option('--clear', 'allow everything again')
         .addHelpText(
             'after',

@@ -28,7 +28,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
                 .default('routebook'),
         )
         .option('-o, --out <file>', 'write to this file; stdout by default')
-        .option('--force', 'replace a file that is there')
+        .option('--force', 'replace an existing file')
         .addHelpText('after', examples(['pull shop.example -o shop.example.json', 'pull shop.example --format openapi']))
         .action(run(async () => (await import('../registry/pull-package.ts')).pullPackage));
     program
@@ -48,7 +48,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../registry/add-site.ts')).addSite));
     program
         .command('update')
-        .description('bring the functions that "add" wrote to the latest versions, and show what changed in their types')
+        .description('update the functions that "add" wrote to the latest versions, and show how their types changed')
         .argument('[site...]', 'only these sites')
         .option('-o, --out <folder>', 'the folder of the files', 'src/routebook')
         .option('--dry-run', 'show what would change; write nothing')
@@ -62,7 +62,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../registry/list-versions.ts')).listVersions));
     program
         .command('yank')
-        .description('take a version back: "latest" passes over it')
+        .description('yank a version: "latest" skips it')
         .argument('<site>')
         .argument('<version>', 'its number', wholeNumber(1, 999_999_999))
         .addOption(

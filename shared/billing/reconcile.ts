@@ -17,18 +17,18 @@ export async function reconcileSubscriptions(app: App): Promise<void> {
         // Another process continues in a minute.
         if (app.isDraining()) return;
         try {
-            await keepOne(app, billing, workspaceId);
+            await reconcileOne(app, billing, workspaceId);
         } catch (error) {
             app.log.warn(
                 { part: 'billing', workspace: workspaceId, err: error },
-                'a subscription could not be looked at; it is tried again',
+                'a subscription could not be reconciled; it is tried again',
             );
         }
     }
     await forgetEvents(app.db);
 }
 
-async function keepOne(app: App, billing: Billing | undefined, workspaceId: string): Promise<void> {
+async function reconcileOne(app: App, billing: Billing | undefined, workspaceId: string): Promise<void> {
     const subscription = await findSubscription(app.db, workspaceId);
     if (subscription === undefined) return;
     const { subscriptionId, endedBy } = subscription;

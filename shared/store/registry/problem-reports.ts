@@ -34,17 +34,9 @@ const REPORT: Columns<ProblemReport> = {
 /** Stores a report and mails the owners of the workspaces that maintain the site, at most once an hour per domain. */
 export async function addReport(
     db: Db,
-    {
-        id,
-        site,
-        version,
-        endpoint,
-        kind,
-        text,
-        registrable,
-        workspaceId,
-    }: Omit<ProblemReport, 'createdAt'> & { registrable: string; workspaceId: string },
+    report: Omit<ProblemReport, 'createdAt'> & { registrable: string; workspaceId: string },
 ): Promise<Date> {
+    const { id, site, version, endpoint, kind, text, registrable, workspaceId } = report;
     return db.transaction(async (trx) => {
         const [row] = await trx('problem_reports')
             .insert({ id, site, version, endpoint, kind, text, workspace_id: workspaceId })
