@@ -104,7 +104,9 @@ export function namingWordsOf(group: Group): string[] {
 /** Names an endpoint after the literals of its path, or after its subject if only pages name it. */
 export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isForm: boolean; givesList: boolean }, thing?: string): string {
     if (thing !== undefined) return `${kind.isSearch ? 'search' : kind.isForm ? 'submit' : 'open'}_${thing}`;
-    if (group.operation !== undefined) return group.operation.name;
+    const { operation } = group;
+    const overrides = operation?.protocol === 'override';
+    if (operation !== undefined && !overrides) return operation.name;
     const words = wordsOfPath(group);
     const last = group.segments.findLast(({ form, core }) => form !== 'word' || core !== '');
     const endsWithParam = last !== undefined && last.form !== 'word';
@@ -118,8 +120,8 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
     if (kind.isSearch)
         return /search/i.test(object) ? object : `search_${[...words.map(({ core }) => core).slice(-2), ...choice].join('_') || 'site'}`;
     if (kind.isForm) return `submit_${object}`;
-    if (group.method === 'POST' && ACTIONS.test(things.at(-1) ?? '')) return object;
+    if (group.method === 'POST' && !overrides && ACTIONS.test(things.at(-1) ?? '')) return object;
     if (group.answers.html > 0 && group.method === 'GET') return `open_${object}`;
     if (group.method === 'GET' && !endsWithParam && (kind.givesList || isPlural(words.at(-1)?.core ?? ''))) return `list_${object}`;
-    return `${VERBS[group.method] ?? 'call'}_${object}`;
+    return `${VERBS[overrides ? operation.name : group.method] ?? 'call'}_${object}`;
 }

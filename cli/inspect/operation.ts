@@ -2,10 +2,11 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { isProgramWord, personalKind, wordsOf } from './harmless.ts';
+import { isPlural } from './segments.ts';
 
 /** A call that its body identifies and not its address: the constant part of the body, and the caller's arguments. */
 export interface Operation {
-    protocol: 'graphql' | 'json-rpc' | 'named';
+    protocol: 'graphql' | 'json-rpc' | 'named' | 'override';
     name: string;
     /** Distinguishes this operation from others at the same address. */
     key: string;
@@ -45,6 +46,8 @@ const GATEWAY = /(?:^|[/_.-])(?:ajax|rpc|gateway|xhr|command|dispatch(?:er)?)(?:
 export function namedOf(body: JsonObject, path: string): Operation | undefined {
     const keys = Object.keys(body);
     if (keys.length > MAX_BESIDE) return undefined;
+    const override = body['_method'];
+    if (typeof override === 'string' && /^(?:put|patch|delete)$/i.test(override)) return overriding(override, body);
     const [key, ...more] = keys.filter((one) => NAMES_ACTION.test(one) && isActionName(body[one]));
     if (key === undefined) return undefined;
     const rest = keys.filter((one) => one !== key);
@@ -57,6 +60,21 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
     const given = keys.filter((one) => one !== '__proto__' && !fixed.includes(one)).map((one) => [one, body[one] ?? null]);
     const named = Object.fromEntries(fixed.map((one) => [one, body[one] ?? '']));
     return operationNamed(named, Object.fromEntries(given), '', isGateway ? fixed.slice(1) : fixed);
+}
+
+/** Frameworks take a POST for the method that its field `_method` says, since forms have no other. */
+function overriding(method: string, { _method, ...given }: JsonObject): Operation {
+    const name = method.toUpperCase();
+    return {
+        protocol: 'override',
+        name,
+        key: `override ${name}`,
+        writes: true,
+        fixed: { _method: method },
+        argumentsAt: '',
+        given,
+        doubtful: [],
+    };
 }
 
 function operationNamed(fixed: JsonObject, given: Json | undefined, argumentsAt: string, doubtful: readonly string[]): Operation {
@@ -81,24 +99,25 @@ function isActionName(name: Json | undefined): name is string {
 /**
  * Whether the name of a call says that it changes nothing: `torrent-get`, `listUsers`, `session.stats`, `core.get_config`. A verb of
  * change counts whatever else a name says (`user.get_and_delete`). No list has all such verbs, and words of reading are often nouns
- * (`archive_list`, `start_search`), so they count only where they are the verb, or stand beside a word that cannot be one.
+ * (`archive_list`, `start_search`, `list_clone`), so they count only where they are the verb: before several things or a word that joins
+ * them (`find_by_owner`), or beside a word that cannot be one.
  */
 function readsByName(name: string): boolean {
     if (wordsOf(name).some((word) => CHANGES.test(word))) return false;
     const words = wordsOf(name.split(/[./:]/).at(-1) ?? '');
-    const [first = '', last = ''] = [words[0], words.at(-1)];
-    if (READING_VERBS.test(first) || /^(?:get|find)$/.test(last)) return true;
+    const [first = '', second = '', last = ''] = [words[0], words[1], words.at(-1)];
+    if (/^(?:get|describe|fetch)$/.test(first) || /^(?:get|find)$/.test(last)) return true;
+    if (/^(?:list|find|search|lookup|count)$/.test(first) && (words.length === 1 || isPlural(last) || JOINS.test(second))) return true;
     return READS.test(last) && (words.length === 1 || (words.length === 2 && NO_VERB.test(first)));
 }
 
-const READS =
-    /^(?:get|list|find|search|qsearch|query|read|fetch|count|show|describe|lookup|stats|status|info|suggest|autocomplete|ping|version)$/;
-/** Other words of `READS` may be nouns or participles (`door.status_open`, `messages.read_all`). */
-const READING_VERBS = /^(?:get|list|find|search|fetch|describe|lookup|count)$/;
+/** Alone, or behind a thing. `read` often marks as read (`messages.read`). */
+const READS = /^(?:list|search|qsearch|query|count|show|lookup|stats|status|info|suggest|autocomplete|ping|version)$/;
+const JOINS = /^(?:all|by|first|for|in|many|of|one)$/;
 const NO_VERB = /^(?:account|app|daemon|device|node|server|session|system|torrent|user)$/;
 /** With words that join a second verb (`find_or_make`). */
 const CHANGES =
-    /^(?:add|and|append|apply|approve|assign|block|cancel|clear|close|create|decrement|delete|destroy|disable|drop|edit|enable|execute|increment|insert|install|invite|kick|lock|mark|merge|modify|move|or|patch|publish|purge|put|remove|rename|replace|reset|restart|revoke|rotate|save|send|set|start|stop|submit|subscribe|swap|toggle|trash|unlock|unset|unsubscribe|update|upgrade|upload|upsert|write)$/;
+    /^(?:add|and|append|apply|approve|assign|block|cancel|clear|clone|close|copy|create|decrement|delete|destroy|disable|drop|edit|enable|execute|import|increment|insert|install|invite|kick|lock|mark|merge|modify|move|or|patch|publish|purge|put|remove|rename|replace|reset|restart|revoke|rotate|save|send|set|start|stop|submit|subscribe|swap|toggle|trash|unlock|unset|unsubscribe|update|upgrade|upload|upsert|write)$/;
 
 function isRpc2(body: JsonObject): boolean {
     return typeof body['method'] === 'string' && typeof body['jsonrpc'] === 'string';

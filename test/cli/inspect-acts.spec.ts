@@ -53,10 +53,21 @@ describe('routebook inspect distinguishes routes at one address', () => {
         const nouns = [
             ...['post_status', 'change_status', 'archive_list', 'modify_info', 'register_query', 'stop_search', 'start_search'],
             ...['execute_query', 'run_query', 'import_list', 'clone_list', 'subscribe_list', 'empty_list', 'pay_info', 'rotate_version'],
-            ...['status.post', 'query.run', 'list_subscribe', 'find_or_make'],
+            ...['status.post', 'query.run', 'list_subscribe', 'find_or_make', 'list_clone', 'list_import', 'messages.read', 'readMail'],
+            ...['count_rebuild', 'search_reindex', 'lookup_table', 'boat_list'],
         ];
         expect(await effectsOf(...nouns)).to.deep.equal(nouns.map(() => 'write'));
-        const reads = ['core.get_config', 'boats.findByOwner', 'session.stats', 'tools/list', 'server_info', 'listBoats', 'version'];
+        const reads = [
+            'core.get_config',
+            'boats.findByOwner',
+            'session.stats',
+            'tools/list',
+            'server_info',
+            'listBoats',
+            'version',
+            'find_one_boat',
+            'count_boats',
+        ];
         expect(await effectsOf(...reads)).to.deep.equal(reads.map(() => 'read'));
     });
 
@@ -181,6 +192,19 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(comment.hosted).to.equal(false);
         expect(paramsOf(comment, 'body')).to.deep.equal(['text']);
         expect(routesOf(await inspectCalls(visit('sectok')))).to.deep.equal(['GET /news/{news_id}']);
+    });
+
+    it('keeps changing and deleting apart where a form says the method in a field', async () => {
+        const send = (id: number, _method: string, more = {}) => ({
+            method: 'POST',
+            url: `${SHOP}/boats/${id}`,
+            form: { _method, ...more },
+        });
+        const inspected = await inspectCalls([send(1, 'patch', { name: 'Ada' }), send(2, 'patch', { name: 'Mary' }), send(3, 'delete')]);
+        expect(bodies(inspected)).to.deep.equal([
+            { name: 'update_boat', body: { _method: 'patch', name: '{name}' }, effect: undefined },
+            { name: 'delete_boat', body: { _method: 'delete' }, effect: undefined },
+        ]);
     });
 
     it('splits calls of JSON-RPC 1.0, which says no version, and says where the items of a list come from', async () => {
