@@ -249,6 +249,17 @@ describe('a batch that comes as lines', function () {
         await eventually(stored, (now) => now === before, 30_000);
     });
 
+    it('keeps few lines in memory after the first were stored', async () => {
+        const before = await stored();
+        const { sent } = begin();
+        sent.write('{"params":{"id":1}}\n'.repeat(11_000));
+        await eventually(drafts, (count) => count > 0, 30_000);
+        sent.write('{"params":{"id":1}}\n'.repeat(2000));
+        await eventually(drafts, (count) => count >= 12_500, 30_000);
+        sent.destroy();
+        await eventually(stored, (now) => now === before, 30_000);
+    });
+
     it('leaves nothing behind if its body breaks off', async () => {
         const before = await stored();
         const { sent } = begin();
