@@ -2,10 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EventEntry, EventsQuery } from '../../shared/contracts/events.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countEvents, endOfFeed, type FeedEvent, type FeedPage, readEvents, typesOf } from '../../shared/store/events/event-feed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import { perApp } from '../admission/per-app.ts';
+import { checkKeyAgain } from '../auth/check-key-again.ts';
 import type { Call, Reply } from '../call.ts';
 
 const LOOK_MS = 500;
@@ -75,8 +76,7 @@ async function readOrWait(
             const head = await headOf(app)();
             if (head > page.readTo) page = await read(page.readTo, head);
         }
-        if (page.events.length > 0 && (await findCallerById(app.db, (caller as Caller).keyId)) === undefined)
-            throw new Refusal('INVALID_API_KEY');
+        if (page.events.length > 0) await checkKeyAgain({ app, caller });
         return page;
     } finally {
         const left = (waiting.get(accountId) ?? 1) - 1;

@@ -11,6 +11,7 @@ import { deleteResult as remove } from '../../shared/store/jobs/retention.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import { orderInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
+import { checkKeyAgain } from '../auth/check-key-again.ts';
 import type { Call, Reply } from '../call.ts';
 import { waitForEnd } from './wait-for-end.ts';
 
@@ -26,6 +27,7 @@ export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
     const { accountId } = call.caller as Caller;
     endRead();
     await waitForEnd(app, { id: params.job_id, accountId, seconds, gone });
+    await checkKeyAgain(call);
     return answer(call, await mustFind(call));
 }
 

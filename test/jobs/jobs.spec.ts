@@ -1,8 +1,10 @@
 import { expect } from 'chai';
+import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
+import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { CONNECTED, connectedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
-import { type Answer, join, type Person } from '../support/people.ts';
+import { type Answer, join, type Person, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { scopedKey } from '../support/scopes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
@@ -97,6 +99,20 @@ for (const topology of TOPOLOGIES) {
             expect(done.result?.data).to.deep.equal(dataOf(fetched));
             expect(Object.keys(done.result?.meta ?? {})).to.have.members(Object.keys(fetched.body['meta'] as object));
             expect(await eventsOf(job)).to.deep.equal(['job.succeeded']);
+        });
+
+        it('is not shown to a key that was revoked while its call waited for the end', async () => {
+            flaky.behaviour = 'hangs';
+            const job = await ordered(ada, { site: FLAKY, endpoint: 'thing' });
+            await flaky.hanging(1);
+            const { keyId, apiKey } = await createKey(world.app.db, { ...ada, name: 'leaked', scopes: EVERY_SCOPE });
+            const waiting = withKey(world, apiKey).call('GET', `/v1/jobs/${job.job_id}?wait=30`);
+            const inService = () => world.app.db('api_keys').where({ id: keyId }).whereNotNull('last_used_at').first('id');
+            await eventually(inService, (used) => used !== undefined, 10_000);
+            await revokeKey(world.app.db, keyId);
+            flaky.behaviour = 'well';
+            flaky.letGo();
+            expect(codeOf(await waiting)).to.equal('INVALID_API_KEY');
         });
 
         it('counts an emoji in its metadata as one character', async () => {

@@ -13,6 +13,7 @@ import { findBatch, listBatches as list } from '../../../shared/store/jobs/batch
 import { type EndedRow, listEnded, STREAMED_BYTES } from '../../../shared/store/jobs/jobs.ts';
 import { countInWindow } from '../../admission/count-in-window.ts';
 import { readPage, textPage } from '../../answers/paging.ts';
+import { checkKeyAgain } from '../../auth/check-key-again.ts';
 import type { Call, Reply } from '../../call.ts';
 import { waitForEnd } from '../wait-for-end.ts';
 import { resultLines } from './result-lines.ts';
@@ -29,6 +30,7 @@ export async function readBatch(call: OneBatch<WaitQuery>): Promise<Reply<Batch>
     const { accountId } = call.caller as Caller;
     endRead();
     await waitForEnd(app, { id: row.batchId, accountId, seconds, gone });
+    await checkKeyAgain(call);
     return { answer: viewOf(call, await mustFindBatch(call)) };
 }
 
