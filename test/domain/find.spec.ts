@@ -319,6 +319,7 @@ describe('endpoints with a similar meaning', () => {
 
 describe('found endpoints', () => {
     const found = (more: Partial<Found>): Found => ({
+        id: 1,
         registrable: 'a.test',
         score: 0.5,
         isVerified: false,
@@ -343,6 +344,11 @@ describe('found endpoints', () => {
         expect(isBefore({}, { successRate: 0.2 })).to.equal(true);
         expect(isBefore({ p95Ms: 100 }, { p95Ms: 900 })).to.equal(true);
         expect(isBefore({ credits: 1 }, { credits: 3 })).to.equal(true);
+    });
+
+    it('that equal in all keep the order of their package', () => {
+        const rows = [3, 1, 2].map((id) => found({ id, score: 0.7 }));
+        expect(rows.toSorted(byFit).map(({ id }) => id)).to.deep.equal([1, 2, 3]);
     });
 
     it('contain at most three of a domain in each ten, and each once', () => {

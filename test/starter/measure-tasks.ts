@@ -1,19 +1,28 @@
-import { CONTRIBUTED, LATER_CONTRIBUTED, type PlainTask, SERVED, UNSEEN, UNSERVED, type UnservedTask } from './tasks.ts';
+import {
+    CONTRIBUTED,
+    LATER_CONTRIBUTED,
+    type PlainTask,
+    SERVED,
+    UNSEEN,
+    UNSEEN_CONTRIBUTED,
+    UNSERVED,
+    type UnservedTask,
+} from './tasks.ts';
 
 /** Tasks for the starter registry and for packages of contributors: those that the ranking may be tuned on, and the others. */
-type TaskList = 'tuned' | 'held out' | 'contributed' | 'later contributed';
+type TaskList = 'tuned' | 'held out' | 'contributed' | 'contributed, held out';
 
 const SERVED_BY: Readonly<Record<TaskList, readonly PlainTask[]>> = {
     tuned: SERVED.filter((task) => !task.held_out),
     'held out': [...SERVED.filter((task) => task.held_out), ...UNSEEN.served],
     contributed: CONTRIBUTED.served,
-    'later contributed': LATER_CONTRIBUTED.served,
+    'contributed, held out': [...LATER_CONTRIBUTED.served, ...UNSEEN_CONTRIBUTED.served],
 };
 const UNSERVED_BY: Readonly<Record<TaskList, readonly UnservedTask[]>> = {
     tuned: UNSERVED,
     'held out': UNSEEN.unserved,
     contributed: CONTRIBUTED.unserved,
-    'later contributed': LATER_CONTRIBUTED.unserved,
+    'contributed, held out': [...LATER_CONTRIBUTED.unserved, ...UNSEEN_CONTRIBUTED.unserved],
 };
 
 /** How often endpoints are found by their task. Each value is a share from 0 to 1. */

@@ -52,6 +52,12 @@ export const LATER_CONTRIBUTED: Contributed = {
     served: readJson('contributed-later-served.json'),
     unserved: readJson('contributed-later-unserved.json'),
 };
+/** Further tasks for `CONTRIBUTED`, never tuned on. */
+export const UNSEEN_CONTRIBUTED: Contributed = {
+    packages: CONTRIBUTED.packages,
+    served: readJson('contributed-unseen-served.json'),
+    unserved: readJson('contributed-unseen-unserved.json'),
+};
 
 function readJson<T>(file: string): T[] {
     return JSON.parse(readFileSync(new URL(file, TASKS), 'utf8'));

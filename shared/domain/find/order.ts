@@ -1,5 +1,7 @@
 /** Ranking facts about an endpoint, apart from its words. */
 export interface Found {
+    /** Ascends in the order of a package. */
+    id: number;
     registrable: string;
     /** From 0 to 1. */
     score: number;
@@ -19,7 +21,10 @@ const ALIKE = 0.02;
 const UNCALLED_RATE = 0.5;
 const UNCALLED_MS = 1000;
 
-/** Best scores first; among equal scores by verification, success rate, speed, price and earlier choices. */
+/**
+ * Best scores first; among equal scores by verification, success rate, speed, price and earlier choices. What equals in all comes in the
+ * order of the package, whose main endpoints usually come first; without an order, lists and their pages would differ from call to call.
+ */
 export function byFit(a: Found, b: Found): number {
     return (
         step(b) - step(a) ||
@@ -28,7 +33,8 @@ export function byFit(a: Found, b: Found): number {
         slowness(a) - slowness(b) ||
         a.credits - b.credits ||
         Math.floor(Math.log2(1 + b.choices)) - Math.floor(Math.log2(1 + a.choices)) ||
-        b.score - a.score
+        b.score - a.score ||
+        a.id - b.id
     );
 }
 

@@ -38,7 +38,6 @@ export interface FindFilters {
 
 /** An endpoint that matches a task. */
 export interface FoundEndpoint extends Found {
-    id: number;
     site: string;
 }
 
