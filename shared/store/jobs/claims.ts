@@ -2,6 +2,7 @@ import type { WaitingFor } from '../../domain/jobs/states.ts';
 import type { Effect } from '../../domain/types.ts';
 import { columnList, columns, type Db } from '../../platform/db.ts';
 import { compose, runComposed } from '../../platform/prepared-query.ts';
+import { noteSizes, planned } from './planned.ts';
 
 /** A claimed job. It belongs to one worker until it starts, waits again or ends. */
 export interface ClaimedJob {
@@ -80,9 +81,19 @@ const ANY_QUEUED = `(
     or exists (select from batches where finished_at is null and queued > 0)
 )`;
 
-const LOCK = compose(`select ${ANY_QUEUED} and pg_try_advisory_xact_lock(:key) as won`, { key: 'bigint' });
+interface Lock {
+    won: boolean;
+    /** Sizes in bytes. */
+    jobs: number;
+    accounts: number;
+}
 
-/** Planned once per connection: planning takes longer than a claim. */
+const LOCK = compose(
+    `select ${ANY_QUEUED} and pg_try_advisory_xact_lock(:key) as won, pg_relation_size('jobs') as jobs, pg_relation_size('job_accounts') as accounts`,
+    { key: 'bigint' },
+);
+
+/** Prepared: planning takes longer than a claim. */
 const CLAIM = compose(
     `
     with active as (
@@ -155,7 +166,8 @@ const CLAIM = compose(
  */
 export async function claimJobs(db: Db, operations: readonly string[], { accounts, sites }: Capacity): Promise<ClaimedJob[]> {
     return db.transaction(async (trx) => {
-        const [lock] = await runComposed<{ won: boolean }>(trx, LOCK, { key: CLAIMS_LOCK }, TIMEOUT_MS);
+        const [lock] = await runComposed<Lock>(trx, planned(LOCK), { key: CLAIMS_LOCK }, TIMEOUT_MS);
+        if (lock !== undefined) noteSizes(lock.jobs, lock.accounts);
         if (lock?.won !== true) return [];
         const values = {
             limit: operations.length,
@@ -166,7 +178,7 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
             sitesfree: [...sites.values()],
             stillsites: [...sites].filter(([, free]) => free === 0).map(([site]) => site),
         };
-        return runComposed<ClaimedJob>(trx, CLAIM, values, TIMEOUT_MS);
+        return runComposed<ClaimedJob>(trx, planned(CLAIM), values, TIMEOUT_MS);
     });
 }
 
