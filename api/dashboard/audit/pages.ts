@@ -31,8 +31,7 @@ async function showAudit(visit: WorkspaceVisit): Promise<Shown> {
             })),
             typed: { action },
             actions: [{ value: '', label: 'everything' }, ...ACT_NAMES.map((name) => ({ value: name, label: name }))],
-            isFirst: query('cursor') === undefined,
-            newest: `${PATH}?${new URLSearchParams(filter)}`,
+            newest: query('cursor') === undefined ? undefined : `${PATH}?${new URLSearchParams(filter)}`,
             older: next === null ? undefined : `${PATH}?${new URLSearchParams({ ...filter, cursor: next })}`,
         },
     };

@@ -4,11 +4,9 @@ import { hasEnded } from '../../../shared/domain/connections/connection.ts';
 import { hostOf, MAX_REDIRECTS, redirectProblem } from '../../../shared/domain/connections/redirect-urls.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import { redirectUrls, setRedirectUrls } from '../../../shared/store/connections/oauth.ts';
-import { type Fields, line, readFields } from '../fields.ts';
+import { type Fields, line, type Problems, readFields } from '../fields.ts';
 import { type Answer, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { showNew } from './new.ts';
-
-type Problems = Readonly<Record<string, string>>;
 
 /** GET /dashboard/connections: the newest 100 connections that the visitor may use. */
 export async function listConnections(visit: WorkspaceVisit, problems: Problems = {}): Promise<Answer> {

@@ -1,10 +1,8 @@
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { offerOf } from '../../../shared/fetch/latest-offer.ts';
-import { keepTyped } from '../fields.ts';
+import { keepTyped, type Problems } from '../fields.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { type Way, waysOf } from './ways.ts';
-
-type Problems = Readonly<Record<string, string>>;
 
 /** GET /dashboard/connections/new: asks for the credentials that the site accepts, as its schema describes them. */
 export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {

@@ -30,7 +30,7 @@ export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
             balance,
             plan: workspace.plan,
             mayRead: mayRead(visit),
-            isFirst: before === undefined,
+            newest: before && PATH,
             movements: movements.map((movement) => ({ ...movement, reason: reasonOf(movement), call: callOf(visit, movement) })),
             older: next && address(PATH, { cursor: await app.cursors.seal(cursorScope(visit), [...next]) }),
         },
