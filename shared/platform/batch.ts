@@ -8,8 +8,6 @@ export interface Batch<Item, Verdict> {
      * and with `WaitedTooLong` if its batch never started. In the last two cases nothing was done.
      */
     add(item: Item): Promise<Verdict>;
-    /** Rejects the waiting items that match. */
-    turnAway(isMeant: (item: Item) => boolean, cause: unknown): void;
     /** Rejects new items. Resolves when all accepted items are settled. */
     close(): Promise<void>;
 }
@@ -69,7 +67,6 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
                 watchWaiting();
             });
         },
-        turnAway: (isMeant, cause) => rejectWaiting(({ item }) => isMeant(item), cause),
         async close() {
             isClosed = true;
             if (waiting.length > 0 || inFlight > 0) await new Promise<void>((resolve) => idleWaiters.push(resolve));
