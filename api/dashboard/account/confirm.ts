@@ -12,11 +12,6 @@ import { passwordFault } from './check-password.ts';
 import { waitText } from './fields.ts';
 import { codeMail } from './mails.ts';
 
-/** Asks the signed-in user to prove their identity again, before a step that could give the account to somebody else. */
-export async function showConfirm(visit: PersonalVisit): Promise<Answer> {
-    return form(visit, {});
-}
-
 /** Accepts a passkey or the password, or a mailed code from users who have neither. Then redirects to `next`. */
 export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
@@ -25,7 +20,7 @@ export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
         : (await hasPassword(visit))
           ? await passwordProblems(visit)
           : await codeProblems(visit);
-    if (problems !== undefined) return form(visit, problems);
+    if (problems !== undefined) return showConfirm(visit, problems);
     await confirmSession(app.db, me.sessionId);
     return { to: ownPath(fields.get('next'), '/dashboard') };
 }
@@ -33,9 +28,9 @@ export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
 /** Mails a code to a user without password and passkey. */
 export async function mailCode(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
-    if ((await hasPassword(visit)) || (await hasPasskey(visit))) return form(visit, {});
+    if ((await hasPassword(visit)) || (await hasPasskey(visit))) return showConfirm(visit);
     const wait = await takeAttempts(app.db, [['code mailed to user', me.userId]]);
-    if (wait > 0) return { ...(await form(visit, tooOften(wait))), retryAfter: wait };
+    if (wait > 0) return { ...(await showConfirm(visit, tooOften(wait))), retryAfter: wait };
     await app.db.transaction(async (trx) => {
         await queueMail(trx, app.secrets, codeMail(me.email, await makeSessionCode(trx, me.sessionId)));
     });
@@ -75,7 +70,8 @@ function tooOften(wait: number): Problems {
     return { '': `Too many attempts; try again in ${waitText(wait)}.` };
 }
 
-async function form(visit: PersonalVisit, problems: Problems): Promise<Shown> {
+/** Asks the signed-in user to prove their identity again, before a step that could give the account to somebody else. */
+export async function showConfirm(visit: PersonalVisit, problems: Problems = {}): Promise<Shown> {
     const { fields, query } = visit;
     const next = ownPath(fields.get('next') ?? query('next'), '/dashboard');
     return {

@@ -11,16 +11,11 @@ import { address, waitText } from './fields.ts';
 import { passwordMail, resetMail } from './mails.ts';
 import { newPasswordProblem } from './new-password.ts';
 
-/** The form for a forgotten password. */
-export async function showForgot(visit: Visit): Promise<Answer> {
-    return forgotForm(visit, {});
-}
-
 /** Mails a link if the address has an account. Answer and response time are the same if it has none. */
 export async function forgotByForm(visit: Visit): Promise<Answer> {
     const { app, fields, client } = visit;
     const read = readFields(fields, { email: address });
-    if (!read.ok) return forgotForm(visit, read.problems);
+    if (!read.ok) return showForgot(visit, read.problems);
     const { email } = read.values;
     const wait = await takeAttempts(app.db, [
         ['link by client', client],
@@ -28,7 +23,7 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
     ]);
     if (wait > 0) {
         return {
-            ...forgotForm(visit, { '': `Too many requests from your network. Try again in ${waitText(wait)}.` }),
+            ...(await showForgot(visit, { '': `Too many requests from your network. Try again in ${waitText(wait)}.` })),
             retryAfter: wait,
         };
     }
@@ -91,7 +86,8 @@ async function findReset({ app }: Visit, token: string | undefined) {
     return { ...link, addressNormalised: email.ok ? email.value.normalised : link.address };
 }
 
-function forgotForm({ fields }: Visit, problems: Problems): Shown {
+/** The form for a forgotten password. */
+export async function showForgot({ fields }: Visit, problems: Problems = {}): Promise<Shown> {
     return { view: 'account/forgot', title: 'Forgot your password?', model: { problems, typed: keepTyped(fields) } };
 }
 

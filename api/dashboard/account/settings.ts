@@ -16,20 +16,15 @@ import { address, type Email, waitText } from './fields.ts';
 import { changeMail, passwordMail, takenMail } from './mails.ts';
 import { newPasswordProblem } from './new-password.ts';
 
-/** Shows the settings of the account: password, address, sessions, and deletion. */
-export async function showSettings(visit: PersonalVisit): Promise<Answer> {
-    return settings(visit, {});
-}
-
 /** Changes the password and ends all other sessions. */
 export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { password: secret, new_password: secret });
-    if (!read.ok) return settings(visit, { password: read.problems });
+    if (!read.ok) return showSettings(visit, { password: read.problems });
     const weak = newPasswordProblem(read.values.new_password, me.email);
-    if (weak !== undefined) return settings(visit, { password: { new_password: weak } });
+    if (weak !== undefined) return showSettings(visit, { password: { new_password: weak } });
     const wrong = await passwordFault(visit, visit.me, read.values.password);
-    if (wrong !== undefined) return settings(visit, { password: wrong });
+    if (wrong !== undefined) return showSettings(visit, { password: wrong });
     const hash = await hashPassword(visit, { emailNormalised: me.emailNormalised, isProven: true }, read.values.new_password);
     const change = async (trx: Db) => {
         await changePassword(trx, me.userId, hash, me.sessionId);
@@ -45,18 +40,18 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
 export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields, client } = visit;
     const read = readFields(fields, { email: address, password: secret });
-    if (!read.ok) return settings(visit, { address: read.problems });
+    if (!read.ok) return showSettings(visit, { address: read.problems });
     const { email, password } = read.values;
-    if (email.address === me.email) return settings(visit, { address: { email: 'This is already your address.' } });
+    if (email.address === me.email) return showSettings(visit, { address: { email: 'This is already your address.' } });
     const wrong = await passwordFault(visit, me, password);
-    if (wrong !== undefined) return settings(visit, { address: wrong });
+    if (wrong !== undefined) return showSettings(visit, { address: wrong });
     const wait = await takeAttempts(app.db, [
         ['foreign mail by user', me.userId],
         ['foreign mail by client', client],
     ]);
     if (wait > 0) {
         const problem = `Too many emails requested. Try again in ${waitText(wait)}.`;
-        return { ...(await settings(visit, { address: { email: problem } })), retryAfter: wait };
+        return { ...(await showSettings(visit, { address: { email: problem } })), retryAfter: wait };
     }
     visit.later(() => mailChange(visit, email));
     return { to: '/dashboard/settings', notice: 'address-pending' };
@@ -91,22 +86,24 @@ export async function endOneSession({ app, me, params }: PersonalVisit): Promise
 export async function deleteByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { password: secret });
-    if (!read.ok) return settings(visit, { deletion: read.problems });
+    if (!read.ok) return showSettings(visit, { deletion: read.problems });
     const wrong = await passwordFault(visit, visit.me, read.values.password);
-    if (wrong !== undefined) return settings(visit, { deletion: wrong });
+    if (wrong !== undefined) return showSettings(visit, { deletion: wrong });
     // Deleting the account changes these workspaces: the user leaves them, and an empty one loses its plan. So it needs their required
     // second factor.
     const locked = me.workspaces.filter((membership) => isLocked(me, membership)).map(({ name }) => name);
     if (locked.length > 0) {
-        return settings(visit, { deletion: { '': `Set up a second factor first. These workspaces require one: ${locked.join(', ')}.` } });
+        return showSettings(visit, {
+            deletion: { '': `Set up a second factor first. These workspaces require one: ${locked.join(', ')}.` },
+        });
     }
     const workspaces = await workspacesLeft(app.db, me.userId);
     const orphans = workspacesNeedingOwner(workspaces).map(({ name }) => name);
     if (orphans.length > 0)
-        return settings(visit, { deletion: { '': `Make someone else an owner of these workspaces first: ${orphans.join(', ')}.` } });
+        return showSettings(visit, { deletion: { '': `Make someone else an owner of these workspaces first: ${orphans.join(', ')}.` } });
     await endSubscriptions(app, workspaces);
     const isDone = await whileSignedIn(app.db, me, (trx) => deleteAccount(trx, me.userId), { alone: true });
-    if (!isDone) return settings(visit, { deletion: { '': 'One of your workspaces has changed. Please try again.' } });
+    if (!isDone) return showSettings(visit, { deletion: { '': 'One of your workspaces has changed. Please try again.' } });
     return { to: '/', notice: 'account-deleted', signOut: true };
 }
 
@@ -116,7 +113,8 @@ interface FormProblems {
     deletion?: Problems;
 }
 
-async function settings({ app, me, fields }: PersonalVisit, problems: FormProblems): Promise<Shown> {
+/** Shows the settings of the account: password, address, sessions, and deletion. */
+export async function showSettings({ app, me, fields }: PersonalVisit, problems: FormProblems = {}): Promise<Shown> {
     const [sessions, signIns] = await Promise.all([listSessions(app.db, me.userId), listSignIns(app.db, me.userId)]);
     return {
         view: 'account/settings',

@@ -5,20 +5,15 @@ import { type Answer, type PersonalVisit, pageNotFound } from '../page.ts';
 import { addedFactor, removedFactor } from './changed.ts';
 import { creationOptions, readNewPasskey, takesPasskeys } from './webauthn.ts';
 
-/** The page on which the browser creates a passkey. */
-export async function showNewPasskey(visit: PersonalVisit): Promise<Answer> {
-    return form(visit, {});
-}
-
 /** Stores the passkey that the browser created. */
 export async function addPasskeyByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { name: line({ maxLength: 60 }) });
-    if (!read.ok) return form(visit, read.problems);
+    if (!read.ok) return showNewPasskey(visit, read.problems);
     const made = takesPasskeys(app) ? await readNewPasskey(app, me.userId, fields.get('credential') ?? '') : undefined;
     const { name } = read.values;
     const isKept = made !== undefined && (await whileSignedIn(app.db, me, (trx) => addPasskey(trx, { ...made, userId: me.userId, name })));
-    if (!isKept) return form(visit, { '': 'Your browser could not create a passkey. Try again.' });
+    if (!isKept) return showNewPasskey(visit, { '': 'Your browser could not create a passkey. Try again.' });
     return addedFactor(visit, `the passkey ${name}`);
 }
 
@@ -29,7 +24,8 @@ export async function removePasskeyByForm(visit: PersonalVisit): Promise<Answer>
     return removedFactor(visit, `the passkey ${name}`);
 }
 
-async function form(visit: PersonalVisit, problems: Problems): Promise<Answer> {
+/** The page on which the browser creates a passkey. */
+export async function showNewPasskey(visit: PersonalVisit, problems: Problems = {}): Promise<Answer> {
     const { app, me, fields } = visit;
     const passkey = takesPasskeys(app) ? JSON.stringify(await creationOptions(app, me)) : undefined;
     return { view: 'factors/passkey', title: 'New passkey', model: { problems, typed: keepTyped(fields), passkey } };

@@ -7,21 +7,16 @@ import { line, type Problems, readFields } from '../fields.ts';
 import type { Answer, PersonalVisit, Visit } from '../page.ts';
 import { addedFactor, removedFactor } from './changed.ts';
 
-/** Shows the secret for an authenticator app, as text and as a QR code. */
-export async function showTotp(visit: PersonalVisit): Promise<Answer> {
-    return form(visit, {});
-}
-
 /** Adds the authenticator app after checking its first code. */
 export async function addTotp(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { code: line({ maxLength: 20 }) });
-    if (!read.ok) return form(visit, read.problems);
+    if (!read.ok) return showTotp(visit, read.problems);
     const wait = await takeAttempts(app.db, [['factor by account', me.userId]]);
-    if (wait > 0) return { ...(await form(visit, { '': `Too many attempts; try again in ${waitText(wait)}.` })), retryAfter: wait };
+    if (wait > 0) return { ...(await showTotp(visit, { '': `Too many attempts; try again in ${waitText(wait)}.` })), retryAfter: wait };
     const { code } = read.values;
     const verdict = await whileSignedIn(app.db, me, (db) => confirmTotp({ ...totpParts(visit), db }, me.userId, code));
-    if (verdict !== 'right') return form(visit, { code: 'This code is wrong or has expired. Enter the next one.' });
+    if (verdict !== 'right') return showTotp(visit, { code: 'This code is wrong or has expired. Enter the next one.' });
     await forgetAttempts(app.db, [['factor by account', me.userId]]);
     return addedFactor(visit, 'an authenticator app');
 }
@@ -37,7 +32,8 @@ export function totpParts({ app }: Visit): TotpParts {
     return { db: app.db, secrets: app.secrets, now: app.clock.now() };
 }
 
-async function form(visit: PersonalVisit, problems: Problems): Promise<Answer & { view: string }> {
+/** Shows the secret for an authenticator app, as text and as a QR code. */
+export async function showTotp(visit: PersonalVisit, problems: Problems = {}): Promise<Answer & { view: string }> {
     const { app, me } = visit;
     const { hasTotp } = await factorsOf(app.db, me.userId);
     const shown = { view: 'factors/totp', title: 'Authenticator app' };
