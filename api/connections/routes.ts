@@ -1,11 +1,4 @@
-import {
-    deleteConnection,
-    getConnection,
-    getConnections,
-    patchConnection,
-    postConnection,
-    testConnection,
-} from '../../shared/contracts/connections.ts';
+import * as contracts from '../../shared/contracts/connections.ts';
 import { authorizeConnection, deleteOAuthClient, putOAuthClient } from '../../shared/contracts/oauth.ts';
 import { audited } from '../admission/count-in-window.ts';
 import { inTurn } from '../admission/writes.ts';
@@ -18,13 +11,13 @@ import { deleteClient, putClient } from './oauth-clients.ts';
 import { testOne } from './test-connection.ts';
 
 export const connectionRoutes = [
-    serve(postConnection, audited(addConnection)),
-    serve(getConnections, listMine),
-    serve(getConnection, readOne),
-    serve(patchConnection, audited(changeOne)),
-    serve(testConnection, testOne),
+    serve(contracts.postConnection, audited(addConnection)),
+    serve(contracts.getConnections, listMine),
+    serve(contracts.getConnection, readOne),
+    serve(contracts.patchConnection, audited(changeOne)),
+    serve(contracts.testConnection, testOne),
     serve(authorizeConnection, audited(inTurn(authorize))),
     serve(putOAuthClient, audited(inTurn(putClient))),
     serve(deleteOAuthClient, audited(inTurn(deleteClient))),
-    serve(deleteConnection, audited(inTurn(deleteOne))),
+    serve(contracts.deleteConnection, audited(inTurn(deleteOne))),
 ];
