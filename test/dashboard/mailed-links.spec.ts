@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { isOperator } from '../../api/dashboard/operators.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
-import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
+import { findSignedIn, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
@@ -98,6 +99,15 @@ describe('an account', function () {
             expect((await world.app.credits.balance(userId))?.available).to.equal(1000);
             const { rows } = await world.app.db.raw('select invited_by from users where id = ?', [userId]);
             expect(rows[0].invited_by).to.equal(inviterId);
+        });
+
+        it('is no operator by another spelling than that of OPERATOR_EMAILS, since that may be another mailbox', async () => {
+            const person = await signUp(world, 'ops+evil@pages.example');
+            await person.get((await mail.mailTo('ops+evil@pages.example')).link ?? '');
+            const who = (await findSignedIn(world.app.db, person.cookies.get('routebook_session') ?? '')) as SignedIn;
+            expect([who.isVerified, isOperator(world.app, who)]).to.deep.equal([true, false]);
+            expect(isOperator(world.app, { ...who, email: 'OPS@Pages.example' }), 'another case').to.equal(true);
+            expect(await deleteAccount(world.app.db, who.userId)).to.equal(true);
         });
 
         it('is no operator before the link was opened, even if OPERATOR_EMAILS contains it', async () => {
