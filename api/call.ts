@@ -30,7 +30,6 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
     clientAddress: string;
     /** The request itself, for a route that reads its body as a stream. */
     request: Request;
-    /** One header of the request, or undefined. */
     header(name: string): string | undefined;
     /** Aborted when the caller hangs up. */
     gone: AbortSignal;

@@ -38,7 +38,6 @@ interface WaitingRoom {
     taken: number;
 }
 
-/** Creates an empty queue. */
 export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: KeyedQueueOptions<Turn>): KeyedQueue<Turn> {
     const { atOnce = Number.POSITIVE_INFINITY, waitingPerKey = Number.POSITIVE_INFINITY, patienceMs, inOrder = (turns) => turns } = options;
     const room = options.room ?? { places: Number.POSITIVE_INFINITY, taken: 0 };
@@ -47,7 +46,6 @@ export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: Ke
     const waiting = new Map<Turn, () => void>();
     let works = 0;
 
-    /** Resolves when it is its turn. */
     async function wait(turn: Turn): Promise<void> {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
         const leave = (refusal: Refusal) => {

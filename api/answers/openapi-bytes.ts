@@ -4,7 +4,6 @@ import { gzip } from 'node:zlib';
 import { openApiDocument } from '../../shared/contracts/openapi.ts';
 import { stepsInTurns } from '../../shared/platform/turns.ts';
 
-/** The OpenAPI document as it is sent. */
 interface OpenApiBytes {
     tag: string;
     plain: Buffer;

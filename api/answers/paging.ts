@@ -7,7 +7,6 @@ type Pagination = NonNullable<Reply<unknown>['pagination']>;
 
 /** The requested page of a list. */
 export interface Page {
-    /** Maximum number of rows of a page. */
     limit: number;
     /** The cursor of the previous page; undefined for the first one. */
     from: Json | undefined;

@@ -13,7 +13,6 @@ export type Reader<T> = (text: string) => { ok: true; value: T } | { ok: false; 
 
 export type FormResult<T> = { ok: true; values: T } | { ok: false; problems: Problems };
 
-/** Maximum number of bytes of a form. */
 export const FORM_BYTES = 64 * 1024;
 
 /**

@@ -23,12 +23,10 @@ export async function listBatches(
     return { result, lines: table(['batch', 'status', 'succeeded', 'failed', 'of', 'made', 'name'], rows, paint) };
 }
 
-export async function showBatch({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> {
-    return presentBatch(await client().batches.get(batchId), paint);
-}
-
-export async function pauseBatch({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> {
-    return presentBatch(await client().batches.pause(batchId), paint);
+/** Shows a batch, or changes it and shows the result. */
+export function actOnBatch(act: 'get' | 'pause' | 'cancel') {
+    return async ({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> =>
+        presentBatch(await client().batches[act](batchId), paint);
 }
 
 interface ResumeOptions {
@@ -40,10 +38,6 @@ export async function resumeBatch({ client }: Session, batchId: string, { maxCre
     const limits = defined({ max_credits: maxCredits, stop_after_failures: stopAfterFailures });
     const batch = await client().batches.resume(batchId, limits);
     return { result: batch, lines: [`It continues: routebook batch follow ${batchId}`] };
-}
-
-export async function cancelBatch({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> {
-    return presentBatch(await client().batches.cancel(batchId), paint);
 }
 
 export async function retryBatch({ client }: Session, batchId: string, { code: codes }: { code?: string[] }): Promise<Done> {

@@ -52,14 +52,14 @@ export function addBatchCommands(program: Command, run: Run): void {
         .addOption(new Option('--status <status>', 'only those with this status').choices(BATCH_STATUSES))
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 100), 20)
         .action(run(async () => (await import('../batches/batches.ts')).listBatches));
-    const one = (name: 'show' | 'pause' | 'cancel', description: string) =>
+    const one = (name: string, act: 'get' | 'pause' | 'cancel', description: string) =>
         batch
             .command(name)
             .description(description)
             .argument('<batch>', 'bat_…')
-            .action(run(async () => (await import('../batches/batches.ts'))[`${name}Batch`]));
-    one('show', 'show the progress of a batch');
-    one('pause', 'start no further items until it is resumed');
+            .action(run(async () => (await import('../batches/batches.ts')).actOnBatch(act)));
+    one('show', 'get', 'show the progress of a batch');
+    one('pause', 'pause', 'start no further items until it is resumed');
     batch
         .command('resume')
         .description('start further items, with the rights of this key')
@@ -67,7 +67,7 @@ export function addBatchCommands(program: Command, run: Run): void {
         .option('--max-credits <n>', 'pause before the batch would cost more, instead of the limit before', wholeNumber(1, 1_000_000_000))
         .option('--stop-after-failures <n>', 'pause after this many further failures', wholeNumber(1, 1_000_000))
         .action(run(async () => (await import('../batches/batches.ts')).resumeBatch));
-    one('cancel', 'cancel the items that have not ended');
+    one('cancel', 'cancel', 'cancel the items that have not ended');
     batch
         .command('retry')
         .description('retry the items that did not succeed')

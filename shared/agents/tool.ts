@@ -1,7 +1,6 @@
 import type { JsonObject } from '../domain/types.ts';
 import type { Ask } from './ask.ts';
 
-/** Checked arguments of a call. */
 export type Arguments = Record<string, unknown>;
 
 /** The protocol's hints about what a call may change. */

@@ -135,7 +135,6 @@ function standardRefusals(
     return codes;
 }
 
-/** Error codes of every route. */
 export const COMMON_REFUSALS: readonly RefusalCode[] = [
     'VALIDATION_ERROR',
     'METHOD_NOT_ALLOWED',

@@ -15,7 +15,6 @@ export interface Library {
 
 /** A part of the documentation that the search can find. */
 export interface Passage {
-    /** The name of its page. */
     page: string;
     heading: string;
     path: string;

@@ -1,6 +1,5 @@
 import { WORKER_LIFE_MS } from './fleet.ts';
 
-/** The last known total of slots of all live workers. */
 interface KnownSlots {
     latest(): number;
     /** Records the answer of the store; -1 or absent: the store knows no worker. */

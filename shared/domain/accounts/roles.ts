@@ -12,7 +12,6 @@ const SCOPES_OF_ROLES: Readonly<Record<Role, readonly RouteScope[]>> = {
     billing: [],
 };
 
-/** Whether a role manages the workspace. */
 export function isManager(role: Role): boolean {
     return role === 'owner' || role === 'admin';
 }

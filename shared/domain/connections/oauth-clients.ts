@@ -23,7 +23,6 @@ export function strayProblem({ origins }: OAuthClient, site: string, entry: Pack
     return `The OAuth client for ${site} is for ${origins.join(', ')}, and the schema sends it to ${stray.join(', ')}: ${change}.`;
 }
 
-/** OAuth clients by normalised site. */
 export type OAuthClients = ReadonlyMap<string, OAuthClient>;
 
 /** Reads a file of clients; undefined if its format is wrong. */

@@ -1,4 +1,3 @@
-/** Maximum number of redirect URLs of a workspace. */
 export const MAX_REDIRECTS = 20;
 
 /** Why a list of redirect URLs is rejected; undefined if it is valid. */

@@ -27,7 +27,6 @@ export const FILE_SCHEMA: JsonObject = {
 
 const FIELDS = ['filename', 'content_type', 'base64'] as const;
 
-/** Whether a param with this schema takes a file. */
 export function isFileSchema(schema: JsonSchema | undefined): boolean {
     return isObject(schema) && schema['format'] === 'file';
 }
@@ -62,7 +61,6 @@ function isBase64(text: string): boolean {
     return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.replace(/={1,2}$/, ''));
 }
 
-/** The number of bytes that a base64 text encodes. */
 function decodedBytes(base64: string): number {
     const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
     return (base64.length / 4) * 3 - padding;

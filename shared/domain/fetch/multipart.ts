@@ -3,7 +3,6 @@ import { isObject } from '../json/schema/structure.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { asFile, withoutBytes } from './files.ts';
 
-/** A `multipart/form-data` body. */
 interface MultipartBody {
     bytes: Uint8Array;
     boundary: string;

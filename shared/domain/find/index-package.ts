@@ -4,7 +4,6 @@ import { endpointWords, MARKS } from './endpoint-words.ts';
 import { entryOf } from './entry.ts';
 import type { Phrases } from './phrases.ts';
 
-/** An endpoint as the index stores it. */
 interface IndexedEndpoint {
     /** Its index in the package. */
     place: number;

@@ -21,7 +21,6 @@ export interface TaskPart {
     isCovered?: true;
 }
 
-/** A parsed task. */
 export interface Task {
     parts: readonly TaskPart[];
     /** It contains digits or mentions a number, so the caller may know an id. */
