@@ -222,6 +222,33 @@ export const LATER_APPLICATIONS: readonly ShellApplication[] = [
                 --NotebookApp.allow_remote_access=True --notebook-dir=${folder}/books`;
         },
     },
+    {
+        name: 'mediawiki',
+        host: 'wiki.test',
+        ready: '/index.php/Main_Page',
+        visit: thirdVisits.visitMediaWiki,
+        script: (folder, port, npm) => `
+                mkdir data && cp -r ${join(npm, '../../root')}/usr/share/mediawiki wiki && cd wiki
+                rm -rf LocalSettings.php extensions images config && mkdir extensions images
+                php maintenance/install.php --dbtype sqlite --dbpath ${folder}/data --dbname wiki --server http://wiki.test:${port} \\
+                    --scriptpath '' --lang en --pass ${KEEPER.password} 'Harbour wiki' ${KEEPER.user}
+                for title in Tides Lights Ropes; do
+                    for step in First Second; do
+                        echo "$step words of $title. See [[Ropes]]. [[Category:Harbour]]" | php maintenance/edit.php -s "$step words" $title
+                    done
+                done
+                exec php -d display_errors=0 -S 127.0.0.1:${port}`,
+    },
+    {
+        name: 'alertmanager',
+        host: 'alerts.test',
+        ready: '/-/ready',
+        visit: thirdVisits.visitAlertmanager,
+        script: (_, port) => `
+                printf 'route:\\n  receiver: quiet\\nreceivers:\\n  - name: quiet\\n' > alerts.yml
+                exec prometheus-alertmanager --config.file alerts.yml --storage.path data \\
+                    --web.listen-address 127.0.0.1:${port} --cluster.listen-address=`,
+    },
 ];
 
 const GOODS = ['Hemp rope', 'Steel rope', 'Brass kettle', 'Iron kettle'];

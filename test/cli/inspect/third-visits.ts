@@ -302,6 +302,74 @@ export async function visitJupyter(context: BrowserContext, base: string): Promi
     await page.close();
 }
 
+/** Reads a wiki and its history, searches, edits a page, and asks its two APIs. */
+export async function visitMediaWiki(context: BrowserContext, base: string): Promise<void> {
+    const page = await context.newPage();
+    for (const title of ['Main_Page', 'Tides', 'Lights', 'Ropes']) await open(page, `${base}/index.php/${title}`);
+    for (const title of ['Tides', 'Lights'])
+        for (const action of ['history', 'info', 'edit']) await open(page, `${base}/index.php?title=${title}&action=${action}`);
+    for (const [title, oldid] of [
+        ['Tides', 2],
+        ['Lights', 4],
+    ])
+        for (const diff of ['', `&diff=${Number(oldid) + 1}`]) await open(page, `${base}/index.php?title=${title}${diff}&oldid=${oldid}`);
+    for (const name of ['RecentChanges', 'AllPages', 'Version', 'WhatLinksHere/Ropes', 'WhatLinksHere/Tides'])
+        await open(page, `${base}/index.php/Special:${name}`);
+    for (const words of ['words', 'second']) {
+        await open(page, `${base}/index.php/Tides`);
+        await page.fill('input[name=search]', words);
+        await Promise.all([page.waitForNavigation(), page.press('input[name=search]', 'Enter')]);
+    }
+    for (const title of ['Tides', 'Lights']) {
+        await open(page, `${base}/index.php?title=${title}&action=edit`);
+        await page.fill('#wpTextbox1', `Other words of ${title}`);
+        await Promise.all([page.waitForNavigation(), page.locator('#wpSave').click()]);
+    }
+    const api = (asked: string) => ask(page, 'GET', `/api.php?format=json&${asked}`);
+    for (const words of ['words', 'lights']) {
+        await api(`action=query&list=search&srsearch=${words}&srlimit=5`);
+        await api(`action=opensearch&search=${words}&limit=5`);
+        await ask(page, 'GET', `/rest.php/v1/search/page?q=${words}&limit=5`);
+    }
+    for (const title of ['Tides', 'Ropes']) {
+        await api(`action=parse&page=${title}&prop=text`);
+        await ask(page, 'GET', `/rest.php/v1/page/${title}`);
+        await ask(page, 'GET', `/rest.php/v1/page/${title}/history`);
+    }
+    await page.close();
+}
+
+/** Posts alerts, looks at them and their groups, and makes and ends silences. */
+export async function visitAlertmanager(context: BrowserContext, base: string): Promise<void> {
+    const page = await context.newPage();
+    await open(page, `${base}/`);
+    const json = (method: string, path: string, body?: object) => ask(page, method, `/api/v2/${path}`, body);
+    for (const name of ['LightOut', 'RopeTorn'])
+        await json('POST', 'alerts', [{ labels: { alertname: name, quay: 'north' }, annotations: { summary: `${name} at the quay` } }]);
+    for (const active of ['true', 'false']) {
+        await json('GET', `alerts?active=${active}&silenced=false&filter=quay%3D%22north%22`);
+        await json('GET', `alerts/groups?active=${active}&silenced=false`);
+    }
+    for (const comment of ['Known', 'Repaired']) {
+        const made = JSON.parse(
+            await json('POST', 'silences', {
+                matchers: [{ name: 'quay', value: 'north', isRegex: false, isEqual: true }],
+                startsAt: '2026-11-28T00:00:00Z',
+                endsAt: '2027-11-28T00:00:00Z',
+                createdBy: 'Keeper',
+                comment,
+            }),
+        ) as { silenceID: string };
+        await json('GET', `silence/${made.silenceID}`);
+        await json('DELETE', `silence/${made.silenceID}`);
+    }
+    for (const filter of ['quay%3D%22north%22', 'quay%3D%22south%22']) await json('GET', `silences?filter=${filter}`);
+    for (const path of ['status', 'receivers']) await json('GET', path);
+    await open(page, `${base}/#/silences`);
+    await page.waitForTimeout(800);
+    await page.close();
+}
+
 /** A request of the page's script with the token that the page keeps in a cookie. */
 async function askSafely(page: Page, method: string, path: string, body?: object): Promise<string> {
     return await page.evaluate(

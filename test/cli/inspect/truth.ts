@@ -76,7 +76,9 @@ function templateOf({ url }: PackageEndpoint): string {
 }
 
 function nameless(template: string): string {
-    return template.replaceAll(/\{[^{}]*\}/g, '{}');
+    const [path = '', query = ''] = template.replaceAll(/\{[^{}]*\}/g, '{}').split('?');
+    const pairs = decodeURIComponent(query).split('&').sort();
+    return `${path}?${pairs.join('&')}`;
 }
 
 function namesIn({ params = [] }: PackageEndpoint, source: string): string[] {
