@@ -127,12 +127,14 @@ function describeParamByAnswers(
  */
 function describeParamByPages(
     param: PackageParam,
-    { group }: Drafted,
+    { group, endpoint }: Drafted,
     { links, search }: RouteTexts,
     { place, texts: { labels, hints }, seen, names }: { place: number; texts: SiteTexts; seen: SeenTexts; names: Names },
 ): string | undefined {
     const { name, source } = param;
-    const label = mostUsual(labels.get(name), seen);
+    const field = source === 'body' ? fieldOf(endpoint, name) : name;
+    if (group.form?.hidden.has(field) === true) return `${describeParam(param)} A hidden input of the form; its page has the value.`;
+    const label = mostUsual(labels.get(field), seen);
     const hint = source === 'path' ? undefined : mostUsual(hints.get(name), seen);
     const byHint = hint === undefined ? undefined : `${describeParam(param)} ${hint}.`;
     if (label !== undefined && (source !== 'path' || group.form !== undefined)) return withLabel(param, label);
@@ -166,4 +168,10 @@ function withLabel(param: PackageParam, label: string): string {
     const { schema } = param;
     const type = isObject(schema) ? schema['type'] : undefined;
     return type === 'boolean' && !/^\W*whether/i.test(label) ? `Whether “${label}” is chosen.` : `${label.replace(/[.:…\s]+$/, '')}.`;
+}
+
+/** The field that a placeholder of the body fills (`issue[notes]` for `issue_notes`). */
+function fieldOf({ body }: PackageEndpoint, name: string): string {
+    const found = isObject(body) ? Object.entries(body).find(([, value]) => value === `{${name}}`) : undefined;
+    return found?.[0] ?? name;
 }

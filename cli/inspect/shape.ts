@@ -80,6 +80,8 @@ function foldFields(shape: Shape): void {
 export function isValueAsKey(key: string): boolean {
     if (!/^[\p{L}_$@][\p{L}\p{N}_$@.:-]{0,63}$/u.test(key) || personalKind(key) !== undefined || findSecrets(key) !== undefined)
         return true;
+    // Capitals inside and a digit at the end make no token of words (`wpTextbox1`).
+    if (/^[a-z]{2,}(?:[A-Z][a-z]{3,})+\d{0,2}$/.test(key)) return false;
     return ['uuid', 'hash', 'date', 'token', 'number', 'version'].includes(formOf(key)) || PROTOTYPE_KEYS.has(key);
 }
 

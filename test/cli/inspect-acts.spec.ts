@@ -207,6 +207,32 @@ describe('routebook inspect distinguishes routes at one address', () => {
         ]);
     });
 
+    it('describes fields with brackets by their labels, and hidden inputs as such', async () => {
+        const form =
+            '<form method="post" enctype="multipart/form-data" action="/boats/1"><input type="hidden" name="wpSection" value="1"><label for="t">Words about the boat</label><textarea id="t" name="boat[notes]"></textarea><input name="wpTextbox1"></form>';
+        const sent: [string, string][] = [
+            ['name="wpSection"', '1'],
+            ['name="boat[notes]"', 'x y'],
+            ['name="wpTextbox1"', 'x y'],
+        ];
+        const send = (path: string, parts: [string, string][]) => ({ method: 'POST', url: `${SHOP}/${path}/1`, parts, html: page('x') });
+        const inspected = await inspectCalls([
+            { url: `${SHOP}/boats/1`, html: page(form) },
+            send('boats', sent),
+            send('ropes', [['name="_method"', 'patch'], ...sent.slice(1, 2)]),
+        ]);
+        const said = (route: string) =>
+            endpointOf(inspected, route)
+                .params?.slice(1)
+                .map(({ name, description }) => [name, description]);
+        expect(said('POST /boats/{boat_id}')).to.deep.equal([
+            ['wpSection', 'The wp section. A hidden input of the form; its page has the value.'],
+            ['boat[notes]', 'Words about the boat.'],
+            ['wpTextbox1', 'The wp textbox1.'],
+        ]);
+        expect(said('POST /ropes/{rope_id}')).to.deep.equal([['boat_notes', 'Words about the boat.']]);
+    });
+
     it('splits calls of JSON-RPC 1.0, which says no version, and says where the items of a list come from', async () => {
         const call = (id: number, method: string, ...params: unknown[]) => ({
             method: 'POST',
