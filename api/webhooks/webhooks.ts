@@ -36,7 +36,8 @@ export async function deleteOne(call: WebhookCall): Promise<Reply<WebhookDeleted
 /** POST /v1/webhooks/{webhook_id}/rotate */
 export async function rotateOne(call: WebhookCall): Promise<Reply<WebhookEntry>> {
     const { app } = call;
-    const rotated = await store.rotateSecret(app.db, app.secrets, nameOf(call), byCall(call));
+    const { userId } = call.caller as Caller;
+    const rotated = await store.rotateSecret(app.db, app.secrets, nameOf(call), { userId, by: byCall(call) });
     if (rotated === undefined) throw webhookNotFound();
     return { answer: { ...presentWebhook(rotated.webhook), secret: rotated.secret } };
 }

@@ -161,6 +161,7 @@ describe('workspaces on the dashboard', function () {
         const [ofOwner, ofMember] = [await keyOf((await me(owner)).userId), await keyOf(memberId)];
         const body = { url: 'https://receiver.example/', events: ['job.*'] };
         const { webhook_id } = dataOf<WebhookEntry>(await ofOwner.call('POST', '/v1/webhooks', { body }));
+        const stopped = dataOf<WebhookEntry>(await ofMember.call('POST', '/v1/webhooks', { body: { ...body, enabled: false } }));
         const keysBefore = await listKeys(world.app.db, workspaceId);
         const answers: Promise<{ status: number }>[] = [];
         await world.app.db.transaction(async (trx) => {
@@ -171,16 +172,21 @@ describe('workspaces on the dashboard', function () {
                 () => member.send('/dashboard/keys', { name: 'late', expires: 'never', cap: '' }),
                 () => ofMember.call('POST', '/v1/webhooks', { body: { ...body, url } }),
                 () => ofMember.call('PATCH', `/v1/webhooks/${webhook_id}`, { body: { url } }),
+                () => ofMember.call('PATCH', `/v1/webhooks/${stopped.webhook_id}`, { body: { enabled: true } }),
+                () => ofMember.call('POST', `/v1/webhooks/${webhook_id}/rotate`),
             ];
             for (const send of requests) {
                 answers.push(send());
                 await eventually(waitingForLocks, (count) => count >= Math.min(answers.length, 3), 10_000);
             }
         });
-        expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal([303, 403, 403, 403]);
+        expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal([303, 403, 403, 403, 403, 403]);
         expect(await listKeys(world.app.db, workspaceId)).to.have.length(keysBefore.length);
         const webhooks = dataOf<WebhookEntry[]>(await ofOwner.call('GET', '/v1/webhooks'));
-        expect(webhooks.map(({ url }) => url)).to.deep.equal([body.url]);
+        expect(webhooks.map(({ url, enabled }) => [url, enabled])).to.deep.equal([
+            [body.url, false],
+            [body.url, true],
+        ]);
     });
 
     it('accept no form from a person who was removed while it arrived', async () => {

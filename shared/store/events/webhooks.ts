@@ -129,7 +129,7 @@ interface WebhookChange {
  */
 export async function changeWebhook(db: Db, name: WebhookName, change: WebhookChange, by: By): Promise<Webhook | undefined> {
     return db.transaction(async (trx): Promise<Webhook | undefined> => {
-        if (change.receiver !== undefined) await lockForKeyHolder(trx, { workspaceId: name.workspaceId, userId: change.userId });
+        await lockForKeyHolder(trx, { workspaceId: name.workspaceId, userId: change.userId });
         if (change.isEnabled === false) await holdSpreading(trx);
         const before = await lock(trx, name);
         if (before === undefined) return undefined;
@@ -180,11 +180,12 @@ export async function rotateSecret(
     db: Db,
     secrets: Secrets,
     name: WebhookName,
-    by: By,
+    { userId, by }: { userId: string; by: By },
 ): Promise<{ webhook: Webhook; secret: string } | undefined> {
     const secret = newWebhookSecret();
     const sealed = await secrets.seal(secret, WEBHOOK_PURPOSE);
     return db.transaction(async (trx) => {
+        await lockForKeyHolder(trx, { workspaceId: name.workspaceId, userId });
         if ((await lock(trx, name)) === undefined) return undefined;
         await queryWebhook(trx, name).update({
             sealed,
