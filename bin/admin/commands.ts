@@ -170,7 +170,7 @@ export const COMMANDS: readonly AdminCommand[] = [
     { name: 'site show', about: 'show a domain, its sites and who maintains it', takes: [DOMAIN], work: sites.show },
     {
         name: 'site block',
-        about: 'block a domain: nothing on it is called, within a second',
+        about: 'block a domain: within a second nothing of it is called, looked up or published',
         takes: [
             DOMAIN,
             option('--reason <text>', 'why', line(500)).makeOptionMandatory(),

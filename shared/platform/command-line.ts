@@ -2,8 +2,6 @@ import { type CommanderError, InvalidArgumentError } from 'commander';
 import { readBlockedPath, readTimes, type Times } from '../domain/site/policy-order.ts';
 import { type BlockedPath, MAX_REQUESTS_PER_MINUTE } from '../domain/site/site-policy.ts';
 
-/** What the command line of operators and that of everybody share. */
-
 /** The exit code of a commander error. Requested help is not an error. Commander has already printed the message. */
 export function usageExit({ exitCode, code, message }: CommanderError, isJson: boolean, terminal: { print(line: string): void }): number {
     if (exitCode === 0) return 0;

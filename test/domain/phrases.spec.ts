@@ -59,6 +59,7 @@ describe('a phrase dictionary', () => {
             ['a: b\n\na: c', 3, 'names a a second time'],
             ['a: b | c | d | e', 1, 'has more than two |'],
             ['a: b, --', 1, 'has a phrase without a word'],
+            ['a: b | c, b', 1, 'has b twice'],
             ['[words]\nmany: b', 2, 'is no list of words: nothing, little, change and work are'],
         ] as const) {
             expect(readPhrases(text), text).to.deep.equal({ ok: false, line, problem });

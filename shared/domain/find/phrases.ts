@@ -86,6 +86,8 @@ export function readPhrases(text: string, english = ''): ReadPhrases {
         if (more.length > 0) return wrong('has more than two |');
         const all = [...everywhere, ...inTask, ...named].filter((phrase) => phrase !== '');
         if (all.some((phrase) => stemsOf(phrase).length === 0)) return wrong('has a phrase without a word');
+        const twice = all.find((phrase, index) => all.indexOf(phrase) !== index);
+        if (twice !== undefined) return wrong(`has ${twice} twice`);
         if (heading === 'words') {
             const stems = all.flatMap((phrase) => stemsOf(phrase));
             if (name === 'nothing') for (const stem of stems) nothing.add(stem);
