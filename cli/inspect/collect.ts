@@ -186,14 +186,9 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
 function withFewWords(body: SentBody, choices: DispatchWords, url: URL): SentBody {
     if (body.sort !== 'operation') return body;
     const { doubtful, fixed } = body.operation;
-    if (
-        choices.tryAdd(
-            url,
-            doubtful.map((name) => [name, String(fixed[name])]),
-        )
-    )
-        return body;
-    const operation = doubtful.reduce<Operation | undefined>((one, name) => one && withoutAction(one, name), body.operation);
+    const changing = doubtful.filter((name) => !choices.tryAdd(url, [[name, String(fixed[name])]]));
+    if (changing.length === 0) return body;
+    const operation = changing.reduce<Operation | undefined>((one, name) => one && withoutAction(one, name), body.operation);
     if (operation !== undefined) return { ...body, operation };
     const fields = Object.entries({ ...fixed, ...(isObject(body.operation.given) ? body.operation.given : {}) });
     return { sort: 'fields', format: body.format, fields: new Map(fields.map(([name, value]) => [name, [value]])) };

@@ -48,7 +48,7 @@ function settleAddress(groups: readonly Group[]): Group[] {
     if (values.length + fields.length === 0) return [...groups];
     for (const group of groups) {
         for (const name of values) makeParam(group, name);
-        for (const name of fields) makeField(group, name);
+        for (const name of fields) if (group.operation?.doubtful.includes(name) === true) makeField(group, name);
     }
     const joined = new Map<string, Group>();
     for (const group of groups) {

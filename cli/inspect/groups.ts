@@ -220,8 +220,14 @@ function addBody(group: Group, sent: SentBody): void {
     const format = sent.sort === 'whole' ? 'json' : sent.format;
     group.body ??= { format, sendings: 0, fields: new Map(), whole: undefined };
     group.body.sendings++;
+    if (sent.sort === 'operation') addOperation(group, sent.operation);
     if (sent.sort === 'whole') addShape(wholeOf(group.body), sent.value);
     else addFields(group.body, sent.sort === 'fields' ? sent.fields : argumentsOf(sent.operation));
+}
+
+/** A call writes if any of its requests does. */
+function addOperation(group: Group, more: Operation | undefined): void {
+    if (group.operation !== undefined && more?.writes === true) group.operation = { ...group.operation, writes: true };
 }
 
 function wholeOf(body: Body): Shape {
@@ -278,6 +284,7 @@ function valuesIn(map: Map<string, Values>, name: string): Values {
 /** Adds the data of `more` to `group`; both are the same route. */
 export function mergeGroups(group: Group, more: Group): void {
     group.sendings += more.sendings;
+    addOperation(group, more.operation);
     for (const [name, values] of more.query) mergeValues(valuesIn(group.query, name), values);
     for (const [name, header] of more.headers) addHeader(group.headers, name, header);
     for (const { method, sendings } of more.authMethods.values()) addMethod(group, method, sendings);

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { isProgramWord, personalKind, wordsOf } from './harmless.ts';
 import { isPlural } from './segments.ts';
 
-/** A call that its body identifies and not its address: the constant part of the body, and the caller's arguments. */
+/** A call that its body identifies beside its address: the constant part of the body, and the caller's arguments. */
 export interface Operation {
     protocol: 'graphql' | 'json-rpc' | 'named' | 'override';
     name: string;
@@ -20,7 +20,7 @@ export interface Operation {
 }
 
 /**
- * Reads GraphQL and JSON-RPC; `undefined` for any other body. A query text that may contain a user's words is a `fault`.
+ * Reads GraphQL, JSON-RPC and fields that name an action; `undefined` for any other body. A query text that may contain a user's words is a `fault`.
  * @param readAnswer reads the JSON that answered it
  */
 export function operationOf(body: Json, path: string, readAnswer: () => Json | undefined): Operation | { fault: string } | undefined {
@@ -33,6 +33,8 @@ export function operationOf(body: Json, path: string, readAnswer: () => Json | u
 
 /** Fields that name the action, for programs that serve many actions at one address. */
 export const NAMES_ACTION = /^(?:method|action|call|cmd|command|do|op|operation|act|task|func|function|procedure)$/i;
+/** Those that are as often what a user writes (`{task: "Laundry"}`). Alone they name an action only at gateways. */
+const NAMES_DEED = /^(?:task|call|do|act|command)$/i;
 const ARGUMENTS = /^(?:arguments|args|params|parameters|payload|data|input)$/i;
 /** Fields beside name and arguments that the site ignores. */
 const IGNORED_FIELDS = /^(?:tag|id|seq|version)$/i;
@@ -48,14 +50,16 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
     if (keys.length > MAX_BESIDE) return undefined;
     const override = body['_method'];
     if (typeof override === 'string' && /^(?:put|patch|delete)$/i.test(override)) return overriding(override, body);
-    const [key, ...more] = keys.filter((one) => NAMES_ACTION.test(one) && isActionName(body[one]));
+    const actions = keys.filter((one) => NAMES_ACTION.test(one) && isActionName(body[one]));
+    const [key] = actions;
     if (key === undefined) return undefined;
     const rest = keys.filter((one) => one !== key);
     const at = rest.find((one) => ARGUMENTS.test(one) && isObject(body[one]));
     const isWrapped = rest.every((one) => one === at || IGNORED_FIELDS.test(one)) && (at !== undefined || /rpc/i.test(path));
     if (isWrapped) return operationNamed({ [key]: body[key] ?? '' }, body[at ?? ''] ?? undefined, at ?? 'arguments', []);
     const isGateway = GATEWAY.test(path);
-    const fixed = [key, ...more].filter((one, place) => (place === 0 && isGateway) || isProgramWord(String(body[one])));
+    const mayName = (one: string) => (isGateway || actions.length > 1 || !NAMES_DEED.test(one)) && isProgramWord(String(body[one]));
+    const fixed = actions.filter((one) => (one === key && isGateway) || mayName(one));
     if (fixed.length === 0) return undefined;
     const given = keys.filter((one) => one !== '__proto__' && !fixed.includes(one)).map((one) => [one, body[one] ?? null]);
     const named = Object.fromEntries(fixed.map((one) => [one, body[one] ?? '']));
@@ -79,15 +83,23 @@ function overriding(method: string, { _method, ...given }: JsonObject): Operatio
 
 function operationNamed(fixed: JsonObject, given: Json | undefined, argumentsAt: string, doubtful: readonly string[]): Operation {
     const name = Object.values(fixed).join('.');
-    return { protocol: 'named', name, key: `named ${name}`, writes: !readsByName(name), fixed, argumentsAt, given, doubtful };
+    const reads = Object.entries(fixed).map(([field, value]) => readsByName(String(value), doubtful.includes(field)));
+    // The other field may say the change (`method=ban&op=list`).
+    const writes =
+        !reads.includes(true) || Object.values(fixed).some((value, place) => reads[place] !== true && !NO_VERB.test(String(value)));
+    return { protocol: 'named', name, key: `named ${name}`, writes, fixed, argumentsAt, given, doubtful };
 }
 
-/** The operation if the field `name` is a value of the caller; `undefined` if nothing else names the operation. */
-export function withoutAction({ fixed, given, argumentsAt, doubtful }: Operation, name: string): Operation | undefined {
+/**
+ * The operation if the field `name` is a value of the caller; `undefined` if nothing else names the operation. The value may still say a
+ * change.
+ */
+export function withoutAction({ fixed, given, argumentsAt, doubtful, writes }: Operation, name: string): Operation | undefined {
     const { [name]: value = '', ...others } = fixed;
     if (Object.keys(others).length === 0) return undefined;
     const left = doubtful.filter((one) => one !== name);
-    return operationNamed(others, isObject(given) ? { [name]: value, ...given } : given, argumentsAt, left);
+    const operation = operationNamed(others, isObject(given) ? { [name]: value, ...given } : given, argumentsAt, left);
+    return { ...operation, writes: writes || operation.writes };
 }
 
 const MAX_BESIDE = 60;
@@ -100,21 +112,23 @@ function isActionName(name: Json | undefined): name is string {
  * Whether the name of a call says that it changes nothing: `torrent-get`, `listUsers`, `session.stats`, `core.get_config`. A verb of
  * change counts whatever else a name says (`user.get_and_delete`). No list has all such verbs, and words of reading are often nouns
  * (`archive_list`, `start_search`, `list_clone`), so they count only where they are the verb: before several things or a word that joins
- * them (`find_by_owner`), or beside a word that cannot be one.
+ * them (`find_by_owner`), or beside a word that cannot be one. A doubtful name may be a value, such as a status: it says a verb and its
+ * thing.
  */
-function readsByName(name: string): boolean {
+function readsByName(name: string, isDoubtful = false): boolean {
     if (wordsOf(name).some((word) => CHANGES.test(word))) return false;
     const words = wordsOf(name.split(/[./:]/).at(-1) ?? '');
     const [first = '', second = '', last = ''] = [words[0], words[1], words.at(-1)];
+    if (isDoubtful && words.length === 1) return false;
     if (/^(?:get|describe|fetch)$/.test(first) || /^(?:get|find)$/.test(last)) return true;
     if (/^(?:list|find|search|lookup|count)$/.test(first) && (words.length === 1 || isPlural(last) || JOINS.test(second))) return true;
-    return READS.test(last) && (words.length === 1 || (words.length === 2 && NO_VERB.test(first)));
+    return !isDoubtful && READS.test(last) && (words.length === 1 || (words.length === 2 && NO_VERB.test(first)));
 }
 
 /** Alone, or behind a thing. `read` often marks as read (`messages.read`). */
 const READS = /^(?:list|search|qsearch|query|count|show|lookup|stats|status|info|suggest|autocomplete|ping|version)$/;
 const JOINS = /^(?:all|by|first|for|in|many|of|one)$/;
-const NO_VERB = /^(?:account|app|daemon|device|node|server|session|system|torrent|user)$/;
+const NO_VERB = /^(?:account|app|daemon|device|node|rpc|server|session|system|torrent|user)$/;
 /** With words that join a second verb (`find_or_make`). */
 const CHANGES =
     /^(?:add|and|append|apply|approve|assign|block|cancel|clear|clone|close|copy|create|decrement|delete|destroy|disable|drop|edit|enable|execute|import|increment|insert|install|invite|kick|lock|mark|merge|modify|move|or|patch|publish|purge|put|remove|rename|replace|reset|restart|revoke|rotate|save|send|set|start|stop|submit|subscribe|swap|toggle|trash|unlock|unset|unsubscribe|update|upgrade|upload|upsert|write)$/;

@@ -143,6 +143,77 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(bodies(saved)).to.deep.equal([{ name: 'save', body: { action: 'save', task: '{task}' }, effect: undefined }]);
     });
 
+    it('drafts a call with several words of action as a write, unless every one of them reads', async () => {
+        const effectsOf = async (...forms: Record<string, string>[]) => {
+            const calls = forms.map((form) => ({ method: 'POST', url: `${SHOP}/ajax.php`, form, json: { saved: true } }));
+            return bodies(await inspectCalls(calls)).map(({ name, effect }) => `${name} ${effect ?? 'write'}`);
+        };
+        for (const method of ['view', 'getBoats'])
+            expect(await effectsOf({ op: 'list', method }, { op: 'list', method: 'delete' })).to.deep.equal(['list write']);
+        expect(await effectsOf({ method: 'ban', op: 'list' })).to.deep.equal(['ban write']);
+        expect(await effectsOf({ method: 'pay', op: 'status' })).to.deep.equal(['pay write']);
+        expect(await effectsOf({ op: 'list', page: '2' })).to.deep.equal(['list read']);
+    });
+
+    it('takes a bare noun at an ordinary address for no read', async () => {
+        const send = (body: object, json: object) => ({ method: 'POST', url: `${SHOP}/orders`, body, json });
+        const inspected = await inspectCalls([
+            send({ action: 'status', status: 'done' }, { order: 1 }),
+            send({ action: 'list', item: 7, price: 3 }, [{ listed: true }]),
+            send({ action: 'buy', item: 7 }, { bought: 1, by: 'x' }),
+            send({ action: 'list_boats' }, [{ boats: 1 }]),
+            send({ action: 'server_status' }, { up: 7 }),
+        ]);
+        expect(bodies(inspected).map(({ name, effect }) => `${name} ${effect ?? 'write'}`)).to.deep.equal([
+            'status write',
+            'list write',
+            'buy write',
+            'list_boats read',
+            'server_status write',
+        ]);
+    });
+
+    it('keeps an action that is certain, though the same field is a value of another action', async () => {
+        const send = (form: Record<string, string>) => ({ method: 'POST', url: `${SHOP}/ajax.php`, form, json: { ok: true } });
+        const inspected = await inspectCalls([
+            send({ action: 'save' }),
+            send({ action: 'remove' }),
+            send({ op: 'boats', action: 'rename' }),
+        ]);
+        expect(bodies(inspected).map(({ body }) => body)).to.deep.equal([
+            { action: 'save' },
+            { action: 'remove' },
+            { op: 'boats', action: '{action}' },
+        ]);
+    });
+
+    it('keeps an action beside a field that keeps changing', async () => {
+        const answers = [{ rows: [1] }, [{ id: 1, more: 'x' }], { saved: { by: 'x', at: 1 } }];
+        const letters = (place: number) => String.fromCharCode(97 + (place % 26), 97 + Math.floor(place / 26));
+        const calls = ['getRows', 'getList', 'storeRow'].flatMap((op, kind) =>
+            Array.from({ length: kind === 2 ? 70 : 1 }, (_, place) => ({
+                method: 'POST',
+                url: `${SHOP}/data`,
+                body: { op, command: `go-${letters(place)}`, place },
+                json: answers[kind],
+            })),
+        );
+        expect(bodies(await inspectCalls(calls)).map(({ body }) => body)).to.deep.equal(
+            ['getRows', 'getList', 'storeRow'].map((op) => ({ op, command: '{command}', place: '{place}' })),
+        );
+    });
+
+    it('makes no call of a word that a user wrote', async () => {
+        const todo = (task: string, json: object) => ({ method: 'POST', url: `${SHOP}/todos`, body: { task }, json });
+        const inspected = await inspectCalls([
+            todo('Laundry', { id: 1 }),
+            todo('Call-mum', [{ due: 'x' }]),
+            todo('Paint', { colours: [1], more: 'x' }),
+        ]);
+        expect(routesOf(inspected)).to.deep.equal(['POST /todos']);
+        expect(JSON.stringify(inspected.package)).not.to.match(/laundry|mum|paint/i);
+    });
+
     it('makes a param of a field that always had one word, unless it names an action', async () => {
         const make = (name: string) => ({ method: 'POST', url: `${SHOP}/flags`, body: { action: 'create', type: 'release', name } });
         const inspected = await inspectCalls(['a', 'b', 'c', 'd'].map(make));
