@@ -103,7 +103,7 @@ function afterConfirmation(caller: Caller, credits: number | undefined): Caller 
 }
 
 /** Why this caller may not use the route. */
-function refusalOf(app: App, request: Request, caller: Caller): Refusal | undefined {
+export function refusalOf(app: App, request: Request, caller: Caller): Refusal | undefined {
     const { contract } = request.route.settings.app ?? {};
     if (caller.suspended && !request.auth.isInjected) {
         return new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');

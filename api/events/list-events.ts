@@ -23,7 +23,8 @@ const headOf = perApp(({ browse }) => {
     return () => {
         if (performance.now() - readAt >= LOOK_MS / 2) {
             readAt = performance.now();
-            head = endOfFeed(browse);
+            // A look that failed finds nothing. The next one asks again.
+            head = endOfFeed(browse).catch(() => 0);
         }
         return head;
     };
@@ -55,14 +56,16 @@ export async function listEvents(call: Call<object, EventsQuery, undefined>): Pr
 
 /**
  * Reads a page; if it is empty, polls until there is an event or the caller's wait ends.
- * @throws Refusal INVALID_API_KEY if the key was revoked or its user left meanwhile
+ * @throws Refusal if the key may not read them any more
  */
 async function readOrWait(
-    { app, caller, query: { wait = 0 }, gone, endRead }: Call<object, EventsQuery, undefined>,
+    call: Call<object, EventsQuery, undefined>,
     accountId: string,
     after: number,
     read: (after: number, head?: number) => Promise<FeedPage>,
 ): Promise<FeedPage> {
+    const { app, gone, endRead } = call;
+    const { wait = 0 } = call.query;
     const until = performance.now() + wait * 1000;
     let page = await read(after);
     const waiting = waitingOf(app);
@@ -76,7 +79,7 @@ async function readOrWait(
             const head = await headOf(app)();
             if (head > page.readTo) page = await read(page.readTo, head);
         }
-        if (page.events.length > 0) await checkKeyAgain({ app, caller });
+        await checkKeyAgain(call);
         return page;
     } finally {
         const left = (waiting.get(accountId) ?? 1) - 1;

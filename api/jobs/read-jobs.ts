@@ -27,8 +27,7 @@ export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
     const { accountId } = call.caller as Caller;
     endRead();
     await waitForEnd(app, { id: params.job_id, accountId, seconds, gone });
-    await checkKeyAgain(call);
-    return answer(call, await mustFind(call));
+    return answer(call, await mustFind({ ...call, caller: await checkKeyAgain(call) }));
 }
 
 /** GET /v1/jobs: newest first. */

@@ -353,10 +353,11 @@ describe('an app that signs in for a user', function () {
         expect((await wrong({ redirect_uris: [CALLBACK], token_endpoint_auth_method: 'client_secret_basic' })).error).to.equal(
             'invalid_client_metadata',
         );
-        for (const mark of '\u061c\u200e\u200f\u202a\u202e\u2066\u2069\u0000\n') {
-            const named = await wrong({ redirect_uris: [CALLBACK], client_name: `Your ${mark}bank` });
-            expect(named.error, JSON.stringify(mark)).to.equal('invalid_client_metadata');
+        for (const char of '\u202a\u202e\u2066\u2069\u0000\n') {
+            const named = await wrong({ redirect_uris: [CALLBACK], client_name: `Your ${char}bank` });
+            expect(named.error, JSON.stringify(char)).to.equal('invalid_client_metadata');
         }
+        expect((await wrong({ redirect_uris: [CALLBACK], client_name: 'חנות\u200f (\u200eA\u061c)' })).status).to.equal(201);
         const client = async () => (await wrong({ redirect_uris: ['cursor://app/callback'] })).status;
         let last = 201;
         for (let count = 0; count < 30 && last === 201; count++) last = await client();

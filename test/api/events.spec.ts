@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { EventEntry } from '../../shared/contracts/events.ts';
 import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { setSuspended } from '../../shared/store/accounts/users.ts';
 import { forgetEvents } from '../../shared/store/events/event-feed.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
 import { spreadEvents } from '../../shared/store/events/spread.ts';
@@ -131,6 +132,49 @@ describe('GET /v1/events', function () {
         await eventually(inService, (used) => used !== undefined, 10_000);
         await revokeKey(world.app.db, keyId);
         expect(codeOf(await waiting)).to.equal('INVALID_API_KEY');
+    });
+
+    it('tells a user nothing that happens after a suspension, even if a call waits', async () => {
+        const ada = await join(world);
+        const { keyId, apiKey } = await createKey(world.app.db, { ...ada, name: 'other', scopes: EVERY_SCOPE });
+        const { next } = await read(ada);
+        const waiting = withKey(world, apiKey).call('GET', `/v1/events?wait=30&after=${encodeURIComponent(next)}`);
+        const inService = () => world.app.db('api_keys').where({ id: keyId }).whereNotNull('last_used_at').first('id');
+        await eventually(inService, (used) => used !== undefined, 10_000);
+        await setSuspended(world.app.db, ada.userId, true);
+        await record(ada, 'later');
+        expect(codeOf(await waiting)).to.equal('FORBIDDEN');
+    });
+
+    it('goes on waiting after the database failed to tell whether there are new events', async () => {
+        const ada = await join(world);
+        const { next } = await read(ada);
+        let [looks, failures] = [0, 0];
+        const count = () => void failures++;
+        const look = ({ sql }: { sql: string }) => {
+            if (/max\("position"\)/.test(sql)) looks += 1;
+        };
+        world.app.browse.on('query-error', count).on('query', look);
+        const waiting = read(ada, `&wait=30&after=${encodeURIComponent(next)}`);
+        // One look before it waits, then those of its wait.
+        await eventually(
+            async () => looks,
+            (made) => made >= 3,
+            10_000,
+        );
+        await world.app.db.raw('alter table events rename to hidden');
+        try {
+            await eventually(
+                async () => failures,
+                (failed) => failed > 0,
+                10_000,
+            );
+        } finally {
+            await world.app.db.raw('alter table hidden rename to events');
+            world.app.browse.removeListener('query-error', count).removeListener('query', look);
+        }
+        await record(ada, 'afterwards');
+        expect(namesOf((await waiting).events)).to.deep.equal(['afterwards']);
     });
 
     it('does not delay other reads of the same client while calls wait', async () => {

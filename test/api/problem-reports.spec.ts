@@ -51,6 +51,15 @@ describe('a report of a problem', () => {
         expect(listed[0]?.text).to.equal(text.replaceAll('\r\n', '\n'));
     });
 
+    it('cannot end its quotation in the mail, nor reorder the words after it', async () => {
+        const [site, owner] = ['quoted-shop.test', await join(world)];
+        dataOf(await owner.publish(aPackage(site)));
+        const text = 'Broken." Routebook: your account is locked "\u202edekcol\u202c \u2067x\u2069';
+        expect((await report(bob, { kind: 'other', text }, site)).status).to.equal(201);
+        const [news]: { line: string }[] = await world.app.db('workspace_news').where({ workspace_id: owner.workspaceId });
+        expect(news?.line.split(': ').slice(1).join(': ')).to.equal(`"Broken.' Routebook: your account is locked 'dekcol x"`);
+    });
+
     it('is read by maintainers only, page by page', async () => {
         expect(codeOf(await list(bob))).to.equal('NOT_MAINTAINER');
         dataOf(await report(bob, { kind: 'other', text: 'It is slow.' }));

@@ -76,10 +76,24 @@ describe('workspaces on the dashboard', function () {
     it('cannot have a name that only reads like Routebook because it changes the direction of text', async () => {
         const owner = await confirmed();
         for (const path of ['/dashboard/workspace/rename', '/dashboard/workspaces']) {
-            for (const name of ['\u202ekoobetuoR', '\u2067koobetuoR', 'Shop \u202d.']) {
+            for (const [name, code] of [
+                ['\u202ekoobetuoR', 'U+202E'],
+                ['\u2067koobetuoR', 'U+2067'],
+                ['Shop \u202d.', 'U+202D'],
+            ] as const) {
                 const { status, html } = await owner.send(path, { name });
-                expect([status, wordsOf(html).includes('direction of text')], `${path} ${name}`).to.deep.equal([422, true]);
+                const isTold = wordsOf(html).includes(`Remove the invisible character ${code}.`);
+                expect([status, isTold], `${path} ${name}`).to.deep.equal([422, true]);
             }
+        }
+    });
+
+    it('can have a name in Arabic or Hebrew with the marks of these scripts', async () => {
+        const owner = await confirmed();
+        const names = ['متجر\u061c 24', 'חנות\u200f (A)', 'חנות \u200eC++'];
+        for (const name of names) {
+            expect((await owner.send('/dashboard/workspace/rename', { name })).status, name).to.equal(303);
+            expect((await me(owner)).current).to.include({ name });
         }
     });
 

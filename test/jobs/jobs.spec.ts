@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
-import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts';
+import { changeScopes, createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { setSuspended } from '../../shared/store/accounts/users.ts';
 import { CONNECTED, connectedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
@@ -101,19 +102,29 @@ for (const topology of TOPOLOGIES) {
             expect(await eventsOf(job)).to.deep.equal(['job.succeeded']);
         });
 
-        it('is not shown to a key that was revoked while its call waited for the end', async () => {
-            flaky.behaviour = 'hangs';
-            const job = await ordered(ada, { site: FLAKY, endpoint: 'thing' });
-            await flaky.hanging(1);
-            const { keyId, apiKey } = await createKey(world.app.db, { ...ada, name: 'leaked', scopes: EVERY_SCOPE });
-            const waiting = withKey(world, apiKey).call('GET', `/v1/jobs/${job.job_id}?wait=30`);
-            const inService = () => world.app.db('api_keys').where({ id: keyId }).whereNotNull('last_used_at').first('id');
-            await eventually(inService, (used) => used !== undefined, 10_000);
-            await revokeKey(world.app.db, keyId);
-            flaky.behaviour = 'well';
-            flaky.letGo();
-            expect(codeOf(await waiting)).to.equal('INVALID_API_KEY');
-        });
+        const narrow = (keyId: string, scopes: Partial<Scopes>) =>
+            changeScopes(world.app.db, keyId, { scopes: { ...EVERY_SCOPE, ...scopes }, mayWiden: false });
+        for (const [what, change, code] of [
+            ['that was revoked', (keyId: string) => revokeKey(world.app.db, keyId), 'INVALID_API_KEY'],
+            ['whose user was suspended', () => setSuspended(world.app.db, ada.userId, true), 'FORBIDDEN'],
+            ['that lost the scope of jobs', (keyId: string) => narrow(keyId, { routes: ['account'] }), 'FORBIDDEN'],
+            ['that lost the site', (keyId: string) => narrow(keyId, { sites: [SHOP] }), 'JOB_NOT_FOUND'],
+        ] as const) {
+            it(`is not shown to a key ${what} while its call waited for the end`, async () => {
+                flaky.behaviour = 'hangs';
+                const job = await ordered(ada, { site: FLAKY, endpoint: 'thing' });
+                await flaky.hanging(1);
+                const { keyId, apiKey } = await createKey(world.app.db, { ...ada, name: 'leaked', scopes: EVERY_SCOPE });
+                const waiting = withKey(world, apiKey).call('GET', `/v1/jobs/${job.job_id}?wait=30`);
+                const inService = () => world.app.db('api_keys').where({ id: keyId }).whereNotNull('last_used_at').first('id');
+                await eventually(inService, (used) => used !== undefined, 10_000);
+                await change(keyId);
+                flaky.behaviour = 'well';
+                flaky.letGo();
+                expect(codeOf(await waiting)).to.equal(code);
+                await setSuspended(world.app.db, ada.userId, false);
+            });
+        }
 
         it('counts an emoji in its metadata as one character', async () => {
             const job = await ordered(ada, product(7, { metadata: { note: '🙂'.repeat(500), empty: '' } }));

@@ -1,5 +1,5 @@
 import { resembles } from '../../../shared/domain/site/look-alike.ts';
-import { changesDirection } from '../../../shared/domain/text/text-rule.ts';
+import { reorderingProblem } from '../../../shared/domain/text/text-rule.ts';
 import { selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { addWorkspace, MAX_WORKSPACES, renameWorkspace } from '../../../shared/store/accounts/workspaces.ts';
 import { line, type Reader, readFields } from '../fields.ts';
@@ -11,7 +11,8 @@ import { showWorkspace } from './show.ts';
 const workspaceName: Reader<string> = (text) => {
     const read = line({ minLength: 2, maxLength: 60 })(text);
     if (!read.ok) return read;
-    if (changesDirection(read.value)) return { ok: false, problem: 'This has characters that change the direction of text.' };
+    const problem = reorderingProblem(read.value);
+    if (problem !== undefined) return { ok: false, problem };
     return resembles(read.value, 'Routebook')
         ? { ok: false, problem: 'Choose another name. This one could be mistaken for Routebook.' }
         : read;

@@ -30,8 +30,8 @@ export async function readBatch(call: OneBatch<WaitQuery>): Promise<Reply<Batch>
     const { accountId } = call.caller as Caller;
     endRead();
     await waitForEnd(app, { id: row.batchId, accountId, seconds, gone });
-    await checkKeyAgain(call);
-    return { answer: viewOf(call, await mustFindBatch(call)) };
+    const now = { ...call, caller: await checkKeyAgain(call) };
+    return { answer: viewOf(now, await mustFindBatch(now)) };
 }
 
 /** GET /v1/batches: newest first. */
@@ -59,13 +59,17 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
     const { status } = query;
     const isStreamed = acceptsLines(call);
     const maxBytes = isStreamed ? STREAMED_BYTES : PAGE_BYTES;
-    const read = (after: number, limit: number) =>
-        listEnded(app.browse, readerOf(caller as Caller), { batchId, status, after, limit, maxBytes });
+    const readAs = (reader: Caller | undefined, after: number, limit: number) =>
+        listEnded(app.browse, readerOf(reader as Caller), { batchId, status, after, limit, maxBytes });
+    const read = (after: number, limit: number) => readAs(caller, after, limit);
     const cursorAt = await app.cursors.sealer(bound);
     const present = async (row: EndedRow) =>
         `${(await presentJob(app, row, { result: true })).slice(0, -1)},"cursor":"${cursorAt(row.endNumber)}"}`;
-    if (isStreamed)
-        return { lines: resultLines(read, present, { from, maxItems: query.limit ?? Number.POSITIVE_INFINITY, gone: call.gone }) };
+    if (isStreamed) {
+        // A download may take minutes.
+        const readAgain = async (after: number, limit: number) => readAs(await checkKeyAgain(call), after, limit);
+        return { lines: resultLines(readAgain, present, { from, maxItems: query.limit ?? Number.POSITIVE_INFINITY, gone: call.gone }) };
+    }
 
     const { limit = RESULTS_PAGE.fallback } = query;
     const rows = await read(from, limit);

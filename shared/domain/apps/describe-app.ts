@@ -1,4 +1,4 @@
-import { changesDirection, textProblem } from '../text/text-rule.ts';
+import { reorderingProblem, textProblem } from '../text/text-rule.ts';
 import { isRedirectUri } from './redirect-uri.ts';
 
 /** Data that the app states about itself. The name is unverified. */
@@ -33,7 +33,8 @@ export function describeApp(metadata: unknown): AppFacts | AppProblem {
     if (!includes(fields['response_types'], 'code')) return wrong('response_types must include code.');
     const name = fields['client_name'] ?? '';
     if (typeof name !== 'string' || textProblem(name) !== undefined) return wrong('client_name must be one line of text.');
-    if (changesDirection(name)) return wrong('client_name must have no characters that change the direction of text.');
+    const problem = reorderingProblem(name);
+    if (problem !== undefined) return wrong(`client_name would reorder the words around it. ${problem}`);
     return { name: name.trim().slice(0, MAX_NAME).toWellFormed(), redirectUris: [...new Set(uris)] };
 }
 

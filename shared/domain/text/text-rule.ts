@@ -21,9 +21,17 @@ export function dataProblem(text: string): string | undefined {
     return place === -1 ? undefined : `has a NUL character (U+0000 at position ${place})`;
 }
 
-/** Whether a name has characters that change the direction of text. They reorder the words around it, and make it look like another name. */
-export function changesDirection(name: string): boolean {
-    return DIRECTIONAL.test(name);
+/**
+ * Checks a name for characters that reorder the words around it, and make it look like another name. The marks of Arabic and Hebrew
+ * (U+061C, U+200E, U+200F) reorder no letters. The message says what to do.
+ */
+export function reorderingProblem(name: string): string | undefined {
+    const char = name.match(REORDERING)?.[0];
+    return char && `Remove the invisible character U+${char.charCodeAt(0).toString(16).toUpperCase()}.`;
+}
+
+export function withoutReordering(text: string): string {
+    return text.replaceAll(REORDERING, '');
 }
 
 /** Replaces CR LF by LF, so that a text is the same on every operating system. */
@@ -34,5 +42,5 @@ export function normaliseNewlines(text: string): string {
 const NOT_WELL_FORMED = 'is not well-formed Unicode (a lone surrogate)';
 const STRAY = /[\u0000-\u001f\u007f-\u009f]/;
 const STRAY_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/;
-/** Marks, embeddings, overrides and isolates. */
-const DIRECTIONAL = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+/** Embeddings, overrides and isolates. */
+const REORDERING = /[\u202a-\u202e\u2066-\u2069]/g;

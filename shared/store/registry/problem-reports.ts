@@ -1,4 +1,5 @@
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
+import { withoutReordering } from '../../domain/text/text-rule.ts';
 import { ago, type Columns, countRows, type Db } from '../../platform/db.ts';
 import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
@@ -45,8 +46,8 @@ export async function addReport(
             .where({ registrable })
             .whereNot({ workspace_id: ROUTEBOOK_WORKSPACE })
             .pluck('workspace_id');
-        // On one line, so that no part of it looks like a paragraph of our mail.
-        const words = text.replaceAll(/\s+/g, ' ');
+        // On one line and without quotation marks of its own, so that no part of it looks like words of our mail.
+        const words = withoutReordering(text).replaceAll(/\s+/g, ' ').replaceAll('"', "'");
         const shown = words.length > MAILED ? `${words.slice(0, MAILED).toWellFormed()}…` : words;
         const line = `A caller reported ${endpoint === null ? site : `${endpoint} of ${site}`}, version ${version} (${kind}): "${shown}"`;
         for (const maintainer of maintainers) {
