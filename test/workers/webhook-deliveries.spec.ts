@@ -5,7 +5,7 @@ import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhook
 import { RETRY_SECONDS } from '../../shared/domain/events/delivery-schedule.ts';
 import { MAX_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
 import { mailNews } from '../../shared/mail/news.ts';
-import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { join as joinWorkspace, removeMember } from '../../shared/store/accounts/workspaces.ts';
 import { disableWebhooks } from '../../shared/store/events/disable-webhooks.ts';
 import { forgetEvents } from '../../shared/store/events/event-feed.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
@@ -528,6 +528,44 @@ describe('an event is delivered to webhooks', function () {
         expect(received.map(({ path, type }) => `${path} ${type}`)).to.deep.equal(['/other credits.exhausted']);
         const all = await deliveriesOf(owner, webhook);
         expect(all.map(({ type }) => type)).to.deep.equal(['credits.exhausted']);
+    });
+
+    it('of credits on Free to no URL that another member gave the webhook while they waited, nor again', async () => {
+        const [owner, other] = [await join(world), await join(world)];
+        await joinWorkspace(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
+        const ofOther = await scopedKey(world, { ...other, workspaceId: owner.workspaceId }, {});
+        const webhook = await add(owner, { events: ['credits.low', 'key.revoked'] });
+        receiver.answer((response) => void response.writeHead(500).end());
+        await recordEvent(world.app.db, { type: 'credits.low', accountId: owner.userId, data: {} });
+        const { delivery_id } = await untilDelivery(owner, webhook, ({ attempts }) => attempts === 1);
+        await tell(owner);
+        await untilDelivery(owner, webhook, ({ type, attempts }) => type === 'key.revoked' && attempts === 1);
+        receiver.answer((response) => void response.writeHead(204).end());
+        await ofOther.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body: { url: receiver.url('/other') } });
+        const again = await ofOther.call('POST', `/v1/webhooks/${webhook.webhook_id}/deliveries/${delivery_id}/redeliver`);
+        expect(again.status).to.equal(404);
+        await world.clock.advance({ seconds: 6 });
+        await untilDelivery(owner, webhook, ({ status }) => status === 'delivered');
+        const received = receiver.told().filter(({ path }) => path === '/other');
+        expect(received.map(({ type }) => type)).to.deep.equal(['key.revoked']);
+        expect((await deliveriesOf(owner, webhook)).map(({ type }) => type)).to.deep.equal(['key.revoked']);
+    });
+
+    it('of a person who left once another member enabled the webhook, whatever happens to that person', async () => {
+        const [owner, other] = [await join(world), await join(world)];
+        const { workspaceId } = owner;
+        const member = { workspaceId, userId: other.userId };
+        await joinWorkspace(world.app.db, { ...member, role: 'member' });
+        const webhook = await add(await scopedKey(world, { ...other, workspaceId }, {}));
+        const goAway = () => removeMember(world.app.db, { ...member, by: owner.userId });
+        expect(await goAway()).to.deep.equal({ ok: true });
+        expect((await read(owner, webhook)).enabled).to.equal(false);
+        await owner.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body: { enabled: true } });
+        await joinWorkspace(world.app.db, { ...member, role: 'member' });
+        expect(await goAway()).to.deep.equal({ ok: true });
+        await world.app.db('users').where({ id: other.userId }).update({ suspended_at: world.app.db.raw('app_now()') });
+        await tell(owner, 'afterwards');
+        expect((await untilTold(1)).map(({ data }) => data)).to.deep.equal([{ name: 'afterwards' }]);
     });
 
     it('and its deliveries are stored for 14 days', async () => {

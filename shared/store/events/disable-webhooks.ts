@@ -24,7 +24,7 @@ const WHY: Readonly<Record<Cause, [reason: string, advice: string]>> = {
     failing: ['none of its deliveries succeeded for five days', WORKS_AGAIN],
     backlog: [`more than ${MAX_WAITING.toLocaleString('en')} deliveries waited for it`, WORKS_AGAIN],
     left: [
-        'the person who chose its URL left the workspace or may no longer have keys there',
+        'the person who last chose its URL or enabled it left the workspace, or may no longer have keys there',
         'Enable it if the receiver is yours, and rotate its secret, which that person knows.',
     ],
 };

@@ -15,6 +15,8 @@ import { holdSpreading } from './spread.ts';
 export interface Webhook {
     webhookId: string;
     workspaceId: string;
+    /** Who last chose its URL or enabled it. */
+    madeBy: string;
     url: string;
     /** Types and prefixes such as `job.*`. */
     events: string[];
@@ -29,7 +31,7 @@ export interface Webhook {
 
 const WEBHOOK: Columns<Webhook> = {
     webhookId: 'id',
-    ...columns('', 'workspace_id url events description is_enabled disabled_reason failing_since created_at updated_at'),
+    ...columns('', 'workspace_id made_by url events description is_enabled disabled_reason failing_since created_at updated_at'),
 };
 
 export const WEBHOOK_PURPOSE = 'webhook secret';
@@ -124,26 +126,30 @@ interface WebhookChange {
 }
 
 /**
- * Changes a webhook. Mails the owners of its workspace if the URL changes; then it counts as created by the person who changed it.
- * A disabled webhook receives no events, and its waiting deliveries stop. Enabling it resets its failures. Waiting deliveries go to a new URL. Undefined if there is no such webhook.
+ * Changes a webhook. Who chooses its URL or enables it takes it over: on Free, it receives that person's events about credits and no longer
+ * those of the previous person. Mails the owners of its workspace if the URL changes. A disabled webhook receives no events, and its waiting
+ * deliveries stop. Enabling it resets its failures. Waiting deliveries go to a new URL. Undefined if there is no such webhook.
  */
 export async function changeWebhook(db: Db, name: WebhookName, change: WebhookChange, by: By): Promise<Webhook | undefined> {
     return db.transaction(async (trx): Promise<Webhook | undefined> => {
         await lockForKeyHolder(trx, { workspaceId: name.workspaceId, userId: change.userId });
-        if (change.isEnabled === false) await holdSpreading(trx);
+        if (change.isEnabled === false || change.receiver !== undefined) await holdSpreading(trx);
         const before = await lock(trx, name);
         if (before === undefined) return undefined;
         const { userId, receiver, events, description, isEnabled } = change;
         const isTurned = isEnabled !== undefined && isEnabled !== before.isEnabled;
+        const isTakenOver = userId !== before.madeBy && (receiver !== undefined || isEnabled === true);
         await queryWebhook(trx, name).update({
             updated_at: now(trx),
             ...(receiver && toReceiver(receiver)),
-            ...(receiver && receiver.url !== before.url && { has_delivered: false, made_by: userId }),
+            ...(receiver && receiver.url !== before.url && { has_delivered: false }),
+            ...(isTakenOver && { made_by: userId }),
             ...(events && { events: [...events] }),
             ...(description !== undefined && { description }),
             ...(isTurned && (isEnabled ? enabledColumns(trx) : disabledColumns(trx, 'caller'))),
         });
         if (isTurned && !isEnabled) await stopWaiting(trx, [name.webhookId]);
+        if (isTakenOver) await deleteDeliveriesAbout(trx, name.webhookId, before.madeBy);
         if (receiver !== undefined && receiver.url !== before.url) {
             await moveWaiting(trx, name.webhookId, receiver.host);
             await notifyOwners(trx, {
@@ -252,6 +258,12 @@ export async function findBacklogs(db: Db): Promise<string[]> {
         [MAX_WAITING],
     );
     return idsOf(rows);
+}
+
+/** Deletes deliveries of events about a person's own credits, so that no one can redeliver them to another receiver. */
+async function deleteDeliveriesAbout(db: Db, webhookId: string, userId: string): Promise<void> {
+    const about = db('events').where({ account_id: userId }).select('id');
+    await db('webhook_deliveries').where({ webhook_id: webhookId }).whereIn('event_id', about).delete();
 }
 
 async function moveWaiting(db: Db, webhookId: string, host: string): Promise<void> {
