@@ -9,6 +9,8 @@ import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
 import { inviteToWorkspace, listInvitations, MAX_INVITATIONS } from '../../shared/store/accounts/invitations.ts';
 import { findSignedIn, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { addWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { disableWebhooks } from '../../shared/store/events/disable-webhooks.ts';
+import { warnOfFailing } from '../../shared/store/events/webhooks.ts';
 import { eventually } from '../support/eventually.ts';
 import { holdMails, mailsTo } from '../support/mails.ts';
 import { type Person, withKey } from '../support/people.ts';
@@ -294,6 +296,30 @@ describe('workspaces on the dashboard', function () {
             expect(sent.map(({ status }) => status)).to.deep.equal(['stopped']);
             const news: { line: string }[] = await world.app.db('workspace_news').where({ workspace_id: workspaceId });
             expect(news.filter(({ line }) => line.includes(`(${own}) was disabled`) && !line.includes('token=abc'))).to.have.length(1);
+        }
+    });
+
+    it('lose a member while workers disable or warn of webhooks of that member', async () => {
+        const disable = (id: string) => disableWebhooks(world.app.db, [id], 'gone');
+        const warn = (id: string) => warnOfFailing(world.app.db, [id]);
+        for (const work of [disable, warn]) {
+            const { owner, workspaceId, memberId } = await team('member');
+            const { apiKey } = await createKey(world.app.db, { workspaceId, userId: memberId, name: 'mine', scopes: EVERY_SCOPE });
+            const body = { url: 'https://receiver.example/', events: ['job.*'] };
+            const { webhook_id } = dataOf<WebhookEntry>(await withKey(world, apiKey).call('POST', '/v1/webhooks', { body }));
+            const webhook = () => world.app.db('webhooks').where({ id: webhook_id });
+            await webhook().update({ failing_since: world.app.db.raw('app_now()') });
+            const started: Promise<unknown>[] = [];
+            await world.app.db.transaction(async (trx) => {
+                await trx.raw('select from webhooks where id = ? for update', [webhook_id]);
+                for (const start of [() => work(webhook_id), () => owner.send(`/dashboard/workspace/members/${memberId}/remove`)]) {
+                    started.push(start());
+                    await eventually(waitingForLocks, (count) => count === started.length, 10_000);
+                }
+            });
+            const [, removed] = await Promise.all(started);
+            expect(removed).to.include({ status: 303 });
+            expect(await webhook().first('is_enabled')).to.deep.equal({ is_enabled: false });
         }
     });
 

@@ -563,7 +563,10 @@ describe('an event is delivered to webhooks', function () {
         await owner.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body: { enabled: true } });
         await joinWorkspace(world.app.db, { ...member, role: 'member' });
         expect(await goAway()).to.deep.equal({ ok: true });
-        await world.app.db('users').where({ id: other.userId }).update({ suspended_at: world.app.db.raw('app_now()') });
+        await world.app
+            .db('users')
+            .where({ id: other.userId })
+            .update({ suspended_at: world.app.db.raw('app_now()') });
         await tell(owner, 'afterwards');
         expect((await untilTold(1)).map(({ data }) => data)).to.deep.equal([{ name: 'afterwards' }]);
     });

@@ -44,6 +44,7 @@ export async function disableWebhooksOf(trx: Db, userId: string, workspaceIds: r
 }
 
 async function disable(trx: Db, webhookIds: readonly string[], cause: Cause): Promise<void> {
+    await holdWorkspacesOf(trx, webhookIds);
     await holdSpreading(trx);
     const ended: { webhookId: string; workspaceId: string; url: string }[] = await trx('webhooks')
         .whereIn('id', webhookIds)
@@ -65,6 +66,15 @@ async function disable(trx: Db, webhookIds: readonly string[], cause: Cause): Pr
             line: `The webhook ${withoutQuery(url)} (${webhookId}) was disabled: ${reason}. It receives no more events. ${advice}`,
         });
     }
+}
+
+/**
+ * Prevents the deletion and changes of members of the webhooks' workspaces until the end of the transaction. Call it before the webhooks are
+ * locked: who removes a member locks the workspace first, and news needs it too.
+ */
+export async function holdWorkspacesOf(trx: Db, webhookIds: readonly string[]): Promise<void> {
+    const ids = trx('webhooks').whereIn('id', webhookIds).select('workspace_id');
+    await trx('workspaces').whereIn('id', ids).orderBy('id').forKeyShare().select('id');
 }
 
 export function disabledColumns(db: Db, reason: DisabledReason) {

@@ -9,7 +9,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { lockForKeyHolder } from '../accounts/workspaces.ts';
-import { type DisabledReason, disabledColumns, stopWaiting, WEBHOOK_NEWS, withoutQuery } from './disable-webhooks.ts';
+import { type DisabledReason, disabledColumns, holdWorkspacesOf, stopWaiting, WEBHOOK_NEWS, withoutQuery } from './disable-webhooks.ts';
 import { holdSpreading } from './spread.ts';
 
 export interface Webhook {
@@ -233,6 +233,7 @@ function idsOf(rows: { id: string }[]): string[] {
 export async function warnOfFailing(db: Db, webhookIds: readonly string[]): Promise<void> {
     if (webhookIds.length === 0) return;
     await db.transaction(async (trx) => {
+        await holdWorkspacesOf(trx, webhookIds);
         const warned: Pick<Webhook, 'webhookId' | 'workspaceId' | 'url'>[] = await trx('webhooks')
             .whereIn('id', webhookIds)
             .where({ is_enabled: true, warned_at: null })
