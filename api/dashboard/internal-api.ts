@@ -9,8 +9,8 @@ export interface ApiCall {
     /** A value, or JSON text. */
     body?: object | string;
     headers?: Readonly<Record<string, string>>;
-    /** By default the visitor in the selected workspace, or nobody. */
-    as?: Caller | 'nobody';
+    /** By default the visitor in the selected workspace, but nobody on pages that are for anyone. */
+    as?: Caller | undefined;
 }
 
 export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (
@@ -25,11 +25,10 @@ export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (
 
 export type Ask = (call: ApiCall) => Promise<ApiAnswer>;
 
-/** Calls the API for the visitor of a page. Cancelled when the visitor disconnects. */
-export function askFor(request: Request, visitor: Caller | undefined, gone: AbortSignal): Ask {
-    return async ({ as = visitor, ...call }) => {
-        const caller = as === 'nobody' ? undefined : as;
-        const { error, headers, body, isCut } = await callOwnApi(request, { ...call, as: caller, app: { gone } });
+/** Calls the API for a page, by default as this caller. Cancelled when the visitor disconnects. */
+export function askFor(request: Request, caller: Caller | undefined, gone: AbortSignal): Ask {
+    return async ({ as = caller, ...call }) => {
+        const { error, headers, body, isCut } = await callOwnApi(request, { ...call, as, app: { gone } });
         return error === undefined ? { ok: true, headers, body, isCut } : { ok: false, headers, refused: error };
     };
 }

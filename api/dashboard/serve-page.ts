@@ -69,7 +69,7 @@ function enter(
     const { app } = parts;
     const me = inWorkspace(signedInOf(request), fields.get('_workspace'));
     setSignedIn(request, me);
-    const visit = visitOf(parts, request, { fields, me, gone });
+    const visit = visitOf(parts, request, { page, fields, me, gone });
     const elsewhere = authorize(page, visit);
     if (elsewhere !== undefined) return { sent: elsewhere };
     if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
@@ -142,7 +142,11 @@ function inWorkspace(me: SignedIn | undefined, workspaceId: string | undefined):
     return { ...me, current };
 }
 
-function visitOf(parts: PageParts, request: Request, { fields, me, gone }: Pick<Visit, 'fields' | 'me' | 'gone'>): Visit {
+function visitOf(
+    parts: PageParts,
+    request: Request,
+    { page, fields, me, gone }: Pick<Visit, 'fields' | 'me' | 'gone'> & { page: Page },
+): Visit {
     const params = request.params as Record<string, string>;
     // No id contains such characters, and PostgreSQL rejects some of them, such as NUL.
     if (Object.values(params).some((value) => textProblem(value) !== undefined)) throw pageNotFound();
@@ -162,7 +166,7 @@ function visitOf(parts: PageParts, request: Request, { fields, me, gone }: Pick<
         address: request.app.clientAddress,
         me,
         gone,
-        ask: askFor(request, visitorCaller(me), gone),
+        ask: askFor(request, page.audience === 'anyone' ? undefined : visitorCaller(me), gone),
         isOperator: isOperator(parts.app, me),
     };
 }

@@ -33,6 +33,8 @@ export async function runPrepared<Row>(
     } catch (error) {
         if (!isNamed || !(error instanceof Error && 'code' in error && UNKNOWN_STATEMENT.has(String(error.code)))) throw error;
         canPrepare = false;
+        // A transaction that had an error accepts no more statements.
+        if (db.isTransaction === true) throw error;
         return rowsOf<Row>(db, { text, values }, timeoutMs);
     }
 }

@@ -7,6 +7,7 @@ import { claimJobs, renewLeases } from '../../shared/store/jobs/claims.ts';
 import { endAtOnce } from '../../shared/store/jobs/end-at-once.ts';
 import { expireJobs } from '../../shared/store/jobs/ends.ts';
 import { countOpenJobs } from '../../shared/store/jobs/open-jobs.ts';
+import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -101,6 +102,40 @@ describe('a claim of jobs', () => {
         await cancelBatch(db, ada.workspaceId, batchId);
     });
 
+    it('is followed by a begin and an end that wait for locks longer than five seconds', async () => {
+        const batchId = await order(2);
+        const claimed = await claimJobs(db, [newId('op'), newId('op')], { accounts: new Map(), sites: new Map() });
+        const begin = (jobs: typeof claimed) =>
+            beginAttempts(
+                world.app.db,
+                batchId,
+                jobs.map(({ jobId, operation, accountId }) => ({ jobId, operation, batchId, order: orderFor(accountId, { operation }) })),
+            );
+        const [first, second] = claimed.map((job) => [job]) as [typeof claimed, typeof claimed];
+        expect(typeof (await begin(first))[0]).to.equal('object');
+        const locks = await db.transaction();
+        await locks('jobs').where({ batch_id: batchId }).forUpdate().select('job_id');
+        const decide = async () => ({ status: 'succeeded' as const, result: Buffer.from('any'), question: null });
+        const both = Promise.allSettled([
+            endAtOnce(
+                world.app.db,
+                first.map((item) => ({ ...item, charge: 1, bytes: 3, decide })),
+            ),
+            begin(second),
+        ]);
+        const waitLong = async () => {
+            const { rows } = await world.app.db.raw(
+                `select count(*)::integer as count from pg_stat_activity
+                 where datname = current_database() and wait_event_type = 'Lock' and query_start < clock_timestamp() - interval '5.5 seconds'`,
+            );
+            return rows[0].count;
+        };
+        await eventually(waitLong, (count) => count >= 2, 20_000);
+        await locks.rollback();
+        expect((await both).map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled']);
+        await cancelBatch(world.app.db, ada.workspaceId, batchId);
+    });
+
     it('reads few of the items of a batch that came after claims, begins and ends were planned, and plans them once', async () => {
         await db('jobs').delete();
         await db.raw('vacuum full analyze jobs');
@@ -128,6 +163,9 @@ describe('a claim of jobs', () => {
         await run(large);
         expect((await read()) - before).to.be.below(300);
         for (let runs = 0; runs < PLANNED_AFTER; runs++) await run(large);
+        const after = await read();
+        await run(large);
+        expect((await read()) - after, 'by the plans that the connection keeps').to.be.below(300);
         const { rows } = await db.raw(
             `select count(*)::integer as count from pg_prepared_statements
              where generic_plans > 0 and statement ~ 'insert into job_turns|begun as|undo_if'`,

@@ -51,4 +51,18 @@ describe('a prepared query', () => {
         const error = await pidOf(transaction).catch((failed: unknown) => failed);
         expect(String(error)).to.include('has ended');
     });
+
+    it('that a pooler has forgotten within a transaction fails with this cause, and afterwards nothing is prepared', async () => {
+        // Another copy of the module, because it remembers this.
+        const copy = '../../shared/platform/prepared-query.ts?forgotten';
+        const prepared = (await import(copy)) as { runPrepared: typeof runPrepared };
+        const inTransaction = () => db.transaction(async (trx) => prepared.runPrepared<{ pid: number }>(trx, PID, [], TIMEOUT_MS));
+        await inTransaction();
+        await db.raw('deallocate all');
+        const error = await inTransaction().catch((failed: unknown) => failed);
+        expect(error).to.include({ code: '26000' });
+        expect(await inTransaction()).to.have.lengthOf(1);
+        const { rows } = await db.raw('select count(*)::integer as count from pg_prepared_statements');
+        expect(rows[0].count).to.equal(0);
+    });
 });

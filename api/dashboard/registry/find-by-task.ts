@@ -21,7 +21,7 @@ export async function findByTask(
     const query = new URLSearchParams({ task: q, limit: String(MAX) });
     if (category !== undefined) query.set('category', category);
     if (verified) query.set('verified', 'true');
-    const answer = await ask({ method: 'GET', path: `/v1/endpoints?${query}`, as: 'nobody' });
+    const answer = await ask({ method: 'GET', path: `/v1/endpoints?${query}` });
     if (!answer.ok) return { endpoints: [], refused: answer.refused.message };
     return { endpoints: answer.isCut ? [] : (answer.body['data'] as FoundEndpoint[]) };
 }

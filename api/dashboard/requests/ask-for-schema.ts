@@ -2,6 +2,7 @@ import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-tok
 import { CATEGORIES } from '../../../shared/domain/package/taxonomy.ts';
 import { AUTH_SHAPES, FREQUENCIES, READ_OR_WRITE } from '../../../shared/domain/site/schema-request.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
+import { visitorCaller } from '../callers.ts';
 import { keepTyped, type Problems } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 
@@ -47,6 +48,7 @@ export async function ask(visit: Visit): Promise<Answer> {
         method: 'POST',
         path: '/v1/schema-requests',
         body: Object.fromEntries(given),
+        as: visitorCaller(visit.me),
         headers: isWebToken(once) ? { 'idempotency-key': `page-${once}` } : {},
     });
     if (!answer.ok) return form(visit, { typed: kept, problems: toProblems(answer.refused), retryAfter: answer.refused.retry_after });

@@ -3,7 +3,7 @@ import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.t
 import { type HoldOrder, holdArrays } from '../credits/moves.ts';
 import { type ClaimedJob, lockClaimed } from './claims.ts';
 import { type Ending, endHolds, type Held, holdJobs, slicesOf } from './holds.ts';
-import { planned } from './planned.ts';
+import { namedBySizes, TIMEOUT_MS } from './planned.ts';
 
 /** Why an item may not start. `limit`: the batch would exceed max_credits. `paused`: the batch is not running. */
 type OverBudget = 'paused' | { limit: { held: number } };
@@ -76,7 +76,7 @@ async function beginAtOnce(db: Db, batchId: string, jobs: readonly StartOrder[])
         ...holding,
         ...batches,
     ];
-    const rows = await runPrepared<BegunRow>(db, planned(BEGIN), values, TIMEOUT_MS);
+    const rows = await runPrepared<BegunRow>(db, namedBySizes(BEGIN), values, TIMEOUT_MS);
     if (!rows.some(({ begun, stale }) => begun || stale)) return undefined;
     const found = new Map(rows.map((row) => [row.operation, row]));
     return jobs.map(({ operation, order: { maxUnits } }) => {
@@ -85,8 +85,6 @@ async function beginAtOnce(db: Db, batchId: string, jobs: readonly StartOrder[])
         return { hold: row.hold, amount: row.amount, units: maxUnits };
     });
 }
-
-const TIMEOUT_MS = 5000;
 
 interface BegunRow {
     operation: string;

@@ -2,7 +2,7 @@ import type { WaitingFor } from '../../domain/jobs/states.ts';
 import type { Effect } from '../../domain/types.ts';
 import { columnList, columns, type Db } from '../../platform/db.ts';
 import { compose, runComposed } from '../../platform/prepared-query.ts';
-import { noteSizes, planned } from './planned.ts';
+import { namedBySizes, noteSizes, TIMEOUT_MS } from './planned.ts';
 
 /** A claimed job. It belongs to one worker until it starts, waits again or ends. */
 export interface ClaimedJob {
@@ -51,7 +51,6 @@ const CLAIMED = columns(
 /** How long a worker counts as alive after its last lease renewal, in milliseconds. */
 const LEASE_MS = 10_000;
 const LEASE = `fleet_now() + ${LEASE_MS} * interval '1 millisecond'`;
-const TIMEOUT_MS = 30_000;
 /** The advisory lock that serializes claims. */
 const CLAIMS_LOCK = 7_062_614;
 
@@ -166,7 +165,7 @@ const CLAIM = compose(
  */
 export async function claimJobs(db: Db, operations: readonly string[], { accounts, sites }: Capacity): Promise<ClaimedJob[]> {
     return db.transaction(async (trx) => {
-        const [lock] = await runComposed<Lock>(trx, planned(LOCK), { key: CLAIMS_LOCK }, TIMEOUT_MS);
+        const [lock] = await runComposed<Lock>(trx, namedBySizes(LOCK), { key: CLAIMS_LOCK }, TIMEOUT_MS);
         if (lock !== undefined) noteSizes(lock.jobs, lock.accounts);
         if (lock?.won !== true) return [];
         const values = {
@@ -178,7 +177,7 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
             sitesfree: [...sites.values()],
             stillsites: [...sites].filter(([, free]) => free === 0).map(([site]) => site),
         };
-        return runComposed<ClaimedJob>(trx, planned(CLAIM), values, TIMEOUT_MS);
+        return runComposed<ClaimedJob>(trx, namedBySizes(CLAIM), values, TIMEOUT_MS);
     });
 }
 

@@ -2,13 +2,11 @@ import { newId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
 import { compose, runComposed } from '../../platform/prepared-query.ts';
 import { BONUSES } from '../credits/bonuses.ts';
-import { planned } from './planned.ts';
+import { namedBySizes, TIMEOUT_MS } from './planned.ts';
 import type { AttemptEnd, EndedAttempt, EndingAttempt, HoldEnd } from './write-ends.ts';
 
 /** The SQLSTATE of `undo_if` (migrations/400_ends_at_once.ts). */
 const UNDONE_BY_ITSELF = '09000';
-
-const TIMEOUT_MS = 5000;
 
 /** The ends that one statement can write. The others depend on the state of the batch or on a mark. */
 type SimpleEnd = AttemptEnd & { status: 'succeeded' | 'failed' };
@@ -57,7 +55,7 @@ async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly 
         ...{ first: BONUSES.firstFetch, referral: BONUSES.referral, monthly: BONUSES.referralsAMonth },
     };
     try {
-        return await runComposed<EndedRow>(db, planned(END), values, TIMEOUT_MS);
+        return await runComposed<EndedRow>(db, namedBySizes(END), values, TIMEOUT_MS);
     } catch (error) {
         if (error instanceof Error && 'code' in error && error.code === UNDONE_BY_ITSELF) return [];
         throw error;

@@ -4,15 +4,18 @@ const PAGE_BYTES = 8192;
 
 let sizes = '';
 
-/** Notes the sizes of the tables that claims read. Claims come before begins and ends. */
+/** Maximum time of a statement that claims, begins or ends jobs, in milliseconds. It may wait for the locks of an account or a batch. */
+export const TIMEOUT_MS = 30_000;
+
+/** Notes the sizes of jobs and of the accounts of jobs. Claims come before begins and ends. */
 export function noteSizes(...bytes: readonly number[]): void {
     sizes = bytes.map((size) => Math.ceil(Math.log2(1 + size / PAGE_BYTES) / 3)).join('_');
 }
 
 /**
- * A statement that a connection plans for each power of eight of these sizes: five times, then PostgreSQL keeps a plan. The plan for a small
- * table reads all of it, and is kept until statistics change, so a claim would read each item of a large batch.
+ * Names a statement by these sizes, so that a connection plans it again for each power of eight: five times, then PostgreSQL keeps a plan.
+ * Otherwise a connection would keep the plan of a small table, which reads all of it, until the next ANALYZE.
  */
-export function planned<Query extends PreparedQuery>(query: Query): Query {
+export function namedBySizes<Query extends PreparedQuery>(query: Query): Query {
     return { ...query, name: `${query.name}_${sizes}` };
 }
