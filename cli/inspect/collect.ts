@@ -13,7 +13,7 @@ import { DISPATCHERS, mayDispatch, ONE_ADDRESS } from './is-dispatch.ts';
 import type { Element } from './json-elements.ts';
 import { noiseOf } from './noise.ts';
 import { isOpenSearch, type OpenSearch, readOpenSearch } from './open-search.ts';
-import { type Operation, withoutAction } from './operation.ts';
+import { namedOf, type Operation, withoutAction } from './operation.ts';
 import { readPage } from './page.ts';
 import { addText } from './page-facts.ts';
 import type { Form } from './page-forms.ts';
@@ -250,13 +250,20 @@ function groupFor(collection: Collection, exchange: Exchange, body: SentBody): G
     return made;
 }
 
+/** What is known of the body before anyone sends the form: a hidden input may name the action. */
+function bodyOfForm({ hidden, action }: Form): SentBody {
+    const words = hidden.flatMap(({ name, word }) => (word === undefined ? [] : [[name, word] as const]));
+    const operation = namedOf(Object.fromEntries(words), action.pathname);
+    return operation === undefined ? { sort: 'none' } : { sort: 'operation', format: 'form', operation };
+}
+
 function takeForm(collection: Collection, form: Form, { url: page, title }: { url: URL; title: string }, ledger: Ledger): void {
     if (!isOnDomain(form.action.hostname, domainOf(page.hostname)) && form.action.hostname !== page.hostname) {
         ledger.drop('Forms', 'they are sent to another site');
     } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package carries no credentials');
     else if (collection.formsOfItems.has(form.kind)) ledger.drop('Forms', BESIDE_ITEMS);
     else if (form.isScripted) ledger.drop('Forms', 'they say neither where nor how they are sent: a script does that');
-    else if (form.takesFiles) ledger.drop('Forms', 'they send files, which a package cannot');
+    else if (form.takesFiles) ledger.drop('Forms', 'they send files, which are not drafted');
     else if (form.method === 'GET' && form.fields.some(({ name, type }) => type === 'select' && DISPATCHERS.test(name)))
         ledger.drop('Forms', 'they choose among other routes');
     else {
@@ -270,8 +277,10 @@ function takeForm(collection: Collection, form: Form, { url: page, title }: { ur
                     action.searchParams.append(name, word);
         }
         const address = addressOf({ method: form.method, url: action }, choicesOf(collection.choices, action));
-        const key = `${address.key}  form`;
-        const known = collection.groups.get(key) ?? openGroup(address);
+        const body = form.method === 'POST' ? withFewWords(bodyOfForm(form), collection.choices, action) : undefined;
+        const operation = body?.sort === 'operation' ? body.operation : undefined;
+        const key = `${address.key} ${operation?.key ?? ''} form`;
+        const known = collection.groups.get(key) ?? openGroup(address, operation);
         known.form = joinForms(known.form, factsOf(form, page));
         addText(known.pages.callers, title);
         addText(known.pages.submits, form.submit);

@@ -76,7 +76,11 @@ function chooses(name: string, groups: readonly Group[]): boolean {
 
 /** Whether a field that names an action does so: its words have different answers. The same answers say that a word is a value. */
 function choosesByBody(name: string, groups: readonly Group[]): boolean {
-    const byWord = Map.groupBy(groups, ({ operation }) => operation?.fixed[name]);
+    if (groups.some(({ form }) => form?.fields.has(name) === true)) return false;
+    const byWord = Map.groupBy(
+        groups.filter(({ sendings }) => sendings > 0),
+        ({ operation }) => operation?.fixed[name],
+    );
     byWord.delete(undefined);
     return areUnlike([...byWord.values()], (some, others) => some.some((one) => others.some((other) => answersAlike(one, other))));
 }

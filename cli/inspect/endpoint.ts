@@ -24,7 +24,8 @@ export function draftEndpoint(group: Group, names: Set<string>, thing?: string):
     const fault = unsendable(group);
     // What the visit sent by such a form is a route all the same, if the token of the form is known as one.
     const isRoute = group.sendings > 0 && (group.once.size > 0 || group.form?.hasToken === false);
-    if (fault !== undefined) return isRoute ? draftEndpoint({ ...group, form: undefined }, names, thing) : { ok: false, why: fault };
+    if (fault !== undefined && !isRoute) return { ok: false, why: fault };
+    if (fault !== undefined) return draftEndpoint(withoutForm(group), names, thing);
     const fields = [...(group.form?.fields ?? [])].map(([name, { type, isRequired }]) => ({ name, type, isRequired, options: [] }));
     const request = requestOf(withoutHidden(group), fields);
     const isForm = group.form !== undefined && group.method === 'POST';
@@ -67,7 +68,8 @@ export function draftEndpoint(group: Group, names: Set<string>, thing?: string):
 function unsendable(group: Group): string | undefined {
     const { form, method } = group;
     if (form === undefined || method !== 'POST') return undefined;
-    if (form.isMultipart) return 'its form sends files, which a package cannot';
+    // A button alone may send a form, but nobody writes an encoding of several parts for it.
+    if (form.isMultipart && form.fields.size + form.hidden.size === 0) return 'no input of its form has a name: a script sends it';
     if (!needsPage(group)) return undefined;
     if (form.page === undefined)
         return 'its form has hidden inputs and stands on pages of varying addresses, and prepare takes one fixed page';
@@ -81,10 +83,21 @@ function needsPage({ form }: Group): boolean {
     return (form?.hidden.size ?? 0) > 0;
 }
 
+/** What was sent, without the form that sent it. The form asks for its tokens, though some requests lacked them. */
+function withoutForm(group: Group): Group {
+    return { ...group, form: undefined, once: new Map([...group.once].map(([what]) => [what, group.sendings])) };
+}
+
+/** The page has the values of hidden inputs, also of those that name the action. */
 function withoutHidden(group: Group): Group {
-    if (group.form === undefined || group.method !== 'POST' || group.body === undefined) return group;
+    if (group.form === undefined || group.method !== 'POST') return group;
     const { hidden } = group.form;
-    return { ...group, body: { ...group.body, fields: new Map([...group.body.fields].filter(([name]) => !hidden.has(name))) } };
+    if (group.body === undefined) return { ...group, operation: undefined };
+    return {
+        ...group,
+        operation: undefined,
+        body: { ...group.body, fields: new Map([...group.body.fields].filter(([name]) => !hidden.has(name))) },
+    };
 }
 
 function kindOf(
@@ -98,7 +111,8 @@ function kindOf(
 }
 
 function bodyFormat(group: Group, kind: Kind): Pick<PackageEndpoint, 'body_format'> {
-    const format = group.body?.format ?? (group.form !== undefined && group.method === 'POST' ? 'form' : undefined);
+    const ofForm = group.form?.isMultipart === true ? 'multipart' : 'form';
+    const format = group.body?.format ?? (group.form !== undefined && group.method === 'POST' ? ofForm : undefined);
     const usual = kind === 'submit_form' ? 'form' : 'json';
     return format === undefined || format === usual ? {} : { body_format: format };
 }

@@ -264,10 +264,11 @@ function sendsSearchTerm({ query }: Group): boolean {
     return [...query.keys()].some((name) => /^(?:q|query|search|term|keywords?)$/i.test(name));
 }
 
-/** A PUT, PATCH or DELETE below a plural targets one item, whatever its segment looks like. */
+/** A PUT, PATCH or DELETE below a plural targets one item, whatever its segment looks like. Forms say the method in a field. */
 function areMembers(word: string, groups: readonly Group[], parent: Piece | undefined, place: number): boolean {
     if (parent?.form !== 'word' || !isPlural(parent.core) || NO_MEMBERS.test(word)) return false;
-    return groups.some(({ method, segments }) => /^(?:PUT|PATCH|DELETE)$/.test(method) && segments.length === place + 1);
+    const methodOf = ({ method, operation }: Group) => (operation?.protocol === 'override' ? operation.name : method);
+    return groups.some((group) => /^(?:PUT|PATCH|DELETE)$/.test(methodOf(group)) && group.segments.length === place + 1);
 }
 
 const NO_MEMBERS =

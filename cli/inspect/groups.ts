@@ -135,7 +135,7 @@ export type SentBody =
 /** Splits the body of an exchange into fields, if a package can send such a body. */
 export function readBody({ method, body, url, answer }: Exchange): SentBody {
     if (body === undefined || method === 'GET' || method === 'HEAD') return { sort: 'none' };
-    if (body.type === 'multipart/form-data') return { sort: 'unfit', why: 'its body is multipart (files), which a package cannot send' };
+    if (body.type === 'multipart/form-data') return { sort: 'unfit', why: 'its body is multipart with files, which are not drafted' };
     if (body.type === 'application/x-www-form-urlencoded') {
         const fields = new Map<string, Json[]>();
         for (const [name, value] of new URLSearchParams(body.text)) {

@@ -119,7 +119,7 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
     const object = [...things.slice(-3), ...choice].join('_') || (endsWithParam ? 'item' : 'home');
     if (kind.isSearch)
         return /search/i.test(object) ? object : `search_${[...words.map(({ core }) => core).slice(-2), ...choice].join('_') || 'site'}`;
-    if (kind.isForm) return `submit_${object}`;
+    if (kind.isForm && !overrides) return `submit_${object}`;
     if (group.method === 'POST' && !overrides && ACTIONS.test(things.at(-1) ?? '')) return object;
     if (group.answers.html > 0 && group.method === 'GET') return `open_${object}`;
     if (group.method === 'GET' && !endsWithParam && (kind.givesList || isPlural(words.at(-1)?.core ?? ''))) return `list_${object}`;

@@ -110,11 +110,19 @@ function bodyParams(
         const name = taken.has('body') ? 'request_body' : 'body';
         return { params: [{ name, source: 'body', required: true, schema: schemaOf(body.whole) }], template: `{${name}}` };
     }
-    const sent = new Map<string, { schema: JsonSchema; required: boolean; constant?: string }>();
+    const sent = new Map<string, SentField>();
     for (const [name, field] of body?.fields ?? []) sent.set(name, describeField(name, field, body, own));
     for (const { name, isRequired: required, type } of own)
         if (!sent.has(name) && type !== 'submit') sent.set(name, { schema: { type: 'string' }, required });
     return placeInBody(group, sent, taken, left);
+}
+
+/** `constant` is sent whatever the caller gives, `usual` if the caller gives nothing. */
+interface SentField {
+    schema: JsonSchema;
+    required: boolean;
+    constant?: string;
+    usual?: string;
 }
 
 function describeField(
@@ -122,21 +130,21 @@ function describeField(
     { values, shape }: { values: Values; shape: Parameters<typeof schemaOf>[0] },
     body: Body | undefined,
     own: readonly Field[],
-) {
+): SentField {
     const sendings = body?.sendings ?? 0;
     const field = own.find((one) => one.name === name);
-    // The same word in a few requests may be a choice (`type: release`), unless it names an action.
-    const isAction = field === undefined && body?.format === 'json' && NAMES_ACTION.test(name);
-    const constant = isAction ? constantOf(name, values, sendings) : undefined;
+    const word = field === undefined && body?.format === 'json' ? constantOf(name, values, sendings) : undefined;
     const schema = body?.format === 'json' ? schemaOfJson(name, values, schemaOf(shape)) : schemaOfTexts(name, values);
     const required = field === undefined ? values.sendings >= sendings && sendings > 1 : field.isRequired;
-    return constant === undefined ? { schema, required } : { schema, required, constant };
+    if (word === undefined) return { schema, required };
+    // The same word in a few requests may be a choice (`type: release`), unless it names an action.
+    return NAMES_ACTION.test(name) ? { schema, required, constant: word } : { schema, required: false, usual: word };
 }
 
 /** A flat object if possible. A template if a field is constant, or if the name of a field is taken or not valid for a placeholder. */
 function placeInBody(
     group: Group,
-    sent: ReadonlyMap<string, { schema: JsonSchema; required: boolean; constant?: string }>,
+    sent: ReadonlyMap<string, SentField>,
     taken: ReadonlySet<string>,
     left: Request['left'],
 ): { params: PackageParam[]; template: Json | undefined } {
@@ -146,7 +154,7 @@ function placeInBody(
     const used = new Set(taken);
     const params: PackageParam[] = [];
     const inside: JsonObject = {};
-    for (const [key, { schema, required, constant }] of sent) {
+    for (const [key, { schema, required, constant, usual }] of sent) {
         if (isValueInName(key)) left.push(VALUE_IN_NAME);
         else if (key === '__proto__' || key === 'constructor' || key === 'prototype') {
             left.push({ name: 'a field of the body', why: 'its name is not accepted in a package' });
@@ -155,7 +163,7 @@ function placeInBody(
             const name = needsTemplate ? placeholderFor(key, used) : key;
             used.add(name);
             inside[key] = `{${name}}`;
-            params.push({ name, source: 'body', required, schema });
+            params.push({ name, source: 'body', required, schema, ...(usual === undefined ? {} : { default: usual }) });
         }
     }
     if (!needsTemplate) return { params, template: undefined };

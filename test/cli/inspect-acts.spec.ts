@@ -218,6 +218,10 @@ describe('routebook inspect distinguishes routes at one address', () => {
         const make = (name: string) => ({ method: 'POST', url: `${SHOP}/flags`, body: { action: 'create', type: 'release', name } });
         const inspected = await inspectCalls(['a', 'b', 'c', 'd'].map(make));
         expect(bodies(inspected)[0]?.body).to.deep.equal({ action: 'create', type: '{type}', name: '{name}' });
+        expect(inspected.package.endpoints[0]?.params?.map(({ name, required, default: usual }) => [name, required, usual])).to.deep.equal([
+            ['type', false, 'release'],
+            ['name', true, undefined],
+        ]);
     });
 
     it('drafts what a visit sent as multipart without files, and no multipart with passwords or files', async () => {
@@ -263,6 +267,81 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(comment.hosted).to.equal(false);
         expect(paramsOf(comment, 'body')).to.deep.equal(['text']);
         expect(routesOf(await inspectCalls(visit('sectok')))).to.deep.equal(['GET /news/{news_id}']);
+    });
+
+    it('drafts one endpoint of a form and of what it sent, whichever field names the action', async () => {
+        const token = '0a1b2c3d4e5f60718293a4b5c6d7e8f9';
+        const form = (id: string, action: string, hidden: Record<string, string>, input: string) =>
+            `<form id="${id}" method="post" action="${action}">${Object.entries({ ...hidden, authenticity_token: token })
+                .map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`)
+                .join('')}<input name="${input}"><input type="submit" value="Save"></form>`;
+        const withForms = (forms: string[]) => page('<h1>Settings</h1>').replace('</main>', `${forms.join('')}</main>`);
+        const send = (path: string, sent: Record<string, string>, name = 'x') => ({
+            method: 'POST',
+            url: SHOP + path,
+            form: { ...sent, authenticity_token: token },
+            html: `<html><head><title>Saved</title></head><body><main>${wide(name)}</main></body></html>`,
+        });
+        const profile = await inspectCalls([
+            { url: `${SHOP}/profile`, html: withForms([form('profile', '/profile', { _method: 'patch' }, 'town')]) },
+            send('/profile', { _method: 'patch', town: 'Kiel' }),
+        ]);
+        expect(routesOf(profile)).to.deep.equal(['GET /profile', 'POST /profile']);
+        expect(endpointOf(profile, 'POST /profile')).to.deep.include({
+            name: 'update_profile',
+            kind: 'submit_form',
+            prepare: { url: `${SHOP}/profile`, form: 'form#profile' },
+        });
+        expect(endpointOf(profile, 'POST /profile')).not.to.have.any.keys('hosted', 'body');
+        const acts = { rename: 'town', move: 'street', retire: 'why' };
+        const forms = Object.entries(acts).map(([action, input]) => form(action, '/settings', { action }, input));
+        const settings = await inspectCalls([
+            { url: `${SHOP}/settings`, html: withForms(forms) },
+            ...Object.entries(acts).map(([action, input]) => send('/settings', { action, [input]: 'x' }, action)),
+        ]);
+        expect(
+            settings.package.endpoints.slice(1).map(({ prepare, params = [] }) => ({ prepare, params: params.map(({ name }) => name) })),
+        ).to.deep.equal(
+            Object.entries(acts).map(([action, input]) => ({
+                prepare: { url: `${SHOP}/settings`, form: `form#${action}` },
+                params: [input],
+            })),
+        );
+    });
+
+    it('drafts a multipart form without files, which its page fills', async () => {
+        const form = `<form method="post" enctype="multipart/form-data" action="/notes"><input type="hidden" name="book" value="log"><textarea name="text"></textarea></form>`;
+        const scripted = '<form method="post" enctype="multipart/form-data" action="/moves"><input id="place"></form>';
+        const html = `<html><head><title>Notes</title></head><body>${form}${scripted}</body></html>`;
+        const inspected = await inspectCalls([{ url: `${SHOP}/notes/new`, html }]);
+        expect(endpointOf(inspected, 'POST /notes')).to.deep.include({
+            kind: 'submit_form',
+            body_format: 'multipart',
+            prepare: { url: `${SHOP}/notes/new`, form: 'form[action="/notes"]' },
+        });
+        expect(routesOf(inspected)).to.deep.equal(['GET /notes/new', 'POST /notes']);
+    });
+
+    it('describes what a form with a token sent, though some requests lack the token', async () => {
+        const form = `<form method="post" action="/news/1/comments"><input type="hidden" name="authenticity_token" value="0a1b2c3d4e5f60718293a4b5c6d7e8f9"><textarea name="text"></textarea></form>`;
+        const send = (id: number, more: Record<string, string>) => ({
+            method: 'POST',
+            url: `${SHOP}/news/${id}/comments`,
+            form: { text: 'x', ...more },
+        });
+        const inspected = await inspectCalls([
+            { url: `${SHOP}/news/1`, html: page(form) },
+            send(1, { authenticity_token: '0a1b2c3d4e5f60718293a4b5c6d7e8f9' }),
+            send(2, {}),
+        ]);
+        expect(endpointOf(inspected, 'POST /news/{news_id}/comments').hosted).to.equal(false);
+    });
+
+    it('reads the name of an item in an address that a form deletes', async () => {
+        const inspected = await inspectCalls(
+            ['anna', 'bella'].map((name) => ({ method: 'POST', url: `${SHOP}/boats/${name}`, form: { _method: 'delete' } })),
+        );
+        expect(routesOf(inspected)).to.deep.equal(['POST /boats/{boat}']);
     });
 
     it('keeps changing and deleting apart where a form says the method in a field', async () => {

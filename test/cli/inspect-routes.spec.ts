@@ -398,7 +398,7 @@ describe('routebook inspect finds routes', () => {
         expect(paramsOf(contact, 'body')).to.deep.equal(['topic', 'text']);
         expect(found.report.dropped.filter(({ what }) => what.startsWith('Forms')).map(({ why }) => why)).to.have.members([
             'they ask for a password, and a package carries no credentials',
-            'they send files, which a package cannot',
+            'they send files, which are not drafted',
             'they say neither where nor how they are sent: a script does that',
             'they are sent to another site',
         ]);
