@@ -180,7 +180,22 @@ describe('a task', () => {
 
     it('may ask for an action', () => {
         expect(partsOf('book two seats')[0]).to.equal('act !write');
-        expect(partsOf('I want to book two seats')[0]).to.equal('act !write');
+        for (const task of [
+            'I want to book two seats',
+            'how do I book a hotel',
+            'how can I order flowers',
+            'where can I buy stamps',
+            'how do I cancel my subscription',
+            'do I need to reserve a seat',
+            'should we order flowers',
+            'apply for a visa',
+            'register for a course',
+            'how do I register with a doctor',
+        ]) {
+            expect(partsOf(task), task).to.include('act !write');
+        }
+        for (const task of ['register of listed buildings', 'how do I make pancakes', 'how to order sushi', 'is the order here'])
+            expect(partsOf(task).join(), task).to.not.include('!write');
         expect(partsOf('books about tables')[0]).to.equal('what book ~book');
         // Here it is a noun, or says how something is.
         expect(partsOf('is the book there')[0]).to.equal('what book ~book');

@@ -102,6 +102,71 @@ describe('the shipped phrase dictionary', () => {
         });
     }
 
+    const sides = ['task', 'description'] as const;
+    for (const [text, idea] of [
+        ['episodes in season 3 of friends', '~in-season'],
+        ['director of a film', '~board'],
+        ['activities for kids', '~kin'],
+        ['books for children', '~kin'],
+        ['talks for parents', '~kin'],
+        ['gift for a married couple', '~kin'],
+        ['free cancellation hotels', '~delay'],
+        ['cancel my subscription', '~delay'],
+        ['streams available in germany', '~stock-level'],
+        ['what do they have for lunch', '~stock-level'],
+        ['who plays batman', '~match'],
+        ['last name of the user', '~name-meaning'],
+        ['songs by nick cave', '~profile'],
+        ['nobel prize for a chemist', '~pharmacy'],
+        ['security clearance', '~deal'],
+        ['sailing lessons', '~ferry'],
+        ['level crossing', '~ferry'],
+        ['swimming lessons', '~sea-temperature'],
+        ['busy parents', '~occupancy'],
+        ['conflict resolver', '~dns'],
+        ['registrar of the university', '~domain-name'],
+        ['police precinct', '~election'],
+        ['chess opening', '~opening-hours'],
+        ['tour de france', '~guided-tour'],
+        ['who wrote the code of conduct', '~contributor'],
+        ['valuation of shares', '~resale-value'],
+        ['county seat and committee chair', '~furniture'],
+        ['hospital bed', '~furniture'],
+        ['help desk', '~furniture'],
+        ['continental shelf', '~furniture'],
+        ['a difficult undertaking', '~company'],
+        ['library for parsing json', '~public-library'],
+    ] as const) {
+        it(`does not treat "${text}" as ${idea.slice(1)}`, () => {
+            for (const side of sides) expect([...meansIn(text, side)], side).to.not.include(idea);
+        });
+    }
+
+    for (const [text, idea] of [
+        ['fruit in season', '~in-season'],
+        ['vegetables that are in season in April', '~in-season'],
+        ['directors of the company', '~board'],
+        ['parents of my grandfather', '~kin'],
+        ['children of a person', '~kin'],
+        ['train cancellations', '~delay'],
+        ['my flight was cancelled', '~delay'],
+        ['who plays whom', '~match'],
+        ['meaning of my last name', '~name-meaning'],
+        ['which chemist is open on sunday', '~pharmacy'],
+        ['clearance sale', '~deal'],
+        ['channel crossing', '~ferry'],
+        ['is it warm enough to swim', '~sea-temperature'],
+        ['how busy is the gym', '~occupancy'],
+        ['walking tour', '~guided-tour'],
+        ['two dollars worth of sweets', '~price'],
+        ['office chair', '~furniture'],
+        ['does the library have Moby Dick', '~public-library'],
+    ] as const) {
+        it(`treats "${text}" as ${idea.slice(1)} in a task`, () => {
+            expect([...meansIn(text, 'task')]).to.include(idea);
+        });
+    }
+
     it('does not treat a word of a description as its meaning in a task', () => {
         expect(meansIn('watch', 'task')).to.include('~video');
         expect(meansIn('watch', 'description')).to.not.include('~video');

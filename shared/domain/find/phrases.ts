@@ -18,7 +18,7 @@ export interface Phrases {
     /** Stop words (`of`, `who`) and words of low significance (`find`, `today`), as stems. */
     nothing: ReadonlySet<string>;
     little: ReadonlySet<string>;
-    /** By the exact word: `book` is an act, `books` is not. */
+    /** By the exact words: `book` and `apply for` are acts, `books` is not. */
     acts: ReadonlyMap<string, Act>;
     /** All stems of phrases, as candidates for the correction of typos. */
     stems: ReadonlySet<string>;

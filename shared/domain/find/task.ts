@@ -1,7 +1,7 @@
 import { stemsOf } from '../search/tokens.ts';
 import { foldCase, withoutAccents, wordsOf } from '../text/fold-text.ts';
 import { MARKS, MAX_WORD } from './endpoint-words.ts';
-import { type IdeaKind, ideasOfStem, type Phrases, spellOut, type Unit, unitsOf } from './phrases.ts';
+import { type Act, type IdeaKind, ideasOfStem, type Phrases, spellOut, type Unit, unitsOf } from './phrases.ts';
 
 export interface TaskPart {
     /** The stem of a single word; undefined for a phrase, which has only ideas. */
@@ -65,12 +65,13 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     const stems = stemsOf(text).map((stem) => corrected.get(stem) ?? stem);
     const subjects = subjectsIn(words);
     const tail = tailOf(words);
+    const begin = words.findIndex((word) => !ASKING.has(foldCase(word)));
     const units = unitsOf(stems, dictionary, 'task');
     const read = units.map(({ stems: own, ideas, isPhrase, place }, index): TaskPart => {
         const [stem = ''] = own;
         const written = words[place] ?? '';
-        const isFirst = index === 0 && words.slice(0, place).every((word) => ASKING.has(foldCase(word)));
-        const act = isFirst && !isPhrase && dictionary.acts.get(foldCase(written));
+        const isFirst = place === begin && units.slice(0, index).every((before) => !before.isPhrase);
+        const act = isFirst && !isPhrase && actOf(words, place, dictionary);
         if (act === 'change') return { stem: undefined, ideas: [MARKS.write], kind: 'act' };
         if (act === 'work') return { stem, ideas, kind: 'act' };
         const isVerb = !isPhrase && dictionary.little.has(stem) && BEFORE_VERBS.has(foldCase(words[place - 1] ?? ''));
@@ -192,8 +193,14 @@ function authorIn(words: readonly string[], dictionary: Phrases): TaskPart | und
 
 const AUTHOR = '~author';
 
-/** A verb that begins a task may follow these: "please book", "I want to book". In "is the book here" it is no verb. */
-const ASKING = new Set('i we you me us please can could may will would want to'.split(' '));
+/** A verb that begins a task may follow these: "please book", "how do I book". In "is the book here" it is no verb. */
+const ASKING = new Set('i we you me us please how where do does can could may must should will would want need to'.split(' '));
+
+/** Some verbs are acts only with the next word: "register for a course", but not "register of companies". */
+function actOf(words: readonly string[], place: number, { acts }: Phrases): Act | undefined {
+    const [verb = '', next = ''] = words.slice(place, place + 2).map(foldCase);
+    return acts.get(verb) ?? acts.get(`${verb} ${next}`);
+}
 
 /** A word after one of these is a verb: in "can I make", `make` is not the make of a car. */
 const BEFORE_VERBS = new Set('i we you they he she it to can could may might must shall should will would did does do'.split(' '));
