@@ -122,7 +122,10 @@ function headersOrNone(group: Group, prepared: Record<string, string> = {}): { h
     return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
-function effectOf({ method, operation }: Group, kind: Kind, paginates: boolean): { effect?: 'read' } {
+/** Only writes are sent as multipart. */
+function effectOf(group: Group, kind: Kind, paginates: boolean): Pick<PackageEndpoint, 'effect'> {
+    const { method, operation } = group;
+    if (bodyFormat(group, kind).body_format === 'multipart') return kind === 'search' ? { effect: 'write' } : {};
     if (method !== 'POST' || kind === 'search') return {};
     return operation?.writes === false || paginates ? { effect: 'read' } : {};
 }

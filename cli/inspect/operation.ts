@@ -50,7 +50,8 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
     if (keys.length > MAX_BESIDE) return undefined;
     const override = body['_method'];
     if (typeof override === 'string' && /^(?:put|patch|delete)$/i.test(override)) return overriding(override, body);
-    const actions = keys.filter((one) => NAMES_ACTION.test(one) && isActionName(body[one]));
+    const named = keys.filter((one) => NAMES_ACTION.test(one) && isActionName(body[one]));
+    const actions = [...named.filter((one) => !NAMES_DEED.test(one)), ...named.filter((one) => NAMES_DEED.test(one))];
     const [key] = actions;
     if (key === undefined) return undefined;
     const rest = keys.filter((one) => one !== key);
@@ -62,8 +63,8 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
     const fixed = actions.filter((one) => (one === key && isGateway) || mayName(one));
     if (fixed.length === 0) return undefined;
     const given = keys.filter((one) => one !== '__proto__' && !fixed.includes(one)).map((one) => [one, body[one] ?? null]);
-    const named = Object.fromEntries(fixed.map((one) => [one, body[one] ?? '']));
-    return operationNamed(named, Object.fromEntries(given), '', isGateway ? fixed.slice(1) : fixed);
+    const naming = Object.fromEntries(fixed.map((one) => [one, body[one] ?? '']));
+    return operationNamed(naming, Object.fromEntries(given), '', isGateway ? fixed.slice(1) : fixed);
 }
 
 /** Frameworks take a POST for the method that its field `_method` says, since forms have no other. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { endpointOf, inspectCalls, paramsOf, routesOf, SHOP } from './inspect/har.ts';
 
 const page = (text: string) => `<html><head><title>Harbour</title></head><body><main>${text.repeat(20)}</main></body></html>`;
@@ -211,7 +212,10 @@ describe('routebook inspect distinguishes routes at one address', () => {
             todo('Paint', { colours: [1], more: 'x' }),
         ]);
         expect(routesOf(inspected)).to.deep.equal(['POST /todos']);
-        expect(JSON.stringify(inspected.package)).not.to.match(/laundry|mum|paint/i);
+        const form = (task: string) => ({ method: 'POST', url: `${SHOP}/ajax.php`, form: { task, action: 'save' }, json: { saved: true } });
+        const saved = await inspectCalls(['Laundry', 'Call-mum', 'Paint'].map(form));
+        expect(bodies(saved)).to.deep.equal([{ name: 'save', body: { action: 'save', task: '{task}' }, effect: undefined }]);
+        expect(JSON.stringify([inspected.package, saved.package])).not.to.match(/laundry|mum|paint/i);
     });
 
     it('makes a param of a field that always had one word, unless it names an action', async () => {
@@ -307,6 +311,21 @@ describe('routebook inspect distinguishes routes at one address', () => {
                 params: [input],
             })),
         );
+    });
+
+    it('drafts what reads by a multipart body as a write, since only writes are sent so', async () => {
+        const parts = (q: string): [string, string][] => [
+            ['name="op"', 'list'],
+            ['name="q"', q],
+        ];
+        const { package: draft } = await inspectCalls(
+            ['ajax.php', 'search'].map((path) => ({ method: 'POST', url: `${SHOP}/${path}`, parts: parts('a') })),
+        );
+        expect(draft.endpoints.map(({ name, effect, body_format }) => [name, effect, body_format])).to.deep.equal([
+            ['list', undefined, 'multipart'],
+            ['search', 'write', 'multipart'],
+        ]);
+        expect(checkPackage(draft, { isPortAllowed: () => true }).ok).to.equal(true);
     });
 
     it('drafts a multipart form without files, which its page fills', async () => {
