@@ -571,6 +571,25 @@ describe('an event is delivered to webhooks', function () {
         expect((await untilTold(1)).map(({ data }) => data)).to.deep.equal([{ name: 'afterwards' }]);
     });
 
+    it('of no person who is not a member, or may have no keys, even if the webhook is enabled', async () => {
+        const owner = await join(world);
+        const { workspaceId } = owner;
+        const webhooks: WebhookEntry[] = [];
+        for (const goes of ['away', 'billing']) {
+            const person = await join(world);
+            const member = { workspaceId, userId: person.userId };
+            await joinWorkspace(world.app.db, { ...member, role: 'member' });
+            webhooks.push(await add(await scopedKey(world, { ...person, workspaceId }, {}), { url: receiver.url(`/${goes}`) }));
+            // As before webhooks were disabled when their person left.
+            const membership = world.app.db('memberships').where({ workspace_id: workspaceId, user_id: person.userId });
+            await (goes === 'away' ? membership.delete() : membership.update({ role: 'billing' }));
+        }
+        await add(owner, { url: receiver.url('/owner') });
+        await tell(owner);
+        expect((await untilTold(1)).map(({ path }) => path)).to.deep.equal(['/owner']);
+        for (const webhook of webhooks) expect(await deliveriesOf(owner, webhook)).to.deep.equal([]);
+    });
+
     it('and its deliveries are stored for 14 days', async () => {
         const ada = await join(world);
         const webhook = await add(ada);

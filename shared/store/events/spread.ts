@@ -24,16 +24,19 @@ export async function holdSpreading(trx: Db): Promise<void> {
 const IS_WANTED = '(e.type = any(w.events) or e.prefix = any(w.events)) and e.at >= w.enabled_at';
 
 /**
- * Raw: one statement finds the webhooks of each audience and creates the deliveries. On Free an account's credits belong to a user, so only
- * webhooks created by that user receive events about them. A test event already has its delivery.
+ * Raw: one statement finds the webhooks of each audience and creates the deliveries. A webhook receives events while the person who last
+ * chose its URL or enabled it may have keys in its workspace. On Free an account's credits belong to a user, so only webhooks of that person
+ * receive events about them. A test event already has its delivery.
  */
 const SPREAD = `
     with taken as materialized (
         select e.id, e.type, split_part(e.type, '.', 1) || '.*' as prefix, e.workspace_id, e.account_id, e.site, e.at
         from events e where e.position is null order by e.at, e.id limit ${MAX_EVENTS}
     ), enabled as not materialized (
-        select w.id, w.workspace_id, w.made_by, w.events, w.host, w.enabled_at from webhooks w join users u on u.id = w.made_by
-        where w.is_enabled and u.suspended_at is null
+        select w.id, w.workspace_id, w.made_by, w.events, w.host, w.enabled_at from webhooks w
+            join users u on u.id = w.made_by and u.suspended_at is null
+            join memberships m on m.workspace_id = w.workspace_id and m.user_id = w.made_by and m.role <> 'billing'
+        where w.is_enabled
     ), told as materialized (
         select e.id as event_id, w.id as webhook_id, w.host from taken e join enabled w on w.workspace_id = e.workspace_id
             where e.workspace_id is not null and ${IS_WANTED}
@@ -43,7 +46,6 @@ const SPREAD = `
         select e.id, w.id, w.host from taken e join enabled w on w.made_by = e.account_id
             join workspaces s on s.id = w.workspace_id and s.plan = 'free'
             where e.account_id is not null and ${IS_WANTED}
-                and exists (select from memberships m where m.workspace_id = w.workspace_id and m.user_id = w.made_by)
         union all
         select e.id, w.id, w.host from taken e cross join lateral (
                 select c.workspace_id from site_callers c
