@@ -11,7 +11,7 @@ export async function up(knex: Knex): Promise<void> {
         create table webhooks (
             id text collate "C" primary key check (id like 'whk\\_%'),
             workspace_id text collate "C" not null references workspaces (id),
-            -- On the plan Free, the credits are this user's.
+            -- Who last chose its URL or enabled it. On the plan Free, the credits are this user's.
             made_by text collate "C" not null references users (id),
             url text not null,
             host text collate "C" not null,

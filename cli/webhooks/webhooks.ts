@@ -142,6 +142,7 @@ export async function listDeliveries(
 }
 
 function stateOf({ enabled, disabled_reason: reason, failing_since: since }: WebhookEntry): string {
-    if (!enabled) return `disabled (${reason})`;
+    // The reason `caller` does not say whether a member disabled it or left.
+    if (!enabled) return reason === 'caller' ? 'disabled' : `disabled (${reason})`;
     return since === null ? 'enabled' : `failing since ${since}`;
 }

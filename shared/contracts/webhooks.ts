@@ -87,7 +87,7 @@ const entry = (shown: { secret?: true } = {}) =>
             .valid('caller', 'gone', 'failing', 'backlog', null)
             .required()
             .description(
-                'caller: disabled by PATCH; gone: the receiver answered 410; failing: all attempts failed for five days; backlog: more than 100,000 deliveries were waiting',
+                'caller: disabled by PATCH, or the person who last chose its URL or enabled it left the workspace or got the role billing; gone: the receiver answered 410; failing: all attempts failed for five days; backlog: more than 100,000 deliveries were waiting',
             ),
         failing_since: v.nullableTime().required().description('When the current series of failures began; null if none'),
         created_at: v.time().required(),

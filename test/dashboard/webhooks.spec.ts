@@ -74,7 +74,9 @@ describe('the webhooks of a workspace on the dashboard', function () {
         await person.send(`${at}/disable`);
         expect(wordsOf((await person.get(at)).html))
             .to.include('disabled')
-            .and.include('It was disabled here or by the API.');
+            .and.include(
+                'It was disabled here or by the API, or the person who last chose its URL or enabled it may no longer have keys in this workspace.',
+            );
         await person.send(`${at}/enable`);
         expect(wordsOf((await person.get(at)).html)).to.include('enabled');
         const rotated = await person.send(`${at}/rotate`);

@@ -169,41 +169,52 @@ describe('workspaces on the dashboard', function () {
         expect(await listInvitations(world.app.db, workspaceId)).to.deep.equal([]);
     });
 
-    it('get no key and no webhook from a person who was removed while the request ran', async () => {
-        const { owner, member, workspaceId, memberId } = await team('member');
-        await member.send('/dashboard/switch', { workspace: workspaceId });
-        const keyOf = async (userId: string) =>
-            withKey(world, (await createKey(world.app.db, { workspaceId, userId, name: 'mine', scopes: EVERY_SCOPE })).apiKey);
-        const [ofOwner, ofMember] = [await keyOf((await me(owner)).userId), await keyOf(memberId)];
-        const body = { url: 'https://receiver.example/', events: ['job.*'] };
-        const { webhook_id } = dataOf<WebhookEntry>(await ofOwner.call('POST', '/v1/webhooks', { body }));
-        const stopped = dataOf<WebhookEntry>(await ofMember.call('POST', '/v1/webhooks', { body: { ...body, enabled: false } }));
-        const keysBefore = await listKeys(world.app.db, workspaceId);
-        const answers: Promise<{ status: number }>[] = [];
-        await world.app.db.transaction(async (trx) => {
-            await trx.raw('select from workspaces where id = ? for update', [workspaceId]);
-            const url = 'https://elsewhere.example/';
-            const requests = [
-                () => owner.send(`/dashboard/workspace/members/${memberId}/remove`),
-                () => member.send('/dashboard/keys', { name: 'late', expires: 'never', cap: '' }),
-                () => ofMember.call('POST', '/v1/webhooks', { body: { ...body, url } }),
-                () => ofMember.call('PATCH', `/v1/webhooks/${webhook_id}`, { body: { url } }),
-                () => ofMember.call('PATCH', `/v1/webhooks/${stopped.webhook_id}`, { body: { enabled: true } }),
-                () => ofMember.call('POST', `/v1/webhooks/${webhook_id}/rotate`),
-            ];
-            for (const send of requests) {
-                answers.push(send());
-                await eventually(waitingForLocks, (count) => count >= Math.min(answers.length, 3), 10_000);
-            }
+    const removed = { who: 'was removed', path: 'remove', fields: {}, says: 'You are no longer a member of this workspace.' };
+    const billing = {
+        who: 'got the role billing',
+        path: 'role',
+        fields: { role: 'billing' },
+        says: 'With the role billing you cannot have keys, apps or webhooks.',
+    };
+    for (const { who, path, fields, says } of [removed, billing])
+        it(`get no key and no webhook from a person who ${who} while the request ran`, async () => {
+            const { owner, member, workspaceId, memberId } = await team('member');
+            await member.send('/dashboard/switch', { workspace: workspaceId });
+            const keyOf = async (userId: string) =>
+                withKey(world, (await createKey(world.app.db, { workspaceId, userId, name: 'mine', scopes: EVERY_SCOPE })).apiKey);
+            const [ofOwner, ofMember] = [await keyOf((await me(owner)).userId), await keyOf(memberId)];
+            const body = { url: 'https://receiver.example/', events: ['job.*'] };
+            const { webhook_id } = dataOf<WebhookEntry>(await ofOwner.call('POST', '/v1/webhooks', { body }));
+            const stopped = dataOf<WebhookEntry>(await ofMember.call('POST', '/v1/webhooks', { body: { ...body, enabled: false } }));
+            const keysBefore = await listKeys(world.app.db, workspaceId);
+            const answers: Promise<{ status: number }>[] = [];
+            await world.app.db.transaction(async (trx) => {
+                await trx.raw('select from workspaces where id = ? for update', [workspaceId]);
+                const url = 'https://elsewhere.example/';
+                const requests = [
+                    () => owner.send(`/dashboard/workspace/members/${memberId}/${path}`, fields),
+                    () => member.send('/dashboard/keys', { name: 'late', expires: 'never', cap: '' }),
+                    () => ofMember.call('POST', '/v1/webhooks', { body: { ...body, url } }),
+                    () => ofMember.call('PATCH', `/v1/webhooks/${webhook_id}`, { body: { url } }),
+                    () => ofMember.call('PATCH', `/v1/webhooks/${stopped.webhook_id}`, { body: { enabled: true } }),
+                    () => ofMember.call('POST', `/v1/webhooks/${webhook_id}/rotate`),
+                ];
+                for (const send of requests) {
+                    answers.push(send());
+                    await eventually(waitingForLocks, (count) => count >= Math.min(answers.length, 3), 10_000);
+                }
+            });
+            const [changed, ...late] = await Promise.all(answers);
+            expect(changed?.status).to.equal(303);
+            expect(late.map(({ status }) => status)).to.deep.equal([403, 403, 403, 403, 403]);
+            for (const answer of late) expect(JSON.stringify(answer)).to.include(says);
+            expect(await listKeys(world.app.db, workspaceId)).to.have.length(keysBefore.length);
+            const webhooks = dataOf<WebhookEntry[]>(await ofOwner.call('GET', '/v1/webhooks'));
+            expect(webhooks.map(({ url, enabled }) => [url, enabled])).to.deep.equal([
+                [body.url, false],
+                [body.url, true],
+            ]);
         });
-        expect((await Promise.all(answers)).map(({ status }) => status)).to.deep.equal([303, 403, 403, 403, 403, 403]);
-        expect(await listKeys(world.app.db, workspaceId)).to.have.length(keysBefore.length);
-        const webhooks = dataOf<WebhookEntry[]>(await ofOwner.call('GET', '/v1/webhooks'));
-        expect(webhooks.map(({ url, enabled }) => [url, enabled])).to.deep.equal([
-            [body.url, false],
-            [body.url, true],
-        ]);
-    });
 
     it('accept no form from a person who was removed while it arrived', async () => {
         const { owner, member: admin, workspaceId, memberId } = await team('admin');
@@ -280,6 +291,9 @@ describe('workspaces on the dashboard', function () {
             const [own, kept, moved] = [await add(ofMember), await add(ofOwner), await add(ofOwner)];
             await ofMember.call('PATCH', `/v1/webhooks/${moved}`, { body: { url: 'https://elsewhere.example/' } });
             await ofMember.call('POST', `/v1/webhooks/${own}/test`);
+            await member.send('/dashboard/switch', { workspace: workspaceId });
+            expect(wordsOf((await member.get('/dashboard/workspace')).html)).to.include('webhooks whose URL you last chose');
+            expect(wordsOf((await owner.get('/dashboard/workspace')).html)).to.include('disable webhooks whose URL they last chose');
             if (goes === 'leave') await member.send('/dashboard/workspace/leave');
             else if (goes === 'remove') await owner.send(`/dashboard/workspace/members/${memberId}/remove`);
             else if (goes === 'billing') await owner.send(`/dashboard/workspace/members/${memberId}/role`, { role: 'billing' });

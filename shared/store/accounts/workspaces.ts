@@ -116,7 +116,9 @@ export async function lockForAdding(trx: Db, { workspaceId, userId }: { workspac
 export async function lockForKeyHolder(trx: Db, order: { workspaceId: string; userId: string }): Promise<void> {
     await lockForAdding(trx, order);
     const role = await roleOf(trx, order.workspaceId, order.userId);
-    if (role === undefined || role === 'billing') throw new Refusal('FORBIDDEN', 'Your role in this workspace no longer allows this.');
+    if (role === undefined) throw new Refusal('FORBIDDEN', 'You are no longer a member of this workspace.');
+    if (role === 'billing')
+        throw new Refusal('FORBIDDEN', 'With the role billing you cannot have keys, apps or webhooks. Ask an owner for another role.');
 }
 
 /** Locks a workspace, and so its members and its plan, until the end of the transaction. */
@@ -134,13 +136,13 @@ type MemberChanged = { ok: true } | { ok: false; fault: MemberFault };
 
 /**
  * Changes the role of a member. At least one owner must remain. Only owners add or change owners. A member who gets the role `billing`
- * loses the keys created in this workspace, and webhooks with a URL of that member are disabled.
+ * loses the keys created in this workspace, and the member's webhooks are disabled.
  */
 export async function changeRole(db: Db, order: MemberChange & { role: Role }): Promise<MemberChanged> {
     return changeMember(db, order, order.role);
 }
 
-/** Removes a member. If `by` is the member, the member leaves. Revokes the member's keys in this workspace permanently, and disables webhooks with a URL of that member. */
+/** Removes a member. If `by` is the member, the member leaves. Revokes the member's keys in this workspace permanently, and disables the member's webhooks. */
 export async function removeMember(db: Db, order: MemberChange): Promise<MemberChanged> {
     return changeMember(db, order, undefined);
 }
