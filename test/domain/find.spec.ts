@@ -27,7 +27,7 @@ const wordsOf = (more: Partial<PackageEndpoint>, name?: string) =>
 describe('the words of an endpoint', () => {
     it('weigh more the nearer they are to its action', () => {
         const words = wordsOf({
-            description: 'The quote of a broker, with commission, validity and delivery.',
+            description: 'The quote of a broker.',
             params: [{ name: 'broker_id', source: 'query', required: false, description: 'Number of the office.' }],
             response: {
                 schema: {
@@ -46,12 +46,16 @@ describe('the words of an endpoint', () => {
         expect(words.has('patienc')).to.equal(false);
     });
 
-    it('of a terse endpoint weigh as much where only its fields or the site say them', () => {
-        const params = [{ name: 'season', source: 'query' as const, required: true }];
-        const terse = wordsOf({ description: 'Table.', params }, 'table');
-        expect([terse.get('sell'), terse.get('season')]).to.deep.equal(['B', 'B']);
-        const longer = wordsOf({ description: 'Table of all quotes by broker, office and month.', params }, 'table');
-        expect([longer.get('sell'), longer.get('season')]).to.deep.equal(['D', 'C']);
+    it('weigh no more where the description says nothing', () => {
+        const params = [{ name: 'season', source: 'query' as const, required: true, example: 'winter' }];
+        const response = { schema: { type: 'object', properties: { wattage: {} } } };
+        const weights = (description: string) => {
+            const words = wordsOf({ description, params, response }, 'table');
+            return ['tabl', 'season', 'winter', 'wattag', 'sell'].map((word) => words.get(word)).join('');
+        };
+        expect(weights('Table.')).to.equal('ACCCD');
+        expect(weights('Table of wattage by season.')).to.equal('ABCBD');
+        expect(weights('Table of all quotes by broker, office and month.')).to.equal('ACCCD');
     });
 
     it('are the same in the plural', () => {
@@ -79,7 +83,7 @@ describe('the words of an endpoint', () => {
 
     it('are joined by meaning, apart from those of examples', () => {
         const params = [{ name: 'q', source: 'query' as const, required: true, example: 'dentist' }];
-        const words = wordsOf({ description: 'Exchange rates of today, yesterday and last year.', params });
+        const words = wordsOf({ description: 'Exchange rates of today.', params });
         expect(words.get('~exchange-rate')).to.equal('B');
         expect(words.get('dentist')).to.equal('C');
         expect(words.has('~doctor')).to.equal(false);

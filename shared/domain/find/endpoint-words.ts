@@ -13,7 +13,7 @@ export type WordField = (typeof WORD_FIELDS)[number];
 
 /**
  * How significant a word is for an endpoint. A: it is in the name and the description. B: in one of them, or in both the fields and the
- * site, or anywhere in a terse endpoint. C: in the fields (params and results). D: in the site.
+ * site. C: in the fields (params and results). D: in the site.
  */
 export type WordClass = 'A' | 'B' | 'C' | 'D';
 
@@ -92,8 +92,7 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
             );
         }
     }
-    const isTerse = length <= TERSE;
-    const words = [...fields].map(([word, found]): [string, IndexedWord] => [word, { weight: weightOf(found, isTerse), fields: found }]);
+    const words = [...fields].map(([word, found]): [string, IndexedWord] => [word, { weight: weightOf(found), fields: found }]);
     const kept = words.toSorted(([, a], [, b]) => a.weight.localeCompare(b.weight)).slice(0, MAX_WORDS);
     const taken = endpoint.params
         .filter(({ required }) => required)
@@ -106,13 +105,10 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     return { words: new Map([...kept, ...marks]), brevity: brevityOf(length) };
 }
 
-/** With up to this many words in name and description ("Table", "Branch hours"), site and fields say what the endpoint is about. */
-const TERSE = 5;
-
-function weightOf(fields: number, isTerse: boolean): WordClass {
+function weightOf(fields: number): WordClass {
     const own = OWN.filter((bit) => fields & bit).length;
     if (own === 2) return 'A';
-    if (own === 1 || isTerse || (fields & IN_FIELDS && fields & OF_SITE)) return 'B';
+    if (own === 1 || (fields & IN_FIELDS && fields & OF_SITE)) return 'B';
     return fields & IN_FIELDS ? 'C' : 'D';
 }
 
