@@ -24,8 +24,8 @@ const BUDGET_BYTES = 128 * 1024 * 1024;
 const EVERY_MS = 250;
 
 /**
- * An answer that is streamed keeps more in memory than its unsent bytes: the page that it is built from, at least 1 MiB, and each text about
- * three times.
+ * Until its source has ended, an answer that is streamed keeps more in memory than its unsent bytes: the page that it is built from, which is
+ * assumed to have 1 MiB, and each text about three times.
  */
 const STREAM_WEIGHT = 3;
 
@@ -33,6 +33,16 @@ const STREAM_WEIGHT = 3;
 interface Sending {
     client: string;
     isStreamed: boolean;
+    /** Bytes that its connection had sent at the last look. */
+    sent: number;
+}
+
+/** The answers that one client has not read. */
+interface Unread {
+    bytes: number;
+    /** Those that have sent nothing since the last look. Oldest first. */
+    still: ServerResponse[];
+    moving: ServerResponse[];
 }
 
 /** A reader may pause for twice the time that a request may take to arrive. */
@@ -46,7 +56,7 @@ export const slowReaders: AppPlugin = {
 /**
  * Closes the connections of clients that do not read their answers, because these answers stay in memory. Node closes a connection without
  * traffic after its timeout, and resets the timeout after the last answer. If unread answers exceed the total budget, connections of the
- * client with the most unread bytes are closed, the ones that have waited longest first.
+ * client with the most unread bytes are closed, first those that were not read since the last look, and of them the oldest.
  */
 export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds: SlowReaderBounds): void {
     const { stallMs, budgetBytes = BUDGET_BYTES, everyMs = EVERY_MS, proxies = 0 } = bounds;
@@ -56,7 +66,7 @@ export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds:
     server.ext('onRequest', (request, h) => {
         const { req, res } = request.raw;
         const { socket } = req;
-        open.set(res, { client: limitIdentity(clientAddress(req, proxies)), isStreamed: false });
+        open.set(res, { client: limitIdentity(clientAddress(req, proxies)), isStreamed: false, sent: 0 });
         running.set(socket, (running.get(socket) ?? 0) + 1);
         res.once('close', () => {
             open.delete(res);
@@ -86,20 +96,26 @@ function isStreamed({ response }: Request): boolean {
 }
 
 function cutDownTo(budget: number, open: ReadonlyMap<ServerResponse, Sending>): { connections: number; unsent_bytes: number } {
-    const unsentOf = new Map<string, { bytes: number; waiting: ServerResponse[] }>();
+    const unreadOf = new Map<string, Unread>();
     let unsent = 0;
     for (const [response, sending] of open) {
         if (response.writableLength === 0) continue;
-        const client = unsentOf.get(sending.client) ?? { bytes: 0, waiting: [] };
-        unsentOf.set(sending.client, client);
-        client.waiting.push(response);
+        const { socket } = response.req;
+        const sent = socket.bytesWritten - socket.writableLength;
+        const isMoving = sent > sending.sent;
+        sending.sent = sent;
+        const client = unreadOf.get(sending.client) ?? { bytes: 0, still: [], moving: [] };
+        unreadOf.set(sending.client, client);
+        (isMoving ? client.moving : client.still).push(response);
         client.bytes += bytesOf(response, sending);
         unsent += bytesOf(response, sending);
     }
     const cut = { connections: 0, unsent_bytes: unsent };
     while (unsent > budget) {
-        const most = [...unsentOf.values()].reduce((one, other) => (other.bytes > one.bytes ? other : one));
-        const response = most.waiting.shift() as ServerResponse;
+        const most = [...unreadOf.values()].reduce((one, other) =>
+            (other.bytes - one.bytes || other.still.length - one.still.length) > 0 ? other : one,
+        );
+        const response = (most.still.shift() ?? most.moving.shift()) as ServerResponse;
         const bytes = bytesOf(response, open.get(response) as Sending);
         most.bytes -= bytes;
         unsent -= bytes;
@@ -110,6 +126,6 @@ function cutDownTo(budget: number, open: ReadonlyMap<ServerResponse, Sending>): 
 }
 
 /** The memory that an answer keeps until it is read. */
-function bytesOf({ writableLength }: ServerResponse, { isStreamed }: Sending): number {
-    return isStreamed ? Math.max(STREAMED_BYTES, STREAM_WEIGHT * writableLength) : writableLength;
+function bytesOf({ writableLength, writableEnded }: ServerResponse, { isStreamed }: Sending): number {
+    return isStreamed && !writableEnded ? Math.max(STREAMED_BYTES, STREAM_WEIGHT * writableLength) : writableLength;
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import hapi, { type Server } from '@hapi/hapi';
 import { expect } from 'chai';
 import { watchSlowReaders } from '../../api/admission/slow-readers.ts';
@@ -66,9 +67,51 @@ describe('callers whose unread responses exceed the memory budget of the process
         const large = 'x'.repeat(32 * MIB);
         server.route({ method: 'GET', path: '/large', handler: () => large });
         server.route({ method: 'GET', path: '/small', handler: () => 'small' });
+        const endless = async function* () {
+            for (;;) yield 'x'.repeat(64 * 1024);
+        };
+        server.route({ method: 'GET', path: '/endless', handler: () => Readable.from(endless(), { objectMode: false }) });
         await server.start();
     });
     after(() => server.stop({ timeout: 0 }));
+
+    it('are disconnected from what they do not read before what they began earlier and read', async () => {
+        const callers: Socket[] = [];
+        let [closed, received] = [0, 0];
+        const begin = async (onClose: () => void) => {
+            const asked = once(server.listener, 'request') as Promise<[IncomingMessage]>;
+            const caller = connect(Number(server.info.port), '127.0.0.1').on('error', () => undefined);
+            callers.push(caller);
+            caller.write('GET /endless HTTP/1.1\r\nHost: x\r\n\r\n');
+            const [{ socket }] = await asked;
+            socket.once('close', onClose);
+            return caller;
+        };
+        let isReaderCut = false;
+        const reader = await begin(() => {
+            isReaderCut = true;
+        });
+        reader.on('data', (data) => {
+            received += data.length;
+        });
+        for (let count = 0; count < 105; count++)
+            (
+                await begin(() => {
+                    closed += 1;
+                })
+            ).pause();
+        await eventually(
+            async () => closed,
+            (count) => count >= 5,
+        );
+        const before = received;
+        await eventually(
+            async () => received,
+            (bytes) => bytes > before,
+        );
+        expect(isReaderCut).to.equal(false);
+        for (const caller of callers) caller.destroy();
+    });
 
     it('are disconnected, the longest stalled first, and everybody else is served', async () => {
         const order: number[] = [];

@@ -60,9 +60,15 @@ describe('large results of a batch that many callers begin to download and do no
         await new Promise((done) => caller.once('readable', done));
     }
 
-    it('take no more of an API than twice its budget for unread answers', async () => {
+    it('are cut off until they take no more of an API than twice its budget for unread answers', async () => {
         const before = used();
         await Promise.all(Array.from({ length: DOWNLOADS }, begin));
+        // Before that, the downloads may still grow.
+        await eventually(
+            async () => world.logged.some(({ message }) => String(message).includes('their connections were cut')),
+            (isCut) => isCut,
+            20_000,
+        );
         await eventually(
             async () => used() - before,
             (grown) => grown < 2 * BUDGET_MIB,
