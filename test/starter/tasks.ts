@@ -30,7 +30,7 @@ export const MORE: { served: readonly PlainTask[]; unserved: readonly UnservedTa
     served: readJson('more-served.json'),
     unserved: readJson('more-unserved.json'),
 };
-/** Written after the ranking, and never tuned on. */
+/** Written last of these, and not tuned on. */
 export const UNSEEN: { served: readonly PlainTask[]; unserved: readonly UnservedTask[] } = {
     served: readJson('unseen-served.json'),
     unserved: readJson('unseen-unserved.json'),
@@ -46,13 +46,13 @@ export const CONTRIBUTED: Contributed = {
     served: readJson('contributed-served.json'),
     unserved: readJson('contributed-unserved.json'),
 };
-/** Those of further trades, on which nothing is tuned. */
+/** Those of further trades, of which only totals were looked at. */
 export const LATER_CONTRIBUTED: Contributed = {
     packages: readJson('contributed-later-packages.json'),
     served: readJson('contributed-later-served.json'),
     unserved: readJson('contributed-later-unserved.json'),
 };
-/** Further tasks for `CONTRIBUTED`, never tuned on. */
+/** Further tasks for `CONTRIBUTED`, not tuned on. */
 export const UNSEEN_CONTRIBUTED: Contributed = {
     packages: CONTRIBUTED.packages,
     served: readJson('contributed-unseen-served.json'),
