@@ -3,6 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import type { Batch } from '../../shared/contracts/batch-fields.ts';
+import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
+import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
@@ -33,11 +35,16 @@ describe('large results of a batch that many callers begin to download and do no
         eve = await join(world);
         const url = `http://${SITE}:${site.port}/products/{id}`;
         dataOf(await eve.publish(aPackage(SITE, { endpoints: [anEndpoint(SITE, { url, response: { type: 'json' } })] })));
-        const items = [1, 2, 3].map((id) => ({ site: SITE, endpoint: 'product', params: { id } }));
-        const { batch_id } = dataOf<Batch>(await eve.call('POST', '/v1/batches', { body: { items } }));
-        batch = dataOf<Batch>(await eve.call('GET', `/v1/batches/${batch_id}?wait=30`));
-        expect(batch.counts.succeeded).to.equal(3);
+        batch = await run(3);
     });
+
+    async function run(count: number): Promise<Batch> {
+        const items = Array.from({ length: count }, (_, id) => ({ site: SITE, endpoint: 'product', params: { id: id + 1 } }));
+        const { batch_id } = dataOf<Batch>(await eve.call('POST', '/v1/batches', { body: { items } }));
+        const ended = dataOf<Batch>(await eve.call('GET', `/v1/batches/${batch_id}?wait=30`));
+        expect(ended.counts.succeeded).to.equal(count);
+        return ended;
+    }
     after(async () => {
         for (const caller of callers) caller.destroy();
         await world.close();
@@ -59,6 +66,24 @@ describe('large results of a batch that many callers begin to download and do no
         caller.write(`${[...head, 'Accept: application/x-ndjson'].join('\r\n')}\r\n\r\n`);
         await new Promise((done) => caller.once('readable', done));
     }
+
+    it('break off when the key of their caller is revoked', async () => {
+        const { batch_id } = await run(12);
+        const { keyId, apiKey } = await createKey(world.app.db, { ...eve, name: 'leaked', scopes: EVERY_SCOPE });
+        const headers = { authorization: `Bearer ${apiKey}`, accept: 'application/x-ndjson', 'accept-encoding': 'identity' };
+        const answer = await fetch(`${world.base}/v1/batches/${batch_id}/results`, { headers });
+        let bytes = 0;
+        const readAll = async () => {
+            for await (const chunk of answer.body ?? []) {
+                if (bytes === 0) await revokeKey(world.app.db, keyId);
+                bytes += chunk.length;
+            }
+        };
+        expect(await readAll().catch((error: Error) => error.message)).to.equal('terminated');
+        expect(bytes)
+            .to.be.above(0)
+            .and.below(12 * RESULT);
+    });
 
     it('are cut off until they take no more of an API than twice its budget for unread answers', async () => {
         const before = used();
