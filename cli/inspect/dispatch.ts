@@ -4,7 +4,7 @@ import { withoutAction } from './operation.ts';
 import { addShape, featuresOf, openShape } from './shape.ts';
 import { addValues, openValues } from './values.ts';
 
-/** A program has at most this many routes at one address. A param with more different words has values. */
+/** A program has at most this many routes at one address by one param. A param with more different words has values. */
 const MAX_WORDS = 60;
 /** Two words may be two views of one thing. */
 const MIN_WORDS = 3;
@@ -17,13 +17,16 @@ const MIN_SIMILARITY = 0.7;
 export class DispatchWords {
     readonly #words = new Map<string, Set<string>>();
 
-    /** Counts the query pairs of an address. Returns false if one exceeds its limit. */
+    /** Counts the query pairs of an address. Returns false if the words of one exceed their limit. */
     tryAdd({ origin, pathname }: URL, pairs: readonly [string, string][]): boolean {
-        const key = `${origin}${pathname}`;
-        const known = this.#words.get(key) ?? new Set();
-        this.#words.set(key, known);
-        for (const pair of pairs) if (known.size < MAX_WORDS) known.add(JSON.stringify(pair));
-        return pairs.every((pair) => known.has(JSON.stringify(pair)));
+        const known = pairs.map(([name, word]) => {
+            const key = JSON.stringify([origin, pathname, name]);
+            const words = this.#words.get(key) ?? new Set();
+            this.#words.set(key, words);
+            if (words.size < MAX_WORDS) words.add(word);
+            return words.has(word);
+        });
+        return known.every((isKnown) => isKnown);
     }
 }
 

@@ -137,9 +137,13 @@ function describeField(
     const schema = body?.format === 'json' ? schemaOfJson(name, values, schemaOf(shape)) : schemaOfTexts(name, values);
     const required = field === undefined ? values.sendings >= sendings && sendings > 1 : field.isRequired;
     if (word === undefined) return { schema, required };
-    // The same word in a few requests may be a choice (`type: release`), unless it names an action.
-    return NAMES_ACTION.test(name) ? { schema, required, constant: word } : { schema, required: false, usual: word };
+    if (NAMES_ACTION.test(name)) return { schema, required, constant: word };
+    // The same word in a few requests may be a choice (`type: release`). Elsewhere a visitor may have written it.
+    return { schema, required: false, ...(PROGRAM_FIELD.test(name) ? { usual: word } : {}) };
 }
+
+/** Fields whose words a program chooses. */
+const PROGRAM_FIELD = /^(?:type|kind|format|mode|api_?version)$/i;
 
 /** A flat object if possible. A template if a field is constant, or if the name of a field is taken or not valid for a placeholder. */
 function placeInBody(

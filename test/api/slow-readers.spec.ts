@@ -63,7 +63,7 @@ describe('callers whose unread responses exceed the memory budget of the process
     before(async () => {
         server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
         const warn = (fields: object) => void warned.push(fields);
-        watchSlowReaders(server, { warn }, { stallMs: 60_000, budgetBytes: 100 * MIB, everyMs: 50 });
+        watchSlowReaders(server, { warn }, { stallMs: 60_000, budgetBytes: 100 * MIB, everyMs: 500 });
         const large = 'x'.repeat(32 * MIB);
         server.route({ method: 'GET', path: '/large', handler: () => large });
         server.route({ method: 'GET', path: '/small', handler: () => 'small' });

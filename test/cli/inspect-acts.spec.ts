@@ -156,7 +156,7 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(await effectsOf({ op: 'list', page: '2' })).to.deep.equal(['list read']);
     });
 
-    it('takes a bare noun at an ordinary address for no read', async () => {
+    it('takes a word that stands alone at an ordinary address for no read', async () => {
         const send = (body: object, json: object) => ({ method: 'POST', url: `${SHOP}/orders`, body, json });
         const inspected = await inspectCalls([
             send({ action: 'status', status: 'done' }, { order: 1 }),
@@ -191,17 +191,19 @@ describe('routebook inspect distinguishes routes at one address', () => {
     it('keeps an action beside a field that keeps changing', async () => {
         const answers = [{ rows: [1] }, [{ id: 1, more: 'x' }], { saved: { by: 'x', at: 1 } }];
         const letters = (place: number) => String.fromCharCode(97 + (place % 26), 97 + Math.floor(place / 26));
-        const calls = ['getRows', 'getList', 'storeRow'].flatMap((op, kind) =>
-            Array.from({ length: kind === 2 ? 70 : 1 }, (_, place) => ({
-                method: 'POST',
-                url: `${SHOP}/data`,
-                body: { op, command: `go-${letters(place)}`, place },
-                json: answers[kind],
-            })),
-        );
-        expect(bodies(await inspectCalls(calls)).map(({ body }) => body)).to.deep.equal(
-            ['getRows', 'getList', 'storeRow'].map((op) => ({ op, command: '{command}', place: '{place}' })),
-        );
+        for (const many of [0, 2]) {
+            const calls = ['getRows', 'getList', 'storeRow'].flatMap((op, kind) =>
+                Array.from({ length: kind === many ? 70 : 1 }, (_, place) => ({
+                    method: 'POST',
+                    url: `${SHOP}/data`,
+                    body: { op, command: `go-${letters(place)}`, place },
+                    json: answers[kind],
+                })),
+            );
+            expect(bodies(await inspectCalls(calls)).map(({ body }) => body)).to.deep.equal(
+                ['getRows', 'getList', 'storeRow'].map((op) => ({ op, command: '{command}', place: '{place}' })),
+            );
+        }
     });
 
     it('makes no call of a word that a user wrote', async () => {
@@ -226,6 +228,17 @@ describe('routebook inspect distinguishes routes at one address', () => {
             ['type', false, 'release'],
             ['name', true, undefined],
         ]);
+    });
+
+    it('puts no word that a visitor may have written into the draft', async () => {
+        const make = (place: string) => ({
+            method: 'POST',
+            url: `${SHOP}/patients`,
+            body: { diagnosis: 'asthma', employer: 'Acme', place },
+        });
+        const inspected = await inspectCalls(['a', 'b', 'c', 'd'].map(make));
+        expect(routesOf(inspected)).to.deep.equal(['POST /patients']);
+        expect(JSON.stringify(inspected.package)).not.to.match(/asthma|acme/i);
     });
 
     it('drafts what a visit sent as multipart without files, and no multipart with passwords or files', async () => {

@@ -195,10 +195,19 @@ describe('a task', () => {
             'apply for a visa',
             'register for a course',
             'how do I register with a doctor',
+            'register my car',
+            'where do I register a birth',
+            'apply to a university',
         ]) {
             expect(partsOf(task), task).to.include('act !write');
         }
-        for (const task of ['register of listed buildings', 'how do I make pancakes', 'how to order sushi', 'is the order here'])
+        for (const task of [
+            'register of listed buildings',
+            'how do I make pancakes',
+            'how to order sushi',
+            'is the order here',
+            'need book about whales',
+        ])
             expect(partsOf(task).join(), task).to.not.include('!write');
         expect(partsOf('books about tables')[0]).to.equal('what book ~book');
         // Here it is a noun, or says how something is.

@@ -118,11 +118,14 @@ for (const topology of TOPOLOGIES) {
                 const waiting = withKey(world, apiKey).call('GET', `/v1/jobs/${job.job_id}?wait=30`);
                 const inService = () => world.app.db('api_keys').where({ id: keyId }).whereNotNull('last_used_at').first('id');
                 await eventually(inService, (used) => used !== undefined, 10_000);
-                await change(keyId);
-                flaky.behaviour = 'well';
-                flaky.letGo();
-                expect(codeOf(await waiting)).to.equal(code);
-                await setSuspended(world.app.db, ada.userId, false);
+                try {
+                    await change(keyId);
+                    flaky.behaviour = 'well';
+                    flaky.letGo();
+                    expect(codeOf(await waiting)).to.equal(code);
+                } finally {
+                    await setSuspended(world.app.db, ada.userId, false);
+                }
             });
         }
 

@@ -65,7 +65,9 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     const stems = stemsOf(text).map((stem) => corrected.get(stem) ?? stem);
     const subjects = subjectsIn(words);
     const tail = tailOf(words);
-    const begin = words.findIndex((word) => !ASKING.has(foldCase(word)));
+    const folded = words.map(foldCase);
+    // In "need books", the verb is no question, as it is in "need to book".
+    const begin = folded.findIndex((word, place) => !ASKING.has(word) || (word === 'need' && folded[place + 1] !== 'to'));
     const units = unitsOf(stems, dictionary, 'task');
     const read = units.map(({ stems: own, ideas, isPhrase, place }, index): TaskPart => {
         const [stem = ''] = own;

@@ -176,7 +176,7 @@ const CALLER_BY_ID: PreparedQuery = {
     text: `select ${columnList({ ...COLUMNS, place: '1' })} from api_keys k${JOINED} where k.id = $1 and ${VALID}`,
 };
 
-/** The current caller of a key, for background work; undefined if `find` would return undefined. */
+/** The current caller of a key; undefined if the key is gone. The expiry of an app's access token is not checked. */
 export async function findCallerById(db: Db, keyId: string): Promise<Caller | undefined> {
     const [row] = await runPrepared<CallerColumns>(db, CALLER_BY_ID, [keyId], LOOK_UP_MS);
     return row && toFound(row).caller;
