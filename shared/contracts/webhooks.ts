@@ -165,7 +165,7 @@ export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder
     route: 'PATCH /v1/webhooks/{webhook_id}',
     summary: 'Change a webhook',
     description:
-        'Omitted fields are unchanged. Waiting deliveries go to the new URL. Disabling stops waiting deliveries; POST …/redeliver sends them later.',
+        'Omitted fields are unchanged. Waiting deliveries go to the new URL. Disabling stops waiting deliveries; POST …/redeliver sends them later. Who changes the URL or enables a disabled webhook takes it over: on Free it gets the events about the credits of that person.',
     params: params(),
     body: {
         schema: Joi.object<Partial<WebhookOrder>, true>({

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import type { AuditEntry } from '../../shared/contracts/audit.ts';
 import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhooks.ts';
 import { RETRY_SECONDS } from '../../shared/domain/events/delivery-schedule.ts';
 import { MAX_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
@@ -549,6 +550,36 @@ describe('an event is delivered to webhooks', function () {
         const received = receiver.told().filter(({ path }) => path === '/other');
         expect(received.map(({ type }) => type)).to.deep.equal(['key.revoked']);
         expect((await deliveriesOf(owner, webhook)).map(({ type }) => type)).to.deep.equal(['key.revoked']);
+    });
+
+    it('of credits on Free to the person who added the webhook, after another member changed what it already was', async () => {
+        const [owner, other] = [await join(world), await join(world)];
+        await joinWorkspace(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
+        const ofOther = await scopedKey(world, { ...other, workspaceId: owner.workspaceId }, {});
+        const webhook = await add(owner, { events: ['credits.*'] });
+        await recordEvent(world.app.db, { type: 'credits.low', accountId: owner.userId, data: {} });
+        await untilDelivery(owner, webhook, ({ status }) => status === 'delivered');
+        for (const body of [{ enabled: true }, { url: webhook.url }, { url: webhook.url, enabled: true, description: 'ours' }])
+            dataOf(await ofOther.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body }));
+        await recordEvent(world.app.db, { type: 'credits.exhausted', accountId: owner.userId, data: {} });
+        await untilDelivery(owner, webhook, ({ type, status }) => type === 'credits.exhausted' && status === 'delivered');
+        expect((await deliveriesOf(owner, webhook)).map(({ type }) => type)).to.deep.equal(['credits.exhausted', 'credits.low']);
+    });
+
+    it('of the person who took it over, which the audit log says', async () => {
+        const [owner, other] = [await join(world), await join(world)];
+        await joinWorkspace(world.app.db, { workspaceId: owner.workspaceId, userId: other.userId, role: 'member' });
+        const ofOther = await scopedKey(world, { ...other, workspaceId: owner.workspaceId }, {});
+        const webhook = await add(owner);
+        const change = async (by: Person, body: object) => dataOf(await by.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body }));
+        await change(ofOther, { enabled: true });
+        await change(ofOther, { url: receiver.url('/other') });
+        await change(owner, { enabled: false });
+        await change(owner, { enabled: true });
+        const acts = dataOf<AuditEntry[]>(await owner.call('GET', '/v1/audit?limit=100'));
+        const changes = acts.filter(({ action }) => action === 'webhook.changed').toReversed();
+        const [{ userId: first }, { userId: second }] = [owner, other];
+        expect(changes.map(({ details }) => details['taken_over_from'])).to.deep.equal([undefined, first, undefined, second]);
     });
 
     it('of a person who left once another member enabled the webhook, whatever happens to that person', async () => {

@@ -126,23 +126,26 @@ interface WebhookChange {
 }
 
 /**
- * Changes a webhook. Who chooses its URL or enables it takes it over: on Free, it receives that person's events about credits and no longer
- * those of the previous person. Mails the owners of its workspace if the URL changes. A disabled webhook receives no events, and its waiting
- * deliveries stop. Enabling it resets its failures. Waiting deliveries go to a new URL. Undefined if there is no such webhook.
+ * Changes a webhook. Who gives it another URL or enables it while it is disabled takes it over: on Free, it receives that person's events about
+ * credits and no longer those of the previous person. Mails the owners of its workspace if the URL changes. A disabled webhook receives no
+ * events, and its waiting deliveries stop. Enabling it resets its failures. Waiting deliveries go to a new URL. Undefined if there is no such
+ * webhook.
  */
 export async function changeWebhook(db: Db, name: WebhookName, change: WebhookChange, by: By): Promise<Webhook | undefined> {
     return db.transaction(async (trx): Promise<Webhook | undefined> => {
         await lockForKeyHolder(trx, { workspaceId: name.workspaceId, userId: change.userId });
+        // Enabling needs no hold: nothing is spread to a disabled webhook.
         if (change.isEnabled === false || change.receiver !== undefined) await holdSpreading(trx);
         const before = await lock(trx, name);
         if (before === undefined) return undefined;
         const { userId, receiver, events, description, isEnabled } = change;
         const isTurned = isEnabled !== undefined && isEnabled !== before.isEnabled;
-        const isTakenOver = userId !== before.madeBy && (receiver !== undefined || isEnabled === true);
+        const isMoved = receiver !== undefined && receiver.url !== before.url;
+        const isTakenOver = userId !== before.madeBy && (isMoved || (isTurned && isEnabled));
         await queryWebhook(trx, name).update({
             updated_at: now(trx),
             ...(receiver && toReceiver(receiver)),
-            ...(receiver && receiver.url !== before.url && { has_delivered: false }),
+            ...(isMoved && { has_delivered: false }),
             ...(isTakenOver && { made_by: userId }),
             ...(events && { events: [...events] }),
             ...(description !== undefined && { description }),
@@ -150,7 +153,7 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
         });
         if (isTurned && !isEnabled) await stopWaiting(trx, [name.webhookId]);
         if (isTakenOver) await deleteDeliveriesAbout(trx, name.webhookId, before.madeBy);
-        if (receiver !== undefined && receiver.url !== before.url) {
+        if (isMoved) {
             await moveWaiting(trx, name.webhookId, receiver.host);
             await notifyOwners(trx, {
                 workspaceId: name.workspaceId,
@@ -163,6 +166,7 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
             ...(receiver && { url: withoutQuery(receiver.url) }),
             ...(events && { events: [...events] }),
             ...(isTurned && { enabled: isEnabled }),
+            ...(isTakenOver && { taken_over_from: before.madeBy }),
         };
         await recordAct(trx, { ...by, workspaceId: name.workspaceId, action: 'webhook.changed', target: name.webhookId, details });
         return queryWebhook(trx, name).first(WEBHOOK);
