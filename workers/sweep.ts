@@ -10,7 +10,7 @@ import { forgetGrants } from '../shared/store/apps/grants.ts';
 import { forgetTrials } from '../shared/store/connections/connections.ts';
 import { forgetConnectionUses } from '../shared/store/connections/uses.ts';
 import { forgetSpending } from '../shared/store/credits/spending.ts';
-import { disableWebhooks } from '../shared/store/events/disable-webhooks.ts';
+import { disableWebhooks, disableWebhooksOfLeavers } from '../shared/store/events/disable-webhooks.ts';
 import { forgetEvents } from '../shared/store/events/event-feed.ts';
 import { findBacklogs } from '../shared/store/events/webhooks.ts';
 import { sweepAnswers } from '../shared/store/fetch/idempotency.ts';
@@ -25,8 +25,8 @@ import { watchSpending } from './watch-spending.ts';
 
 const SWEEP_MS = 1000;
 const PRUNE_MS = 3_600_000;
-/** How often to look for webhooks with too many waiting deliveries. */
-const BACKLOG_MS = 10_000;
+/** How often to look for webhooks to disable. */
+const WEBHOOKS_MS = 10_000;
 /** How often runs of starter packages become due, with STARTER_VERIFY. */
 const STARTER_RUNS_MS = 60_000;
 
@@ -50,15 +50,15 @@ const PRUNED = [
 /**
  * Starts the sweeper. Each second it releases holds whose request never ended, resets allowances of idle accounts on their billing date,
  * deletes expired idempotent answers and stored results, removes maintainers whose removal is due, and notifies people about low allowances
- * and failing calls. Every ten seconds it disables webhooks with too many waiting deliveries. Each minute it queues starter packages for
- * verification, with STARTER_VERIFY. Each hour it creates partitions of the request log, drops old ones, and deletes expired sessions,
- * links, notices, audits and events. Every process may run it; the store sweeps each row once.
+ * and failing calls. Every ten seconds it disables webhooks with too many waiting deliveries and those of people who left. Each minute it
+ * queues starter packages for verification, with STARTER_VERIFY. Each hour it creates partitions of the request log, drops old ones, and
+ * deletes expired sessions, links, notices, audits and events. Every process may run it; the store sweeps each row once.
  */
 export function startSweeper(app: App): Repeated {
     const { credits, db, log } = app;
     let prunedAt = performance.now();
     let starterRunsAt = 0;
-    let backlogsAt = 0;
+    let webhooksAt = 0;
     return repeat(SWEEP_MS, async () => {
         try {
             const swept = await credits.sweep();
@@ -67,9 +67,10 @@ export function startSweeper(app: App): Repeated {
             await sweepResults(db);
             await applyDueRemovals(db);
             await watchSpending(app);
-            if (performance.now() >= backlogsAt) {
-                backlogsAt = performance.now() + BACKLOG_MS;
+            if (performance.now() >= webhooksAt) {
+                webhooksAt = performance.now() + WEBHOOKS_MS;
                 await disableWebhooks(db, await findBacklogs(db), 'backlog');
+                await disableWebhooksOfLeavers(db);
             }
             if (app.config.starterVerify && performance.now() >= starterRunsAt) {
                 starterRunsAt = performance.now() + STARTER_RUNS_MS;

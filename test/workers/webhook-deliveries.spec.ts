@@ -7,7 +7,7 @@ import { RETRY_SECONDS } from '../../shared/domain/events/delivery-schedule.ts';
 import { MAX_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
 import { mailNews } from '../../shared/mail/news.ts';
 import { join as joinWorkspace, removeMember } from '../../shared/store/accounts/workspaces.ts';
-import { disableWebhooks } from '../../shared/store/events/disable-webhooks.ts';
+import { disableWebhooks, disableWebhooksOfLeavers } from '../../shared/store/events/disable-webhooks.ts';
 import { forgetEvents } from '../../shared/store/events/event-feed.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
 import { holdSpreading } from '../../shared/store/events/spread.ts';
@@ -602,7 +602,7 @@ describe('an event is delivered to webhooks', function () {
         expect((await untilTold(1)).map(({ data }) => data)).to.deep.equal([{ name: 'afterwards' }]);
     });
 
-    it('of no person who is not a member, or may have no keys, even if the webhook is enabled', async () => {
+    it('of no person who is not a member, or may have no keys; an enabled webhook of such a person is disabled', async () => {
         const owner = await join(world);
         const { workspaceId } = owner;
         const webhooks: WebhookEntry[] = [];
@@ -615,10 +615,24 @@ describe('an event is delivered to webhooks', function () {
             const membership = world.app.db('memberships').where({ workspace_id: workspaceId, user_id: person.userId });
             await (goes === 'away' ? membership.delete() : membership.update({ role: 'billing' }));
         }
-        await add(owner, { url: receiver.url('/owner') });
+        const ofOwner = await add(owner, { url: receiver.url('/owner') });
         await tell(owner);
         expect((await untilTold(1)).map(({ path }) => path)).to.deep.equal(['/owner']);
-        for (const webhook of webhooks) expect(await deliveriesOf(owner, webhook)).to.deep.equal([]);
+        receiver.answer((response) => void response.writeHead(500).end());
+        for (const webhook of webhooks) {
+            expect(await deliveriesOf(owner, webhook)).to.deep.equal([]);
+            await owner.call('POST', `/v1/webhooks/${webhook.webhook_id}/test`);
+            await untilDelivery(owner, webhook, ({ attempts }) => attempts === 1);
+        }
+        await disableWebhooksOfLeavers(world.app.db);
+        await disableWebhooksOfLeavers(world.app.db);
+        for (const webhook of webhooks) {
+            expect(await read(owner, webhook)).to.include({ enabled: false, disabled_reason: 'caller' });
+            expect((await deliveriesOf(owner, webhook)).map(({ status }) => status)).to.deep.equal(['stopped']);
+            const news: { line: string }[] = await world.app.db('workspace_news').where({ workspace_id: workspaceId });
+            expect(news.filter(({ line }) => line.includes(`(${webhook.webhook_id}) was disabled`))).to.have.length(1);
+        }
+        expect((await read(owner, ofOwner)).enabled).to.equal(true);
     });
 
     it('and its deliveries are stored for 14 days', async () => {

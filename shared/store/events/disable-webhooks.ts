@@ -43,6 +43,19 @@ export async function disableWebhooksOf(trx: Db, userId: string, workspaceIds: r
     if (own.length > 0) await disable(trx, own, 'left');
 }
 
+/**
+ * Disables enabled webhooks of people who are no members, or have the role billing. They left before webhooks were disabled with that, or
+ * by a process of an older version.
+ */
+export async function disableWebhooksOfLeavers(db: Db): Promise<void> {
+    const { rows } = await db.raw<{ rows: { id: string }[] }>(
+        `select w.id from webhooks w where w.is_enabled and not exists (
+             select from memberships m where m.workspace_id = w.workspace_id and m.user_id = w.made_by and m.role <> 'billing')`,
+    );
+    const webhookIds = rows.map(({ id }) => id);
+    if (webhookIds.length > 0) await db.transaction((trx) => disable(trx, webhookIds, 'left'));
+}
+
 async function disable(trx: Db, webhookIds: readonly string[], cause: Cause): Promise<void> {
     await holdWorkspacesOf(trx, webhookIds);
     await holdSpreading(trx);
