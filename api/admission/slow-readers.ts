@@ -65,6 +65,8 @@ export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds:
     /** Oldest first. */
     const open = new Map<ServerResponse, Sending>();
     server.ext('onRequest', (request, h) => {
+        // A call of this process has no connection, and reads at once.
+        if (request.isInjected) return h.continue;
         const { req, res } = request.raw;
         const { socket } = req;
         open.set(res, { client: limitIdentity(clientAddress(req, proxies)), isStreamed: false, sent: 0 });

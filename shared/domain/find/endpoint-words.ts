@@ -104,12 +104,12 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
         mark,
         { weight: 'A', fields: OF_NONE },
     ]);
-    return { words: new Map([...kept, ...marks]), brevity: isTerse ? 1 : brevityOf(length) };
+    return { words: new Map([...kept, ...marks]), brevity: brevityOf(length) };
 }
 
 /**
- * With up to this many words in name and description ("Table", "Branch hours"), params and site say what the endpoint is about. Such an
- * endpoint gains nothing by its brevity. Of 180 tasks for packages of contributors, 0.72 instead of 0.68 are in the first five.
+ * With up to this many words in name and description ("Table", "Branch hours"), params and site say what the endpoint is about. Of 180
+ * tasks for packages of contributors, 0.74 instead of 0.68 are in the first five.
  */
 const TERSE = 5;
 
