@@ -27,7 +27,7 @@ const wordsOf = (more: Partial<PackageEndpoint>, name?: string) =>
 describe('the words of an endpoint', () => {
     it('weigh more the nearer they are to its action', () => {
         const words = wordsOf({
-            description: 'The quote of a broker, with commission, validity and delivery.',
+            description: 'The quote of a broker.',
             params: [{ name: 'broker_id', source: 'query', required: false, description: 'Number of the office.' }],
             response: {
                 schema: {
@@ -46,15 +46,15 @@ describe('the words of an endpoint', () => {
         expect(words.has('patienc')).to.equal(false);
     });
 
-    it('of params and site weigh more where the description says nothing, those of results and examples do not', () => {
+    it('weigh no more where the description says nothing', () => {
         const params = [{ name: 'season', source: 'query' as const, required: true, example: 'winter' }];
         const response = { schema: { type: 'object', properties: { wattage: {} } } };
         const weights = (description: string) => {
             const words = wordsOf({ description, params, response }, 'table');
             return ['tabl', 'season', 'winter', 'wattag', 'sell'].map((word) => words.get(word)).join('');
         };
-        expect(weights('Table.')).to.equal('ABCCB');
-        expect(weights('Table of wattage by season.')).to.equal('ABCBB');
+        expect(weights('Table.')).to.equal('ACCCD');
+        expect(weights('Table of wattage by season.')).to.equal('ABCBD');
         expect(weights('Table of all quotes by broker, office and month.')).to.equal('ACCCD');
     });
 

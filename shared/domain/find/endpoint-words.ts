@@ -13,7 +13,7 @@ export type WordField = (typeof WORD_FIELDS)[number];
 
 /**
  * How significant a word is for an endpoint. A: it is in the name and the description. B: in one of them, or in both the fields and the
- * site, or in the params or the site of a terse endpoint. C: in the fields (params and results). D: in the site.
+ * site. C: in the fields (params and results). D: in the site.
  */
 export type WordClass = 'A' | 'B' | 'C' | 'D';
 
@@ -69,7 +69,6 @@ type SiteHead = Pick<PackageDocument, 'site' | 'title' | 'description' | 'intent
 /** Extracts the index words of an endpoint, in time linear in its texts. */
 export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Phrases): EndpointWords {
     const fields = new Map<string, number>();
-    const examples = new Set<string>();
     const addWords = (field: WordField, words: readonly string[]) => {
         for (const word of words) fields.set(word, (fields.get(word) ?? 0) | bitOf(field));
     };
@@ -86,15 +85,14 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
         for (const text of textsOf(param)) add('params', text, true);
         // An example is a value, so its words have no ideas.
         if (typeof param.example === 'string') {
-            const stems = stemsOf(param.example.slice(0, MAX_CHARACTERS)).filter((stem) => stem.length <= MAX_WORD);
-            addWords('params', stems);
-            for (const stem of stems) examples.add(stem);
+            const stems = stemsOf(param.example.slice(0, MAX_CHARACTERS));
+            addWords(
+                'params',
+                stems.filter((stem) => stem.length <= MAX_WORD),
+            );
         }
     }
-    const isTerse = length <= TERSE;
-    const words = [...fields].map(([word, found]): [string, IndexedWord] => {
-        return [word, { weight: weightOf(found, isTerse && !examples.has(word)), fields: found }];
-    });
+    const words = [...fields].map(([word, found]): [string, IndexedWord] => [word, { weight: weightOf(found), fields: found }]);
     const kept = words.toSorted(([, a], [, b]) => a.weight.localeCompare(b.weight)).slice(0, MAX_WORDS);
     const taken = endpoint.params
         .filter(({ required }) => required)
@@ -107,17 +105,10 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     return { words: new Map([...kept, ...marks]), brevity: brevityOf(length) };
 }
 
-/**
- * With up to this many words in name and description ("Table", "Branch hours"), params and site say what the endpoint is about. Of 180
- * tasks for packages of contributors, 0.74 instead of 0.68 are in the first five.
- */
-const TERSE = 5;
-
-function weightOf(fields: number, isTerse: boolean): WordClass {
+function weightOf(fields: number): WordClass {
     const own = OWN.filter((bit) => fields & bit).length;
     if (own === 2) return 'A';
     if (own === 1 || (fields & IN_FIELDS && fields & OF_SITE)) return 'B';
-    if (isTerse && fields & (OF_SITE | bitOf('params'))) return 'B';
     return fields & IN_FIELDS ? 'C' : 'D';
 }
 
