@@ -190,6 +190,8 @@ describe('a crowd of writes', function () {
                         (count) => count === 20 - INSIDE,
                         60_000,
                     );
+                    // Those that are refused may be answered before the first one comes to the lock.
+                    await eventually(waitingConnections, (count) => count > 0);
                     expect(await waitingConnections()).to.equal(1);
                     expect(new Set(refused.map(codeOf))).to.deep.equal(new Set(['RATE_LIMITED']));
                     expect(refused[0]?.body).to.have.nested.property('error.message').that.includes('window publishing');
