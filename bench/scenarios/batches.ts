@@ -3,7 +3,7 @@ import type { Figures } from '../results.ts';
 import { openAccount } from '../stack/neighbours.ts';
 import { SITE } from '../stack/package.ts';
 import { cpuSeconds, rssMb } from '../stack/processes.ts';
-import { fetches, production, warm } from './fetches.ts';
+import { bareGot, fetches, production, warm } from './fetches.ts';
 import type { Bench, Round } from './scenario.ts';
 
 /** Live calls a second during a batch. Far below the capacity of the machine, so that waiting becomes visible. */
@@ -15,6 +15,7 @@ export const BATCHES: Round = {
     name: 'batches',
     open: openWarm,
     scenarios: [
+        { name: 'batch_got', run: (bench) => bareGot(bench, 64) },
         { name: 'batch_live_64', run: (bench) => liveFetches(bench, { inFlight: 64 }) },
         { name: 'batch_items', run: batchItems },
         { name: 'batch_lines', run: batchLines },

@@ -58,7 +58,8 @@ export function figuresOf({ figures, cpu, loadCpu, busyCores }: Loaded<string>):
     };
 }
 
-async function bareGot(bench: Bench, inFlight: number): Promise<Figures> {
+/** got alone against the upstream. `cpu_us` is that of got. */
+export async function bareGot(bench: Bench, inFlight: number): Promise<Figures> {
     const plan = { url: `${bench.stack.upstream}/items/1`, headers: {}, bodies: [], pace: { inFlight }, ...times(bench, 3000) };
     const loaded = await runLoad(plan, {}, { driver: 'bare-got' });
     return { ...figuresOf(loaded), cpu_us: (loaded.loadCpu * 1e6) / loaded.figures.count };
