@@ -41,8 +41,13 @@ interface Sending {
 interface Unread {
     bytes: number;
     /** Those that have sent nothing since the last look. Oldest first. */
-    still: ServerResponse[];
-    moving: ServerResponse[];
+    still: UnreadAnswer[];
+    moving: UnreadAnswer[];
+}
+
+interface UnreadAnswer {
+    response: ServerResponse;
+    bytes: number;
 }
 
 /** A reader may pause for twice the time that a request may take to arrive. */
@@ -109,17 +114,17 @@ function cutDownTo(budget: number, open: ReadonlyMap<ServerResponse, Sending>): 
         sending.sent = sent;
         const client = unreadOf.get(sending.client) ?? { bytes: 0, still: [], moving: [] };
         unreadOf.set(sending.client, client);
-        (isMoving ? client.moving : client.still).push(response);
-        client.bytes += bytesOf(response, sending);
-        unsent += bytesOf(response, sending);
+        const bytes = bytesOf(response, sending);
+        (isMoving ? client.moving : client.still).push({ response, bytes });
+        client.bytes += bytes;
+        unsent += bytes;
     }
     const cut = { connections: 0, unsent_bytes: unsent };
     while (unsent > budget) {
         const most = [...unreadOf.values()].reduce((one, other) =>
             (other.bytes - one.bytes || other.still.length - one.still.length) > 0 ? other : one,
         );
-        const response = (most.still.shift() ?? most.moving.shift()) as ServerResponse;
-        const bytes = bytesOf(response, open.get(response) as Sending);
+        const { response, bytes } = (most.still.shift() ?? most.moving.shift()) as UnreadAnswer;
         most.bytes -= bytes;
         unsent -= bytes;
         cut.connections++;

@@ -97,7 +97,7 @@ function waitForBytes(source: Request['raw']['req'], ms: number, state: { wake?:
         };
         const come = () => {
             over();
-            // Joins the pieces that arrived together. Reading 300,000 pieces one at a time takes 3.6 s instead of 1.7.
+            // Joins the pieces that arrived together. Reading 300,000 pieces one by one takes 3.6 s instead of 1.7.
             setImmediate(resolve);
         };
         const late = () => {

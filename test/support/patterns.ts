@@ -44,6 +44,16 @@ function literalsOf(source: string): RegExp[] {
     return found;
 }
 
+/** Patterns of packages on which engines that backtrack run for years, with a text of many `a`. */
+export const SLOW_ELSEWHERE = [
+    '^(a+)+$',
+    '^(a|aa)+$',
+    '(.*)(.*)(.*)(.*)(.*)[^a]$',
+    '^(([a-z])+.)+[A-Z]([a-z])+$',
+    '(?:a?){500}[bc]$',
+    '(x+x+)+y',
+];
+
 const LENGTH = 100_000;
 
 /** Texts of 100 KB that try to make this pattern slow: repeated matching parts, and texts that almost match. */

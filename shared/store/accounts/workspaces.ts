@@ -142,7 +142,10 @@ export async function changeRole(db: Db, order: MemberChange & { role: Role }): 
     return changeMember(db, order, order.role);
 }
 
-/** Removes a member. If `by` is the member, the member leaves. Revokes the member's keys in this workspace permanently, and disables the member's webhooks. */
+/**
+ * Removes a member. If `by` is the member, the member leaves. Revokes the member's keys in this workspace permanently, and disables the
+ * member's webhooks.
+ */
 export async function removeMember(db: Db, order: MemberChange): Promise<MemberChanged> {
     return changeMember(db, order, undefined);
 }

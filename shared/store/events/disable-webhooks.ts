@@ -5,8 +5,8 @@ import { notifyOwners } from '../accounts/workspace-news.ts';
 import { holdSpreading } from './spread.ts';
 
 /**
- * `caller`: disabled by PATCH, or its person left the workspace or got the role billing. `gone`: the receiver answered 410. `failing`: all attempts failed.
- * `backlog`: too many waiting deliveries.
+ * `caller`: disabled by PATCH, or its person left the workspace or got the role billing. `gone`: the receiver answered 410. `failing`: all
+ * attempts failed. `backlog`: too many waiting deliveries.
  */
 export type DisabledReason = 'caller' | 'gone' | 'failing' | 'backlog';
 
