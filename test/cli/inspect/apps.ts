@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 
 /** A third-party web application, on a free loopback port, with a folder of its own. */
@@ -17,7 +18,7 @@ const READY_MS = 30_000;
 
 /** Prometheus with one group of rules, which monitors itself. */
 export async function startPrometheus(): Promise<App> {
-    return await start('/-/ready', (folder, port) => {
+    const prometheus = await start('/-/ready', (folder, port) => {
         const rules = [
             { alert: 'Always', expr: 'vector(1)' },
             { record: 'demo:up', expr: 'up' },
@@ -37,6 +38,10 @@ export async function startPrometheus(): Promise<App> {
         ];
         return spawnInto(folder, 'prometheus', options);
     });
+    // Until it has collected its own metrics and evaluated its rules, it knows no labels to list.
+    const labels = async () => await (await fetch(`http://127.0.0.1:${prometheus.port}/api/v1/labels`)).text();
+    await eventually(labels, (known) => known.includes('"instance"') && known.includes('"alertname"'), READY_MS);
+    return prometheus;
 }
 
 /** The password of fossil's administrator. A recording contains it, and no draft may. */
