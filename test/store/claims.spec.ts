@@ -5,7 +5,7 @@ import { cancelBatch } from '../../shared/store/jobs/batches.ts';
 import { beginAttempts } from '../../shared/store/jobs/begins.ts';
 import { claimJobs, renewLeases } from '../../shared/store/jobs/claims.ts';
 import { endAtOnce } from '../../shared/store/jobs/end-at-once.ts';
-import { expireJobs } from '../../shared/store/jobs/ends.ts';
+import { expireJobs, reapJobs } from '../../shared/store/jobs/ends.ts';
 import { countOpenJobs } from '../../shared/store/jobs/open-jobs.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
@@ -99,6 +99,9 @@ describe('a claim of jobs', () => {
         const scans = await scanned();
         await countOpenJobs(db);
         expect((await scanned()) - scans, 'to count open jobs').to.equal(0);
+        await db.raw("delete from pg_statistic where starelid = 'jobs'::regclass");
+        expect(await reapJobs(db, () => Promise.reject(new Error('no worker died')))).to.equal(0);
+        expect((await scanned()) - scans, 'to look for jobs of dead workers').to.equal(0);
         await cancelBatch(db, ada.workspaceId, batchId);
     });
 

@@ -241,7 +241,7 @@ describe('the turn of a job', () => {
                     const decide = async ({ won }: HoldEnd) => {
                         if (outcome === 'again') return again;
                         if (outcome === 'failed' || !won) return failed;
-                        return { status: 'succeeded' as const, result: Buffer.from(`${at}`), question: null };
+                        return { status: 'succeeded' as const, result: Buffer.from(`result${'s'.repeat(at)}`), question: null };
                     };
                     return attempts.end({ jobId, operation, batchId, charge: outcome === 'succeeded' ? 1 : null, bytes: 2, decide });
                 }),
@@ -258,6 +258,16 @@ describe('the turn of a job', () => {
             statements: 1,
             ended: ['succeeded 1', 'failed 0', 'succeeded 1'],
         });
+        const written = await db('jobs')
+            .where({ batch_id: batchId })
+            .whereNotNull('end_number')
+            .orderBy('end_number')
+            .select('result', 'error');
+        expect(written.map(({ result, error }) => [result?.toString(), error?.toString()])).to.deep.equal([
+            ['resultss', undefined],
+            [undefined, '{}'],
+            ['results', undefined],
+        ]);
         const mixed = await end([
             [3, 'again'],
             [4, 'succeeded'],

@@ -129,13 +129,12 @@ const CLAIM = compose(
         from eligible where site_turn <= coalesce(site_free, site_turn)
         order by account_turn, served_at, due_at limit :limit
     ), taken as (
-        select j.job_id, c.account_id, c.key_id, row_number() over (order by c.place) as place
-        from (select j.job_id from jobs j where j.job_id in (select job_id from chosen)
-                  and j.status = 'queued' and j.operation is null order by j.job_id for update skip locked) j
-        join chosen c using (job_id)
+        select l.job_id, l.account_id, l.key_id, row_number() over (order by l.place) as place
+        from (select j.job_id, c.account_id, c.key_id, c.place from jobs j join chosen c using (job_id)
+              where j.status = 'queued' and j.operation is null order by j.job_id for update of j skip locked) l
     ), claimed as (
-        update jobs j set operation = o.operation, lease_until = ${LEASE}
-        from taken t join unnest(:operations) with ordinality as o (operation, place) using (place)
+        update jobs j set operation = (:operations)[t.place], lease_until = ${LEASE}
+        from taken t
         where j.job_id = t.job_id
         returning ${columnList(CLAIMED)}, t.account_id as "accountId", coalesce(t.key_id, j.key_id) as "keyId"
     ), served as (

@@ -41,6 +41,7 @@ type EndedRow = Pick<HoldEnd, 'marked' | 'charged' | 'available'> & { operation:
 /** Returns nothing if the statement would close or pause the batch, which also records an event: the steps do that. */
 async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly EndedRow[]> {
     if (ending.length === 0) return [];
+    const bodies = ending.map(({ end }) => (end.status === 'succeeded' ? end.result : end.error));
     const values = {
         batch: ending[0]?.attempt.batchId ?? null,
         ids: ending.map(({ attempt }) => attempt.jobId),
@@ -49,8 +50,8 @@ async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly 
         movements: ending.map(() => newId('op')),
         statuses: ending.map(({ end }) => end.status),
         codes: ending.map(({ end }) => (end.status === 'failed' ? end.code : null)),
-        errors: ending.map(({ end }) => (end.status === 'failed' ? end.error : null)),
-        results: ending.map(({ end }) => (end.status === 'succeeded' ? end.result : null)),
+        bodies: Buffer.concat(bodies),
+        lengths: bodies.map(({ length }) => length),
         questions: ending.map(({ end }) => (end.status === 'succeeded' ? end.question : null)),
         ...{ first: BONUSES.firstFetch, referral: BONUSES.referral, monthly: BONUSES.referralsAMonth },
     };
@@ -62,11 +63,15 @@ async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly 
     }
 }
 
-/** Locks the items, then their holds and the account, then the batch, like all transactions. */
+/**
+ * Locks the items, then their holds and the account, then the batch, like all transactions. Results and errors travel as one value, because
+ * an array of them is sent as hexadecimal text.
+ */
 const END = compose(
     `with given as (
-        select * from unnest(:ids, :operations, :charges, :movements, :statuses, :codes, :errors, :results, :questions)
-            with ordinality as n (job_id, operation, charge, movement, status, code, error, result, question, place)
+        select n.*, cast(sum(n.length) over (order by n.place) as integer) - n.length + 1 as start
+        from unnest(:ids, :operations, :charges, :movements, :statuses, :codes, :lengths, :questions)
+            with ordinality as n (job_id, operation, charge, movement, status, code, length, question, place)
     ), ending as materialized (
         select n.*, j.held, coalesce(j.hold_operation, j.operation) as hold
         from jobs j join given n on n.job_id = j.job_id and n.operation = j.operation
@@ -100,8 +105,8 @@ const END = compose(
         update jobs j
         set status = e.status, waiting_for = null, finished_at = app_now(), end_number = r.before + e.end_place,
             operation = null, lease_until = null, hold_operation = null, held = 0, was_sent = j.was_sent or j.effect = 'write' and e.marked,
-            code = e.code, error = e.error,
-            result = coalesce(e.result, j.result), question = coalesce(e.question, j.question),
+            code = e.code, error = case when e.status = 'failed' then substring(:bodies from e.start for e.length) end,
+            result = case when e.status = 'succeeded' then substring(:bodies from e.start for e.length) else j.result end, question = coalesce(e.question, j.question),
             credits_used = case when e.status = 'succeeded' then e.charged else j.credits_used end,
             remaining = case when e.status = 'succeeded' then e.available else j.remaining end
         from ended e left join reserved r on true
@@ -111,6 +116,6 @@ const END = compose(
     select e.operation, e.marked, e.charged, e.available from ended e join written w on w.operation = e.operation`,
     {
         ...{ ids: 'text[]', operations: 'text[]', charges: 'bigint[]', movements: 'text[]', statuses: 'text[]', codes: 'text[]' },
-        ...{ errors: 'bytea[]', results: 'bytea[]', questions: 'text[]', first: 'integer', referral: 'integer', monthly: 'integer' },
+        ...{ bodies: 'bytea', lengths: 'integer[]', questions: 'text[]', first: 'integer', referral: 'integer', monthly: 'integer' },
     },
 );

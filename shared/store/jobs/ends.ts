@@ -106,7 +106,8 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
     const lost = await db('jobs')
         .whereNotNull('operation')
         .where('lease_until', '<=', db.raw('fleet_now()'))
-        .orderBy('lease_until')
+        // In the order of an index, so that a server without statistics reads the index and not all jobs.
+        .orderBy('number')
         .limit(100)
         .select<{ job_id: string; operation: string }[]>('job_id', 'operation');
     let begun = 0;
