@@ -43,6 +43,8 @@ export async function buildServer(app: App): Promise<Server> {
         router: { isCaseSensitive: true, stripTrailingSlash: false },
         routes: {
             timeout: { server: false },
+            // Half of the CPU of the default level 6, for answers that are 6 to 9 % larger.
+            compression: { gzip: { level: 3 }, deflate: { level: 3 } },
             // Answers are small and whole: a Range header is ignored, as RFC 9110 allows.
             response: { ranges: false },
             // An invalid cookie of another application must not turn a valid call into a 400.
