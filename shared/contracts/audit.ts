@@ -34,6 +34,7 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
         since: Joi.string()
             .pattern(/^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?Z)?$/)
             .custom((text: string, { error }) => (Number.isNaN(Date.parse(text)) ? error('string.pattern.base') : text))
+            .messages({ 'string.pattern.base': '{{#label}} must be a day or time in UTC, such as 2026-11-02 or 2026-11-02T09:30:00Z' })
             .description('Only entries since this day or time in UTC, such as 2026-11-02 or 2026-11-02T09:30:00Z'),
         limit: v.limit(),
         cursor: v.cursor(),

@@ -24,7 +24,7 @@ export interface ReportCreated {
 
 const kind = () =>
     Joi.string()
-        .pattern(/^[a-z][a-z_]{0,39}$/)
+        .pattern(/^[a-z][a-z_]{0,39}$/, 'a word of at most 40 letters in lower case, with _ between its parts')
         .description('broken, wrong_result, outdated, or another word, in lower case with _ between parts');
 
 const shown = () => ({

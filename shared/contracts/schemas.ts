@@ -173,7 +173,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
     params: siteParams(),
     query: Joi.object<PackageQuery, true>({
         version: Joi.string()
-            .pattern(/^([1-9]\d{0,8}|[0-9a-f]{64})$/)
+            .pattern(/^([1-9]\d{0,8}|[0-9a-f]{64})$/, 'the number of a version, such as 3, or its hash')
             .description('Number or hash of a version; the latest by default'),
         format: Joi.string().valid('routebook', 'openapi', 'tools', 'postman', 'bruno', 'typescript', 'python').default('routebook'),
     }),

@@ -7,7 +7,7 @@ import * as v from './vocabulary.ts';
 const domainParams = () => Joi.object<DomainParams, true>({ domain: v.siteInput().required() });
 const timeOfDay = () =>
     Joi.string()
-        .pattern(/^([01]\d|2[0-3]):[0-5]\d$/)
+        .pattern(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time of day, such as 09:30')
         .required();
 
 /** Omitted fields have their defaults, which block nothing. */
@@ -22,7 +22,10 @@ const policy = () => ({
         .items(
             Joi.object({
                 host: Joi.string().min(1).max(253).required().description('A host of the domain'),
-                path_prefix: Joi.string().pattern(PATH_PREFIX).required().description('Beginning of the path; case is ignored'),
+                path_prefix: Joi.string()
+                    .pattern(PATH_PREFIX, 'the beginning of a path in visible ASCII, such as /admin')
+                    .required()
+                    .description('Beginning of the path; case is ignored'),
             }),
         )
         .max(MAX_BLOCKED_PATHS)

@@ -40,7 +40,7 @@ const versionParams = () =>
     Joi.object<VersionParams, true>({
         site: v.siteInput().required(),
         version: Joi.string()
-            .pattern(/^[1-9]\d{0,8}$/)
+            .pattern(/^[1-9]\d{0,8}$/, 'the number of a version, such as 3')
             .required()
             .description('Number of a version'),
     });

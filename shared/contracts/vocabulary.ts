@@ -74,7 +74,7 @@ export const effect = () => Joi.string().valid('read', 'write');
 export const versionNumber = () => Joi.number().integer().min(1);
 export const versionHash = () =>
     Joi.string()
-        .pattern(/^[0-9a-f]{64}$/)
+        .pattern(/^[0-9a-f]{64}$/, 'the hash of a version, 64 hexadecimal digits in lower case')
         .description('SHA-256 over the canonical JSON of the package');
 export const requestId = () => Joi.string().pattern(/^[A-Za-z0-9_-]{1,64}$/);
 export const count = () => Joi.number().integer().min(0);

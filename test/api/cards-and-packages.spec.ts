@@ -80,6 +80,7 @@ describe('a published site', () => {
         }
         const unlike = await stranger(world).call('GET', `/v1/schemas/${site}/package?version=latest`);
         expect(detailsOf(unlike)).to.deep.equal(['/version INVALID_VALUE']);
+        expect(JSON.stringify(unlike.body)).to.include('must be the number of a version, such as 3, or its hash');
         for (const path of ['/v1/schemas/nowhere.test', '/v1/schemas/nowhere.test/package', '/v1/schemas/nowhere.test/package?version=1']) {
             expect(await ask(path), path).to.equal('SITE_NOT_FOUND');
         }
