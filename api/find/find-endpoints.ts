@@ -68,12 +68,10 @@ async function findByTask(
     const meaning = ranking === BY_WORDS ? undefined : meaningOf(app, caller, task);
     const { search, found, isByMeaning } = await finder.find(task, filters, meaning);
     const { rows: shown, next } = pageOf(found, from, page.limit);
-    const rows = await endpointRows(
-        browse,
-        shown.map(({ id }) => id),
-    );
+    const words = [...new Set((search?.terms ?? []).filter(({ isTelling }) => isTelling).flatMap(wordsOf))];
+    const ids = shown.map(({ id }) => id);
+    const rows = await endpointRows(browse, ids, words);
     const scores = new Map(shown.map(({ id, score }) => [id, score]));
-    const words = new Set((search?.terms ?? []).filter(({ isTelling }) => isTelling).flatMap(wordsOf));
     return {
         answer: rows.map((row) => presentFound(row, { words, score: scores.get(row.id) ?? 0 })),
         pagination: await page.end(next === undefined ? undefined : [isByMeaning ? BY_MEANING : BY_WORDS, next], found.length),

@@ -5,7 +5,7 @@ import type { EndpointRow } from '../../shared/store/registry/list-endpoints.ts'
 /** The searched task, and how well an endpoint fits it. */
 interface Fit {
     /** The significant words of the task. */
-    words: ReadonlySet<string>;
+    words: readonly string[];
     score: number;
 }
 

@@ -129,7 +129,7 @@ describe('the index of endpoints', () => {
         db.removeListener('query', hear);
         await db.transaction(async (trx) => {
             await trx.raw('set local enable_seqscan = off');
-            const { rows } = await trx.raw(`explain ${asked[0]?.replaceAll('$1', "'{1}'")}`);
+            const { rows } = await trx.raw(`explain ${asked[0]?.replaceAll(/\$[12]/g, "'{1}'")}`);
             const plan = rows.map((row: { 'QUERY PLAN': string }) => row['QUERY PLAN']).join('\n');
             expect(plan).to.include('endpoint_days_pkey').and.include('endpoint_durations_pkey').and.not.include('Seq Scan on endpoint_d');
         });
