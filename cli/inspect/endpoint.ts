@@ -9,7 +9,7 @@ import { selectOf } from './list-facts.ts';
 import { nameEndpoint, otherEndpointNames, wantedEndpointName } from './naming.ts';
 import { paginationOf } from './pagination.ts';
 import { requestOf } from './params.ts';
-import { searches } from './searches.ts';
+import { namesChange, searches } from './searches.ts';
 import { type Shape, schemaOf } from './shape.ts';
 import { enumOf } from './values.ts';
 
@@ -31,7 +31,7 @@ export function draftEndpoint(group: Group, names: Set<string>, thing?: string):
     const isForm = group.form !== undefined && group.method === 'POST';
     const isSearch = searches(group);
     const isPage = group.answers.html > 0 || (group.form !== undefined && group.answers.json + group.answers.text === 0);
-    const paging = isPage ? undefined : paginationOf(group, request.params);
+    const paging = isPage || namesChange(group) ? undefined : paginationOf(group, request.params);
     const kind = kindOf(group, { isForm, isSearch, isPage, paginates: paging !== undefined });
     const givesList = group.shape.arrays > 0 || paging !== undefined;
     const wanted = wantedEndpointName(group, { isSearch, isForm, givesList }, thing);
@@ -122,10 +122,11 @@ function headersOrNone(group: Group, prepared: Record<string, string> = {}): { h
     return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
-/** Only writes are sent as multipart. */
+/** Only writes are sent as multipart. Some programs change things by GET; a page behind such a name asks first, and is read. */
 function effectOf(group: Group, kind: Kind, paginates: boolean): Pick<PackageEndpoint, 'effect'> {
     const { method, operation } = group;
     if (bodyFormat(group, kind).body_format === 'multipart') return kind === 'search' ? { effect: 'write' } : {};
+    if (method === 'GET') return kind === 'api_call' && namesChange(group) ? { effect: 'write' } : {};
     if (method !== 'POST' || kind === 'search') return {};
     return operation?.writes === false || paginates ? { effect: 'read' } : {};
 }

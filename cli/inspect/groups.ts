@@ -4,7 +4,7 @@ import type { BodyFormat, Json } from '../../shared/domain/types.ts';
 import { type AuthMethod, keyOfMethod } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 import { type FormFacts, joinForms } from './form-facts.ts';
-import { namesCredential } from './harmless.ts';
+import { CACHE_BREAKERS, namesCredential } from './harmless.ts';
 import { addHeader, fixedHeader } from './headers.ts';
 import { isDispatch } from './is-dispatch.ts';
 import { namedOf, type Operation, operationOf } from './operation.ts';
@@ -63,7 +63,6 @@ export interface Sample {
     hasList: boolean;
 }
 
-const CACHE_BREAKERS = /^(?:_|_t|_ts|_dc|cb|cachebuster?|nocache|rnd|rand|random|nc)$/i;
 const TRACKING = /^(?:utm_.*|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|_ga|_gl|igshid|ref_src)$/i;
 
 /**

@@ -10,6 +10,9 @@ const CREDENTIAL_WORDS: ReadonlySet<string> = new Set(
     ).split(' '),
 );
 
+/** Names of params whose value only makes an address new, so that no cache answers. */
+export const CACHE_BREAKERS = /^(?:_|_t|_ts|_dc|cb|cachebuster?|nocache|rnd|rand|random|nc)$/i;
+
 /** Whether a field of this name contains a credential, or a one-time token from a page. */
 export function namesCredential(name: string): boolean {
     const words = wordsOf(name);

@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
-import { isProgramWord, personalKind, wordsOf } from './harmless.ts';
+import { CACHE_BREAKERS, isProgramWord, personalKind, wordsOf } from './harmless.ts';
 import { isPlural } from './segments.ts';
 
 /** A call that its body identifies beside its address: the constant part of the body, and the caller's arguments. */
@@ -27,7 +27,7 @@ export function operationOf(body: Json, path: string, readAnswer: () => Json | u
     if (Array.isArray(body) && body.length > 0 && body.every((item) => isObject(item) && (isGraphql(item, path) || isRpc2(item))))
         return { fault: 'several operations are sent as one, which cannot be told apart' };
     if (!isObject(body)) return undefined;
-    if (isRpc2(body) || (mayBeRpc1(body) && answersRpc1(readAnswer()))) return rpcOf(body);
+    if (isRpc2(body) || (mayBeRpc1(body, path) && answersRpc1(readAnswer()))) return rpcOf(body);
     return isGraphql(body, path) ? graphqlOf(body) : namedOf(body, path);
 }
 
@@ -126,6 +126,11 @@ function readsByName(name: string, isDoubtful = false): boolean {
     return !isDoubtful && READS.test(last) && (words.length === 1 || (words.length === 2 && NO_VERB.test(first)));
 }
 
+/** Whether a name begins with a verb of change: `deletePad`, `pads.remove`. */
+export function saysChange(name: string): boolean {
+    return CHANGES.test(wordsOf(name.split(/[./:]/).at(-1) ?? '')[0] ?? '');
+}
+
 /** Alone, or behind a thing. `read` often marks as read (`messages.read`). */
 const READS = /^(?:list|search|qsearch|query|count|show|lookup|stats|status|info|suggest|autocomplete|ping|version)$/;
 const JOINS = /^(?:all|by|first|for|in|many|of|one)$/;
@@ -138,10 +143,14 @@ function isRpc2(body: JsonObject): boolean {
     return typeof body['method'] === 'string' && typeof body['jsonrpc'] === 'string';
 }
 
-/** JSON-RPC 1.0 does not name itself: a dotted or joined name (`core.get_config`), a list of params and a number, and nothing else. */
-function mayBeRpc1({ method, params, id, ...others }: JsonObject): boolean {
-    if (typeof method !== 'string' || !/\w[._]\w/.test(method) || !Array.isArray(params)) return false;
-    return (typeof id === 'number' || id === null) && Object.keys(others).length === 0;
+/**
+ * JSON-RPC 1.0 does not name itself: a dotted or joined name (`core.get_config`), a list of params and a number, and nothing else. At an
+ * address that says RPC, any name will do, and no number has to tell answers apart.
+ */
+function mayBeRpc1({ method, params, id, ...others }: JsonObject, path: string): boolean {
+    if (typeof method !== 'string' || !Array.isArray(params)) return false;
+    if (/rpc/i.test(path)) return Object.keys(others).every((name) => CACHE_BREAKERS.test(name));
+    return /\w[._]\w/.test(method) && (typeof id === 'number' || id === null) && Object.keys(others).length === 0;
 }
 
 function answersRpc1(answer: Json | undefined): boolean {
@@ -159,7 +168,8 @@ function rpcOf(body: JsonObject): Operation | { fault: string } {
     if (!/^[A-Za-z][\w.:/-]{0,60}$/.test(method) || findSecrets(method) !== undefined)
         return { fault: 'the name of its method is no plain name' };
     const { params } = body;
-    const fixed: JsonObject = { ...('jsonrpc' in body ? { jsonrpc: '2.0' } : {}), id: 1, method };
+    const isVersion2 = 'jsonrpc' in body;
+    const fixed: JsonObject = { ...(isVersion2 ? { jsonrpc: '2.0' } : {}), ...(isVersion2 || 'id' in body ? { id: 1 } : {}), method };
     // Version 1 always has a list, be it empty.
     if (Array.isArray(params)) fixed['params'] = [];
     const given = Array.isArray(params) && params.length === 0 ? undefined : params;

@@ -21,9 +21,11 @@ const FORMAT_SUFFIX = /\.(?:json|html?|xml|rss|atom|csv|txt|php|aspx?|jsp|do|cgi
 
 /**
  * Reads one percent-encoded segment of a path.
- * @param place its index in the path. `1.0` at the beginning is the version of an API; later it is a value.
+ * @param place its index in the path. `1.0` at the beginning is the version of an API, as `1.2.15` is behind `api`; later it is a value.
  */
-export function readSegment(raw: string, place: number): Piece {
+export function readSegment(raw: string, place: number, path: readonly string[] = []): Piece {
+    if (/^\d{1,2}(?:\.\d{1,2}){1,2}$/.test(raw) && /^(?:api|rest|rpc)$/i.test(path[place - 1] ?? ''))
+        return { form: 'word', prefix: '', core: raw, suffix: '' };
     const text = percentDecode(raw);
     const mark = /^[@~]/.exec(raw)?.[0] ?? '';
     if (mark !== '' && raw.length > 1 && !/[/%]/.test(raw)) return { form: 'slug', prefix: mark, core: raw.slice(1), suffix: '' };
@@ -127,7 +129,7 @@ export function isRouteWord(text: string): boolean {
 
 /** Whether a segment only marks the beginning of an API and names no kind of item. */
 export function isApiRoot(literal: string): boolean {
-    return /^(?:-|_|api|apis|rest|ajax|json|rpc|public|internal|v\d+(?:[._-]\d+)*(?:[._-]?(?:alpha|beta|rc|preview|dev)\d*)?|\d{1,2}\.\d{1,2}|www|web|app|services?|gateway|svc|data)$/i.test(
+    return /^(?:-|_|api|apis|rest|ajax|json|(?:json[-_]?)?rpc|public|internal|v\d+(?:[._-]\d+)*(?:[._-]?(?:alpha|beta|rc|preview|dev)\d*)?|\d{1,2}(?:\.\d{1,2}){1,2}|www|web|app|services?|gateway|svc|data)$/i.test(
         literal,
     );
 }

@@ -28,6 +28,46 @@ describe('routebook inspect distinguishes routes at one address', () => {
         ]);
     });
 
+    it('splits calls that name neither version nor number at an address of RPC, if results answer them', async () => {
+        const call = (method: string, params: unknown[], json: object = { result: [] }) => ({
+            method: 'POST',
+            url: `${SHOP}/jsonrpc`,
+            body: { nocache: 1764000000000, method, params },
+            json,
+        });
+        const inspected = await inspectCalls([
+            call('status', [], { result: { free: 3 } }),
+            call('append', ['ropes', 0], { result: 7 }),
+            call('append', ['tides', 1], { result: 8 }),
+        ]);
+        expect(bodies(inspected)).to.deep.equal([
+            { name: 'status', body: { method: 'status', params: [] }, effect: 'read' },
+            { name: 'append', body: { method: 'append', params: '{params}' }, effect: undefined },
+        ]);
+        const values = await inspectCalls(['fast', 'slow'].map((method) => call(method, [], { saved: true })));
+        expect(routesOf(values)).to.deep.equal(['POST /jsonrpc']);
+    });
+
+    it('drafts a GET as a write if its address names a change', async () => {
+        const json = { code: 0 };
+        const inspected = await inspectCalls([
+            { url: `${SHOP}/api/createPad?padID=ropes&text=Long`, json },
+            { url: `${SHOP}/api/pads/delete/17`, json },
+            { url: `${SHOP}/api.php?action=remove&id=3`, json },
+            { url: `${SHOP}/api/getText?padID=ropes`, json },
+            { url: `${SHOP}/api/pads/17`, json },
+            { url: `${SHOP}/pads/17/edit`, html: page('<p>Words of the pad</p>') },
+        ]);
+        expect(inspected.package.endpoints.map(({ url, effect }) => [url.replace(SHOP, ''), effect])).to.deep.equal([
+            ['/api/createPad', 'write'],
+            ['/api/pads/delete/{delete_id}', 'write'],
+            ['/api.php?action=remove', 'write'],
+            ['/api/getText', undefined],
+            ['/api/pads/{pad_id}', undefined],
+            ['/pads/{pad_id}/edit', undefined],
+        ]);
+    });
+
     it('drafts a call as a read only if its verb reads and no word of its name says a change', async () => {
         const effectsOf = async (...methods: string[]) =>
             bodies(

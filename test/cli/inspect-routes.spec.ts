@@ -29,6 +29,20 @@ describe('routebook inspect finds routes', () => {
         expect(schema).to.deep.equal({ type: 'integer' });
     });
 
+    it('takes a number behind the root of an API for its version, and behind the name of a thing for a value', async () => {
+        const json = { code: 0, message: 'ok', data: { text: 'x' } };
+        const found = await inspectCalls([
+            ...['getText', 'getHTML', 'getAuthors'].map((name) => ({ url: `${SHOP}/api/1.2.15/${name}?pad=ropes`, json })),
+            ...['1.2.15', '1.3.0'].map((version) => ({ url: `${SHOP}/packages/${version}`, json: { version } })),
+        ]);
+        expect(routesOf(found)).to.have.members([
+            'GET /api/1.2.15/getText',
+            'GET /api/1.2.15/getHTML',
+            'GET /api/1.2.15/getAuthors',
+            'GET /packages/{version}',
+        ]);
+    });
+
     it('recognises varying words by earlier responses, by their place, and by similar responses', async () => {
         const recipe = (name: string) => ({ name, steps: [{ text: 'stir' }], minutes: 3 });
         const found = await inspectCalls([
