@@ -165,6 +165,11 @@ describe('a claim of jobs', () => {
         const before = await read();
         await run(large);
         expect((await read()) - before).to.be.below(300);
+        // Now statistics say that all jobs are queued, and that all are of one site.
+        await db.raw('analyze jobs');
+        const analysed = await read();
+        await run(large);
+        expect((await read()) - analysed, 'after ANALYZE').to.be.below(300);
         for (let runs = 0; runs < PLANNED_AFTER; runs++) await run(large);
         const after = await read();
         await run(large);

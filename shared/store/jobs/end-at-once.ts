@@ -106,7 +106,8 @@ const END = compose(
         set status = e.status, waiting_for = null, finished_at = app_now(), end_number = r.before + e.end_place,
             operation = null, lease_until = null, hold_operation = null, held = 0, was_sent = j.was_sent or j.effect = 'write' and e.marked,
             code = e.code, error = case when e.status = 'failed' then substring(:bodies from e.start for e.length) end,
-            result = case when e.status = 'succeeded' then substring(:bodies from e.start for e.length) else j.result end, question = coalesce(e.question, j.question),
+            result = case when e.status = 'succeeded' then substring(:bodies from e.start for e.length) else j.result end,
+            question = coalesce(e.question, j.question),
             credits_used = case when e.status = 'succeeded' then e.charged else j.credits_used end,
             remaining = case when e.status = 'succeeded' then e.available else j.remaining end
         from ended e left join reserved r on true

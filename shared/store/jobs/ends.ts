@@ -106,7 +106,7 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
     const lost = await db('jobs')
         .whereNotNull('operation')
         .where('lease_until', '<=', db.raw('fleet_now()'))
-        // In the order of an index, so that a server without statistics reads the index and not all jobs.
+        // In the order of `jobs_leased`, so that a server without statistics reads this index and not all jobs.
         .orderBy('number')
         .limit(100)
         .select<{ job_id: string; operation: string }[]>('job_id', 'operation');
