@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createConnector, createLookup } from '../../workers/egress.ts';
@@ -136,6 +137,24 @@ describe('looking up names', () => {
         expect(await lookup('new.test')).to.deep.equal(['127.0.0.1']);
         await later(5000);
         await Promise.all(again);
+    });
+
+    it('leaves threads to responsive sites beside all new and slow ones: libuv lends lookups only half of its threads', async () => {
+        const { asked, hangs, later } = openResolver();
+        const first = hangs(8);
+        await new Promise(setImmediate);
+        await later(5000);
+        await Promise.all(first);
+        asked.length = 0;
+        const stuck = hangs(80);
+        await new Promise(setImmediate);
+        const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+        for (const command of [scripts.start, scripts.worker]) {
+            const threads = Number(/UV_THREADPOOL_SIZE=(\d+)/.exec(command)?.[1]);
+            expect(Math.floor((threads + 1) / 2) - asked.length, command).to.be.at.least(4);
+        }
+        await later(5000);
+        await Promise.all(stuck);
     });
 
     it('skips a look-up that waited for so long that no connection needs it any more', async () => {

@@ -6,8 +6,8 @@ import { growingCache } from '../../shared/platform/growing-cache.ts';
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
 /**
- * Threads for owners without an earlier lookup, and for slow owners, of the worker's 16. The other four serve owners that are known to
- * answer, and all other work that needs a thread.
+ * Threads for owners without an earlier lookup, and for slow owners, of 16. The other four serve owners that are known to answer. libuv
+ * allows lookups half of UV_THREADPOOL_SIZE, which is 32.
  */
 const NEW_OWNERS = 8;
 const SLOW_OWNERS = 4;
