@@ -30,6 +30,25 @@ describe('a download with large responses', () => {
         });
     }
 
+    for (const separator of [',', ';']) {
+        it(`begins no cell with a formula where spreadsheets separate cells by ${separator}`, () => {
+            const tricks = ['=1+1', 'x;=1+1;', 'x; "-1+1', 'x";"=1+1', ';@a', '\t=1', '; \n+1'];
+            const lines = tricks.flatMap((trick) => [
+                csvLine(['a', trick, 'b']),
+                ...[trick, trick + ' '.repeat(LONG)].map((text) => [...csvLineInParts(['a', trick], JSON.stringify([text]))].join('')),
+            ]);
+            const cells = lines.flatMap((line) => papaparse.parse<string[]>(line, { delimiter: separator }).data.flat());
+            expect(cells.filter((cell) => /^["\s]*[=+\-@]/.test(cell))).to.deep.equal([]);
+        });
+    }
+
+    it('keeps the JSON of a response with semicolons', () => {
+        for (const response of [{ text: 'a;=1+1;"' }, { text: ';='.repeat(LONG) }]) {
+            const [line] = parse([...csvLineInParts(['a'], JSON.stringify(response))].join('')).data;
+            expect(JSON.parse(line?.[1] ?? '')).to.deep.equal(response);
+        }
+    });
+
     it('writes its cells in short parts, however much must be escaped', () => {
         const parts = [...csvLineInParts(['a'], '"'.repeat(10 * LONG))];
         expect(Math.max(...parts.map(({ length }) => length))).to.be.at.most(2 * LONG);
