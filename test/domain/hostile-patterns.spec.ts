@@ -22,16 +22,29 @@ function costOn(text: string, pattern: RegExp): number {
     return ms;
 }
 
+/**
+ * What one pattern takes on one text, if that is too long.
+ * On a busy machine the limit counts only where half of the text takes less than a third of the time, three times in a row: the
+ * time is not linear there.
+ */
+function excessOf(text: string, pattern: RegExp): number | undefined {
+    let ms = 0;
+    for (let tries = 0; tries < 3; tries++) {
+        ms = costOn(text, pattern);
+        if (ms <= LIMIT_MS || (ms <= 20 * LIMIT_MS && ms < 3 * costOn(text.slice(text.length / 2), pattern))) return undefined;
+    }
+    return ms;
+}
+
 describe('regular expressions', () => {
-    // On a busy machine the limit counts only where half of the text takes less than a third of the time: the time is not linear there.
     it('end within 5 ms on 100 KB of text that is made to slow them down (I7)', async () => {
         const patterns = await productPatterns();
         expect(patterns.length).to.be.above(100);
         const slow: string[] = [];
         for (const { file, pattern } of patterns) {
             for (const text of hostileTexts(pattern)) {
-                const ms = costOn(text, pattern);
-                if (ms <= LIMIT_MS || (ms <= 20 * LIMIT_MS && ms < 3 * costOn(text.slice(text.length / 2), pattern))) continue;
+                const ms = excessOf(text, pattern);
+                if (ms === undefined) continue;
                 slow.push(`${file}: ${pattern} took ${Math.round(ms)} ms on ${JSON.stringify(text.slice(0, 30))}…`);
                 break;
             }
