@@ -93,7 +93,9 @@ function varyingWords(
     const names = [...words.keys(), ...siblings.map(({ segments }) => nameOf(segments[place]))].filter(isFileName);
     const isFolder = isBelowValue && (areFiles(names) || names.some((name) => known?.has(name)));
     // Programs mark their own addresses beside those of things with `_` (`/_all_docs`).
-    const candidates = [...words.keys()].filter((word) => word !== '' && !/^_[a-z]/.test(word) && (isFolder || !isUsual(word, place)));
+    const candidates = [...words.keys()].filter(
+        (word) => word !== '' && !/^_[a-z]/.test(word) && !namesApi(words.get(word) ?? [], place) && (isFolder || !isUsual(word, place)),
+    );
     const varying = new Set<string>(candidates.filter((word) => known?.has(word)));
     for (const [word, groups] of words) if (areMembers(word, groups, parent, place)) varying.add(word);
     const languages = candidates.filter(isLanguage);
@@ -176,6 +178,13 @@ function kindOf(groups: readonly Group[]): string {
     if (groups.some(({ shape }) => shape.arrays > 0)) return 'list';
     return groups.some(({ shape }) => shape.objects > 0) ? 'object' : '';
 }
+
+/** Whether a version follows the word everywhere, and something follows the version: `/wp-json/wp/v2/posts`. Then it names an API. */
+function namesApi(groups: readonly Group[], place: number): boolean {
+    return groups.every(({ segments }) => segments.length > place + 2 && VERSION.test(segments[place + 1]?.core ?? ''));
+}
+
+const VERSION = /^(?:v\d{1,2}(?:\.\d{1,2})*|\d{1,2}(?:\.\d{1,2}){1,2})$/;
 
 /** Whether a word is part of routes on many sites. */
 function isUsual(word: string, place: number): boolean {

@@ -43,6 +43,17 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
+    it('takes a word before a version for the name of an API, though a response has it as a value', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/wp-json/`, json: { name: 'wp', namespaces: ['wp/v2', 'oembed/1.0'], route: 'v2' } },
+            { url: `${SHOP}/wp-json/wp/v2/posts?page=2`, json: [{ id: 1 }] },
+            { url: `${SHOP}/wp-json/oembed/1.0/embed?width=3`, json: { html: 'x' } },
+            { url: `${SHOP}/repositories`, json: { names: ['harbour/tides'] } },
+            { url: `${SHOP}/repositories/harbour/tides/files`, json: { files: [] } },
+        ]);
+        expect(routesOf(found)).to.include.members(['GET /wp-json/wp/v2/posts', 'GET /repositories/{repository}/{name}/files']);
+    });
+
     it('recognises varying words by earlier responses, by their place, and by similar responses', async () => {
         const recipe = (name: string) => ({ name, steps: [{ text: 'stir' }], minutes: 3 });
         const found = await inspectCalls([
