@@ -2,7 +2,7 @@ import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { shared } from './dispatch.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
-import { isApiRoot, isLanguage, isPlural, isRouteWord, looksRandom, type Piece, precedesPerson, precedesSearchTerm } from './segments.ts';
+import { isApiRoot, isLanguage, isPlural, isRouteWord, type Piece, precedesPerson, precedesSearchTerm } from './segments.ts';
 import { featuresOf } from './shape.ts';
 import type { SiteTexts } from './site-texts.ts';
 
@@ -23,8 +23,6 @@ export function foldGroups(groups: Iterable<Group>, { seen, texts }: { seen: See
         const own = all.filter((group) => group.origin === origin);
         const evidence = { seen, listed: listedNames(texts, origin), files: new Map() };
         foldBelow(own, 0, evidence);
-        // A file that was found below the last view of a thing is a file below the first one too.
-        if (evidence.files.size > 0) foldBelow(own, 0, evidence);
     }
     return joinSame(all);
 }
@@ -107,7 +105,7 @@ function varyingWords(
     for (const word of candidates) {
         const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !(words.get(word) ?? []).some(sendsSearchTerm);
         const isAfterSearch = isTerm || (parent?.form === 'word' && precedesPerson(parent.core));
-        if (isAfterSearch || parent?.prefix === '@' || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
+        if (isAfterSearch || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
             seen.wasName(percentDecode(word)) ||
             (!isRoot && wasValue(word) && isMember(words.get(word) ?? [], parent, place, varying.size + siblings.length))
@@ -136,7 +134,6 @@ function varyingWords(
             else if (isBelowValue && alike.length > 0 && areFiles([word, ...alike])) varying.add(word);
             else if (alike.length >= 2 && [word, ...alike].filter((one) => !/^[a-z]+$/.test(one)).length > alike.length / 2)
                 varying.add(word);
-            else if (looksRandom(word) && alike.some(looksRandom)) varying.add(word);
         }
     }
     const found = [...varying].filter(isFileName);

@@ -83,7 +83,7 @@ const PIECES = /[A-Z]?[a-z]+|[A-Z]+|\d+|[_-]/g;
  * Whether a word may be a random id such as `bblaGQ` or `ld7SgA`: letters of both cases, with a digit or adjacent capitals, in short pieces.
  * Words such as `oauth2`, `buyNow` and `x86_64` are not.
  */
-export function looksRandom(text: string): boolean {
+function looksRandom(text: string): boolean {
     if (!/^[\w-]{6,}$/.test(text) || !/[a-z]/.test(text) || !/[A-Z]/.test(text)) return false;
     if (!/\d|[A-Z]{2}/.test(text)) return false;
     return (text.match(PIECES)?.length ?? 0) / text.length > 0.3;
