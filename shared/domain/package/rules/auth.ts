@@ -1,7 +1,7 @@
 import { defaultEffect } from '../endpoint.ts';
-import type { AuthDraft, EndpointDraft, PackageDraft } from './drafts.ts';
 import { headerNameFault } from './headers.ts';
 import { type Path, quoted, type Report } from './report.ts';
+import type { AuthDraft, EndpointDraft, PackageDraft } from './structure.ts';
 import { checkUrl } from './urls.ts';
 
 /** The rules of `auth` (docs/api.md, "Schema packages"), beyond the types of its fields. */

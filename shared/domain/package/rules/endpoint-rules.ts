@@ -1,7 +1,6 @@
 import { defaultBodyFormat, defaultEffect } from '../endpoint.ts';
 import { checkBody } from './body.ts';
 import type { Budget } from './budget.ts';
-import type { EndpointDraft } from './drafts.ts';
 import { checkExamples } from './examples.ts';
 import { checkHeaders } from './headers.ts';
 import { checkBilling, checkEffect, checkPagination } from './paging.ts';
@@ -9,6 +8,7 @@ import { checkParams, checkPlaceholders } from './params.ts';
 import { checkPrepare, extractedBy } from './prepare.ts';
 import type { Path, Report } from './report.ts';
 import { checkResponse } from './response.ts';
+import type { EndpointDraft } from './structure.ts';
 import type { Subject } from './subject.ts';
 import { checkUrl, type UrlContext } from './urls.ts';
 

@@ -1,5 +1,5 @@
-import type { PackageDraft } from './drafts.ts';
 import type { Path, Report } from './report.ts';
+import type { PackageDraft } from './structure.ts';
 
 /** Texts that tools and authors write where the description is missing. */
 const PLACEHOLDER =

@@ -1,11 +1,11 @@
 import { EXTRACT_NAME, preparedIn } from '../../fetch/prepared-values.ts';
 import { isObject } from '../../json/schema/structure.ts';
 import { MAX_EXTRACTS } from './bounds.ts';
-import type { EndpointDraft, ParamDraft, StepDraft } from './drafts.ts';
 import { expressionFault } from './expressions.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import { checkHtmlEntry } from './select.ts';
 import { selectorFault } from './selectors.ts';
+import type { EndpointDraft, ParamDraft, StepDraft } from './structure.ts';
 import type { Subject } from './subject.ts';
 import { PROTOTYPE_KEYS } from './tree.ts';
 import { checkUrl, placeholdersOf } from './urls.ts';

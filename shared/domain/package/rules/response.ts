@@ -1,11 +1,11 @@
 import { isObject } from '../../json/schema/structure.ts';
 import { checkJsonSchema } from '../../json/schema.ts';
 import type { ResponseType } from '../../types.ts';
-import type { PaginationFields, ResponseFields } from './drafts.ts';
 import { expressionFault } from './expressions.ts';
 import { createReport, type Path, pointerTo, quoted, type Report } from './report.ts';
 import { checkHtmlSelect, checkJsonSelect } from './select.ts';
 import { selectorFault } from './selectors.ts';
+import type { PaginationDraft, ResponseDraft } from './structure.ts';
 import type { Subject } from './subject.ts';
 
 /** Checks `select` and `schema` of the response, and the expressions of `pagination`. */
@@ -37,7 +37,7 @@ function checkSelect(select: unknown, type: ResponseType | undefined, at: Path, 
 }
 
 /** Checks fields that only some types have. */
-function checkFormat({ type, charset, csv, sse }: Partial<ResponseFields>, at: Path, report: Report): void {
+function checkFormat({ type, charset, csv, sse }: ResponseDraft, at: Path, report: Report): void {
     if (charset !== undefined && type === 'binary')
         report.add([...at, 'charset'], 'INVALID_VALUE', 'Bytes of type binary are not decoded: leave charset out.');
     else if (charset !== undefined && !isEncoding(charset))
@@ -83,7 +83,7 @@ function checkNext(next: string, type: ResponseType | undefined, at: Path, repor
     if (fault !== undefined) report.add(at, 'INVALID_VALUE', fault);
 }
 
-function checkPageExpressions({ unique, end }: Partial<PaginationFields>, type: ResponseType | undefined, at: Path, report: Report): void {
+function checkPageExpressions({ unique, end }: PaginationDraft, type: ResponseType | undefined, at: Path, report: Report): void {
     const unfit = unique === undefined ? undefined : expressionFault(unique);
     if (unfit !== undefined) report.add([...at, 'unique'], 'INVALID_VALUE', unfit);
     for (const field of ['total', 'has_more'] as const) {

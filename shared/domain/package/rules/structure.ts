@@ -1,47 +1,14 @@
-import {
-    AUTH_NEEDS,
-    AUTH_TYPES,
-    BODY_FORMATS,
-    type JsonObject,
-    KINDS,
-    METHODS,
-    OAUTH_FLOWS,
-    RESPONSE_TYPES,
-    SOURCES,
-    STYLES,
-} from '../../types.ts';
+import { AUTH_NEEDS, AUTH_TYPES, BODY_FORMATS, KINDS, METHODS, OAUTH_FLOWS, RESPONSE_TYPES, SOURCES, STYLES } from '../../types.ts';
 import { ENDPOINT_NAME } from '../endpoint.ts';
 import { CATEGORY_PATHS } from '../taxonomy.ts';
-import type {
-    AuthFields,
-    BillingFields,
-    CsvFields,
-    EndpointFields,
-    OAuthFields,
-    PackageFields,
-    PageEndFields,
-    PaginationFields,
-    ParamFields,
-    PrepareDraft,
-    PrepareFields,
-    ResponseFields,
-} from './drafts.ts';
 import type { Path, Report } from './report.ts';
-import {
-    anyJson,
-    anyObject,
-    type Fields,
-    flag,
-    listOf,
-    objectOf,
-    oneOf,
-    type Reader,
-    text,
-    wholeNumber,
-    withDescription,
-} from './shape.ts';
+import { anyJson, anyObject, flag, listOf, objectOf, oneOf, type Reader, text, wholeNumber, withDescription } from './shape.ts';
 
-// The fields of a package (docs/api.md, "Schema packages") as tables. The JSON Schema of packages is generated from them.
+/**
+ * The fields of a package (docs/api.md, "Schema packages") as tables. The JSON Schema of packages is generated from them, and so are the
+ * types of drafts: a draft contains the fields of the right type. All other fields are left out and reported.
+ */
+type Read<R> = R extends Reader<infer T> ? T : never;
 
 export const MAX_ENDPOINTS = 500;
 export const MAX_PARAMS = 2000;
@@ -59,7 +26,7 @@ const description = (about: string) => ({ read: text({ max: MAX_DESCRIPTION, emp
 const jsonSchema = withDescription(anyJson, { type: ['object', 'boolean'] });
 const select = withDescription(anyJson, { type: ['object', 'string'] });
 
-const PARAM: Fields<ParamFields> = {
+const readParam = objectOf({
     name: {
         read: text({ max: 64, pattern: /^[!-z|~]+$/, hint: 'The name of a param has 1 to 64 visible ASCII characters and no braces.' }),
         required: true,
@@ -76,9 +43,10 @@ const PARAM: Fields<ParamFields> = {
     example: { read: anyJson, about: 'A value that works.' },
     style: { read: oneOf(STYLES), about: 'How a list or an object is written into a query or form; repeat by default.' },
     segments: { read: flag, about: 'Of a path param: the value may hold slashes, each part a segment of the path.' },
-};
+});
+export type ParamDraft = Read<typeof readParam>;
 
-const PREPARE: Fields<PrepareFields> = {
+const readStep = objectOf({
     url: {
         read: text({ max: MAX_URL }),
         required: true,
@@ -92,11 +60,18 @@ const PREPARE: Fields<PrepareFields> = {
         read: anyObject,
         about: 'Values by name, which later steps and the call use as {prepare.name}: JMESPath or a selector, {selector, value}, or {cookie}.',
     },
-};
+});
+
+export type StepDraft = Read<typeof readStep>;
 
 export const MAX_STEPS = 3;
 
-const readStep = objectOf(PREPARE);
+/** One step, or a list of steps; `undefined` for a step that could not be read. */
+interface PrepareDraft {
+    steps: (StepDraft | undefined)[];
+    isList: boolean;
+}
+
 const readSteps = listOf(readStep, { min: 1, max: MAX_STEPS, of: 'steps' });
 const readPrepare: Reader<PrepareDraft> = Object.assign(
     (value: unknown, at: Path, report: Report): PrepareDraft | undefined => {
@@ -107,7 +82,7 @@ const readPrepare: Reader<PrepareDraft> = Object.assign(
     { schema: { anyOf: [readStep.schema, readSteps.schema, { type: 'null' }] } },
 );
 
-const CSV: Fields<CsvFields> = {
+const readCsv = objectOf({
     delimiter: {
         read: text({ max: 1, empty: true, multiline: true, pattern: /^[^"\r\n]$/, hint: 'A delimiter is one character, such as ";".' }),
         about: 'The character between two values; found out where it is left out.',
@@ -117,9 +92,9 @@ const CSV: Fields<CsvFields> = {
         read: listOf(text({ max: 200 }), { min: 1, max: MAX_COLUMNS, of: 'columns' }),
         about: 'Names of the columns in order, in place of those in the header.',
     },
-};
+});
 
-const RESPONSE: Fields<ResponseFields> = {
+const readResponse = objectOf({
     type: { read: oneOf(RESPONSE_TYPES), about: 'How to read the answer; as json, html or text by its content type where left out.' },
     select: {
         read: select,
@@ -127,12 +102,13 @@ const RESPONSE: Fields<ResponseFields> = {
     },
     schema: { read: jsonSchema, about: 'JSON Schema 2020-12 of the data. An answer that does not fit it is a failure and costs nothing.' },
     charset: { read: text({ max: 40 }), about: 'The encoding of the answer, such as windows-1252, where the site announces a wrong one.' },
-    csv: { read: objectOf(CSV), about: 'Of type csv: how the table is written.' },
+    csv: { read: readCsv, about: 'Of type csv: how the table is written.' },
     sse: { read: flag, about: 'Of type ndjson: the answer is an event stream, whose data are the values.' },
-};
+});
+export type ResponseDraft = Read<typeof readResponse>;
 
-const BILLING: Fields<BillingFields> = {
-    unit: { read: oneOf(['request', 'result']), about: 'Whether a call costs once (request, the default) or for each result.' },
+const readBilling = objectOf({
+    unit: { read: oneOf(['request', 'result'] as const), about: 'Whether a call costs once (request, the default) or for each result.' },
     results: {
         read: text({
             max: 200,
@@ -143,9 +119,9 @@ const BILLING: Fields<BillingFields> = {
         about: 'Dotted path to the list of results in the data; items by default.',
     },
     max_results: { read: wholeNumber(1, 1000), about: 'Results of one call at most; 100 by default.' },
-};
+});
 
-const PAGE_END: Fields<PageEndFields> = {
+const readPageEnd = objectOf({
     total: {
         read: text({ max: MAX_EXPRESSION, multiline: true }),
         about: 'JMESPath of the number of all items in the raw JSON: the page that reaches it is the last.',
@@ -155,11 +131,11 @@ const PAGE_END: Fields<PageEndFields> = {
         about: 'JMESPath in the raw JSON: null, false or empty on the last page.',
     },
     short_page: { read: flag, about: 'True: a page with fewer items than the first page is the last.' },
-};
+});
 
-const PAGINATION: Fields<PaginationFields> = {
+const readPagination = objectOf({
     style: {
-        read: oneOf(['page', 'offset', 'cursor', 'link']),
+        read: oneOf(['page', 'offset', 'cursor', 'link'] as const),
         about: 'How the next page is found: a number, an offset, a cursor in the answer, or the Link header. Page by default.',
     },
     param: {
@@ -177,9 +153,10 @@ const PAGINATION: Fields<PaginationFields> = {
         read: text({ max: MAX_EXPRESSION, multiline: true }),
         about: 'JMESPath of the id of an item of data, such as id. Items whose id was there before are left out and not billed.',
     },
-    end: { read: objectOf(PAGE_END), about: 'How the site tells its last page, so that no page after it is requested.' },
+    end: { read: readPageEnd, about: 'How the site tells its last page, so that no page after it is requested.' },
     max_pages: { read: wholeNumber(1, 20), about: 'Pages of one call at most; 5 by default.' },
-};
+});
+export type PaginationDraft = Read<typeof readPagination>;
 
 const scopeName = text({
     max: 200,
@@ -187,13 +164,13 @@ const scopeName = text({
     hint: 'A scope has visible ASCII characters without quotes and backslashes.',
 });
 
-const OAUTH: Fields<OAuthFields> = {
+const readOAuth = objectOf({
     authorization_url: { read: text({ max: MAX_URL }), about: 'Page where people consent; needed for authorization_code.' },
     token_url: { read: text({ max: MAX_URL }), required: true, about: 'Where tokens are granted.' },
     revocation_url: { read: text({ max: MAX_URL }), about: 'Where tokens are revoked, as RFC 7009 says.' },
     scopes: {
         read: listOf(
-            objectOf<{ name: string; description: string }>({
+            objectOf({
                 name: { read: scopeName, required: true, about: 'The scope as the site writes it.' },
                 description: description('What it allows.'),
             }),
@@ -206,9 +183,9 @@ const OAUTH: Fields<OAuthFields> = {
         read: listOf(oneOf(OAUTH_FLOWS), { min: 1, max: OAUTH_FLOWS.length, of: 'flows' }),
         about: 'How tokens are granted; authorization_code alone by default.',
     },
-};
+});
 
-const AUTH: Fields<AuthFields> = {
+const readAuth = objectOf({
     id: {
         read: text({
             max: 64,
@@ -241,10 +218,11 @@ const AUTH: Fields<AuthFields> = {
         read: listOf(text({ max: 253 }), { min: 1, max: 50, of: 'hosts' }),
         about: 'The hosts of the package that may get the credential; all of them by default.',
     },
-    oauth2: { read: objectOf(OAUTH), about: 'For type oauth2: how tokens are obtained.' },
-};
+    oauth2: { read: readOAuth, about: 'For type oauth2: how tokens are obtained.' },
+});
+export type AuthDraft = Read<typeof readAuth>;
 
-const ENDPOINT: Fields<EndpointFields> = {
+const readEndpoint = objectOf({
     name: {
         read: text({
             max: 64,
@@ -266,7 +244,7 @@ const ENDPOINT: Fields<EndpointFields> = {
         read: withDescription(anyObject, { additionalProperties: { type: 'string' } }),
         about: 'Fixed headers, such as accept. None that carries a credential, a cookie or another sender.',
     },
-    params: { read: listOf(objectOf(PARAM), { max: MAX_PARAMS, of: 'params' }), about: 'What callers give.' },
+    params: { read: listOf(readParam, { max: MAX_PARAMS, of: 'params' }), about: 'What callers give.' },
     body: {
         read: anyJson,
         orNull: true,
@@ -281,7 +259,7 @@ const ENDPOINT: Fields<EndpointFields> = {
     },
     hosted: { read: flag, about: 'False: Routebook describes the endpoint and does not call it.' },
     effect: {
-        read: oneOf(['read', 'write']),
+        read: oneOf(['read', 'write'] as const),
         about: 'Whether a call changes something. Read by default for GET, HEAD and kind search; PUT, PATCH and DELETE always write.',
     },
     auth: {
@@ -292,23 +270,25 @@ const ENDPOINT: Fields<EndpointFields> = {
         read: listOf(scopeName, { max: 50, of: 'scopes' }),
         about: 'OAuth scopes that a call needs, as an entry of auth lists them.',
     },
-    response: { read: objectOf(RESPONSE), about: 'What comes back.' },
-    billing: { read: objectOf(BILLING), about: 'What a call costs.' },
-    pagination: { read: objectOf(PAGINATION), orNull: true, about: 'How to go on to the next page. Only a read has pages.' },
+    response: { read: readResponse, about: 'What comes back.' },
+    billing: { read: readBilling, about: 'What a call costs.' },
+    pagination: { read: readPagination, orNull: true, about: 'How to go on to the next page. Only a read has pages.' },
     examples: {
         read: listOf(
-            objectOf<{ params: JsonObject }>({
+            objectOf({
                 params: { read: anyObject, required: true, about: 'Values by the name of the param.' },
             }),
             { max: MAX_EXAMPLES, of: 'examples' },
         ),
         about: 'Calls that work. Verification sends the first one of each read.',
     },
-};
+});
+export type EndpointDraft = Read<typeof readEndpoint>;
 
-const PACKAGE: Fields<PackageFields> = {
+/** Reads a whole package into a draft and reports every unknown or invalid field. */
+export const readPackage = objectOf({
     $schema: { read: text({ max: MAX_URL }), about: 'Address of this JSON Schema, for editors. It is not published.' },
-    format: { read: oneOf(['routebook/1']), required: true, about: 'The version of the format.' },
+    format: { read: oneOf(['routebook/1'] as const), required: true, about: 'The version of the format.' },
     site: { read: text({ max: 1024 }), required: true, about: 'Host name of the site, such as shop.example.com.' },
     title: { read: text({ max: MAX_TITLE }), required: true, about: 'Name of the site for people.' },
     description: description('What the site offers.'),
@@ -318,21 +298,19 @@ const PACKAGE: Fields<PackageFields> = {
         about: 'What the site is for: parent/child, or only the parent.',
     },
     pace: {
-        read: objectOf<{ requests_per_minute: number }>({
+        read: objectOf({
             requests_per_minute: { read: wholeNumber(1, 6000), required: true, about: 'Requests a minute to each host.' },
         }),
         about: 'The pace that the site asks for. It is kept for all callers together.',
     },
     auth: {
-        read: listOf(objectOf(AUTH), { max: MAX_AUTH, of: 'ways to authenticate' }),
+        read: listOf(readAuth, { max: MAX_AUTH, of: 'ways to authenticate' }),
         about: 'How the site takes credentials of callers. Names only; a package never holds a value.',
     },
     endpoints: {
-        read: listOf(objectOf(ENDPOINT), { min: 1, max: MAX_ENDPOINTS, of: 'endpoints' }),
+        read: listOf(readEndpoint, { min: 1, max: MAX_ENDPOINTS, of: 'endpoints' }),
         required: true,
         about: 'What can be called.',
     },
-};
-
-/** Reads a whole package into a draft and reports every unknown or invalid field. */
-export const readPackage = objectOf(PACKAGE);
+});
+export type PackageDraft = Read<typeof readPackage>;

@@ -1,7 +1,7 @@
 import type { BodyFormat, Effect } from '../../types.ts';
 import type { Budget } from './budget.ts';
-import type { EndpointDraft, ParamDraft } from './drafts.ts';
 import type { Path, Report } from './report.ts';
+import type { EndpointDraft, ParamDraft } from './structure.ts';
 import type { UrlContext } from './urls.ts';
 import type { Slot } from './values.ts';
 
