@@ -389,6 +389,17 @@ for (const topology of ANY_TOPOLOGY) {
             expect(items.every(({ result }) => result !== null)).to.equal(true);
         });
 
+        it('streams a result as one line if its site indents JSON', async () => {
+            flaky.behaviour = says(200, {}, '{\r\n    "id": 12345678901234567890,\n    "text": "two\\nlines"\r}\n');
+            const batch = await ordered(ada, { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}, {}] });
+            await ended(ada, batch);
+            const headers = { accept: 'application/x-ndjson' };
+            const { text = '' } = await ada.call('GET', `/v1/batches/${batch.batch_id}/results`, { headers });
+            const lines = text.trimEnd().split(/\r\n|\r|\n/);
+            expect(lines.map((line) => (JSON.parse(line) as Item).result?.data['text'])).to.deep.equal(['two\nlines', 'two\nlines']);
+            expect(text).to.include('12345678901234567890');
+        });
+
         it('answers results in the form that Accept prefers', async () => {
             const batch = await ordered(ada, { items: products(1) });
             await ended(ada, batch);

@@ -15,7 +15,7 @@ export async function* resultLines<Row extends { endNumber: number }>(
         let piece = '';
         try {
             for (const row of rows) {
-                piece += `${await present(row)}\n`;
+                piece += `${oneLine(await present(row))}\n`;
                 if (piece.length < WRITE) continue;
                 const full = piece;
                 piece = '';
@@ -32,4 +32,9 @@ export async function* resultLines<Row extends { endNumber: number }>(
         after = last.endNumber;
         left -= rows.length;
     }
+}
+
+/** Data keeps the text of the site, which may be indented. JSON has line breaks only between its tokens. */
+function oneLine(json: string): string {
+    return json.replaceAll(/[\r\n]+/g, ' ');
 }
