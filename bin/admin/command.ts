@@ -12,7 +12,6 @@ export interface Done {
     isFailure?: boolean;
 }
 
-/** A command of the operator, as listed in commands.ts. */
 export interface AdminCommand {
     /** `site block`. */
     name: string;

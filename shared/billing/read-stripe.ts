@@ -2,7 +2,6 @@ import type { Stripe } from 'stripe';
 import { type InvoiceLine, type PaidInvoice, periodLine, type SubscriptionFacts } from '../domain/accounts/subscription.ts';
 import { type Billing, isUnknown, planOfPrice } from './billing.ts';
 
-/** Reads a subscription from Stripe; undefined for an unknown id. */
 export async function readSubscription({ ask, settings }: Billing, subscriptionId: string): Promise<SubscriptionFacts | undefined> {
     const subscription = await orUndefined(ask((stripe) => stripe.subscriptions.retrieve(subscriptionId)));
     return subscription && factsOf(settings, subscription);
@@ -32,7 +31,6 @@ export interface ReadInvoice {
     paid: PaidInvoice | undefined;
 }
 
-/** Reads an invoice from Stripe; undefined for an unknown id. */
 export async function readInvoice({ ask, settings }: Billing, invoiceId: string): Promise<ReadInvoice | undefined> {
     const invoice = await orUndefined(ask((stripe) => stripe.invoices.retrieve(invoiceId)));
     return invoice && invoiceOf(settings, invoice);

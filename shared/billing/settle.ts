@@ -166,7 +166,6 @@ async function audit(trx: Db, target: string, after: { plan: string; why: string
     await recordChange(trx, { actor: 'stripe', command: 'plan change', target, reason: null, before: null, after });
 }
 
-/** Records the plan in the audit log of the workspace. */
 async function recordPlan(trx: Db, workspaceId: string, details: { plan: string; why: string }): Promise<void> {
     await recordAct(trx, { workspaceId, actor: 'system', action: 'plan.changed', target: workspaceId, details });
 }

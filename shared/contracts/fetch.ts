@@ -53,7 +53,6 @@ export interface FetchAnswer {
     meta: FetchMeta;
 }
 
-/** The fields that fetches and jobs share. */
 export const fetchFields = () => ({
     site: v.siteInput().required(),
     endpoint: Joi.string().min(1).max(1024).required().description("Name of one of the site's endpoints"),

@@ -94,7 +94,6 @@ export interface PackageOAuth {
 /** A page to request before a call. */
 export interface PackageStep {
     url: string;
-    /** Selector of a form on the page. */
     form?: string;
     /** Values by name: an entry of `select`, or `{cookie}`. */
     extract?: Record<string, Extract>;
@@ -115,7 +114,6 @@ interface PackageResponse {
     sse?: boolean;
 }
 
-/** The format of a table of type `csv`. */
 export interface CsvFormat {
     /** One character; detected if absent. */
     delimiter?: string;

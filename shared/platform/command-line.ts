@@ -19,12 +19,10 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     };
 }
 
-/** Reads `--rpm` of a policy. */
 export function readPace(text: string): number | 'none' {
     return text === 'none' ? text : wholeNumber(1, MAX_REQUESTS_PER_MINUTE)(text);
 }
 
-/** Reads `--hours` of a policy. */
 export function readHours(text: string): Times {
     const times = readTimes(text);
     if (times !== undefined) return times;

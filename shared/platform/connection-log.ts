@@ -10,9 +10,7 @@ export interface ConnectionLog {
  * attempt.
  */
 export interface ConnectionStatus {
-    /** Call this with every error. */
     down(error: unknown): void;
-    /** Call this after every success. */
     up(): void;
 }
 

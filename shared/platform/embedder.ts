@@ -3,7 +3,6 @@ import { VERSION } from './version.ts';
 
 /** A server with the OpenAI embeddings API. */
 export interface EmbeddingsSettings {
-    /** The URL of its embeddings route. */
     url: string;
     key: string | undefined;
     model: string;

@@ -132,7 +132,6 @@ export function compose(text: string, types: Named['types']): Composed {
     return { ...numbered, name: `composed_${createHash('sha256').update(numbered.text).digest('base64url').slice(0, 16)}` };
 }
 
-/** Runs what `compose` made. */
 export async function runComposed<Row>(db: Db, { names, ...query }: Composed, values: Values, timeoutMs: number): Promise<Row[]> {
     return runPrepared(
         db,

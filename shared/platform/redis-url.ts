@@ -1,7 +1,6 @@
 /** The parts of `redis+sentinel://user:password@h1,h2:26379/name/0`: how to find a Redis primary, and how to connect to it. */
 interface SentinelUrl {
     sentinels: { host: string; port: number }[];
-    /** The name of the primary at the Sentinels. */
     name: string;
     /** The user name at the primary. */
     username: string | undefined;

@@ -4,7 +4,6 @@ import { type NameList, readNames } from '../domain/site/name-list.ts';
 /** Domains whose publishers need a proof or an operator, as shipped. */
 export const shippedReserved = (): NameList => shipped('reserved-domains.txt');
 
-/** Hosts that serve content of their users. */
 export const userContentHosts = (): NameList => shipped('user-content-hosts.txt');
 
 /** Mail providers at which anybody can get an address. */

@@ -15,7 +15,6 @@ interface SideThread {
 /** The thread could not do its task. */
 export class SideThreadFailure extends Error {}
 
-/** A message from the thread: it is ready, or its task ended. */
 type ThreadMessage = 'ready' | { answer: unknown } | { failed: string };
 
 interface Job {

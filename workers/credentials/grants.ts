@@ -41,7 +41,6 @@ export interface Grants {
     settled(): Promise<void>;
 }
 
-/** Opens the grants of a worker. */
 export function createGrants(app: App, fetch: CustomFetch): Grants {
     const renewing = new Map<string, Promise<Grant>>();
     return {

@@ -16,7 +16,6 @@ interface TokenServer {
     revoke(token: string): Promise<void>;
 }
 
-/** Opens the token endpoint of an entry of type oauth2. */
 export function openTokenServer({ oauth2 }: PackageAuth, { clientId, clientSecret }: OAuthClient, fetch: oauth.CustomFetch): TokenServer {
     if (oauth2 === undefined) throw new Error('only an entry of type oauth2 has a token endpoint');
     const { token_url: tokenUrl, authorization_url: authorizationUrl = tokenUrl, revocation_url: revocationUrl } = oauth2;

@@ -56,7 +56,6 @@ export function checkUrl(url: URL, registrable: string, rules: EgressRules): Url
     return url.protocol === 'https:' ? 'port' : 'scheme';
 }
 
-/** The port of a URL, or the default port of its scheme. */
 export function portOf(url: URL): number {
     if (url.port !== '') return Number(url.port);
     return url.protocol === 'https:' ? 443 : 80;

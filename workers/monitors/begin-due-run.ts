@@ -8,7 +8,6 @@ import { sealError } from '../../shared/store/jobs/sealed.ts';
 import { addEndedRun, type DueMonitor, endClaim, runningJob } from '../../shared/store/monitors/runs.ts';
 import { countFailure } from './run-health.ts';
 
-/** Codes that pause a monitor. */
 export const PAUSES: Readonly<Record<string, PausedReason>> = {
     SITE_BLOCKED: 'site_blocked',
     SITE_NOT_FOUND: 'yanked',

@@ -55,7 +55,6 @@ export function isUtf8(page: Undecoded): boolean {
     return encodingOf(page) === 'utf-8';
 }
 
-/** The name of an encoding that TextDecoder knows. */
 function encodingOf({ body, contentType, type, charset: ofEndpoint }: Undecoded): string {
     const chosen = knownEncoding(ofEndpoint);
     if (chosen !== undefined) return chosen;
@@ -120,7 +119,6 @@ function typeOf(essence: string): ResponseType | undefined {
     return 'text';
 }
 
-/** Guesses the type of a body by its first bytes. */
 function guessType(body: Uint8Array): ResponseType {
     const start = startOf(body, 256).trimStart();
     if (start === '' || start.startsWith('{') || start.startsWith('[')) return 'json';

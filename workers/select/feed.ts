@@ -158,7 +158,6 @@ interface File {
     bytes: number | undefined;
 }
 
-/** Files of Media RSS, alone and in groups. */
 function mediaOf(media: RssItem['media']): File[] {
     const contents = [...(media?.contents ?? []), ...(media?.groups ?? []).flatMap((group) => group.contents ?? [])];
     return contents.map(({ url, type, fileSize }) => ({ url, type, bytes: fileSize }));

@@ -31,7 +31,6 @@ export interface RawPage {
     wasEncoded?: boolean;
     url: string;
     method: Method;
-    /** The type to read the body as. */
     type: ResponseType;
     /** `response.charset`. */
     charset?: string | undefined;

@@ -59,7 +59,6 @@ function cellsOf(elements: readonly Matches[]): string[][] {
     return rows;
 }
 
-/** The rows of a table, without the rows of nested tables. */
 function* rowsOf(table: Matches): Generator<Matches> {
     for (const child of table.children()) {
         const element = table._make([child]);

@@ -11,7 +11,6 @@ import { keyOf } from './unique-items.ts';
 
 /** The parts of a result that a monitor watches. */
 export interface WatchOrder {
-    /** The data of the result, as JSON text. */
     data: string;
     /** The value of the previous run, as JSON text; absent if this run is the base. */
     before?: string | undefined;

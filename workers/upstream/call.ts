@@ -8,7 +8,6 @@ export interface CallTime {
     whenOver(act: () => void): () => void;
     /** Resolves after `ms`, or when the call is over. */
     wait(ms: number): Promise<void>;
-    /** Ends the call. */
     end(): void;
     /** Clears the timer and the signal's listener. */
     close(): void;

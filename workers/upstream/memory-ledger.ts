@@ -22,9 +22,7 @@ export interface Call {
 /** What a call that needs more bytes must wait for: bytes of its own site, or of any. */
 type Obstacle = 'none' | 'site' | 'total';
 
-/** The bytes that calls hold. */
 export interface Ledger {
-    /** Calls that hold bytes. */
     readonly holders: ReadonlySet<Call>;
     /** Calls that keep a large result, or hold a page and need more, in the order in which this began. */
     readonly walks: ReadonlySet<Call>;

@@ -17,7 +17,6 @@ interface Refused {
     host: string;
     /** When it was sent, by `performance.now()`. */
     began: number;
-    /** Whether it carried the caller's credential. */
     isAttached: boolean;
     credential: CallCredential | undefined;
     pace: Pace | undefined;

@@ -48,7 +48,6 @@ export interface SendOptions {
 }
 
 export interface UpstreamCaps {
-    /** Unpacked body bytes. */
     body: number;
     headerBytes: number;
     headers: number;

@@ -4,7 +4,6 @@ import { createFreePace } from './free-pace.ts';
 
 /** No more deliveries are read for a webhook with this many in memory. */
 const ENOUGH = 16;
-/** Concurrent requests of one worker. */
 const MAX_AT_ONCE = 1024;
 /** Concurrent requests to failing webhooks, so that others always find a slot even if thousands of receivers hang. */
 const MAX_FAILING = 512;
@@ -40,7 +39,6 @@ export interface HostLines {
     forget(deliveryIds: readonly string[]): void;
     /** Webhooks with enough deliveries in memory. */
     full(): string[];
-    /** Hosts without a delivery or a pause. */
     idle(): string[];
     /** Hosts without running requests whose waiting deliveries are all to failing webhooks or of accounts that wait for their next minute. */
     heldUp(): string[];

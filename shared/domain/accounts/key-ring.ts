@@ -63,7 +63,6 @@ export function parseSecretKeys(text: string): { ok: true; keys: SecretKey[] } |
     return { ok: true, keys };
 }
 
-/** A new key in the format of SECRET_KEYS. */
 export function newSecretKey(id: string): string {
     return `${id}:${randomBytes(KEY_BYTES).toString('base64')}`;
 }

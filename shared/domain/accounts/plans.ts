@@ -54,7 +54,6 @@ export const ANONYMOUS_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 5
 /** With a key: schema requests by account. */
 export const ACCOUNT_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
-/** Problem reports by account. */
 export const REPORTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
 /** Endpoint searches by account, or without a key by client address. */

@@ -27,7 +27,6 @@ export const TEST_EVENT = 'webhook.test';
 /** `job.*` and so on: every event of a kind, including types added later. */
 export const EVENT_PREFIXES = [...new Set(EVENT_TYPES.map(prefixOf))];
 
-/** The prefix of an event type, such as `job.*`. */
 export function prefixOf(type: string): string {
     return `${type.slice(0, type.indexOf('.'))}.*`;
 }

@@ -26,7 +26,6 @@ export const UNPROVEN = { failures: 10, atOnce: 4, pauseMs: 1000 } as const;
 export const FREE_PACE: RateWindow = { name: 'minute', limit: 120, seconds: 60 };
 /** Timeout for the answer of a receiver, in milliseconds. */
 export const ANSWER_MS = 10_000;
-/** Maximum number of bytes of an answer that are stored. */
 export const KEPT_ANSWER_BYTES = 1024;
 /** Maximum size of a job result in an event, in bytes. For a larger result, the event contains `result_url`. */
 export const MAX_RESULT_BYTES = 256 * 1024;

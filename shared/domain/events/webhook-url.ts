@@ -3,9 +3,7 @@ import { registrableDomain } from '../site/site-name.ts';
 
 export const MAX_URL_CHARACTERS = 2048;
 
-/** The settings that decide which receiver URLs are allowed. */
 interface ReceiverRules {
-    /** The setting EGRESS_ALLOW. */
     allow: readonly EgressAllowEntry[];
     /** The setting PUBLIC_URL. Webhooks must not call Routebook itself. */
     publicUrl: string;

@@ -8,7 +8,6 @@ import { findOversizedFile, MAX_FILE_BYTES, takesFiles } from './files.ts';
 import { exceedsFilledSize } from './filled-size.ts';
 import { isSegment, placeFaults } from './param-place.ts';
 
-/** Checks a value against a JSON Schema. */
 export type ValidateValue = (schema: JsonSchema, value: Json) => Verdict;
 
 export type Binding = { ok: true; values: Values } | { ok: false; problems: Detail[] };

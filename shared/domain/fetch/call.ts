@@ -79,7 +79,6 @@ export type FetchOutcome =
           /** Number of billed pages: 1, or for `paginate` the number of fetched pages that had items. */
           requests: number;
           truncated: boolean;
-          /** Present if the call followed pages. */
           paginationEnd?: PaginationEnd;
           /** Where the next call continues, in the format of `writeContinuation`. Present if the call stopped before the last page. */
           next?: string;

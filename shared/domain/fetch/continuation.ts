@@ -4,7 +4,6 @@ import type { PagePlace } from './pages.ts';
 
 /** The position from which another call continues a walk over pages. */
 export interface Continuation {
-    /** The first page to fetch. */
     place: PagePlace;
     /** Number of items of that page that have already been returned. */
     skip: number;

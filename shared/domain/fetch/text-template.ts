@@ -17,7 +17,6 @@ export function textPlaceholders(template: string): string[] {
     return [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
 }
 
-/** Replaces every placeholder of the template by the same text. */
 export function replacePlaceholders(template: string, value: string): string {
     return template.replaceAll(PLACEHOLDER, () => value);
 }

@@ -5,7 +5,6 @@ import { entryOf } from './entry.ts';
 import type { Phrases } from './phrases.ts';
 
 interface IndexedEndpoint {
-    /** Its index in the package. */
     place: number;
     name: string;
     kind: Kind;

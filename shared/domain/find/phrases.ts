@@ -30,7 +30,6 @@ interface Phrase {
     stems: readonly string[];
     /** Its ideas in any text. */
     ideas: readonly string[];
-    /** Its ideas in a task. */
     ideasInTask: readonly string[];
     /** It names an instance of the idea, so it is a value. */
     isName: boolean;

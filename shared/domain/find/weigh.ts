@@ -18,7 +18,6 @@ export interface Term {
     isCovered: boolean;
 }
 
-/** A weighted search. */
 export interface Search {
     terms: readonly Term[];
     /** The task has no id, so endpoints that need one score slightly lower. */
@@ -44,7 +43,6 @@ export interface WordCounts {
 
 /** Weight of an idea relative to the word itself. */
 export const ALIKE = 0.78;
-/** Weight of each `WordClass`. */
 export const CLASS_WEIGHTS = { A: 1, B: 0.81, C: 0.5, D: 0.39 } as const;
 /** Factor for endpoints that need an id if the task has none. */
 export const ID_UNKNOWN = 0.87;

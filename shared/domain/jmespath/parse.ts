@@ -7,7 +7,6 @@ export type Comparator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 /** Start, stop and step of a slice; null where the expression leaves one out. */
 export type Bounds = [start: number | null, stop: number | null, step: number | null];
 
-/** A parsed expression. */
 export type Expression =
     | { type: 'current' }
     | { type: 'field'; name: string }

@@ -2,7 +2,6 @@ import type { JsonObject, PackageDocument } from '../types.ts';
 import { readEndpoint } from './endpoint.ts';
 import { bodyOf, describeRequest } from './request-example.ts';
 
-/** A Bruno collection in the format that Bruno exports and opens with "Import collection". */
 export interface BrunoCollection {
     name: string;
     version: '1';

@@ -74,7 +74,6 @@ function isDearer(before: Endpoint, after: Endpoint): boolean {
     return units > greatestUnits(before) || (!isSameUnit && (units > 1 || after.billing.unit === 'request'));
 }
 
-/** Whether a param is required now that was optional before. */
 function needsMore(before: Endpoint, after: Endpoint): boolean {
     const given = new Set(before.params.filter(isRequiredParam).map((param) => param.name));
     return after.params.some((param) => isRequiredParam(param) && !given.has(param.name));

@@ -69,7 +69,6 @@ export function defaultEffect(kind: Kind, method: Method): Effect {
     return method === 'GET' || method === 'HEAD' || kind === 'search' ? 'read' : 'write';
 }
 
-/** The body format of an endpoint that declares none. */
 export function defaultBodyFormat(kind: Kind): BodyFormat {
     return kind === 'submit_form' ? 'form' : 'json';
 }

@@ -51,7 +51,6 @@ export function splitPackage(text: string): SplitPackage {
     return { endpoints: found, auth };
 }
 
-/** The index of the quote that closes the string opened at `open`. */
 function endOfString(text: string, open: number): number {
     for (let end = text.indexOf('"', open + 1); end !== -1; end = text.indexOf('"', end + 1)) {
         let slashes = 0;

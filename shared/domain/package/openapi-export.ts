@@ -7,7 +7,6 @@ import { parametersOf } from './openapi-export/parameters.ts';
 import { createPlaces, type TemplateParts, takeApart } from './openapi-export/places.ts';
 import { securityOf, securitySchemesOf } from './openapi-export/security.ts';
 
-/** Identifies the version of the package. */
 interface PublishedVersion {
     version: number;
     versionHash: string;

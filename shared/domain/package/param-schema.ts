@@ -33,7 +33,6 @@ export function isRequiredParam(param: Param): boolean {
     return param.required && param.default === undefined;
 }
 
-/** A schema of an object that contains the params by name. */
 export function schemaOfParams(params: readonly Param[], bodyFormat: BodyFormat, inliner: Inliner): JsonObject {
     const required = params.filter(isRequiredParam).map(({ name }) => name);
     return {

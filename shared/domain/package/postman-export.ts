@@ -2,7 +2,6 @@ import type { JsonObject, PackageDocument } from '../types.ts';
 import { readEndpoint } from './endpoint.ts';
 import { bodyOf, describeRequest } from './request-example.ts';
 
-/** A Postman collection, format 2.1. */
 export interface PostmanCollection {
     info: { name: string; description: string; schema: string };
     auth: JsonObject;

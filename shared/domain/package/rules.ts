@@ -88,7 +88,6 @@ function checkCategory({ intent_category: category }: PackageDraft, report: Repo
     );
 }
 
-/** Checks rules that concern several endpoints. */
 function checkNames({ endpoints = [] }: PackageDraft, report: Report): void {
     const seen = new Set<string>();
     let params = 0;

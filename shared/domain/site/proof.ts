@@ -10,7 +10,6 @@ export type ProofMethod = 'dns' | 'file';
 /** Maximum size of the file that proves a claim, in bytes. */
 export const PROOF_FILE_BYTES = 1024;
 
-/** The random part of a proof. */
 export function newClaimToken(): string {
     return randomBase62(32);
 }

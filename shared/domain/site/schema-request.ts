@@ -8,7 +8,6 @@ export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
 /** The details of a request. Absent details are null. */
 export interface NewRequest {
-    /** The normalised site, and its registrable domain. */
     domain: string;
     registrable: string;
     task: string;
@@ -26,7 +25,6 @@ export interface NewRequest {
 export interface SchemaRequest extends Omit<NewRequest, 'registrable' | 'requesterContact' | 'sourceUrl'> {
     id: string;
     status: RequestStatus;
-    /** Number of open requests for its domain. */
     demand: number;
     createdAt: Date;
     updatedAt: Date;

@@ -20,7 +20,6 @@ export interface Home {
 /** For homes whose data folder only root may enter. */
 const OUTSIDE = '/var/lib/routebook';
 
-/** The home of a data folder; undefined if it has none. */
 export function findHome(dataDir: string): Home | undefined {
     const place = join(dataDir, 'postgres');
     return existsSync(join(place, 'cluster')) ? homeAt(realpathSync(place)) : undefined;

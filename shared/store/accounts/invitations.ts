@@ -66,7 +66,6 @@ export async function inviteToWorkspace(
     });
 }
 
-/** The open invitations of a workspace, newest first. */
 export async function listInvitations(db: Db, workspaceId: string): Promise<Invitation[]> {
     return open(db)
         .where({ 'i.workspace_id': workspaceId })

@@ -9,7 +9,6 @@ export type LinkPurpose = 'verify' | 'reset' | 'change';
 export interface MailLink {
     purpose: LinkPurpose;
     userId: string;
-    /** The address that the link proves. */
     address: string;
 }
 

@@ -30,7 +30,6 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'monitor_runs', id: 'run_id', column: 'error', purpose: JOB_PURPOSES.error },
 ];
 
-/** Number of rows of one table. */
 interface Rewrapped {
     table: string;
     /** Rows that were encrypted again with the first key of the ring. */

@@ -13,7 +13,6 @@ interface SignUpOrder {
     passwordHash: string;
     /** The existing user whose invitation link was used. */
     invitedBy?: string | undefined;
-    /** The client address of the sign-up. */
     address: string;
 }
 

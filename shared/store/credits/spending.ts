@@ -16,7 +16,6 @@ export async function accountCap(db: Db, accountId: string): Promise<Cap> {
     return readCap(db, 'credit_accounts', accountId);
 }
 
-/** The daily cap of a key, and its spending today. */
 export async function keyCap(db: Db, keyId: string): Promise<Cap> {
     return readCap(db, 'api_keys', keyId);
 }

@@ -4,7 +4,6 @@ import { SITE_EVENT_DAYS } from './event-feed.ts';
 /** Maximum number of events per call of `spreadEvents`. */
 const MAX_EVENTS = 500;
 
-/** The result of `spreadEvents`. */
 export interface Spread {
     events: number;
     deliveries: number;

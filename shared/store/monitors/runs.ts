@@ -85,7 +85,6 @@ export async function addEndedRun(
     await forgetOld(trx, monitorId);
 }
 
-/** The job of the unfinished run. */
 export async function runningJob(db: Db, monitorId: string): Promise<string | undefined> {
     const run = await db('monitor_runs').where({ monitor_id: monitorId, status: 'running' }).first('job_id');
     return run?.job_id;

@@ -112,7 +112,6 @@ export interface EndpointToEmbed {
     entry: EndpointEntry;
 }
 
-/** The endpoints of a site without a vector. */
 export async function endpointsToEmbed(db: Db, site: string): Promise<EndpointToEmbed[]> {
     return db('endpoints as e')
         .join('endpoint_entries as x', 'x.endpoint_id', 'e.id')

@@ -116,7 +116,6 @@ export interface EndpointHealthColumns {
     p95_bucket: number | null;
 }
 
-/** The health of each endpoint by its name. */
 export function toEndpointHealth(rows: readonly EndpointHealthColumns[]): EndpointHealth {
     return new Map(
         rows.map((row) => [

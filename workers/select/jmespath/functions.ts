@@ -30,7 +30,6 @@ function isOf(type: ArgumentType, value: ArgumentValue): boolean {
     return Array.isArray(value) && value.every((one) => typeOf(one) === item);
 }
 
-/** The type of the items of a list. */
 const ITEMS: ReadonlyMap<ArgumentType, ArgumentType> = new Map([
     ['array of numbers', 'number'],
     ['array of strings', 'string'],
@@ -50,7 +49,6 @@ export function callFunction(name: FunctionName, args: readonly ArgumentValue[])
 
 type Key = (item: Json) => Json;
 
-/** The order of two numbers or two texts. */
 function order(first: Json, second: Json): number {
     return typeof first === 'string' && typeof second === 'string' ? orderOfTexts(first, second) : orderOfNumbers(first, second);
 }

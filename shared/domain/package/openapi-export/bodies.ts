@@ -7,7 +7,6 @@ import type { BodyFormat, Endpoint, Json, JsonObject, Param, ResponseType } from
 import { sendsBody } from '../endpoint.ts';
 import { isRequiredParam, schemaOfParam, schemaOfParams } from '../param-schema.ts';
 
-/** The request body of an operation; undefined without one. */
 export function requestBodyOf(endpoint: Endpoint, inliner: Inliner): JsonObject | undefined {
     const params = endpoint.params.filter(({ source }) => source === 'body');
     if (!sendsBody(endpoint)) return undefined;

@@ -86,7 +86,6 @@ function fixed(name: string, place: 'query' | 'header', value: string | string[]
     return parameter(name, place, true, { ...type, enum: [value], default: value });
 }
 
-/** A parameter whose description is separate from its schema. */
 function parameter(name: string, place: 'path' | 'query' | 'header', required: boolean, described: JsonObject): JsonObject {
     const { description, ...schema } = described;
     return { name, in: place, required, ...(description === undefined ? {} : { description: description as Json }), schema };

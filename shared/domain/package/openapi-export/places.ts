@@ -28,7 +28,6 @@ export function placeholdersIn(text: string): string[] {
     return [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
 }
 
-/** Splits the URL of a checked package into its parts. */
 export function takeApart({ url }: Endpoint): TemplateParts {
     const [, origin = '', path = '/', query = ''] = /^(https?:\/\/[^/?]+)([^?]*)\??(.*)$/s.exec(url) ?? [];
     const placeholders = new Map<string, string>();

@@ -1,6 +1,5 @@
 import type { Json } from '../../types.ts';
 
-/** A scalar as a Python literal. */
 export function literal(value: Json): string {
     if (value === null) return 'None';
     if (typeof value === 'boolean') return value ? 'True' : 'False';

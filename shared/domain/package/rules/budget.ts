@@ -1,7 +1,6 @@
 import { MAX_PACKAGE_NODES } from '../../json/schema/count-nodes.ts';
 import { createPatternBudget, createPatternWork, type PatternBudget, type PatternWork } from '../../json/schema/patterns.ts';
 
-/** The budget for checking one package. */
 export interface Budget {
     patterns: PatternBudget;
     /** Work limit for validating defaults and examples. */

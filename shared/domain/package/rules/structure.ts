@@ -22,7 +22,6 @@ const MAX_EXPRESSION = 1000;
 const MAX_COLUMNS = 1000;
 
 const description = (about: string) => ({ read: text({ max: MAX_DESCRIPTION, empty: true, multiline: true }), about });
-/** A JSON Schema. It is checked by its own rules. */
 const jsonSchema = withDescription(anyJson, { type: ['object', 'boolean'] });
 const select = withDescription(anyJson, { type: ['object', 'string'] });
 

@@ -55,7 +55,6 @@ export function comment(text: Json | undefined, indent: number): string[] {
     return [`${before}/**`, ...lines.map((line) => `${before} * ${line}`.trimEnd()), `${before} */`];
 }
 
-/** The type of a schema without its `allOf`, `anyOf` and `oneOf`. */
 function ownType(schema: JsonObject, side: Side, indent: number): string {
     const { const: only, enum: values, type } = schema;
     if (only !== undefined) return literal(only, side);
