@@ -2,7 +2,6 @@ import { creditsToConfirm } from '../domain/accounts/confirm-above.ts';
 import type { ApiError } from './ask.ts';
 import type { Arguments } from './tool.ts';
 
-/** The tool call that an agent should make next. */
 interface NextCall {
     tool: string;
     arguments: Arguments;
@@ -49,17 +48,17 @@ export function nextStepText({ code, retryable, retry_after: seconds, details = 
 }
 
 /** The next call after a failure, with a tool that is offered; null if a person must act, or no call helps. */
-export function nextCall(told: ApiError, failed: Failed): NextCall | null {
+export function nextCall(error: ApiError, failed: Failed): NextCall | null {
     const { tool, args, isEndpoint, offered } = failed;
-    const { retryable, retry_after: seconds } = told;
+    const { retryable, retry_after: seconds } = error;
     if (retryable) return { tool, arguments: args, ...(seconds === undefined ? {} : { after_seconds: seconds }) };
-    const next = isEndpoint ? null : otherCall(told, failed);
+    const next = isEndpoint ? null : otherCall(error, failed);
     return next !== null && offered.has(next.tool) ? next : null;
 }
 
 /** The next call after a failure of a general tool that a repetition does not help. */
-function otherCall(told: ApiError, { tool, args }: Failed): NextCall | null {
-    const { code, did_you_mean: [meant] = [] } = told;
+function otherCall(error: ApiError, { tool, args }: Failed): NextCall | null {
+    const { code, did_you_mean: [meant] = [] } = error;
     const { site, endpoint, intent, task } = args;
     const words = [intent, task].find((text) => typeof text === 'string' && text.trim().length >= 3);
     switch (code) {
@@ -82,7 +81,7 @@ function otherCall(told: ApiError, { tool, args }: Failed): NextCall | null {
         case 'EGRESS_DENIED':
             return {
                 tool: 'report_problem',
-                arguments: { site, endpoint, kind: 'broken', text: `${code}: ${told.message}`.slice(0, 1000) },
+                arguments: { site, endpoint, kind: 'broken', text: `${code}: ${error.message}`.slice(0, 1000) },
             };
         case 'UPSTREAM_BLOCKED':
         case 'SITE_BLOCKED':

@@ -57,7 +57,7 @@ function elicitationOf({ envelope }: Request): { form?: unknown; url?: unknown }
 
 /** The question that follows an error; undefined if it was already asked or the client cannot ask. */
 export async function questionOf(
-    told: ApiError,
+    error: ApiError,
     request: Request,
     call: Omit<Agreed, 'credits'>,
     agreements: Agreements | undefined,
@@ -65,11 +65,11 @@ export async function questionOf(
     const elicitation = elicitationOf(request);
     const answered = request.inputResponses ?? {};
     if (elicitation === undefined) return undefined;
-    const { connect_url: url, message } = told;
-    if (told.code === 'CONNECTION_REQUIRED' && url !== undefined && elicitation.url !== undefined && !(CONNECT in answered)) {
+    const { connect_url: url, message } = error;
+    if (error.code === 'CONNECTION_REQUIRED' && url !== undefined && elicitation.url !== undefined && !(CONNECT in answered)) {
         return inputRequired({ inputRequests: { [CONNECT]: inputRequired.elicitUrl({ message, url }) } });
     }
-    const credits = creditsToConfirm(told);
+    const credits = creditsToConfirm(error);
     // A client that names no mode supports forms.
     const showsForms = elicitation.form !== undefined || elicitation.url === undefined;
     if (credits === undefined || agreements === undefined || !showsForms || CONFIRM in answered) return undefined;

@@ -9,7 +9,7 @@ import { isSentinelUrl, parseSentinelUrl } from './redis-url.ts';
  */
 const RETRY_MS = 200;
 /** A connection that waits for a reply and receives nothing for this long, in milliseconds, is reopened (goal R5: detection within 3 s). */
-const SILENCE_MS = 2500;
+const STALL_MS = 2500;
 
 /**
  * `producer`: serves callers. Commands wait for the first connection attempt, so that a new process refuses no calls. Later, they fail
@@ -35,7 +35,7 @@ export function openRedis(url: string, profile: RedisProfile, part: string, log:
         retryStrategy: () => RETRY_MS,
         maxLoadingRetryTime: RETRY_MS,
         connectTimeout: 2000,
-        socketTimeout: SILENCE_MS,
+        socketTimeout: STALL_MS,
         keepAlive: 5000,
         connectionName: `routebook-${part.replaceAll(' ', '-')}`,
         replyMapping: 'legacy' as const,

@@ -2,7 +2,6 @@ import { type Child, type Done, type Order, startChild } from './child-process.t
 
 /** A task, its owner, and its possible cost. */
 export interface Work extends Order {
-    /** Kind of process that runs it. */
     kind: string;
     owner: string;
     /** Whether a contributor controls its cost. Each owner has one heavy task at a time. */
@@ -26,7 +25,7 @@ interface Job extends Work {
     timer: NodeJS.Timeout | undefined;
 }
 
-interface Seat {
+interface Slot {
     kind: string;
     child: Child;
     job: Job | undefined;
@@ -38,16 +37,15 @@ interface Seat {
  * @param max processes of each kind
  */
 export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonly string[]>, { max }: { max: number }): ProcessPool {
-    const seats = new Set<Seat>();
+    const slots = new Set<Slot>();
     /** Waiting jobs by owner; the next owner comes first. */
     const waiting = new Map<string, Job[]>();
     const heavy = new Set<string>();
     const closed = Promise.withResolvers<void>();
     let isClosed = false;
 
-    const ofKind = (kind: string) => [...seats].filter((seat) => seat.kind === kind);
+    const ofKind = (kind: string) => [...slots].filter((slot) => slot.kind === kind);
 
-    /** The next job that may begin. */
     function next(kind: string): Job | undefined {
         for (const [owner, jobs] of waiting) {
             const job = jobs.find((one) => one.kind === kind && !(one.isHeavy && heavy.has(owner)));
@@ -66,9 +64,9 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
 
     function dispatch(): void {
         if (isClosed) return;
-        for (const seat of seats) {
-            const job = seat.job === undefined && seat.child.isReady() ? next(seat.kind) : undefined;
-            if (job !== undefined) void begin(seat, job);
+        for (const slot of slots) {
+            const job = slot.job === undefined && slot.child.isReady() ? next(slot.kind) : undefined;
+            if (job !== undefined) void begin(slot, job);
         }
         for (const kind of kinds.keys()) {
             const starting = ofKind(kind).some(({ job, child }) => job === undefined && !child.isReady());
@@ -76,12 +74,12 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
         }
     }
 
-    async function begin(seat: Seat, job: Job): Promise<void> {
+    async function begin(slot: Slot, job: Job): Promise<void> {
         remove(job, { isTurn: true });
         if (job.isHeavy) heavy.add(job.owner);
-        seat.job = job;
-        const answer = await seat.child.run(job);
-        seat.job = undefined;
+        slot.job = job;
+        const answer = await slot.child.run(job);
+        slot.job = undefined;
         if (job.isHeavy) heavy.delete(job.owner);
         job.done(answer);
         dispatch();
@@ -91,8 +89,8 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
         const child = startChild(program, kinds.get(kind) ?? [], {
             changed: dispatch,
             ended(error) {
-                seats.delete(seat);
-                if (isClosed && seats.size === 0) closed.resolve();
+                slots.delete(slot);
+                if (isClosed && slots.size === 0) closed.resolve();
                 if (isClosed) return;
                 const job = error === undefined ? undefined : next(kind);
                 if (error !== undefined && job !== undefined) {
@@ -104,8 +102,8 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
                 dispatch();
             },
         });
-        const seat: Seat = { kind, child, job: undefined };
-        seats.add(seat);
+        const slot: Slot = { kind, child, job: undefined };
+        slots.add(slot);
     }
 
     return {
@@ -129,10 +127,10 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
             isClosed = true;
             const jobs = [...waiting.values()].flat();
             for (const job of jobs) remove(job);
-            for (const { job } of seats) if (job !== undefined) jobs.push(job);
+            for (const { job } of slots) if (job !== undefined) jobs.push(job);
             for (const job of jobs) job.done(new Error('the pool is closed'));
-            for (const { child } of seats) child.kill();
-            if (seats.size > 0) await closed.promise;
+            for (const { child } of slots) child.kill();
+            if (slots.size > 0) await closed.promise;
         },
     };
 }

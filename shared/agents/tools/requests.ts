@@ -1,6 +1,5 @@
 import { ADDS, type AgentTool, dataOf, endpoint, gives, READS, site, takes, text } from '../tool.ts';
 
-/** POST /v1/schema-requests. */
 export const requestSchema: AgentTool = {
     name: 'request_schema',
     description: 'Asks contributors to describe a site that is missing.',

@@ -4,7 +4,7 @@ import { type ConnectionLog, watchConnection } from '../../platform/connection-l
 
 const RETRY_MS = 200;
 const PULSE_MS = 1000;
-const SILENCE_MS = 2000;
+const STALL_MS = 2000;
 
 interface PostgresListener {
     close(): Promise<void>;
@@ -50,8 +50,8 @@ export function openListener(options: {
         const client = new pg.Client({
             connectionString: options.databaseUrl,
             application_name: `routebook-${options.part.replaceAll(' ', '-')}`,
-            connectionTimeoutMillis: SILENCE_MS,
-            query_timeout: SILENCE_MS,
+            connectionTimeoutMillis: STALL_MS,
+            query_timeout: STALL_MS,
             keepAlive: true,
         });
         const { promise: ended, resolve: end, reject: lose } = Promise.withResolvers<void>();

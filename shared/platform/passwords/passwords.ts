@@ -34,19 +34,19 @@ const NOBODY: Asker = { client: '', account: '', isKnown: false };
  */
 export function createPasswords(options: PasswordOptions): Passwords {
     const { cost, atOnce = Math.max(1, Math.floor(availableParallelism() / 2)), maxWaiting = 256 } = options;
-    const line = createPasswordQueue({ atOnce, maxWaiting });
+    const queue = createPasswordQueue({ atOnce, maxWaiting });
     // No password has this hash, because its key is shorter than any derived key.
     const nobody = ['scrypt', cost, ROUNDS.r, ROUNDS.p, randomBytes(16).toString('base64url'), 'AA'].join('$');
 
     return {
         hash: (password, asker = NOBODY) =>
-            line.run(asker, async () => {
+            queue.run(asker, async () => {
                 const salt = randomBytes(16);
                 const key = await derive(password, salt, { log2N: cost, ...ROUNDS });
                 return ['scrypt', cost, ROUNDS.r, ROUNDS.p, salt.toString('base64url'), key.toString('base64url')].join('$');
             }),
         matches: (password, hash, asker = NOBODY) =>
-            line.run(asker, async () => {
+            queue.run(asker, async () => {
                 const [, log2N, r, p, salt = '', key = ''] = (hash ?? nobody).split('$');
                 const how = { log2N: Number(log2N), r: Number(r), p: Number(p) };
                 const derived = await derive(password, Buffer.from(salt, 'base64url'), how);
