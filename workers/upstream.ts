@@ -5,7 +5,7 @@ import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './up
 import { openCallTime } from './upstream/call.ts';
 import { Call, type SendOptions, type SendTools, type UpstreamCaps } from './upstream/send.ts';
 
-export type { Page, RequestFigures, SendOptions, UpstreamAnswer, UpstreamFailure };
+export type { Page, RequestFigures, SendOptions, UpstreamFailure };
 
 export interface Upstream {
     /** Sends a request with its retries and redirects. Faults of the site or the network are values; it rejects only on a bug. */

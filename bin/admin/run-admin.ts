@@ -5,7 +5,7 @@ import type { AdminCommand } from './command.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
 import { AdminFault, type Env, openOperator } from './operator.ts';
 
-export interface Terminal {
+interface Terminal {
     print(line: string): void;
     /** Prints a line to stderr. */
     complain(line: string): void;

@@ -12,7 +12,7 @@ interface Due {
     currency: string;
 }
 
-export type Changed =
+type Changed =
     | { ok: true }
     /** The bank requires a confirmation or refused the payment. Nothing changes until this invoice is paid. It expires after a day. */
     | { ok: false; payAt: string | undefined };

@@ -7,7 +7,7 @@ export async function readSubscription({ ask, settings }: Billing, subscriptionI
     return subscription && factsOf(settings, subscription);
 }
 
-export function factsOf(settings: Billing['settings'], subscription: Stripe.Subscription): SubscriptionFacts {
+function factsOf(settings: Billing['settings'], subscription: Stripe.Subscription): SubscriptionFacts {
     const items = subscription.items.data;
     const item = items.find(({ price }) => planOfPrice(settings, price.id) !== undefined) ?? items[0];
     if (item === undefined) throw new Error(`subscription ${subscription.id} has no item`);

@@ -104,16 +104,16 @@ export interface MonitorsQuery extends v.PageQuery {
 }
 
 export const params = () => Joi.object<MonitorParams, true>({ monitor_id: Joi.string().required().description('mon_…') });
-export const name = () => v.publicText(1, 100);
-export const every = () =>
+const name = () => v.publicText(1, 100);
+const every = () =>
     Joi.string()
         .custom((text: string, { error }) => (readEvery(text) === undefined ? error('every.bounds') : text))
         .messages({ 'every.bounds': '{{#label}} must be a number of minutes, hours or days from 5m to 30d, such as 15m, 1h or 1d' })
         .description('5m to 30d; the shortest is 1h on Free');
-export const cron = () => Joi.string().max(200).description('Five fields: minute, hour, day of the month, month, day of the week');
+const cron = () => Joi.string().max(200).description('Five fields: minute, hour, day of the month, month, day of the week');
 const timezone = () => Joi.string().max(64).description('Timezone of cron, an IANA name; UTC by default. PATCH may change it alone');
 const expression = () => Joi.string().description('JMESPath, at most 1,000 characters');
-export const WHEN = '{{#label}} must be changed, always or an object with an expression';
+const WHEN = '{{#label}} must be changed, always or an object with an expression';
 const when = () =>
     Joi.alternatives()
         .conditional(Joi.object(), {

@@ -14,7 +14,7 @@ import type { Hold } from './hold.ts';
 import type { FetchOrder } from './order.ts';
 
 /** A fetch whose outcome is known and whose credits are still held. */
-export interface Run {
+interface Run {
     admitted: Admitted;
     hold: Hold;
     job: FetchJob;

@@ -35,7 +35,7 @@ export function createCleanup(log: LifecycleLog): Cleanup {
     };
 }
 
-export interface Run {
+interface Run {
     /** Opens all resources and registers each close. After a failure, the opened resources are closed. */
     start(cleanup: Cleanup): Promise<void>;
     /** Time limit for all closes together, in milliseconds. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { ConfigFault } from './settings-reader.ts';
 
 /** The setting that defines the port of a server, the port, and the host; without a host, the server listens on all interfaces. */
-export interface Place {
+interface Place {
     name: 'PORT' | 'METRICS_PORT';
     port: number;
     host?: string | undefined;

@@ -5,7 +5,7 @@ import { BatchClosed, WaitedTooLong } from './batch.ts';
  * The effect of a failed statement. `unsent`: it never reached the database. `unknown`: it may have been committed, but its answer was
  * lost. `undone`: it was rolled back because of another transaction. `fault`: the statement itself is wrong.
  */
-export type Failure = 'unsent' | 'unknown' | 'undone' | 'fault';
+type Failure = 'unsent' | 'unknown' | 'undone' | 'fault';
 
 const UNSENT = new Set([
     ...['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', '57P03', '53300'],

@@ -1,7 +1,7 @@
 import { type Child, type Done, type Order, startChild } from './child-process.ts';
 
 /** A task, its owner, and its possible cost. */
-export interface Work extends Order {
+interface Work extends Order {
     kind: string;
     owner: string;
     /** Whether a contributor controls its cost. Each owner has one heavy task at a time. */

@@ -42,7 +42,7 @@ export type ResponseRules = Endpoint['response'];
 export type NextFound = { value: Json } | { href: string };
 
 /** A parsed body. Call `next` before `value`: reading a whole page of HTML changes it. */
-export interface Parsed {
+interface Parsed {
     /** Whether it is HTML that asks to sign in. */
     login?: LoginSign | undefined;
     next(expression: string): NextFound | undefined;

@@ -28,7 +28,7 @@ import { asksToSignIn, SIGN_IN } from './sign-in-page.ts';
 import { maxUnpacked } from './unpack.ts';
 import type { Watched, WatchOrder } from './watched.ts';
 
-export type Reading = ({ ok: true } & Content) | Refused;
+type Reading = ({ ok: true } & Content) | Refused;
 
 /** `bytes` is the size of the text. */
 export type PartReading = ({ ok: true; bytes: number } & Part) | Refused;

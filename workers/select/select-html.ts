@@ -16,7 +16,7 @@ interface Descriptor {
     decimal?: Decimal;
 }
 
-export interface Where {
+interface Where {
     /** Pointer to the entry. */
     path: string;
     /** The base of relative links. */

@@ -6,7 +6,7 @@ import { openRedisLimits } from './redis-limits.ts';
 import type { LimitStore, Limits } from './types.ts';
 import { toStates, toVerdict } from './verdict.ts';
 
-export type { Lease, Limits, LimitWindow, TakeOrder, TakeVerdict, WindowName, WindowState } from './types.ts';
+export type { Lease, Limits, LimitWindow } from './types.ts';
 
 interface LimitsOptions {
     databaseUrl: string;

@@ -27,7 +27,7 @@ interface QueueOptions {
     role: 'api' | 'worker';
 }
 
-export interface RunOptions {
+interface RunOptions {
     /** Aborts when the caller disconnects. A waiting job is then removed, a running job is cancelled. */
     signal?: AbortSignal;
     /** 0 or absent: a plain job, first in, first out. Other jobs run after all plain jobs, in ascending order of this number. */

@@ -38,7 +38,7 @@ export interface KeyRing {
 }
 
 /** Work that pauses after each step. */
-export type Steps<Result> = Generator<void, Result, void>;
+type Steps<Result> = Generator<void, Result, void>;
 
 export const KEY_BYTES = 32;
 const ID = /^[A-Za-z0-9_-]{1,32}$/;

@@ -46,7 +46,7 @@ export interface InvoiceLine {
 }
 
 /** The effect of a subscription's state on the plan of its workspace. */
-export type Verdict = 'begin period' | 'end plan' | 'leave';
+type Verdict = 'begin period' | 'end plan' | 'leave';
 
 /** The plan ends this many days after an unpaid billing date. */
 export const UNPAID_DAYS = 7;
@@ -100,7 +100,7 @@ export function periodLine(lines: readonly InvoiceLine[]): (InvoiceLine & { plan
 }
 
 /** The effect of choosing another plan during a subscription. */
-export type Change = 'upgrade now' | 'downgrade at period end' | 'end at period end' | 'stay';
+type Change = 'upgrade now' | 'downgrade at period end' | 'end at period end' | 'stay';
 
 /** @param current the plan of the period that was paid for last */
 export function changeTo(current: Plan, wanted: Plan): Change {

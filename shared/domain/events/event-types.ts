@@ -1,5 +1,5 @@
 /** Every event type of webhooks and GET /v1/events, and what it reports. */
-export const EVENTS = {
+const EVENTS = {
     'job.succeeded': 'a single job has its result',
     'job.failed': 'a single job failed for good',
     'job.cancelled': 'a single job was cancelled',

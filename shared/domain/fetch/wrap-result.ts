@@ -28,7 +28,7 @@ function foundAt(data: JsonObject, path: string): Json | undefined {
     return here;
 }
 
-export interface Cut {
+interface Cut {
     data: JsonObject;
     /** Length of the array after the cut; 1 if there is no array. */
     results: number;

@@ -15,7 +15,7 @@ export type WordField = (typeof WORD_FIELDS)[number];
  * How significant a word is for an endpoint. A: it is in the name and the description. B: in one of them, or in both the fields and the
  * site. C: in the fields (params and results). D: in the site.
  */
-export type WordClass = 'A' | 'B' | 'C' | 'D';
+type WordClass = 'A' | 'B' | 'C' | 'D';
 
 interface IndexedWord {
     weight: WordClass;

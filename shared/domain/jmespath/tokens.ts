@@ -13,7 +13,7 @@ export class ExpressionFault extends Error {
 const SIGNS = ['[?', '[]', '||', '&&', '==', '!=', '<=', '>=', '.', '*', '|', '&', '!', '<', '>', '@', ',', ':'] as const;
 const BRACKETS = ['(', ')', '[', ']', '{', '}'] as const;
 
-export type Sign = (typeof SIGNS)[number] | (typeof BRACKETS)[number];
+type Sign = (typeof SIGNS)[number] | (typeof BRACKETS)[number];
 
 export type Token = { at: number } & (
     | { kind: Sign | 'end' }

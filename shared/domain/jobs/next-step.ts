@@ -1,7 +1,7 @@
 import type { Effect } from '../types.ts';
 
 /** Seconds before each retry of a read, unless the site names a time. */
-export const PAUSES: readonly number[] = [10, 60, 300];
+const PAUSES: readonly number[] = [10, 60, 300];
 /** Codes that are not caused by the call. The job keeps waiting and no attempt is counted. Values: seconds until the next attempt. */
 const WAITS: Readonly<Record<string, number>> = { SITE_UNAVAILABLE: 5, SITE_BUSY: 1, OVERLOADED: 5, SERVICE_UNAVAILABLE: 5 };
 /** Pauses vary randomly by this fraction, so that jobs that failed together are not retried together. */

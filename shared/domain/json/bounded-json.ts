@@ -1,7 +1,7 @@
 import { isExact } from './exact-numbers.ts';
 
 /** Limits for the written part of a value: characters of each text, items of each list, fields of each object. */
-export interface Bounds {
+interface Bounds {
     longest: number;
     items: number;
     fields: number;

@@ -11,13 +11,13 @@ interface Diff {
 }
 
 /** A changed value. `path` is a JSON pointer into the later value. A missing field counts as null. */
-export interface Changed {
+interface Changed {
     path: string;
     before: Json;
     after: Json;
 }
 
-export interface Comparison {
+interface Comparison {
     diff: Diff;
     isTruncated: boolean;
 }

@@ -28,7 +28,7 @@ export interface Price {
     workUnits: number;
 }
 
-export type Pricing = Price | { ok: false; problem: Detail };
+type Pricing = Price | { ok: false; problem: Detail };
 
 /**
  * The maximum cost of a call (docs/api.md, "Credits"), regardless of the balance. A `max_credits` below the price of one unit is a problem

@@ -1,5 +1,5 @@
 /** A top-level category of the intent taxonomy, as `GET /v1/categories` shows it. */
-export interface Category {
+interface Category {
     slug: string;
     name: string;
     children: readonly { slug: string; name: string /** `parent/child`: what a package declares. */; path: string }[];

@@ -35,7 +35,7 @@ export interface Finding {
  * It must work without a credential or with one that a maintainer lent. A run never uses the connection of a caller. @param auth of the
  * package
  */
-export function isVerifiable(endpoint: Endpoint, auth: readonly PackageAuth[], isLent = false): boolean {
+function isVerifiable(endpoint: Endpoint, auth: readonly PackageAuth[], isLent = false): boolean {
     const { hosted, effect, examples } = endpoint;
     return hosted && effect === 'read' && examples.length > 0 && (isLent || needOf(endpoint, auth) !== 'required');
 }

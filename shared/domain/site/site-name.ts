@@ -10,7 +10,7 @@ const owned = new LRUCache<string, { domain: string | undefined }>({ max: 2000 }
 /** Maximum length of a cached name. Longer names are rare and would take much memory. */
 const MAX_KEPT = 255;
 
-export type SiteName = { ok: true; site: string; registrable: string } | { ok: false; message: string };
+type SiteName = { ok: true; site: string; registrable: string } | { ok: false; message: string };
 
 /** Maximum input length. Longer input cannot be a name of 253 characters in any notation, so it is rejected before it is parsed. */
 const MAX_INPUT = 1024;

@@ -16,7 +16,7 @@ export interface NewKey {
     apiKey: string;
 }
 
-export interface KeyOrder {
+interface KeyOrder {
     workspaceId: string;
     userId: string;
     name: string;

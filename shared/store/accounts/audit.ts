@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 
-export interface AuditEntry {
+interface AuditEntry {
     at: Date;
     /** Who made the change: `operator <name>` on the command line, or the id of a user in the dashboard. */
     actor: string;

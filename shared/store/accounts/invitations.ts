@@ -7,7 +7,7 @@ import { linkHash, linkHashOf, newLinkId } from './mail-links.ts';
 import { join, lockForAdding, roleOf } from './workspaces.ts';
 
 /** An invitation to a workspace in the form that its managers see. */
-export interface Invitation {
+interface Invitation {
     invitationId: string;
     role: Role;
     /** The address to which it was mailed; null: any holder of the link may use it. */

@@ -73,7 +73,7 @@ export interface Redeemable {
     isOver: boolean;
 }
 
-export interface Code extends Redeemable {
+interface Code extends Redeemable {
     redirectUri: string;
     challenge: string;
 }

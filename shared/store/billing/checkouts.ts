@@ -3,7 +3,7 @@ import { newId } from '../../domain/text/ids.ts';
 import { type Columns, columns, type Db } from '../../platform/db.ts';
 
 /** The checkout of a plan. Only this row defines to which workspace a subscription belongs. */
-export interface Checkout {
+interface Checkout {
     checkoutId: string;
     workspaceId: string;
     /** The user who began it, who is also Stripe's customer. */

@@ -7,7 +7,7 @@ import { recordAct } from '../accounts/workspace-audit.ts';
 const MAX_REFUSALS = 3;
 
 /** A call that the site answered with 401. Times in milliseconds since the epoch, by the clock of one process. */
-export interface RefusedCall {
+interface RefusedCall {
     connectionId: string;
     versionId: number;
     beganAt: number;

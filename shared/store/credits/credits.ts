@@ -5,7 +5,7 @@ import { isOutage, retryUntilKnown } from '../../platform/pg-errors.ts';
 import { type Balance, createBalances, forwardBonus } from './accounts.ts';
 import { type AnswerToKeep, findHolds, type HoldOrder, type HoldState, type Mark, type MovedRow, move, type Settlement } from './moves.ts';
 
-export type { AccountPlan, Balance, Overrides, PaidPeriod } from './accounts.ts';
+export type { Balance, Overrides } from './accounts.ts';
 export { changePlan, openAccount, payerOf, readBalance, renewWorkspace, setLimits } from './accounts.ts';
 export {
     awaitCalls,
@@ -16,7 +16,7 @@ export {
     payOwedContribution,
     reclaimContribution,
 } from './bonuses.ts';
-export type { AnswerToKeep, HoldOrder, HoldState } from './moves.ts';
+export type { AnswerToKeep, HoldOrder } from './moves.ts';
 
 /** A spending cap that an account set and that leaves less than one unit for a call today. */
 export interface ReachedCap {

@@ -60,7 +60,7 @@ export interface Mark {
     by: string;
 }
 
-export interface Moves {
+interface Moves {
     orders: readonly HoldOrder[];
     settlements: readonly Settlement[];
     marks: readonly Mark[];

@@ -208,7 +208,7 @@ export async function recordAttempts(db: Db, attempts: readonly Attempt[]): Prom
     };
 }
 
-export interface Waiting {
+interface Waiting {
     due: number;
     /** Deliveries that wait for a retry. */
     later: number;

@@ -7,7 +7,7 @@ const LISTED_HOURS = 24;
 /** Number of days after its last successful fetch of a site for which a workspace receives events of that site. */
 export const SITE_EVENT_DAYS = 30;
 /** A workspace that reads events: its own, its account's, and those of sites that it maintains or fetched. */
-export interface Reader {
+interface Reader {
     workspaceId: string;
     accountId: string;
 }

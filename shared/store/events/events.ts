@@ -4,7 +4,7 @@ import type { JsonObject } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 
 /** Who receives an event: a workspace, all workspaces of an account, or all workspaces that maintain a site or fetched it. */
-export type Audience = { workspaceId: string } | { accountId: string } | { site: string };
+type Audience = { workspaceId: string } | { accountId: string } | { site: string };
 
 export type NewEvent = Audience & {
     type: EventType;

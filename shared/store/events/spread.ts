@@ -4,7 +4,7 @@ import { SITE_EVENT_DAYS } from './event-feed.ts';
 /** Maximum number of events per call of `spreadEvents`. */
 const MAX_EVENTS = 500;
 
-export interface Spread {
+interface Spread {
     events: number;
     deliveries: number;
 }

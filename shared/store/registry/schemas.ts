@@ -5,5 +5,5 @@ export type { Published, Publisher, PublishOrder, PublishRefusal } from './publi
 export { publish } from './publish.ts';
 export { createLatest, findLatest, type Latest, type SiteQuestion, type SiteState } from './site-states.ts';
 export { publishStarter, type StarterLoad } from './starter.ts';
-export { createVersions, type LoadedVersion, lowestMaxUnits, readPackageText, type Versions } from './versions.ts';
-export { unyank, type Yanked, type YankOrder, yank, yankAsMaintainer, yankAsOperator } from './yank.ts';
+export { createVersions, lowestMaxUnits, readPackageText, type Versions } from './versions.ts';
+export { unyank, yank, yankAsMaintainer, yankAsOperator } from './yank.ts';

@@ -110,7 +110,7 @@ interface ClaimedRun extends Omit<VerificationRun, 'missed'> {
     findings: Finding[] | null;
 }
 
-export interface EndedRun {
+interface EndedRun {
     /** False if another run replaced this one; then nothing was written. */
     isRecorded: boolean;
     /** Whether this run removed `verified`. */

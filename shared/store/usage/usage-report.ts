@@ -13,7 +13,7 @@ export interface UsageScope {
     keyId: string | undefined;
 }
 
-export interface Figures {
+interface Figures {
     calls: number;
     successes: number;
     credits: number;

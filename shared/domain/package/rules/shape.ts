@@ -15,7 +15,7 @@ export interface Reader<T> {
 }
 
 /** How to read one field; `orNull`: null means absent. */
-export interface Field<T> {
+interface Field<T> {
     read: Reader<T>;
     /** Description for editors and the OpenAPI document. */
     about: string;
@@ -23,7 +23,7 @@ export interface Field<T> {
     orNull?: boolean;
 }
 
-export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
+type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
 
 /** Reads an object with known fields. Reports each field that is unknown, missing or of the wrong type. */
 export function objectOf<T extends object>(fields: Fields<T>): Reader<Partial<T>> {

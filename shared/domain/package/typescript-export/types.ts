@@ -2,7 +2,7 @@ import { isObject } from '../../json/schema/structure.ts';
 import type { Json, JsonObject } from '../../types.ts';
 
 /** The type of values that the schema leaves open, and whether objects may have fields that the schema does not name. */
-export interface Side {
+interface Side {
     open: 'Json' | 'CallValue';
     takesOthers: boolean;
 }
@@ -37,7 +37,7 @@ export function typeOf(schema: Json | undefined, side: Side, indent = 0): string
 }
 
 /** The name of a field as its declaration spells it. */
-export function fieldName(name: string): string {
+function fieldName(name: string): string {
     return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
 
