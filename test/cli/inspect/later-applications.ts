@@ -16,7 +16,7 @@ export interface ShellApplication {
 }
 
 /** Ends what a script started beside its last program. The trap ends first: some shells would run it again for their own signal. */
-const END_ALL = "trap 'trap - TERM EXIT; kill 0' TERM EXIT\n";
+export const END_ALL = "trap 'trap - TERM EXIT; kill 0' TERM EXIT\n";
 
 /** The applications of the second and the third round. */
 export const LATER_APPLICATIONS: readonly ShellApplication[] = [
@@ -254,7 +254,7 @@ export const LATER_APPLICATIONS: readonly ShellApplication[] = [
 const GOODS = ['Hemp rope', 'Steel rope', 'Brass kettle', 'Iron kettle'];
 
 /** Starts a database of its own, and goes on when it answers. */
-function postgres(folder: string, port: number): string {
+export function postgres(folder: string, port: number): string {
     return `
                 PATH=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1):$PATH
                 mkdir data && chmod 755 . && chown postgres data

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBrowser, recordHar } from './browser.ts';
+import { FOURTH_APPLICATIONS } from './fourth-applications.ts';
 import { keepRecording } from './kept-recordings.ts';
 import { LATER_APPLICATIONS } from './later-applications.ts';
 import * as visits from './recorded-visits.ts';
@@ -26,6 +27,8 @@ interface Application {
     /** Prepares it in `folder`. Returns how to start it. */
     start(folder: string, port: number): { program: string; args: string[]; cwd?: string; env?: Record<string, string> };
 }
+
+const SHELL_APPLICATIONS = [...LATER_APPLICATIONS, ...FOURTH_APPLICATIONS];
 
 const node = (script: string, ...args: string[]) => ({ program: process.execPath, args: [join(npm, script), ...args] });
 
@@ -254,7 +257,7 @@ const APPLICATIONS: readonly Application[] = [
                 '127.0.0.1',
             ),
     },
-    ...LATER_APPLICATIONS.map(({ script, ...rest }) => ({
+    ...SHELL_APPLICATIONS.map(({ script, ...rest }) => ({
         ...rest,
         start: (folder: string, port: number) => ({ program: 'setsid', args: ['sh', '-c', script(folder, port, npm)] }),
     })),
@@ -316,7 +319,7 @@ const HOSTS: Readonly<Record<string, string>> = {
     gitweb: 'git.test',
     tiddlywiki: 'tiddlers.test',
     maildev: 'mail.test',
-    ...Object.fromEntries(LATER_APPLICATIONS.map(({ name, host }) => [name, host])),
+    ...Object.fromEntries(SHELL_APPLICATIONS.map(({ name, host }) => [name, host])),
 };
 
 const browser = await openBrowser();
