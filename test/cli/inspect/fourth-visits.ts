@@ -106,7 +106,7 @@ export async function visitAdminer(context: BrowserContext, base: string): Promi
 export async function visitRabbit(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     await open(page, `${base}/`);
-    const call = (method: string, path: string, body?: object): Promise<string> => askAsGuest(page, method, `/api/${path}`, body);
+    const call = (method: string, path: string, body?: object): Promise<string> => askAs(page, 'guest:guest', method, `/api/${path}`, body);
     for (const path of ['overview', 'cluster-name', 'nodes', 'extensions', 'connections', 'channels', 'consumers', 'whoami'])
         await call('GET', path);
     await call('GET', 'nodes/harbour@localhost');
@@ -257,6 +257,111 @@ export async function visitEtherpad(context: BrowserContext, base: string, key: 
     await page.close();
 }
 
+/** Reads a blog, its archives and feeds, comments on posts, and reads and writes by its REST API. */
+export async function visitWordPress(context: BrowserContext, base: string): Promise<void> {
+    const page = await context.newPage();
+    for (const path of ['/', '/page/2/', '/page/3/', '/?s=rope', '/?s=light', '/2025/03/', '/2025/04/', '/about/', '/harbour-rules/'])
+        await open(page, base + path);
+    for (const path of ['/category/gear/', '/category/weather/', '/tag/tides/', '/tag/lights/', '/author/keeper/', '/author/mate/'])
+        await open(page, base + path);
+    const posts = ['/2025/03/high-water/', '/2025/04/old-ropes/', '/2025/03/green-lights/'];
+    for (const path of posts) await open(page, base + path);
+    for (const path of posts.slice(0, 2)) {
+        await open(page, base + path);
+        await fill(page, 'commentform', {
+            comment: [`Seen at ${path}`],
+            author: ['Ada'],
+            email: ['ada@harbour.example'],
+            url: ['http://ada.example/'],
+        });
+        await submit(page, '#commentform');
+    }
+    for (const path of ['/feed/', '/comments/feed/', '/category/gear/feed/', '/category/weather/feed/']) await ask(page, 'GET', path);
+    const read = (path: string) => ask(page, 'GET', `/wp-json/wp/v2/${path}`);
+    await ask(page, 'GET', '/wp-json/');
+    for (const number of [1, 2]) await read(`posts?page=${number}&per_page=3&search=w`);
+    for (const kind of ['posts', 'pages', 'categories', 'tags', 'users']) {
+        if (kind !== 'posts') await read(kind);
+        const all = JSON.parse(await read(kind)) as { id: number }[];
+        for (const { id } of all.slice(0, 2)) await read(`${kind}/${id}`);
+    }
+    for (const { id } of (JSON.parse(await read('posts')) as { id: number }[]).slice(-2)) await read(`comments?post=${id}`);
+    for (const words of ['rope', 'fog']) await read(`search?search=${words}`);
+    for (const path of ['types', 'types/post', 'types/page', 'taxonomies', 'statuses']) await read(path);
+    for (const path of posts.slice(0, 2)) await ask(page, 'GET', `/wp-json/oembed/1.0/embed?url=${encodeURIComponent(base + path)}`);
+    // The page of the keeper has this password; the recording does not.
+    const password = await (await fetch(`http://127.0.0.1:${new URL(base).port}/password.txt`)).text();
+    const write = async (method: string, path: string, body?: object): Promise<number> =>
+        (JSON.parse(await askAs(page, `Keeper:${password}`, method, `/wp-json/wp/v2/${path}`, body)) as { id: number }).id;
+    for (const name of ['Anchors', 'Buoys']) {
+        const id = await write('POST', 'posts', { title: name, content: `Words about ${name}`, status: 'publish' });
+        await write('POST', `posts/${id}`, { title: `More ${name}` });
+        const comment = await write('POST', 'comments', { post: id, content: `Seen ${name}` });
+        await read(`comments/${comment}`);
+        await write('DELETE', `comments/${comment}?force=true`);
+        const tag = await write('POST', 'tags', { name });
+        await write('DELETE', `tags/${tag}?force=true`);
+        await write('DELETE', `posts/${id}?force=true`);
+    }
+    await page.close();
+}
+
+/** Opens the page of a database of keys, and reads and writes keys of all kinds as its script does. */
+export async function visitRedisCommander(context: BrowserContext, base: string): Promise<void> {
+    const page = await context.newPage();
+    await open(page, `${base}/`);
+    await page.waitForTimeout(1500);
+    const call = (method: string, path: string, data?: object): Promise<void> =>
+        page.evaluate(
+            async ([type, url, sent]) => {
+                const { $ } = globalThis as unknown as { $: { ajax(options: object): { always(done: () => void): void } } };
+                await new Promise<void>((done) =>
+                    $.ajax({ type, url, ...(sent === undefined ? {} : { data: sent }) }).always(() => done()),
+                );
+            },
+            [method, path, data] as const,
+        );
+    const connectionId = `R:127.0.0.1:${Number(new URL(base).port) + 1000}:0`;
+    const at = encodeURIComponent(connectionId);
+    for (const path of ['connections', 'config', 'apiv2/connection', 'apiv2/redisCommands', 'apiv2/server/info', `apiv2/server/${at}/info`])
+        await call('GET', path);
+    await call('GET', `apiv2/keystree/${at}`);
+    for (const prefix of ['boats', 'quays']) {
+        await call('GET', `apiv2/keystree/${at}/${prefix}`);
+        await call('GET', `apiv2/keys/${at}/${prefix}*?limit=20`);
+    }
+    for (const key of ['boats:1', 'boats:2', 'motto']) await call('GET', `apiv2/key/${at}/${encodeURIComponent(key)}`);
+    for (const key of ['slogan', 'greeting']) {
+        await call('POST', `apiv2/key/${at}/${key}`, { keyType: 'string', stringValue: `Words of ${key}` });
+        await call('POST', `apiv2/key/${at}/${key}?action=decode`);
+        await call('PATCH', `apiv2/key/${at}/${key}`, { key: `${key}:new`, force: false });
+        await call('POST', `apiv2/key/${at}/${key}%3Anew?action=delete`);
+    }
+    for (const value of ['north', 'south']) {
+        const list = { connectionId, key: 'tides' };
+        await call('POST', 'apiv2/list/value', { ...list, type: value === 'north' ? 'lpush' : 'rpush', value });
+        await call('PUT', 'apiv2/list/value', { ...list, index: 0, value: `${value} again` });
+        await call('DELETE', 'apiv2/list/value', { ...list, index: 0 });
+        const set = { connectionId, key: 'flags' };
+        await call('POST', 'apiv2/set/member', { ...set, value });
+        await call('PUT', 'apiv2/set/member', { ...set, value: `${value} again`, oldValue: value });
+        await call('DELETE', 'apiv2/set/member', { ...set, value: `${value} again` });
+        const sorted = { connectionId, key: 'depths' };
+        await call('POST', 'apiv2/zset/member', { ...sorted, score: 3, value });
+        await call('PUT', 'apiv2/zset/member', { ...sorted, score: 4, value: `${value} again`, oldValue: value });
+        await call('DELETE', 'apiv2/zset/member', { ...sorted, value: `${value} again` });
+        const hash = { connectionId, key: 'boats:1', field: value };
+        await call('POST', 'apiv2/hash/field', { ...hash, value: `Quay ${value}` });
+        await call('GET', `apiv2/hash/key/${at}/boats%3A1?field=${value}`);
+        await call('PUT', 'apiv2/hash/field', { ...hash, value: `Mole ${value}` });
+        await call('DELETE', 'apiv2/hash/field', hash);
+        await call('POST', `apiv2/encodeString/${value}%20words`);
+    }
+    for (const cmd of ['get motto', 'hgetall boats:1']) await call('POST', `apiv2/exec/${at}`, { cmd });
+    for (const name of ['export', 'import']) await call('GET', `tools/forms/${name}`);
+    await page.close();
+}
+
 async function fill(page: Page, form: string, values: Readonly<Record<string, string[]>>): Promise<void> {
     for (const [name, all] of Object.entries(values))
         for (const [place, value] of all.entries())
@@ -273,14 +378,15 @@ async function submit(page: Page, form: string): Promise<void> {
     await Promise.all([page.waitForNavigation(), page.locator(form).first().evaluate(send)]);
 }
 
-async function askAsGuest(page: Page, method: string, path: string, body?: object): Promise<string> {
+/** A request of the page's script with a name and a password. */
+async function askAs(page: Page, user: string, method: string, path: string, body?: object): Promise<string> {
     return await page.evaluate(
-        async ([how, where, sent]) => {
-            const headers = { authorization: `Basic ${btoa('guest:guest')}`, 'content-type': 'application/json' };
+        async ([who, how, where, sent]) => {
+            const headers = { authorization: `Basic ${btoa(who)}`, 'content-type': 'application/json' };
             return await (
                 await fetch(where, { method: how, headers, ...(sent === undefined ? {} : { body: JSON.stringify(sent) }) })
             ).text();
         },
-        [method, path, body] as const,
+        [user, method, path, body] as const,
     );
 }
