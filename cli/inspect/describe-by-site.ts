@@ -2,7 +2,7 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 import type { Collection } from './collect.ts';
 import { answeredFields, describeEndpoint, describeParam, isCallersOwn, isPlaceInList, joinNames, oneOf } from './describe.ts';
-import { findInAnswers, hashesOf } from './describe-values.ts';
+import { findByName, findInAnswers, hashesOf, openRelated } from './describe-values.ts';
 import type { Group } from './groups.ts';
 import { argumentOf } from './operation.ts';
 import type { Texts } from './page-facts.ts';
@@ -37,9 +37,11 @@ export function describeBySite(
     const byPages = new Set<string>();
     const byAnswers = new Set<string>();
     const names = new Map(drafted.map(({ endpoint, group }) => [group, endpoint.name]));
+    const relatedTo = openRelated(drafted.map(({ group }) => group));
     for (const one of drafted) {
         const { endpoint, group } = one;
         const here = said.of(group);
+        const related = relatedTo(group);
         let place = 0;
         for (const param of endpoint.params ?? []) {
             const at = param.source === 'path' ? place++ : 0;
@@ -47,7 +49,7 @@ export function describeBySite(
             const ofPages = describeParamByPages(param, one, here, { place: at, texts, seen, names });
             const ofAnswers =
                 ofPages === undefined
-                    ? describeParamByAnswers(param, one, { hashes, fields: answerFields, routeOf: said.routeOf }, names)
+                    ? describeParamByAnswers(param, one, { hashes, fields: answerFields, routeOf: said.routeOf, related }, names)
                     : undefined;
             param.description = ofPages ?? ofAnswers ?? withoutSource(param);
             if (ofPages !== undefined) byPages.add(`${endpoint.name} ${param.name}`);
@@ -55,10 +57,22 @@ export function describeBySite(
         }
         const lead = leadOf(group, here).find((text) => text !== '' && isQuotable(text, seen)) ?? leadOfLinks(one, here.links, names);
         endpoint.description = describeEndpoint(endpoint, lead?.startsWith(CALLED_BY) === true ? withName(endpoint, lead) : lead);
+        const subject =
+            lead === undefined && answeredFields(endpoint).fields.length === 0 ? subjectOf(endpoint, related, drafted) : undefined;
+        if (subject !== undefined) endpoint.description += subject;
         if (lead !== undefined) byPages.add(endpoint.name);
-        else if (answeredFields(endpoint).fields.length > 0) byAnswers.add(endpoint.name);
+        else if (subject !== undefined || answeredFields(endpoint).fields.length > 0) byAnswers.add(endpoint.name);
     }
     return { site: said.about, byPages, byAnswers };
+}
+
+/** What a write without an answer acts on, by the fields that a read of the same thing answers with. */
+function subjectOf({ method }: PackageEndpoint, related: readonly Group[], drafted: readonly Drafted[]): string | undefined {
+    if (method === 'GET') return undefined;
+    const read = related
+        .flatMap((group) => drafted.find((one) => one.group === group)?.endpoint ?? [])
+        .find((endpoint) => answeredFields(endpoint).fields.length > 0);
+    return read && ` It acts on what ${read.name} answers with: ${joinNames(answeredFields(read).fields)}.`;
 }
 
 type Names = ReadonlyMap<Group, string>;
@@ -75,7 +89,7 @@ function leadOf(group: Group, { own, title, heading, link, submit, caller, searc
     const { titles, headings, callers } = group.pages;
     const both = title === '' || heading === '' ? [] : [overlaps(title, heading) ? longer(title, heading) : `${title}: ${heading}`];
     const form = submit === '' ? [] : [caller === '' ? submit : `${submit}, the form of “${caller}”`, submit];
-    const calledBy = group.answers.json > 0 && callers.size > 0 ? [...callers.keys()].map((text) => `${CALLED_BY} “${text}”`) : [];
+    const calledBy = group.answers.html === 0 && callers.size > 0 ? [...callers.keys()].map((text) => `${CALLED_BY} “${text}”`) : [];
     const isHome = group.segments.every(({ core }) => core === '') && group.dispatch.length === 0;
     const home = isHome ? [[...titles.keys()][0] ?? '', [...headings.keys()][0] ?? ''] : [];
     return [search?.about ?? '', ...form, own, ...both, title, heading, link, ...home, ...calledBy.slice(0, 3)];
@@ -109,17 +123,18 @@ function describeParamByAnswers(
 ): string | undefined {
     const argument = param.source === 'body' ? argumentOf(one.group.operation, param.name) : undefined;
     if (argument !== undefined) return `${describeParam(param)} The operation takes it as ${argument}.`;
-    if (isPlaceInList(param.name)) return undefined;
-    const { field, route } = findInAnswers(param, one.group, found) ?? {};
+    const isPlace = isPlaceInList(param.name);
+    if (isPlace && param.source === 'path') return undefined;
+    const { field, route } = (isPlace ? findByName(param.name, [one.group]) : findInAnswers(param, one.group, found)) ?? {};
     if (field === undefined || route === undefined) return undefined;
-    const place = `the field “${field}” in the answer of ${names.get(route) ?? one.endpoint.name}`;
-    const from =
+    const from = `the field “${field}” in the answer of ${names.get(route) ?? one.endpoint.name}`;
+    const source =
         route === one.group
             ? `The answers have it as the field “${field}”`
             : isCallersOwn(param)
-              ? `It is ${place}`
-              : `Take it from ${place}`;
-    return `${describeParam(param)} ${from}.`;
+              ? `It is ${from}`
+              : `Take it from ${from}`;
+    return `${describeParam(param)} ${source}.`;
 }
 
 /**

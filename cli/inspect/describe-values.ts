@@ -19,11 +19,12 @@ interface FoundInAnswers {
  * Finds the response field that contained a value of a param. A common value counts only if the names of field and param share a word.
  * @param hashes of the values that the param had
  * @param routeOf finds the route of an address, and of the operation that its body names
+ * @param related the reads of the same thing, whose fields a write often sends
  */
 export function findInAnswers(
     param: PackageParam,
     own: Group,
-    { hashes, fields, routeOf }: { hashes: Iterable<number>; fields: AnswerFields; routeOf: RouteOf },
+    { hashes, fields, routeOf, related }: { hashes: Iterable<number>; fields: AnswerFields; routeOf: RouteOf; related: readonly Group[] },
 ): FoundInAnswers | undefined {
     let best: (FoundInAnswers & { rank: number }) | undefined;
     for (const hash of hashes) {
@@ -37,8 +38,16 @@ export function findInAnswers(
         }
     }
     if (best !== undefined) return best;
-    // A filter often has the name of the field that it compares.
-    return param.source !== 'path' && hasField(own.shape, param.name) ? { field: param.name, route: own } : undefined;
+    return param.source === 'path' ? undefined : findByName(param.name, [own, ...related]);
+}
+
+/** A filter often has the name of the field that it compares, and a write those of the fields that it sets. */
+export function findByName(name: string, routes: readonly Group[]): FoundInAnswers | undefined {
+    for (const route of routes) {
+        const field = fieldNamed(route.shape, wordsOf(name).join(' '));
+        if (field !== undefined) return { field, route };
+    }
+    return undefined;
 }
 
 /**
@@ -72,8 +81,36 @@ function rankOf({ name }: PackageParam, { field }: AnswerField, from: Group): nu
 
 const MAX_LEVELS = 3;
 
-function hasField({ fields, items, entries }: Shape, name: string, level = 0): boolean {
-    if (fields.has(name)) return true;
-    if (level >= MAX_LEVELS) return false;
-    return [items, entries, ...fields.values()].some((inside) => inside !== undefined && hasField(inside, name, level + 1));
+function fieldNamed({ fields, items, entries }: Shape, words: string, level = 0): string | undefined {
+    const here = [...fields.keys()].find((field) => wordsOf(field).join(' ') === words);
+    if (here !== undefined || level >= MAX_LEVELS) return here;
+    for (const inside of [items, entries, ...fields.values()]) {
+        const found = inside === undefined ? undefined : fieldNamed(inside, words, level + 1);
+        if (found !== undefined) return found;
+    }
+    return undefined;
+}
+
+/**
+ * Returns a function that finds the reads of the thing that a route acts on: at its own address, at that of the thing or list above it, and
+ * at that of the items below it.
+ */
+export function openRelated(routes: readonly Group[]): (route: Group) => Group[] {
+    const reads = Map.groupBy(
+        routes.filter(({ method, operation, answers }) => method === 'GET' && operation === undefined && answers.json > 0),
+        (route) => addressOf(route, route.segments.length),
+    );
+    return (route) => {
+        if (route.operation !== undefined) return [];
+        const { length } = route.segments;
+        const own = addressOf(route, length);
+        return [own, addressOf(route, length - 1), `${own}/{}`]
+            .flatMap((address) => reads.get(address) ?? [])
+            .filter((one) => one !== route);
+    };
+}
+
+function addressOf({ origin, segments }: Group, length: number): string {
+    const path = segments.slice(0, length).map((piece) => (isVarying(piece) ? '{}' : piece.core));
+    return `${origin}/${path.join('/')}`;
 }

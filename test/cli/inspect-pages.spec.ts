@@ -127,6 +127,42 @@ describe('routebook inspect reads pages', () => {
         expect(JSON.stringify(drafted)).not.to.match(/harbour-queen|7000\d|tug|Ada/);
     });
 
+    it('describes writes by what reads of the same thing answer with, and by the page that calls them', async () => {
+        const boat = { name: 'harbour-queen', sail_area: 44.5, crew: { isFull: true } };
+        const from = { referer: `${SHOP}/desk` };
+        const { package: drafted, report } = await inspectCalls([
+            { url: `${SHOP}/desk`, html: page('Desk of the fleet', '<h1>Desk</h1><p>Long enough to be read by somebody.</p>') },
+            { url: `${SHOP}/api/boats?page=1&page_size=2`, json: { page: 1, page_size: 2, boats: [boat] } },
+            ...[1, 2].flatMap((id) => [
+                { url: `${SHOP}/api/boats/${id}`, json: boat },
+                { method: 'PUT', url: `${SHOP}/api/boats/${id}`, body: { sailArea: 40 + id, is_full: false, why: `x${id}` }, status: 204 },
+                { method: 'POST', url: `${SHOP}/api/boats/${id}/hoist`, body: { name: `n${id}` }, status: 204 },
+                { method: 'DELETE', url: `${SHOP}/api/quays/${id}`, status: 204 },
+            ]),
+            { method: 'POST', url: `${SHOP}/api/bells`, headers: from, status: 204 },
+        ]);
+        const described = Object.fromEntries(
+            drafted.endpoints.flatMap(({ name, description, params = [] }) => [
+                [name, description],
+                ...params.map((param) => [`${name} ${param.name}`, param.description]),
+            ]),
+        );
+        expect(described).to.deep.include({
+            replace_boat:
+                'Replace boat. Needs boat id, sail area, is full and why. It acts on what get_boat answers with: name, sail_area and crew.',
+            'replace_boat sailArea': 'The sail area. It is the field “sail_area” in the answer of get_boat.',
+            'replace_boat is_full': 'Whether is full. It is the field “isFull” in the answer of get_boat.',
+            'replace_boat why': 'The why.',
+            'create_boat_hoist name': 'The name. It is the field “name” in the answer of get_boat.',
+            'list_boats page': 'Which page of the list, by number. The answers have it as the field “page”.',
+            delete_quay: 'Delete quay. Needs quay id.',
+            create_bell: 'Create bell, called by the page “Desk of the fleet – Boat Shop”.',
+        });
+        const counts = report.found.map(({ name, byPages, byAnswers }) => [name, byPages + byAnswers]);
+        expect(Object.fromEntries(counts)).to.deep.include({ delete_quay: 0, create_bell: 1, replace_boat: 3 });
+        expect(JSON.stringify(drafted)).not.to.match(/harbour-queen|44\.5/);
+    });
+
     it('describes params without a label by choices, the button of their form, and validation messages of the site', async () => {
         const form = `<form action="/find"><input name="q"><input type="submit" value="Search articles"></form>
             <form action="/list"><select name="view"><option value="m">Modern view</option><option value="c">Compact view</option></select>
