@@ -289,7 +289,7 @@ export async function visitWordPress(context: BrowserContext, base: string): Pro
     for (const words of ['rope', 'fog']) await read(`search?search=${words}`);
     for (const path of ['types', 'types/post', 'types/page', 'taxonomies', 'statuses']) await read(path);
     for (const path of posts.slice(0, 2)) await ask(page, 'GET', `/wp-json/oembed/1.0/embed?url=${encodeURIComponent(base + path)}`);
-    // The page of the keeper has this password; the recording does not.
+    // A password that the installation made for this script. It ends with the installation.
     const password = await (await fetch(`http://127.0.0.1:${new URL(base).port}/password.txt`)).text();
     const write = async (method: string, path: string, body?: object): Promise<number> =>
         (JSON.parse(await askAs(page, `Keeper:${password}`, method, `/wp-json/wp/v2/${path}`, body)) as { id: number }).id;

@@ -21,9 +21,12 @@ const MAX_SCRIPT = 20_000;
 /** The inspector reads none of these. */
 const UNREAD = /javascript|css|image|font|wasm|octet/;
 
-/** Stores a browser's recording, without scripts, styles, images and temporary folders of the machine. */
+/** Stores a browser's recording, without credentials in headers, scripts, styles, images and temporary folders of the machine. */
 export function keepRecording(har: string, file: string): void {
-    const { log } = JSON.parse(har.replaceAll(/\/(?:tmp\/[\w.-]+|root\b)/g, '/srv/application')) as { log: { entries: HarEntry[] } };
+    const text = har
+        .replaceAll(/(\/|%2F)(?:tmp\1[\w.-]+|root\b)/g, '$1srv$1application')
+        .replaceAll(/("name":\s*"authorization",\s*"value":\s*"\w+ )[^"]*/gi, `$1${Buffer.from('Keeper:placeholder').toString('base64')}`);
+    const { log } = JSON.parse(text) as { log: { entries: HarEntry[] } };
     const entries = log.entries.filter(
         (entry) => entry._resourceType === 'document' || !UNREAD.test(entry.response.content.mimeType ?? ''),
     );
