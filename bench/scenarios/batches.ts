@@ -39,7 +39,10 @@ export const BEHIND_BATCHES: Round = {
 /** Runs the code of live calls and of batches until it is compiled. */
 async function openWarm(bench: Bench): Promise<() => Promise<void>> {
     await warm(bench);
-    await untilEnded(bench, (await order(bench, bench.isQuick ? 1000 : 5000)).batch_id);
+    const items = bench.isQuick ? 1000 : 5000;
+    const { batch_id: id } = await order(bench, items);
+    await untilEnded(bench, id);
+    await readResults(bench, id, items);
     return async () => undefined;
 }
 
