@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { BATCH_BODIES, RESULTS_PAGE } from '../domain/jobs/bounds.ts';
 import { BATCH_STATUSES, JOB_STATUSES } from '../domain/jobs/states.ts';
+import { REFUSALS } from '../refusals.ts';
 import {
     type Batch,
     type BatchDryRun,
@@ -149,6 +150,9 @@ export const postBatchResume = contract<{ batch_id: string }, object, ResumeRequ
     },
 });
 
+/** A misspelt code would retry nothing without a word. */
+const errorCode = () => v.oneOf([...REFUSALS.keys()]).messages({ 'any.only': '{{#label}} is no error code; GET /v1/errors lists them' });
+
 export const postBatchRetry = contract<{ batch_id: string }, object, RetryRequest, Batch>({
     ...CHANGE,
     name: 'postBatchRetry',
@@ -157,7 +161,7 @@ export const postBatchRetry = contract<{ batch_id: string }, object, RetryReques
     description:
         'Retries failed, expired and cancelled items that were never sent as writes; with codes, only failed items with one of them. They run with the rights of the calling key, at current prices, and the batch gets a new expires_at.',
     body: {
-        schema: Joi.object<RetryRequest, true>({ codes: Joi.array().items(Joi.string().max(64)).max(100) }),
+        schema: Joi.object<RetryRequest, true>({ codes: Joi.array().items(errorCode()).max(100) }),
         mayBeEmpty: true,
     },
     answer: { schema: () => Joi.object<Batch>({ ...batchFields(), retried: v.count().required() }) },

@@ -275,6 +275,9 @@ for (const topology of ANY_TOPOLOGY) {
                 retried: 0,
                 status: 'finished',
             });
+            const misspelt = await change(eve, batch, 'retry', { codes: ['UPSTREAM_STATUS', 'UPSTREAM_STATE'] });
+            expect([misspelt.status, ...detailsOf(misspelt)]).to.deep.equal([400, '/codes/1 INVALID_VALUE']);
+            expect(misspelt.text).to.contain('GET /v1/errors');
             const retried = dataOf<Batch>(await change(eve, batch, 'retry'));
             expect([retried.retried, retried.status, retried.finished_at]).to.deep.equal([1, 'running', null]);
             expect((await ended(eve, batch)).counts).to.deep.include({ failed: 1, succeeded: 3 });
