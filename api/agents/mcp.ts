@@ -1,5 +1,6 @@
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import type { Served } from '../../shared/agents/agent-server.ts';
+import { type Ask, AskFailure } from '../../shared/agents/ask.ts';
 import type { AgentTool } from '../../shared/agents/tool.ts';
 import { INSTRUCTIONS, TOOLS } from '../../shared/agents/tool-list.ts';
 import type { App } from '../../shared/app.ts';
@@ -11,10 +12,10 @@ import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { createClientTurns } from '../admission/client-turns.ts';
 import { fetchShareOf } from '../admission/fetch-share.ts';
+import { callOwnApi } from '../answers/own-api.ts';
 import { callerOf } from '../auth/caller.ts';
 import { readJsonBody } from '../bodies/json-body.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
-import { askAs } from './ask-as.ts';
 import { findSiteTools } from './find-site-tools.ts';
 import { fullResultsOf } from './full-results.ts';
 import { sealedAgreements } from './sealed-agreements.ts';
@@ -205,4 +206,21 @@ function webRequest(app: App, { raw }: Request): globalThis.Request {
 /** Responses are JSON, so a client that accepts JSON need not accept event streams, as the protocol's package demands. */
 function acceptsJson(accept = '*/*'): boolean {
     return accept.split(',').some((range) => /^\s*(?:\*\/\*|application\/(?:\*|json))\s*(?:;|$)/i.test(range));
+}
+
+/** Calls our own routes with the key of the agent's request. */
+function askAs(request: Request): Ask {
+    const { authorization } = request.raw.req.headers;
+    return async ({ method, path, query = {}, body, headers, confirmed }) => {
+        const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+        const answer = await callOwnApi(request, {
+            method,
+            path: pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`,
+            body,
+            headers: { ...(authorization !== undefined && { authorization }), ...headers },
+            app: { confirmed },
+        });
+        if (answer.error !== undefined) throw new AskFailure(answer.error);
+        return answer.body;
+    };
 }

@@ -50,7 +50,7 @@ export interface Visit {
     fields: Fields;
     /** The requested path and query. */
     path: string;
-    /** Whether a person may have opened the page in a tab, and not a script or a prefetch (`opened-by-person.ts`). */
+    /** Whether a person may have opened the page in a tab, and not a script or a prefetch. */
     isOpenedByPerson: boolean;
     /** The client as rate limits count it. */
     client: string;

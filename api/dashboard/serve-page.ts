@@ -11,13 +11,11 @@ import { browserTokenOf, nameBrowser, requireOwnForm, signedInOf, signIn, signOu
 import { readBytes } from '../bodies/read-body.ts';
 import { goneSignal } from '../call.ts';
 import { workOnPackage } from '../packages/work.ts';
-import { askToConfirm } from './ask-to-confirm.ts';
-import { authorize } from './authorize.ts';
+import { askToConfirm, authorize } from './authorize.ts';
 import { visitorCaller } from './callers.ts';
 import { sendFile } from './download.ts';
 import { type Fields, FORM_BYTES, fieldsOf, parseFields } from './fields.ts';
 import { askFor } from './internal-api.ts';
-import { isOpenedByPerson } from './opened-by-person.ts';
 import { isOperator } from './operators.ts';
 import { type Answer, type Page, pageNotFound, type Sent, type Visit } from './page.ts';
 import { noticeCookie, show } from './render.ts';
@@ -189,4 +187,20 @@ function go(app: App, h: ResponseToolkit, sent: Sent): ResponseObject {
     if (sent.browserToken !== undefined) nameBrowser(app, response, sent.browserToken);
     if (sent.signOut === true) signOut(app, response);
     return response;
+}
+
+/** Headers that mark prefetches, in current and older browsers. */
+const AHEAD = ['sec-purpose', 'purpose', 'x-moz'];
+
+/**
+ * Whether a person may have opened this page in a tab. False if another page embeds it, a script fetches it, a foreign page opens it
+ * without a click, a browser prefetches or prerenders it, or for a HEAD request.
+ */
+function isOpenedByPerson({ method, raw }: Request): boolean {
+    const { headers } = raw.req;
+    const isAhead = AHEAD.some((name) => /prefetch|prerender/i.test(String(headers[name] ?? '')));
+    // Older browsers do not send these headers. Their requests count as opened by a person.
+    const { 'sec-fetch-dest': purpose = 'document', 'sec-fetch-site': from = 'none', 'sec-fetch-user': user } = headers;
+    const isForeign = from === 'cross-site' || from === 'same-site';
+    return method === 'get' && !isAhead && purpose === 'document' && (!isForeign || user === '?1');
 }

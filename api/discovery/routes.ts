@@ -2,8 +2,10 @@ import { getCategories, getErrors, getOpenApi } from '../../shared/contracts/dis
 import { getTrending } from '../../shared/contracts/trending.ts';
 import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { REFUSALS } from '../../shared/refusals.ts';
+import type { AnswerWithETag } from '../answers/etag.ts';
+import { openApiBytes } from '../answers/openapi-bytes.ts';
+import type { Call } from '../call.ts';
 import { serve, serveWithETag } from '../serve.ts';
-import { showOpenApi } from './show-openapi.ts';
 import { showTrending } from './show-trending.ts';
 
 export const discoveryRoutes = [
@@ -23,3 +25,9 @@ export const discoveryRoutes = [
 
     serveWithETag(getOpenApi, showOpenApi),
 ];
+
+/** GET /v1/openapi.json */
+async function showOpenApi({ app }: Pick<Call<object, object, undefined>, 'app'>): Promise<AnswerWithETag> {
+    const { tag, ...bytes } = await openApiBytes(app.publicUrl());
+    return { tag, read: () => Promise.resolve(bytes) };
+}

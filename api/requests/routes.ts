@@ -1,9 +1,35 @@
-import { getSchemaRequest, postSchemaRequest } from '../../shared/contracts/requests.ts';
+import { getSchemaRequest, postSchemaRequest, type RequestAnswer } from '../../shared/contracts/requests.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
+import type { Call } from '../call.ts';
 import { serve } from '../serve.ts';
 import { createRequest } from './create-request.ts';
-import { readRequest } from './read-request.ts';
 
 export const requestRoutes = [
     serve(postSchemaRequest, createRequest),
     serve(getSchemaRequest, async (call) => ({ answer: await readRequest(call) })),
 ];
+
+/** GET /v1/schema-requests/{request_id}: anyone who has the id may read it. It never shows who sent the request. */
+async function readRequest({ app, params }: Call<{ request_id: string }, unknown, unknown>): Promise<RequestAnswer> {
+    const id = params.request_id;
+    const request = /^srq_[0-9A-Za-z]{1,64}$/.test(id) ? await schemaRequests.find(app.browse, id) : undefined;
+    if (request === undefined) throw new Refusal('REQUEST_NOT_FOUND');
+    return {
+        request_id: request.id,
+        domain: request.domain,
+        task: request.task,
+        read_or_write: request.readOrWrite,
+        auth_shape: request.authShape,
+        output_shape: request.outputShape,
+        failure_mode: request.failureMode,
+        intent_category: request.intentCategory,
+        frequency: request.frequency,
+        status: request.status,
+        demand: request.demand,
+        created_at: request.createdAt.toISOString(),
+        updated_at: request.updatedAt.toISOString(),
+        fulfilled_by: request.fulfilledBy,
+        history: request.history.map(({ status, at }) => ({ status, at: at.toISOString() })),
+    };
+}

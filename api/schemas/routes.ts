@@ -5,15 +5,12 @@ import { getPackage, getSchema, postSchema } from '../../shared/contracts/schema
 import { deleteYank, getVersions, postYank } from '../../shared/contracts/versions.ts';
 import { audited } from '../admission/count-in-window.ts';
 import { serve, serveWithETag } from '../serve.ts';
+import { listSchemas, readCard } from './cards.ts';
 import { downloadPackage } from './download-package.ts';
-import { listReports } from './list-reports.ts';
-import { listSchemas } from './list-schemas.ts';
-import { listVersions } from './list-versions.ts';
 import { addMaintainer, listMaintainers, removeMaintainer } from './maintain-site.ts';
 import { publishSchema } from './publish-schema.ts';
-import { readCard } from './read-card.ts';
-import { reportProblem } from './report-problem.ts';
-import { yankVersion } from './yank-version.ts';
+import { listReports, reportProblem } from './reports.ts';
+import { listVersions, yankVersion } from './versions.ts';
 
 export const schemaRoutes = [
     serve(postSchema, publishSchema),

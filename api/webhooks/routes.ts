@@ -3,10 +3,9 @@ import { audited, countInWindow } from '../admission/count-in-window.ts';
 import { inTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
 import { serve } from '../serve.ts';
-import { addWebhook } from './add-webhook.ts';
-import { changeOne } from './change-webhook.ts';
 import { listSent, sendAgain, sendTest } from './deliveries.ts';
 import { deleteOne, listMine, readOne, rotateOne } from './webhooks.ts';
+import { addWebhook, changeOne } from './write-webhooks.ts';
 
 export const webhookRoutes = [
     serve(contracts.postWebhook, audited(inTurn(addWebhook))),

@@ -7,16 +7,16 @@ import { examples, versionName } from './options.ts';
 export function addRegistryCommands(program: Command, run: Run): void {
     program.commandsGroup('The registry:');
     const list = program.command('list').description('list what is published');
-    takeListOptions(list).action(run(async () => (await import('../registry/list-schemas.ts')).listSchemas));
+    takeListOptions(list).action(run(async () => (await import('../registry/lists.ts')).listSchemas));
     const search = program
         .command('search')
         .description('find sites by name or title; matches prefixes and corrects typos')
         .argument('<q>', 'words to search for');
-    takeListOptions(search).action(run(async () => (await import('../registry/list-schemas.ts')).searchSchemas));
+    takeListOptions(search).action(run(async () => (await import('../registry/lists.ts')).searchSchemas));
     program
         .command('categories')
         .description('list the categories of the registry')
-        .action(run(async () => (await import('../registry/list-categories.ts')).listCategories));
+        .action(run(async () => (await import('../registry/lists.ts')).listCategories));
     program
         .command('pull')
         .description("download a site's package, or the site in another format")
@@ -59,7 +59,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .description("show a site's history, newest first")
         .argument('<site>')
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 10_000), 20)
-        .action(run(async () => (await import('../registry/list-versions.ts')).listVersions));
+        .action(run(async () => (await import('../registry/lists.ts')).listVersions));
     program
         .command('yank')
         .description('yank a version: "latest" skips it')

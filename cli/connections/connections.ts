@@ -1,10 +1,12 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import type { AuthorizeAnswer, ConnectionOrder } from '../client/types.ts';
-import { wrongUsage } from '../failures.ts';
+import { CommandFault, wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 import { fieldLines, table } from '../table.ts';
-import { openBrowser } from './open-browser.ts';
-import { readSecret } from './read-secret.ts';
+import type { Terminal } from '../terminal.ts';
 
 interface ConnectOptions {
     auth?: string;
@@ -95,4 +97,40 @@ export async function testConnection({ client, terminal: { paint } }: Session, i
 export async function removeConnection({ client, terminal: { paint } }: Session, id: string): Promise<Done> {
     const result = await client().connections.delete(id);
     return { result, lines: [`${paint('green', '✓')} connection ${id} is deleted`] };
+}
+
+/** Opens a page in the named browser, or in the system's default browser. Does nothing if there is none. */
+function openBrowser(url: string, browser: string | undefined): void {
+    // The server chose the URL, so only http and https are opened.
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) return;
+    const [program, ...args] = browser === undefined ? opener() : [browser];
+    if (program === undefined) return;
+    const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+    child.on('error', () => {});
+    child.unref();
+}
+
+function opener(): string[] {
+    if (process.platform === 'darwin') return ['open'];
+    return process.platform === 'win32' ? ['rundll32', 'url.dll,FileProtocolHandler'] : ['xdg-open'];
+}
+
+/** Asks for a secret without echo, or reads it from a pipe. It is never an argument, since other programs can see arguments. */
+async function readSecret({ isInteractive, readAll, complain }: Terminal, label: string): Promise<string> {
+    if (!isInteractive) return firstLine(await readAll());
+    const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const asking = createInterface({ input: process.stdin, output: silent, terminal: true });
+    // The prompt comes now, since the echo is already off.
+    complain(`${label} (input is hidden):`);
+    try {
+        return firstLine(await asking.question(''));
+    } finally {
+        asking.close();
+    }
+}
+
+function firstLine(text: string): string {
+    const [line = ''] = text.split(/\r?\n/, 1);
+    if (line === '') throw new CommandFault('NO_SECRET', 'No secret was given.', { exitCode: 2 });
+    return line;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readAnswer } from '../../api/answers/read-answer.ts';
+import { readAnswer } from '../../api/answers/own-api.ts';
 import { fitToBudget } from '../../shared/agents/fit-to-budget.ts';
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
 import { asResult, splitAroundBalance } from '../../shared/fetch/answer-text.ts';

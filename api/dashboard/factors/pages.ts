@@ -1,8 +1,7 @@
 import { personalPage, workspacePage } from '../page.ts';
 import { showNewCodes } from './changed.ts';
-import { demandFactorByForm } from './demand.ts';
 import { addPasskeyByForm, removePasskeyByForm, showNewPasskey } from './passkeys.ts';
-import { showFactors } from './show.ts';
+import { demandFactorByForm, showFactors } from './show.ts';
 import { addTotp, removeTotpByForm, showTotp } from './totp.ts';
 
 /** Options of pages that users may open before they have set up a required factor. */

@@ -2,7 +2,7 @@ import { MAX_SIGN_UPS_A_DAY } from '../../../shared/domain/accounts/sign-up-orig
 import { Refusal } from '../../../shared/refusals.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { acceptOffer, countReferrals, findInviter, findOffer, inviteCode, type Offer } from '../../../shared/store/accounts/invitations.ts';
-import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { type Mail, queueMail } from '../../../shared/store/accounts/mails.ts';
 import { type SignedIn, selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { BONUSES } from '../../../shared/store/credits/credits.ts';
@@ -11,7 +11,6 @@ import { keepTyped, type Problems, readFields } from '../fields.ts';
 import { type Answer, openPage, type PersonalVisit, personalPage, type Visit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { ROLE_WORDS } from '../workspace/show.ts';
-import { friendMail } from './mails.ts';
 
 /** Pages for two kinds of invitation links: a user's own link, which earns credits, and a workspace's link, which lets one person join. */
 export const invitePages = [
@@ -122,4 +121,20 @@ async function mine(visit: PersonalVisit, problems: Problems): Promise<Answer> {
 /** With a mail server, only users with a confirmed address may invite. */
 function mayNotInvite({ app, me }: PersonalVisit): boolean {
     return app.config.mail.smtpUrl !== undefined && !me.isVerified;
+}
+
+/** An invitation from a user to a friend. */
+function friendMail(to: string, by: string, url: string): Mail {
+    return {
+        to,
+        subject: 'An invitation to Routebook',
+        text: `${by} invites you to Routebook, a registry of the routes behind websites.
+
+Sign up for free, no card needed:
+
+${url}
+
+This is the only email we send you about this.
+`,
+    };
 }

@@ -1,8 +1,8 @@
 import type { App } from '../../../shared/app.ts';
+import type { QueuedJob } from '../../../shared/coordination/queue/queue.ts';
 import { versionNames } from '../../../shared/store/registry/history.ts';
 import { driftedSchemas } from '../../../shared/store/registry/verification.ts';
 import { operatorPage, type Shown, type Visit } from '../page.ts';
-import { jobsBySite } from './jobs-by-site.ts';
 
 /** How many jobs per state are read at most, and how many rows each list shows at most. */
 const MAX_JOBS = 500;
@@ -70,4 +70,26 @@ async function readLedgerDrift({ metrics }: App): Promise<number> {
     const [{ value } = { value: Number.NaN }] = values;
     if (Number.isNaN(value)) throw new Error('the ledger was not summed yet');
     return value;
+}
+
+interface SiteJobs {
+    site: string;
+    state: QueuedJob['state'];
+    jobs: number;
+    /** Age of the oldest job, in whole seconds. */
+    oldestSeconds: number;
+}
+
+/** Groups jobs by site and state. Groups with the oldest job come first. @param now real time, in milliseconds since the epoch */
+function jobsBySite(jobs: readonly QueuedJob[], now: number): SiteJobs[] {
+    const groups = Map.groupBy(jobs, ({ site, state }) => `${state} ${site}`);
+    return [...groups.values()]
+        .flatMap((group): SiteJobs[] => {
+            const [first] = group;
+            if (first === undefined) return [];
+            const since = Math.min(...group.map((job) => job.since));
+            const oldestSeconds = Math.max(0, Math.floor((now - since) / 1000));
+            return [{ site: first.site, state: first.state, jobs: group.length, oldestSeconds }];
+        })
+        .toSorted((a, b) => b.oldestSeconds - a.oldestSeconds || (a.site < b.site ? -1 : 1));
 }

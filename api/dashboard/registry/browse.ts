@@ -1,3 +1,4 @@
+import type { FoundEndpoint } from '../../../shared/contracts/endpoints.ts';
 import { CATEGORIES, isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { readSearch } from '../../../shared/domain/search/search-text.ts';
 import type { Json } from '../../../shared/domain/types.ts';
@@ -8,7 +9,6 @@ import { type ListPage, type ListQuery, PlaceGone } from '../../../shared/store/
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import type { Shown, Visit } from '../page.ts';
-import { findByTask } from './find-by-task.ts';
 
 /** Sites per page. Nine cards fill three screens of a phone. */
 const MAX = 9;
@@ -109,4 +109,29 @@ function nameOf(category: string): string {
     const parent = CATEGORIES.find((one) => one.slug === slug);
     const child = parent?.children.find((one) => one.slug === leaf);
     return [parent?.name, child?.name].filter((name) => name !== undefined).join(': ');
+}
+
+/** How many endpoints are shown above the sites. */
+const ENDPOINTS = 6;
+/** The fewest characters of a task (GET /v1/endpoints). */
+const MIN_TASK = 3;
+
+interface FoundByTask {
+    endpoints: FoundEndpoint[];
+    /** The reason if the search was refused, for example that the visitor searched too often. */
+    refused?: string;
+}
+
+/** Finds endpoints for a task through GET /v1/endpoints, with the same order, threshold and rate limit per address. */
+async function findByTask(
+    { ask }: Visit,
+    { q, category, verified }: { q: string; category: string | undefined; verified: boolean },
+): Promise<FoundByTask> {
+    if ([...q].length < MIN_TASK) return { endpoints: [] };
+    const query = new URLSearchParams({ task: q, limit: String(ENDPOINTS) });
+    if (category !== undefined) query.set('category', category);
+    if (verified) query.set('verified', 'true');
+    const answer = await ask({ method: 'GET', path: `/v1/endpoints?${query}` });
+    if (!answer.ok) return { endpoints: [], refused: answer.refused.message };
+    return { endpoints: answer.isCut ? [] : (answer.body['data'] as FoundEndpoint[]) };
 }

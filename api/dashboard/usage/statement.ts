@@ -1,9 +1,9 @@
+import { counted } from '../../../shared/domain/text/counted.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { listMovements, type Movement, type StatementPlace, statementAccounts } from '../../../shared/store/usage/statement-report.ts';
 import { csvLine } from '../csv.ts';
 import type { Download } from '../download.ts';
 import { BILLING_VIEWERS, pageNotFound, type Shown, USERS, type WorkspaceVisit } from '../page.ts';
-import { reasonOf } from './reasons.ts';
 import { address, seesAll } from './scope.ts';
 
 /** Entries per page, few enough for a phone. */
@@ -91,4 +91,36 @@ function placeOf(place: Json | undefined): StatementPlace | undefined {
     if (!Array.isArray(place)) return undefined;
     const [id, balances] = place;
     return typeof id === 'number' && typeof balances === 'object' ? [id, balances as StatementPlace[1]] : undefined;
+}
+
+/** Describes why credits moved. Leaves out account ids in notes, since they are internal. */
+function reasonOf({ kind, note, items, availableDelta, heldDelta }: Movement): string {
+    const forItems = items === null ? '' : ` for ${counted(items, 'item')} of a batch`;
+    switch (kind) {
+        case 'grant':
+            return note?.startsWith('limit') ? 'Allowance raised' : 'Monthly allowance';
+        case 'expire':
+            if (note?.startsWith('limit')) return 'Allowance lowered';
+            return note?.includes('not renewed') ? 'Unused allowance expired: plan not renewed' : 'Unused allowance expired';
+        case 'hold':
+            return `Held${forItems || ' for a call'}`;
+        case 'charge':
+            return `Charged ${-(availableDelta + heldDelta)}${forItems}`;
+        case 'release':
+            return `Given back${forItems}: not billed`;
+        case 'lapse':
+            return 'Released after its billing period ended';
+        case 'first_fetch':
+            return 'Bonus for the first call';
+        case 'referral':
+            return 'Bonus for an invitation';
+        case 'contribution':
+            return `Bonus for the schema of ${note ?? 'a site'}`;
+        case 'reclaim':
+            return `Bonus for the schema of ${note ?? 'a site'} reversed: site blocked`;
+        case 'move':
+            return availableDelta < 0 ? 'Bonus moved out with a plan change' : 'Bonus moved in with a plan change';
+        default:
+            return 'Bonus';
+    }
 }

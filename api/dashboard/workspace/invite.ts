@@ -1,12 +1,11 @@
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { inviteToWorkspace, MAX_INVITATIONS, withdrawInvitation } from '../../../shared/store/accounts/invitations.ts';
 import { tokenOfLink } from '../../../shared/store/accounts/mail-links.ts';
-import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { LINK_TOKEN, type Mail, queueMail } from '../../../shared/store/accounts/mails.ts';
 import { address, waitText } from '../account/fields.ts';
 import { oneOf, type Reader, readFields } from '../fields.ts';
 import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
-import { workspaceMail } from './mails.ts';
 import { rolesToGive, showWorkspace } from './show.ts';
 
 /**
@@ -65,4 +64,25 @@ export async function withdrawByForm(visit: WorkspaceVisit): Promise<Answer> {
 
 function optional<T>(reader: Reader<T>): Reader<T | undefined> {
     return (text) => (text.trim() === '' ? { ok: true, value: undefined } : reader(text));
+}
+
+/** An invitation to a workspace. Names are quoted, since users choose them. @param linkId the link works once, within a week */
+function workspaceMail(
+    to: string,
+    publicUrl: string,
+    { workspace, role, by, linkId }: { workspace: string; role: string; by: string; linkId: string },
+): Mail {
+    return {
+        to,
+        linkId,
+        subject: 'You are invited to a workspace',
+        text: `${by} invites you to join the workspace "${workspace}" on Routebook as ${role}.
+
+Open this link to join. It works once, for this address only, and expires in a week.
+
+${publicUrl}/invite/${LINK_TOKEN}
+
+If you do not know this person, ignore this email.
+`,
+    };
 }

@@ -3,7 +3,6 @@ import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json, JsonObject, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/identifier.ts';
 import { cleanText, printableName } from '../texts.ts';
-import { fileIn } from './files.ts';
 import { examplesOf, isFit, PARAM_NAME } from './params.ts';
 import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
@@ -259,4 +258,18 @@ function exampleOf(key: string, schema: Json, { media, resolver }: Reading): { e
 function readDescription(schema: Json | undefined, resolver: Resolver): { description?: string } {
     const description = cleanText(resolver.resolve(schema)?.['description'], 400);
     return description === undefined ? {} : { description };
+}
+
+/** Whether a field of a multipart body is a file, or a list of files. */
+function fileIn(schema: Json | undefined, resolver: Resolver): 'one' | 'several' | undefined {
+    const resolved = resolver.resolve(schema) ?? {};
+    if (isFile(resolved)) return 'one';
+    const items = resolver.resolve(resolved['items']);
+    return items !== undefined && isFile(items) ? 'several' : undefined;
+}
+
+/** A file has `format: binary` in OpenAPI 3.0, and a media type without an encoding in 3.1. */
+function isFile(schema: JsonObject): boolean {
+    const isBinary = schema['format'] === 'binary' || schema['type'] === 'file';
+    return isBinary || (typeof schema['contentMediaType'] === 'string' && schema['contentEncoding'] === undefined);
 }

@@ -1,14 +1,16 @@
 import type { App } from '../../shared/app.ts';
-import type { WebhookEntry, WebhookOrder } from '../../shared/contracts/webhooks.ts';
+import type { WebhookEntry, WebhookOrder, WebhookParams } from '../../shared/contracts/webhooks.ts';
 import { planAbove } from '../../shared/domain/accounts/plans.ts';
 import { MAX_WEBHOOKS } from '../../shared/domain/events/webhook-bounds.ts';
+import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { createWebhook } from '../../shared/store/events/webhooks.ts';
+import { changeWebhook, createWebhook } from '../../shared/store/events/webhooks.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../call.ts';
 import { checkReceiver } from './check-receiver.ts';
 import { presentWebhook } from './present-webhook.ts';
+import { nameOf, webhookNotFound } from './webhooks.ts';
 
 /** POST /v1/webhooks */
 export async function addWebhook(call: Call<object, object, WebhookOrder>): Promise<Reply<WebhookEntry>> {
@@ -30,4 +32,17 @@ function tooMany(app: App, { plan, workspaceId }: Caller): Refusal {
         upgradeTo,
         upgradeUrl: `${app.publicUrl()}/upgrade?plan=${upgradeTo}&workspace=${workspaceId}`,
     });
+}
+
+/** PATCH /v1/webhooks/{webhook_id} */
+export async function changeOne(call: Call<WebhookParams, object, Partial<WebhookOrder>>): Promise<Reply<WebhookEntry>> {
+    const { app, body } = call;
+    const { userId } = call.caller as Caller;
+    const { url, events, description, enabled } = body;
+    const receiver = url === undefined ? undefined : await checkReceiver(app, url);
+    const change = { userId, receiver, events: events && [...new Set(events)], description, isEnabled: enabled };
+    // Retry the change, since deliveries that are recorded at the same time may cause a deadlock.
+    const webhook = await retryRolledBack(() => changeWebhook(app.db, nameOf(call), change, byCall(call)));
+    if (webhook === undefined) throw webhookNotFound();
+    return { answer: presentWebhook(webhook) };
 }

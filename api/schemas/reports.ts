@@ -1,14 +1,18 @@
-import type { ReportCreated, ReportOrder } from '../../shared/contracts/reports.ts';
+import type { Report, ReportCreated, ReportOrder } from '../../shared/contracts/reports.ts';
 import type { SiteParams } from '../../shared/contracts/schemas.ts';
+import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { REPORTS } from '../../shared/domain/accounts/plans.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
+import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { addReport } from '../../shared/store/registry/problem-reports.ts';
+import { isMaintainer } from '../../shared/store/registry/maintainers.ts';
+import { addReport, reportsOf } from '../../shared/store/registry/problem-reports.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
+import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
 
 type ReportCall = Call<SiteParams, object, ReportOrder>;
@@ -50,4 +54,19 @@ async function countReport({ app, caller }: ReportCall): Promise<void> {
     app.metrics.rateLimited.inc({ plan, window: 'reports' });
     const message = `The window reports is full: ${REPORTS.limit} problem reports an hour of one account.`;
     throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
+}
+
+/** GET /v1/schemas/{site}/reports: callers' reports, for maintainers of the domain. */
+export async function listReports(call: Call<SiteParams, PageQuery, undefined>): Promise<Reply<Report[]>> {
+    const { app, params } = call;
+    const { site, registrable } = readSite(params.site, '/site');
+    const { isKnown } = await app.latest.find({ site, registrable });
+    if (!isKnown) throw siteNotFound(site);
+    if (!(await isMaintainer(app.db, registrable, (call.caller as Caller).workspaceId))) throw new Refusal('NOT_MAINTAINER');
+    const page = await readPage(call, 'getReports', site);
+    const listed = await reportsOf(app.db, site, { limit: page.limit, after: page.from as RowPlace | undefined });
+    return {
+        answer: listed.reports.map(({ id, createdAt, ...report }) => ({ report_id: id, ...report, created_at: createdAt.toISOString() })),
+        pagination: await page.end(listed.next, listed.total),
+    };
 }

@@ -1,9 +1,12 @@
+import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import type { VersionEntry, VersionParams, YankOrder } from '../../shared/contracts/versions.ts';
+import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { writeInTurn } from '../admission/writes.ts';
+import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentVersion } from './present-version.ts';
@@ -27,4 +30,19 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
     if (yanked.code === 'FORBIDDEN')
         throw new Refusal('FORBIDDEN', 'An operator took this version out of use, and only an operator puts it back.');
     throw new Refusal(yanked.code);
+}
+
+/** GET /v1/schemas/{site}/versions: newest first. Version numbers never change, so paging down returns each version exactly once. */
+export async function listVersions(call: Call<SiteParams, PageQuery, undefined>): Promise<Reply<VersionEntry[]>> {
+    const { app, params } = call;
+    const { site } = readSite(params.site, '/site');
+    const page = await readPage(call, 'getVersions', site);
+    const before = page.from as number | undefined;
+    const { versions, total } = await schemas.history(app.browse, site, { limit: page.limit, before });
+    if (total === 0) throw siteNotFound(site);
+    const lowest = versions.at(-1)?.version ?? 1;
+    return {
+        answer: versions.map(presentVersion),
+        pagination: await page.end(lowest > 1 ? lowest : undefined, total),
+    };
 }

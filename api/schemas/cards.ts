@@ -1,6 +1,7 @@
 import type { SchemasQuery } from '../../shared/contracts/lists.ts';
-import type { Card } from '../../shared/contracts/schemas.ts';
+import type { Card, SiteParams } from '../../shared/contracts/schemas.ts';
 import { readSearch } from '../../shared/domain/search/search-text.ts';
+import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { type ListPage, type ListQuery, PlaceGone } from '../../shared/store/registry/search.ts';
@@ -55,4 +56,12 @@ function boundTo({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
 function refuseOldPlace(error: unknown): ListPage {
     if (error instanceof PlaceGone) throw new Refusal('INVALID_CURSOR', 'This cursor is too old; start again without one.');
     throw error;
+}
+
+/** GET /v1/schemas/{site}: the card of the latest version. */
+export async function readCard({ app, params }: Call<SiteParams, unknown, unknown>): Promise<Card> {
+    const { site } = readSite(params.site, '/site');
+    const [card] = await findCards(app.browse, [site]);
+    if (card === undefined) throw siteNotFound(site);
+    return card;
 }

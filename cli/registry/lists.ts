@@ -1,5 +1,5 @@
 import { defined } from '../../shared/domain/defined.ts';
-import type { Card, ListQuery } from '../client/index.ts';
+import type { Card, ListQuery, VersionEntry } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
 
@@ -53,4 +53,28 @@ function cardLines(cards: readonly Card[], { paint, tableWidth }: Session['termi
         return column === 2 && padded.startsWith('yes') ? paint('green', padded) : padded;
     };
     return table(heads, rows, paint, style, tableWidth);
+}
+
+/** `routebook categories`: lists the values of `--category` with descriptions. */
+export async function listCategories({ client, terminal }: Session): Promise<Done> {
+    const categories = await client().categories();
+    const rows = categories.flatMap(({ slug, name, children }) => [
+        [slug, name],
+        ...children.map((child) => [child.path, `${name}: ${child.name}`]),
+    ]);
+    return { result: { categories }, lines: table(['category', 'name'], rows, terminal.paint) };
+}
+
+/** `routebook versions SITE`: lists versions, newest first. */
+export async function listVersions({ client, terminal: { paint } }: Session, site: string, { limit }: { limit: number }): Promise<Done> {
+    const versions: VersionEntry[] = [];
+    for await (const version of client().schemas.versions(site, { limit: Math.min(limit, 100) })) {
+        versions.push(version);
+        if (versions.length >= limit) break;
+    }
+    const heads = ['version', 'published', 'change', 'verified', 'yanked', 'by', 'hash'];
+    const rows = versions.map(({ version, published_at, change, verified, yanked, published_by, version_hash }) => {
+        return [version, published_at, change, verified ? 'yes' : 'no', yanked ? 'yes' : 'no', published_by, version_hash.slice(0, 12)];
+    });
+    return { result: { site, versions }, lines: table(heads, rows, paint) };
 }
