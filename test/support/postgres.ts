@@ -75,9 +75,15 @@ async function makeTemplate(server: string): Promise<void> {
     });
 }
 
+/** The pool ends before its connections do. The error is the server's end, which may reach them first. */
+function openPool(server: string): pg.Pool {
+    const pool = new pg.Pool({ connectionString: server, max: 2, idleTimeoutMillis: 2000, allowExitOnIdle: true });
+    return pool.on('error', () => {});
+}
+
 /** Runs work on a connection that stays open for a while, so that the next database can use it too. */
 async function asOperator(server: string, work: (client: pg.PoolClient) => Promise<unknown>): Promise<void> {
-    operators ??= new pg.Pool({ connectionString: server, max: 2, idleTimeoutMillis: 2000, allowExitOnIdle: true });
+    operators ??= openPool(server);
     const client = await operators.connect();
     try {
         await work(client);
