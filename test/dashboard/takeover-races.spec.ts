@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import { makeLink, tokenOfLink } from '../../shared/store/accounts/mail-links.ts';
+import { MAX_PASSKEYS } from '../../shared/store/accounts/passkeys.ts';
 import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { givePasskey } from './support/factor.ts';
 import { attest, challengeFor, PASSKEY_PAGE } from './support/program-passkey.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, PASSWORD, type PageAnswer, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
@@ -43,10 +45,14 @@ describe('a request that runs while the owner of the address takes over the acco
     }
 
     /** Starts one request after the other while rows are locked, each when the previous one waits. Then releases the lock. */
-    async function inOrder(lock: string, of: string, requests: readonly (() => Promise<PageAnswer>)[]): Promise<PageAnswer[]> {
+    async function inOrder(
+        lock: string,
+        of: string | readonly [],
+        requests: readonly (() => Promise<PageAnswer>)[],
+    ): Promise<PageAnswer[]> {
         const answers: Promise<PageAnswer>[] = [];
         await world.app.db.transaction(async (trx) => {
-            await trx.raw(lock, [of]);
+            await trx.raw(lock, [of].flat());
             for (const request of requests) {
                 answers.push(request());
                 await eventually(waiting, (count) => count === answers.length, 10_000);
@@ -105,6 +111,29 @@ describe('a request that runs while the owner of the address takes over the acco
         const [taken, added] = await inOrder(LINKS, userId, [reset, addPasskey]);
         expect([taken?.to, added?.to]).to.deep.equal(['/dashboard', '/login']);
         expect([await countOf('passkeys', userId), await countOf('recovery_codes', userId)]).to.deep.equal([0, 0]);
+    });
+
+    it('adds no passkey beyond the limit, even if two processes add one at the same time', async () => {
+        const email = freshAddress();
+        const person = await signUp(world, email);
+        const userId = await userOf(world, email);
+        while ((await countOf('passkeys', userId)) < MAX_PASSKEYS - 1) await givePasskey(world, userId);
+        const other = await world.openAnotherApi();
+        const there = visitor(world, { base: other.base });
+        for (const [name, value] of person.cookies) there.cookies.set(name, value);
+        const forms = await Promise.all(
+            [
+                { browser: person, app: world.app },
+                { browser: there, app: other.app },
+            ].map(async ({ browser, app }) => {
+                const credential = attest({ challenge: await challengeFor(browser), origin: app.publicUrl() });
+                return formOf(browser, PASSKEY_PAGE, PASSKEY_PAGE, { name: 'one more', credential });
+            }),
+        );
+        // Nothing is stored before both have counted, or wait for each other.
+        const answers = await inOrder('lock table passkeys in share row exclusive mode', [], forms);
+        expect(answers.map(({ status }) => status).toSorted((one, next) => one - next)).to.deep.equal([200, 422]);
+        expect(await countOf('passkeys', userId)).to.equal(MAX_PASSKEYS);
     });
 
     it('sets no other password, even with the previous one', async () => {

@@ -12,7 +12,10 @@ export async function addPasskeyByForm(visit: PersonalVisit): Promise<Answer> {
     if (!read.ok) return showNewPasskey(visit, read.problems);
     const made = takesPasskeys(app) ? await readNewPasskey(app, me.userId, fields.get('credential') ?? '') : undefined;
     const { name } = read.values;
-    const isKept = made !== undefined && (await whileSignedIn(app.db, me, (trx) => addPasskey(trx, { ...made, userId: me.userId, name })));
+    // Alone, since passkeys that are added at once would exceed the limit together.
+    const isKept =
+        made !== undefined &&
+        (await whileSignedIn(app.db, me, (trx) => addPasskey(trx, { ...made, userId: me.userId, name }), { alone: true }));
     if (!isKept) return showNewPasskey(visit, { '': 'Your browser could not create a passkey. Try again.' });
     return addedFactor(visit, `the passkey ${name}`);
 }

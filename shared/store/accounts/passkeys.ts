@@ -55,7 +55,7 @@ export async function takeChallenge(db: Db, challenge: string, userId: string | 
     return taken === 1;
 }
 
-/** Stores a new passkey; false if it is already known or the user has too many. */
+/** Stores a new passkey; false if it is already known or the user has too many. Call it while the user's row is locked. */
 export async function addPasskey(
     db: Db,
     passkey: Pick<Passkey, 'userId' | 'credentialId' | 'publicKey' | 'counter' | 'transports' | 'name'>,
