@@ -50,7 +50,15 @@ export const getTrending = contract<object, { window?: Window }, undefined, Tren
                     )
                     .required(),
                 requested: Joi.array()
-                    .items(Joi.object({ domain: v.siteName().required(), requests: v.count().required() }))
+                    .items(
+                        Joi.object({
+                            domain: v.siteName().required(),
+                            requests: v
+                                .count()
+                                .required()
+                                .description('Workspaces that request it; all callers without a key count as one'),
+                        }),
+                    )
                     .required()
                     .description('Domains with schema requests, most wanted first'),
             }),

@@ -17,14 +17,14 @@ describe('requests for schemas', () => {
     });
     after(() => database.close());
 
-    const request = async (domain: string, more: Partial<NewRequest> = {}) => {
+    const request = async (domain: string, more: Partial<NewRequest> = {}, workspaceId?: string) => {
         const nothing = { readOrWrite: null, authShape: null, outputShape: null, failureMode: null, intentCategory: null };
         const asked = { domain, registrable: registrableOf(domain), task: 'Read the prices of all shoes every day.', ...nothing };
         const id = newId('srq');
         const made = await schemaRequests.create(
             db,
             { ...asked, sourceUrl: null, frequency: null, requesterContact: null, ...more },
-            { id, workspaceId: undefined },
+            { id, workspaceId },
         );
         return { id, ...made };
     };
@@ -100,19 +100,26 @@ describe('requests for schemas', () => {
         expect((await schemaRequests.find(db, id))?.fulfilledBy).to.deep.equal({ site: 'somebody.example', version: 1 });
     });
 
-    it('are ranked by the number of open ones, without those for blocked domains', async () => {
+    it('are ranked by the number of workspaces that made open ones, without those for blocked domains', async () => {
+        const workspaces = await Promise.all(Array.from({ length: 4 }, async () => (await contributor(db)).workspaceId));
         for (const [domain, count] of [
-            ['b.rank', 5],
-            ['a.rank', 5],
-            ['most.rank', 6],
-            ['blocked.rank', 7],
+            ['b.rank', 2],
+            ['a.rank', 2],
+            ['most.rank', 3],
+            ['blocked.rank', 4],
         ] as const)
-            for (let number = 0; number < count; number++) await request(domain);
+            for (const workspaceId of workspaces.slice(0, count)) await request(domain, {}, workspaceId);
+        // Repeats of one workspace count once, and so do all requests without a key.
+        for (let number = 0; number < 5; number++) {
+            await request('b.rank', {}, workspaces[0]);
+            await request('one.rank', {}, workspaces[0]);
+            await request('nobody.rank');
+        }
         await db.transaction((trx) => blockDomain(trx, 'blocked.rank', 'asked to'));
         expect(await schemaRequests.mostRequested(db, 3)).to.deep.equal([
-            { domain: 'most.rank', requests: 6 },
-            { domain: 'a.rank', requests: 5 },
-            { domain: 'b.rank', requests: 5 },
+            { domain: 'most.rank', requests: 3 },
+            { domain: 'a.rank', requests: 2 },
+            { domain: 'b.rank', requests: 2 },
         ]);
     });
 });

@@ -131,7 +131,10 @@ function fulfilledEvent({ id, domain, workspaceId }: MovedRequest, fulfilled_by:
     return [{ type: 'request.fulfilled', workspaceId, data: { request_id: id, domain, status: 'fulfilled', fulfilled_by } }];
 }
 
-/** The domains with the most open requests, in descending order, and by name if they have equally many. Blocked domains are left out. */
+/**
+ * The domains that the most workspaces request, in descending order, and by name if they have equally many. A workspace counts once, and so
+ * do all requests without a key together: otherwise one caller could rank a domain alone. Blocked domains are left out.
+ */
 export async function mostRequested(db: Db, limit: number): Promise<{ domain: string; requests: number }[]> {
     const blocked = db('domains as d').whereRaw('d.registrable = r.registrable').where({ 'd.is_blocked': true }).select('d.registrable');
     return db('schema_requests as r')
@@ -141,7 +144,7 @@ export async function mostRequested(db: Db, limit: number): Promise<{ domain: st
         .orderBy([{ column: 'requests', order: 'desc' }, 'domain'])
         .limit(limit)
         .select('domain')
-        .count({ requests: '*' });
+        .countDistinct({ requests: db.raw("coalesce(r.workspace_id, '')") });
 }
 
 async function demandFor(db: Db, domain: string): Promise<number> {
