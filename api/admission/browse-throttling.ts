@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
+import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Check } from './check.ts';
@@ -22,12 +23,15 @@ const MEASURE_EVERY_MS = 50;
 const DECREASE = 0.7;
 const INCREASE = 0.05;
 
+/** The pages that anybody may read, and that cost as much as browsing by the API. */
+const PAGES = /^\/(registry|trending|requests|docs|llms\.txt|)(?=[/?]|$)/;
+
 const WORDS = 'This process is busy, and fetches come first; read this again in a moment.';
 
 /**
  * Gives fetches priority over browsing. Browsing is always admitted up to a rate, and beyond it as long as the event loop has spare time.
  * Other browsing requests get 503 SERVICE_UNAVAILABLE with Retry-After before anything is read. Browsing means GET requests that everybody
- * may cache (contracts with `cacheSeconds`).
+ * may cache (contracts with `cacheSeconds`), and pages of the registry and the documentation.
  */
 export function browseThrottling(server: Server, app: App): Check {
     const admission = createAdmission(app.config.browsedPerSecond);
@@ -42,10 +46,11 @@ export function browseThrottling(server: Server, app: App): Check {
 
     return (arrival, pass) => {
         const { request, response, contract } = arrival;
-        if (contract?.cacheSeconds !== undefined) {
+        const browsed = contract?.cacheSeconds === undefined ? pageOf(request) : contract;
+        if (browsed !== undefined) {
             const isContested = performance.now() - lastFetch < FETCHES_MS;
             if (inService.size >= MAX_CONCURRENT || !admission.admits(isContested)) {
-                countRejection(contract);
+                countRejection(browsed);
                 return reject(app, arrival, new Refusal('SERVICE_UNAVAILABLE', WORDS, { retryAfter: 1 }));
             }
             inService.add(request);
@@ -54,6 +59,12 @@ export function browseThrottling(server: Server, app: App): Check {
         if (contract?.name === postFetch.name) lastFetch = performance.now();
         pass();
     };
+}
+
+/** The page that a request reads, as the metrics name it. */
+function pageOf({ method, url = '' }: IncomingMessage): Pick<AnyContract, 'method' | 'path'> | undefined {
+    const [path] = (method === 'GET' || method === 'HEAD' ? PAGES.exec(url) : null) ?? [];
+    return path === undefined ? undefined : { method: 'GET', path: path as `/${string}` };
 }
 
 /** Admits requests from a bucket that fills at the guaranteed rate, and beyond it a share that depends on the load of the event loop. */

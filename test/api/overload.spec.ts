@@ -149,7 +149,7 @@ describe('more fetches than workers can do', () => {
         site.behaviour = soon;
     });
 
-    it('throttle browsing beyond the rate that each process always admits; without fetches nothing is throttled', async function () {
+    it('throttle browsing, by API or page, beyond the rate that each process always admits; without fetches nothing is throttled', async function () {
         this.timeout(240_000);
         let isFetching = true;
         const fetching = (async () => {
@@ -158,7 +158,7 @@ describe('more fetches than workers can do', () => {
             return statuses;
         })();
         const refused: Answer[] = [];
-        let read = 0;
+        let [read, refusedPages] = [0, 0];
         const browse = async () => {
             while (refused.length < 30 || read < ALWAYS_ADMITTED / 2) {
                 const answer = await ada.call('GET', `/v1/schemas/${SITE}?`);
@@ -166,16 +166,25 @@ describe('more fetches than workers can do', () => {
                 else refused.push(answer);
             }
         };
+        const open = async () => {
+            while (refusedPages < 30) {
+                const page = await fetch(`${world.base}/registry/${SITE}?page=1`);
+                if (page.status === 503) refusedPages++;
+                await page.text();
+            }
+        };
         await Promise.all(Array.from({ length: 16 }, browse));
+        await Promise.all(Array.from({ length: 16 }, open));
         isFetching = false;
         expect(new Set(await fetching)).to.deep.equal(new Set([200]));
         for (const answer of refused) {
             expect([answer.status, codeOf(answer), answer.headers.get('retry-after')]).to.deep.equal([503, 'SERVICE_UNAVAILABLE', '1']);
         }
         const counted = `route="/v1/schemas/{site}",status="503"} ${refused.length}`;
+        const countedPages = `route="/registry",status="503"} ${refusedPages}`;
         await eventually(
             async () => (await fetch(`${world.base}/metrics`)).text(),
-            (text) => text.includes(counted),
+            (text) => text.includes(counted) && text.includes(countedPages),
             10_000,
         );
 
@@ -184,6 +193,7 @@ describe('more fetches than workers can do', () => {
             const statuses: number[] = [];
             const read = async () => {
                 for (let one = 0; one < 20; one++) statuses.push((await ada.call('GET', `/v1/schemas/${SITE}`)).status);
+                statuses.push((await fetch(`${world.base}/registry/${SITE}`)).status);
             };
             await Promise.all(Array.from({ length: 16 }, read));
             return statuses;
