@@ -12,11 +12,11 @@ export interface Form {
     hidden: { name: string; isToken: boolean; word: string | undefined }[];
     /** A selector that matches only this form on its page, made of what its author wrote. */
     selector: string | undefined;
-    /** Text of the submit button. */
+    /** Text of the submit button, or the heading of a form without one. */
     submit: string;
     asksForPassword: boolean;
     takesFiles: boolean;
-    /** Whether it lacks both an action and a method, since a script sends it. */
+    /** Whether a script sends it: it lacks both an action and a method, or no form of a browser has its method. */
     isScripted: boolean;
     /** Its address and the names of its inputs. */
     kind: string;
@@ -69,7 +69,7 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
                     submit: submitOf(form),
                     asksForPassword: types.includes('password'),
                     takesFiles: types.includes('file'),
-                    isScripted: written === undefined && form.attr('method') === undefined,
+                    isScripted: (written === undefined && form.attr('method') === undefined) || !/^(?:get|post|)$/.test(method),
                     kind: `${method} ${action.href} ${names.join(' ')}`,
                 },
             ];
@@ -82,10 +82,34 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
     }));
 }
 
+const BUTTONS = 'button:not([type]), button[type="submit" i], input[type="submit" i], input[type="image" i]';
+
+/** What a form is for: the text of its button. If a script sends it, the heading of it or of the smallest box that has no other form. */
 function submitOf(form: Selection): string {
-    const button = form.find('button:not([type]), button[type="submit" i], input[type="submit" i]').first();
-    return (button.text() || button.attr('value') || '').replaceAll(/\s+/g, ' ').trim().slice(0, 60);
+    const button = form.find(BUTTONS).first();
+    const text = button.text() || button.attr('value') || (button.length === 0 ? headingOf(form) : '');
+    return text.replaceAll(/\s+/g, ' ').trim().slice(0, 60);
 }
+
+function headingOf(form: Selection): string {
+    const boxes = [
+        form,
+        ...form
+            .parents()
+            .toArray()
+            .slice(0, MAX_BOXES)
+            .map((box) => form.parents(box)),
+    ];
+    for (const box of boxes) {
+        if (box.is('body, html') || box.find('form').length > 1) return '';
+        const heading = box.find(HEADINGS).first().text();
+        if (heading.trim() !== '') return heading;
+    }
+    return '';
+}
+
+const HEADINGS = 'h1, h2, h3, h4, h5, h6, legend, [role="heading" i]';
+const MAX_BOXES = 4;
 
 type Selection = ReturnType<CheerioAPI>;
 
@@ -95,10 +119,16 @@ function typeOf(input: Selection): string {
     return tag === 'button' ? (input.attr('type') ?? 'submit').trim().toLowerCase() : tag;
 }
 
+/** A form without a button is sent by a script, which also fills the hidden inputs that the page leaves empty: the caller has to give them. */
+function isFilledByScript(input: Selection): boolean {
+    const isEmpty = typeOf(input) === 'hidden' && (input.attr('value') ?? '') === '' && !namesCredential(input.attr('name') ?? '');
+    return isEmpty && input.closest('form').find(BUTTONS).length === 0;
+}
+
 function fieldsOf($: CheerioAPI, inputs: readonly Selection[]): Field[] {
     const fields = new Map<string, Field>();
     for (const input of inputs) {
-        const type = typeOf(input);
+        const type = isFilledByScript(input) ? 'text' : typeOf(input);
         const name = input.attr('name') ?? '';
         if (['hidden', 'password', 'file', 'button', 'reset', 'image'].includes(type) || name === '') continue;
         const known = fields.get(name) ?? { name, type, isRequired: input.attr('required') !== undefined, options: [] };
@@ -114,7 +144,7 @@ function fieldsOf($: CheerioAPI, inputs: readonly Selection[]): Field[] {
 
 function hiddenOf(inputs: readonly Selection[]): Form['hidden'] {
     return inputs
-        .filter((input) => typeOf(input) === 'hidden')
+        .filter((input) => typeOf(input) === 'hidden' && !isFilledByScript(input))
         .map((input) => {
             const name = input.attr('name') ?? '';
             const value = input.attr('value') ?? '';

@@ -57,12 +57,38 @@ function labelsOf($: CheerioAPI): Map<string, string> {
         }
         const around = field.closest('label');
         const own = around.length === 0 ? '' : lineOf(around.contents().not('select, textarea').text());
-        const cell = lineOf(field.closest('td').prev('td, th').text());
-        const candidates = [byId.get(field.attr('id') ?? '') ?? '', own, ...HINTS.map((hint) => lineOf(field.attr(hint) ?? '')), cell];
+        const candidates = [
+            byId.get(field.attr('id') ?? '') ?? '',
+            own,
+            ...HINTS.map((hint) => lineOf(field.attr(hint) ?? '')),
+            ...textsBeside(field, type),
+        ];
         const label = candidates.find((text) => /\p{L}{2}/u.test(text));
         if (label !== undefined && label.length <= 100) labels.set(name, label.replace(/[\s:*]+$/, ''));
     }
     return labels;
+}
+
+/** Texts that name a field by their place: beside it, in the cell or term before it, at the head of its row, and above its group. */
+function textsBeside(field: ReturnType<CheerioAPI>, type: string): string[] {
+    const isTicked = type === 'checkbox' || type === 'radio';
+    const node = field.get(0);
+    const text = (isTicked ? node?.next : node?.prev) ?? undefined;
+    const row = field.closest('td').prevAll('td, th');
+    const group = field.closest('fieldset');
+    const named = group.find('input[name], select[name], textarea[name]').not('[type=hidden i], [type=submit i], [type=button i]');
+    return [
+        text?.type === 'text' ? lineOf(text.data) : '',
+        ...[row.first(), row.filter('th').last(), field.closest('dd').prevAll('dt').first()].map(labelIn),
+        new Set(named.toArray().map((one) => one.attribs['name'])).size === 1 ? labelIn(group.children('legend')) : '',
+    ];
+}
+
+/** The text of an element without the choices and scripts in it. */
+function labelIn(element: ReturnType<CheerioAPI>): string {
+    const copy = element.clone();
+    copy.find('select, textarea, script, style').remove();
+    return lineOf(copy.text());
 }
 
 const HINTS = ['aria-label', 'placeholder', 'title'];

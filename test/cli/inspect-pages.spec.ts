@@ -185,6 +185,55 @@ describe('routebook inspect reads pages', () => {
         expect(JSON.stringify(drafted)).not.to.match(/Ada|Grace|bay/);
     });
 
+    it('describes params by texts beside their inputs: before, behind, in their row, their term and their group', async () => {
+        const form = `<form action="/berths" method="post">
+            Name of the berth: <input name="berth"> <br> <input type="checkbox" name="roofed"> Has a roof
+            <fieldset><legend>Depth at low tide</legend><input name="d"></fieldset>
+            <fieldset><legend>Several things</legend><input name="x1"><input name="x2"></fieldset>
+            <dl><dt>Kind of mooring</dt><dd><select name="m"><option>Buoy</option><option>Quay</option></select></dd></dl>
+            <table><tr><th>Length of boats</th><td><select name="op"><option>below</option><option>above</option></select></td>
+            <td><input name="len"></td></tr></table> <input type="submit" value="Add a berth"></form>`;
+        const { package: drafted } = await inspectCalls([
+            { url: `${SHOP}/quay`, html: page('Quay', `<h1>Quay</h1><p>Long enough to be read by somebody.</p>${form}`) },
+        ]);
+        const params = drafted.endpoints.find(({ kind }) => kind === 'submit_form')?.params ?? [];
+        expect(Object.fromEntries(params.map(({ name, description }) => [name, description]))).to.deep.equal({
+            berth: 'Name of the berth.',
+            roofed: 'Has a roof.',
+            d: 'Depth at low tide.',
+            x1: 'The value of “x1”.',
+            x2: 'The value of “x2”.',
+            m: 'Kind of mooring.',
+            op: 'Length of boats.',
+            len: 'Length of boats.',
+        });
+    });
+
+    it('takes the heading of a form without a button for its name, and the hidden inputs that a script fills for params', async () => {
+        const box = (title: string, form: string) => `<div class="box"><div><h3>${title}</h3></div><div>${form}</div></div>`;
+        const inputs =
+            '<input type="hidden" name="berth"><input type="hidden" name="kind" value="long"><label>Knot <input name="knot"></label>';
+        const { package: drafted, report } = await inspectCalls([
+            {
+                url: `${SHOP}/quay`,
+                html: page(
+                    'Quay',
+                    `<h1>Quay</h1><p>Long enough to be read by somebody.</p>
+                    ${box('Tie a rope', `<form action="/ropes" method="post">${inputs}</form>`)}
+                    ${box('Change a rope', `<form action="/changes" method="patch">${inputs}</form>`)}
+                    ${box('Cut a rope', `<form action="/cuts" method="post">${inputs}<button>Cut</button></form>`)}`,
+                ),
+            },
+        ]);
+        const forms = drafted.endpoints.filter(({ kind }) => kind === 'submit_form');
+        const said = forms.map(({ url, description, params = [] }) => [url, description?.split('.', 1)[0], params.map(({ name }) => name)]);
+        expect(said).to.deep.equal([
+            [`${SHOP}/ropes`, 'Tie a rope, the form of “Quay – Boat Shop”', ['berth', 'knot']],
+            [`${SHOP}/cuts`, 'Cut, the form of “Quay – Boat Shop”', ['knot']],
+        ]);
+        expect(report.dropped).to.deep.include({ what: 'Forms', why: 'they say neither where nor how they are sent: a script does that' });
+    });
+
     it('ignores menus, footers and choices of a form as lists', () => {
         const menu = TOPICS.map((topic) => `<li><a href="/${topic}">About ${topic}, a long text</a></li>`).join('');
         const options = TOPICS.map((topic) => `<option>${topic}</option>`).join('');
