@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBrowser, recordHar } from './browser.ts';
+import { FIFTH_APPLICATIONS } from './fifth-applications.ts';
 import { FOURTH_APPLICATIONS } from './fourth-applications.ts';
 import { keepRecording } from './kept-recordings.ts';
 import { LATER_APPLICATIONS } from './later-applications.ts';
@@ -28,7 +29,7 @@ interface Application {
     start(folder: string, port: number): { program: string; args: string[]; cwd?: string; env?: Record<string, string> };
 }
 
-const SHELL_APPLICATIONS = [...LATER_APPLICATIONS, ...FOURTH_APPLICATIONS];
+const SHELL_APPLICATIONS = [...LATER_APPLICATIONS, ...FOURTH_APPLICATIONS, ...FIFTH_APPLICATIONS];
 
 const node = (script: string, ...args: string[]) => ({ program: process.execPath, args: [join(npm, script), ...args] });
 
