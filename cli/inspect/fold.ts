@@ -14,14 +14,16 @@ import type { SiteTexts } from './site-texts.ts';
  * - if a PUT, PATCH or DELETE below a plural names it;
  * - if a page lists it by its name, beside another name with the same pages below it (`/harbour/tags`, `/lighthouse/tags`);
  * - if it is the name of a file below a value, beside other files with similar responses, or below another view of the same thing
- *   (`/log/{rev}/README`, `/diff/{rev}/README`).
+ *   (`/log/{rev}/README`, `/diff/{rev}/README`);
+ * - if a page lists it by its name and three views have it (`/log/README`, `/tree/README`, `/blame/README`).
  * Usual words of routes vary only among such files and in writes. What is found for one method applies to all methods.
  */
 export function foldGroups(groups: Iterable<Group>, { seen, texts }: { seen: SeenTexts; texts: SiteTexts }): Group[] {
     const all = [...groups];
     for (const origin of new Set(all.map((group) => group.origin))) {
         const own = all.filter((group) => group.origin === origin);
-        const evidence = { seen, listed: listedNames(texts, origin), files: new Map() };
+        const listed = listedNames(texts, origin);
+        const evidence = { seen, listed, viewed: namesBelowViews(own, listed), files: new Map() };
         foldBelow(own, 0, evidence);
     }
     return joinSame(all);
@@ -31,6 +33,8 @@ interface Evidence {
     seen: SeenTexts;
     /** Addresses whose last segment a page right above them shows as the text of a link. */
     listed: ReadonlySet<string>;
+    /** Addresses of listed names that several views have (`/log/README`, `/tree/README`). */
+    viewed: ReadonlySet<string>;
     /** The files that were found below a value, by the route of the thing that has them. */
     files: Map<string, Set<string>>;
 }
@@ -44,6 +48,24 @@ function listedNames({ links }: SiteTexts, origin: string): Set<string> {
         if (to.origin === origin && from.pathname.replace(/\/$/, '') === above && percentDecode(name) === text) names.add(path);
     }
     return names;
+}
+
+const MIN_SHARING = 3;
+
+/** Three views of one thing that have the same name below them, and a page that lists it by that name, say that it is no view itself. */
+function namesBelowViews(groups: readonly Group[], listed: ReadonlySet<string>): Set<string> {
+    const pages = groups.filter(({ method, sendings }) => method === 'GET' && sendings > 0);
+    const places = pages.flatMap((group) =>
+        group.segments.flatMap(({ core, form }, place) => {
+            const view = group.segments[place - 1];
+            if (form !== 'word' || view?.form !== 'word' || isPlural(view.core)) return [];
+            return [{ name: `${place < 2 ? '' : pathTo(group, place - 2)} ${core}`, path: pathTo(group, place) }];
+        }),
+    );
+    const byName = [...Map.groupBy(places, ({ name }) => name).values()].map((same) => new Set(same.map(({ path }) => path)));
+    return new Set(
+        byName.filter((paths) => paths.size >= MIN_SHARING && [...paths].some((path) => listed.has(path))).flatMap((paths) => [...paths]),
+    );
 }
 
 /** All `groups` have the same segments before `place`. */
@@ -81,7 +103,7 @@ function varyingWords(
     words: ReadonlyMap<string, readonly Group[]>,
     siblings: readonly Group[],
     place: number,
-    { seen, listed, files }: Evidence,
+    { seen, listed, viewed, files }: Evidence,
 ): Set<string> {
     const first = [...words.values()][0]?.[0] ?? siblings[0];
     const parent = parentOf(first, place);
@@ -114,6 +136,7 @@ function varyingWords(
     }
     for (const word of withSameParams(words, candidates, parent, place)) varying.add(word);
     for (const word of withSameViews(words, candidates, place, listed)) varying.add(word);
+    for (const word of candidates) if ((words.get(word) ?? []).some((group) => viewed.has(pathTo(group, place)))) varying.add(word);
     // At the root, a single word that also occurred as a value is weak evidence.
     const said = isRoot ? candidates.filter(wasValue) : [];
     for (const word of said)
@@ -185,7 +208,7 @@ const VERSION = /^(?:v\d{1,2}(?:\.\d{1,2})*|\d{1,2}(?:\.\d{1,2}){1,2})$/;
 
 /** Whether a word is part of routes on many sites. */
 function isUsual(word: string, place: number): boolean {
-    return isRouteWord(word) || (isApiRoot(word) && place < 3);
+    return (isRouteWord(word) && !isFileName(word)) || (isApiRoot(word) && place < 3);
 }
 
 function nameOf(piece: Piece | undefined): string {
@@ -245,10 +268,11 @@ function pathTo({ segments }: Group, place: number): string {
         .join('');
 }
 
-/** The reads below a word whose addresses continue with a word. */
+/** The pages below a word whose addresses continue with a word. Forms that nobody sent have no page. */
 function viewsOf(groups: readonly Group[], place: number): Map<string, Group> {
     const below = groups.filter(
-        ({ method, segments }) => method === 'GET' && segments[place + 1]?.form === 'word' && segments[place + 1]?.core !== '',
+        ({ method, sendings, segments }) =>
+            method === 'GET' && sendings > 0 && segments[place + 1]?.form === 'word' && segments[place + 1]?.core !== '',
     );
     return new Map(
         below.map((group) => [

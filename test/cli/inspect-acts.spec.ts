@@ -495,7 +495,8 @@ describe('routebook inspect distinguishes routes at one address', () => {
     });
 
     it('reads a word that a page lists, with the same pages below it as another one, as the name of a thing', async () => {
-        const view = (name: string) => `<html><body><main>${wide(name)}<p>Words of the page of ${name}.</p></main></body></html>`;
+        const branch = '<form method="get"><select name="branch"><option>main</option></select></form>';
+        const view = (name: string) => `<html><body>${branch}<main>${wide(name)}<p>Words of the page of ${name}.</p></main></body></html>`;
         const rows = ['harbour', 'tides'].map((name) => `<tr><td><a href="/${name}/">${name}</a></td><td>Words</td></tr>`).join('');
         const repositories = (list: string) => [
             { url: `${SHOP}/`, html: `<html><body><main><h1>Repositories</h1>${list}${wide('list')}</main></body></html>` },
@@ -517,6 +518,27 @@ describe('routebook inspect distinguishes routes at one address', () => {
             'GET /{name}/diff/{diff_id}/{name_2}',
         ]);
         expect(routesOf(await inspectCalls(repositories('')))).to.include.members(['GET /harbour/tags', 'GET /tides/tags']);
+    });
+
+    it('reads a name below three views, which a page lists, as the name of a file or page', async () => {
+        const html = (view: string, list = '') => `<html><body><main>${list}${wide(view)}<p>The ${view} of it.</p></main></body></html>`;
+        const links = ['README', 'harbour'].map((name) => `<li><a href="/view/${name}">${name}</a></li>`).join('');
+        const wiki = (list: string, views: readonly string[]) => [
+            { url: `${SHOP}/view/`, html: html('list', list) },
+            ...['README', 'harbour'].flatMap((name) =>
+                views.map((view) => ({ url: `${SHOP}/${view}/${name}`, html: html(`${view} ${name}`) })),
+            ),
+        ];
+        const found = async (list: string, views: readonly string[]) => routesOf(await inspectCalls(wiki(list, views)));
+        expect(await found(`<ul>${links}</ul>`, ['view', 'blame', 'source'])).to.have.members([
+            'GET /view/',
+            'GET /view/{view}',
+            'GET /blame/{blame}',
+            'GET /source/{source}',
+        ]);
+        const unlisted = await found('', ['view', 'blame', 'source']);
+        const ofThings = await found(`<ul>${links}</ul>`, ['view', 'boats', 'sails']);
+        for (const routes of [unlisted, ofThings]) expect(routes).to.include.members(['GET /view/README', 'GET /view/harbour']);
     });
 
     it('merges no kinds of things that have the same addresses and the same answers', async () => {
