@@ -1,4 +1,5 @@
 import { type ConnectionLog, watchConnection } from '../shared/platform/connection-log.ts';
+import type { Db } from '../shared/platform/db.ts';
 
 /** Work in the background. */
 export interface Repeated {
@@ -50,12 +51,80 @@ export function repeatOnDatabase(
     };
 }
 
-/** Work that waits in the database until it is due. */
-interface DueWork<Item> {
+/** How often a worker looks for due work, in milliseconds. */
+const LOOK_MS = 200;
+
+/** A kind of work that waits in the database until it is due. */
+interface DueKind {
     /** Name of the work in the log. */
     part: string;
-    /** How often to look for it, in milliseconds. */
-    lookMs: number;
+    /** Raw: a query whose one value is true if work is due. It finds the row by an index, in order: it runs all the time. */
+    due: string;
+    /** Ends soon after `isStopped()` returns true. */
+    work(isStopped: () => boolean): Promise<unknown>;
+}
+
+/** Looks for due work of several kinds. Stop the kinds first. */
+export interface DueLooks extends Repeated {
+    readonly log: ConnectionLog;
+    /** Starts `work` whenever it is due and does not run yet. */
+    add(kind: DueKind): Repeated;
+}
+
+interface Kind extends Pick<DueKind, 'due'> {
+    running?: Promise<void> | undefined;
+    start(): void;
+}
+
+/**
+ * One statement asks for all kinds that do not run (decision 30). It is planned each time: a kept plan of empty tables would read all of
+ * them once they are full.
+ */
+export function openDueLooks({ db, log }: { db: Db; log: ConnectionLog }, everyMs = LOOK_MS): DueLooks {
+    const status = watchConnection(log, 'due work');
+    const kinds = new Set<Kind>();
+    const looks = repeat(everyMs, async () => {
+        const asked = [...kinds].filter(({ running }) => running === undefined);
+        try {
+            const { rows } = await db.raw<{ rows: [Record<number, true | null>] }>(
+                `select ${asked.map(({ due }, place) => `(${due}) as "${place}"`).join(', ')}`,
+            );
+            status.up();
+            for (const [place, { start }] of asked.entries()) if (rows[0][place] === true) start();
+        } catch (error) {
+            status.down(error);
+        }
+    });
+    return {
+        log,
+        stop: looks.stop,
+        add({ part, due, work }) {
+            const ofWork = watchConnection(log, part);
+            const isStopped = () => !kinds.has(kind);
+            const kind: Kind = {
+                due,
+                start() {
+                    if (isStopped()) return;
+                    kind.running = work(isStopped)
+                        .then(ofWork.up, ofWork.down)
+                        .finally(() => {
+                            kind.running = undefined;
+                        });
+                },
+            };
+            kinds.add(kind);
+            return {
+                async stop() {
+                    kinds.delete(kind);
+                    await kind.running;
+                },
+            };
+        },
+    };
+}
+
+/** Items that wait in the database until they are due. */
+interface DueItems<Item> extends Omit<DueKind, 'work'> {
     /** Items that run at once. */
     concurrency: number;
     /** Claims the next due item for this process. */
@@ -67,27 +136,31 @@ interface DueWork<Item> {
 }
 
 /** Takes due items and runs them in parallel. Several processes may do this. */
-export function repeatDue<Item>(log: ConnectionLog, { part, lookMs, concurrency, take, run, about }: DueWork<Item>): Repeated {
+export function runDue<Item>(looks: DueLooks, { part, due, concurrency, take, run, about }: DueItems<Item>): Repeated {
     const running = new Set<Promise<unknown>>();
     const begin = (item: Item) => {
         const done = run(item)
-            .catch((error: unknown) => log.warn({ part, ...about(item), err: error }, `${part}: a run failed; it will be repeated`))
+            .catch((error: unknown) => looks.log.warn({ part, ...about(item), err: error }, `${part}: a run failed; it will be repeated`))
             .finally(() => running.delete(done));
         running.add(done);
     };
-    const looks = repeatOnDatabase(log, { part, everyMs: lookMs }, async (isStopped) => {
-        while (!isStopped()) {
-            if (running.size >= concurrency) await Promise.race(running);
-            else {
-                const item = await take();
-                if (item === undefined) break;
-                begin(item);
+    const takes = looks.add({
+        part,
+        due,
+        async work(isStopped) {
+            while (!isStopped()) {
+                if (running.size >= concurrency) await Promise.race(running);
+                else {
+                    const item = await take();
+                    if (item === undefined) break;
+                    begin(item);
+                }
             }
-        }
+        },
     });
     return {
         async stop() {
-            await looks.stop();
+            await takes.stop();
             await Promise.all(running);
         },
     };

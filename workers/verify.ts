@@ -1,6 +1,6 @@
 import type { App } from '../shared/app.ts';
-import { claimRun } from '../shared/store/registry/verification.ts';
-import { type Repeated, repeatDue } from './repeat.ts';
+import { claimRun, RUN_IS_DUE } from '../shared/store/registry/verification.ts';
+import { openDueLooks, type Repeated, runDue } from './repeat.ts';
 import { verifySite } from './verify/verify-site.ts';
 
 /** Concurrent runs of one process. Each is for a different domain and mostly idle. */
@@ -19,18 +19,20 @@ export interface VerifierOptions {
  */
 export function startVerifier(app: App, { paceMs = 1000, lookMs = 1000 }: VerifierOptions = {}): Repeated {
     const stopping = new AbortController();
-    const runs = repeatDue(app.log, {
+    const looks = openDueLooks(app, lookMs);
+    const runs = runDue(looks, {
         part: 'verification',
-        lookMs,
+        due: RUN_IS_DUE,
         concurrency: MAX_RUNS,
         take: () => claimRun(app.db),
         run: (run) => verifySite(app, run, { paceMs, signal: stopping.signal }),
         about: ({ registrable }) => ({ site: registrable }),
     });
     return {
-        stop() {
+        async stop() {
             stopping.abort();
-            return runs.stop();
+            await runs.stop();
+            await looks.stop();
         },
     };
 }

@@ -20,6 +20,7 @@ import { startJobs } from './jobs/job-turns.ts';
 import { startMonitors } from './monitors/watch-monitors.ts';
 import { createPaces } from './pace.ts';
 import { recordDeath } from './record-death.ts';
+import { openDueLooks } from './repeat.ts';
 import { runFetchJob } from './run-fetch-job.ts';
 import { createReader } from './select/reader.ts';
 import { startSpreadingEvents } from './spread-events.ts';
@@ -43,13 +44,15 @@ export interface OpenWorker {
 interface WorkerOptions extends ClaimCheckOptions {
     /** Whether the process that reads JSON starts before the first job. */
     isWarm?: boolean;
+    /** How often to look for due work. Only tests change it. */
+    lookMs?: number;
 }
 
 /**
  * Opens a worker, which takes fetch jobs.
  * @param options used only in tests: an unguarded connector shows that the guard's tests can fail
  */
-export async function openWorker(app: App, { isWarm = true, ...options }: WorkerOptions = {}): Promise<OpenWorker> {
+export async function openWorker(app: App, { isWarm = true, lookMs, ...options }: WorkerOptions = {}): Promise<OpenWorker> {
     const { connector } = options;
     const { config, metrics, log } = app;
     const id = newId('op').replace('op_', 'worker_');
@@ -62,7 +65,8 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
     });
     const tokenFetch = createGuardedFetch(rules, () => userAgent(app.publicUrl()));
     const grants = createGrants(app, tokenFetch);
-    const consents = startConsents(app, tokenFetch);
+    const looks = openDueLooks(app, lookMs);
+    const consents = startConsents(app, looks, tokenFetch);
     const tools = {
         loadEndpoint: (versionId: number, name: string) => loadEndpoint(app, versionId, name),
         markSent: (operation: string) => app.credits.markSent(operation),
@@ -86,12 +90,12 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
     const report = () =>
         app.fleet.report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });
     await untilReported(report);
-    const claimChecks = startClaimChecks(app, options);
-    const documents = startReadingDocuments(app, options);
-    const indexing = startIndexing(app);
+    const claimChecks = startClaimChecks(app, looks, options);
+    const documents = startReadingDocuments(app, looks, options);
+    const indexing = startIndexing(app, looks);
     const embedding = startEmbedding(app);
-    const spreading = startSpreadingEvents(app);
-    const deliveries = startDeliveries(app, options);
+    const spreading = startSpreadingEvents(app, looks);
+    const deliveries = startDeliveries(app, looks, options);
     const jobs = startJobs(
         {
             app,
@@ -99,9 +103,10 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
             fleetSlots: createFleetSlots(app),
             paceFor: tools.paceFor,
         },
+        looks,
         { all: config.workerConcurrency, live: () => consumer.inFlight(), lastLiveAt: () => lastLiveAt },
     );
-    const monitors = startMonitors(app, reader);
+    const monitors = startMonitors(app, looks, reader);
     const timer = setInterval(() => {
         metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
         metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());
@@ -127,6 +132,7 @@ export async function openWorker(app: App, { isWarm = true, ...options }: Worker
             await embedding?.stop();
             await spreading.stop();
             await deliveries.stop();
+            await looks.stop();
             await consumer.close();
             await reader.close();
             upstream.close();

@@ -1,22 +1,21 @@
 import type { App } from '../../shared/app.ts';
 import { describeApp } from '../../shared/domain/apps/describe-app.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
-import { keepDocument, takeDocument } from '../../shared/store/apps/apps.ts';
+import { DOCUMENT_IS_DUE, keepDocument, takeDocument } from '../../shared/store/apps/apps.ts';
 import { createGuardedFetch, type FetchBounds } from '../credentials/guarded-fetch.ts';
 import { type EgressConnector, egressRules } from '../egress.ts';
-import { type Repeated, repeatDue } from '../repeat.ts';
+import { type DueLooks, type Repeated, runDue } from '../repeat.ts';
 
-const LOOK_MS = 200;
 const MAX = 16;
 const BOUNDS: FetchBounds = { timeoutMs: 5000, answerBytes: 64 * 1024 };
 
 /** Reads requested Client ID Metadata Documents through the egress guard. */
-export function startReadingDocuments(app: App, { connector }: { connector?: EgressConnector } = {}): Repeated {
+export function startReadingDocuments(app: App, looks: DueLooks, { connector }: { connector?: EgressConnector } = {}): Repeated {
     const { db } = app;
     const ask = createGuardedFetch(egressRules(app.config), () => userAgent(app.publicUrl()), BOUNDS, connector);
-    const reads = repeatDue(app.log, {
+    const reads = runDue(looks, {
         part: 'app documents',
-        lookMs: LOOK_MS,
+        due: DOCUMENT_IS_DUE,
         concurrency: MAX,
         take: () => takeDocument(db),
         run: async ({ appId }) => keepDocument(db, appId, await read(ask, appId)),

@@ -1,8 +1,8 @@
 import type { App } from '../../shared/app.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
-import { type DueCheck, endCheck, type ProofFound, takeDueCheck } from '../../shared/store/registry/claims.ts';
+import { CHECK_IS_DUE, type DueCheck, endCheck, type ProofFound, takeDueCheck } from '../../shared/store/registry/claims.ts';
 import { type EgressConnector, egressRules } from '../egress.ts';
-import { type Repeated, repeatDue } from '../repeat.ts';
+import { type DueLooks, type Repeated, runDue } from '../repeat.ts';
 import { createFileReader, type FileReader } from './read-file.ts';
 import { readTxt } from './read-txt.ts';
 
@@ -11,20 +11,18 @@ const MAX_LOOKUPS = 32;
 
 export interface ClaimCheckOptions {
     connector?: EgressConnector;
-    /** How often to check for due claims. Only tests change it. */
-    lookMs?: number;
 }
 
 /**
  * Starts the checks of due claims: requested checks and repeated proofs. It checks DNS and the file in parallel. Every worker process may
  * run it; the store gives each claim to one process.
  */
-export function startClaimChecks(app: App, { connector, lookMs = 500 }: ClaimCheckOptions = {}): Repeated {
-    const { config, db, log } = app;
+export function startClaimChecks(app: App, looks: DueLooks, { connector }: ClaimCheckOptions = {}): Repeated {
+    const { config, db } = app;
     const files = createFileReader(egressRules(config), () => userAgent(app.publicUrl()), connector);
-    const checks = repeatDue(log, {
+    const checks = runDue(looks, {
         part: 'claims',
-        lookMs,
+        due: CHECK_IS_DUE,
         concurrency: MAX_LOOKUPS,
         take: () => takeDueCheck(db),
         run: async (due) => endCheck(db, due.claimId, await lookUp(app, files, due)),

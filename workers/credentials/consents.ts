@@ -4,25 +4,24 @@ import { strayProblem } from '../../shared/domain/connections/oauth-clients.ts';
 import { type Grant, hintOf } from '../../shared/domain/connections/secret.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { openPlaced, sealSecret } from '../../shared/store/connections/sealing.ts';
-import { type Repeated, repeatDue } from '../repeat.ts';
+import { type DueLooks, type Repeated, runDue } from '../repeat.ts';
 import { openTokenServer, refusalCode } from './token-server.ts';
 
-const LOOK_MS = 200;
 const MAX = 16;
 
 /** Exchanges authorization codes for tokens, and revokes the grants of deleted connections. */
-export function startConsents(app: App, fetch: CustomFetch): Repeated {
-    const exchanges = repeatDue(app.log, {
+export function startConsents(app: App, looks: DueLooks, fetch: CustomFetch): Repeated {
+    const exchanges = runDue(looks, {
         part: 'consents',
-        lookMs: LOOK_MS,
+        due: store.FLOW_IS_DUE,
         concurrency: MAX,
         take: () => store.takeDueFlow(app.db),
         run: (flow) => exchange(app, fetch, flow),
         about: ({ site }) => ({ site }),
     });
-    const revocations = repeatDue(app.log, {
+    const revocations = runDue(looks, {
         part: 'revocations',
-        lookMs: LOOK_MS,
+        due: store.REVOCATION_IS_DUE,
         concurrency: MAX,
         take: () => store.takeRevocation(app.db),
         run: (revocation) => revoke(app, fetch, revocation),

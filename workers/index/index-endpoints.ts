@@ -2,22 +2,25 @@ import type { App } from '../../shared/app.ts';
 import { type IndexedPackage, indexPackage } from '../../shared/domain/find/index-package.ts';
 import { shippedPhrases } from '../../shared/platform/phrases.ts';
 import { createSideThread } from '../../shared/platform/side-thread.ts';
-import { type Indexing, indexNextSite } from '../../shared/store/registry/endpoint-index.ts';
-import { type Repeated, repeatOnDatabase } from '../repeat.ts';
+import { type Indexing, indexNextSite, SITE_WAITS } from '../../shared/store/registry/endpoint-index.ts';
+import type { DueLooks, Repeated } from '../repeat.ts';
 
-const LOOK_MS = 500;
 /** Indexing a smaller package takes less time than starting a thread, about 2 ms. */
 const SMALL_CHARACTERS = 64 * 1024;
 
 /** Indexes the endpoints of sites with a new latest version, one site after the other. Every worker may run it. */
-export function startIndexing({ db, log }: App): Repeated {
+export function startIndexing({ db, log }: App, looks: DueLooks): Repeated {
     const indexing: Indexing = {
         describe,
         onFault: (site, error) =>
             log.warn({ part: 'endpoint index', site, err: error }, 'the endpoints of a site could not be indexed; this is tried again'),
     };
-    return repeatOnDatabase(log, { part: 'endpoint index', everyMs: LOOK_MS }, async (isStopped) => {
-        while (!isStopped() && (await indexNextSite(db, indexing)));
+    return looks.add({
+        part: 'endpoint index',
+        due: SITE_WAITS,
+        async work(isStopped) {
+            while (!isStopped() && (await indexNextSite(db, indexing)));
+        },
     });
 }
 

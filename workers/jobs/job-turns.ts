@@ -1,19 +1,19 @@
 import type { App } from '../../shared/app.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { watchConnection } from '../../shared/platform/connection-log.ts';
-import { claimJobs } from '../../shared/store/jobs/claims.ts';
-import { sweepDrafts } from '../../shared/store/jobs/drafts.ts';
-import { type AttemptEnd, endCancelling, expireJobs, type HoldEnd, type LostJob, reapJobs } from '../../shared/store/jobs/ends.ts';
-import { sweepJobs } from '../../shared/store/jobs/retention.ts';
+import { claimJobs, JOB_IS_QUEUED } from '../../shared/store/jobs/claims.ts';
+import { DRAFTS_ARE_OLD, sweepDrafts } from '../../shared/store/jobs/drafts.ts';
+import * as ends from '../../shared/store/jobs/ends.ts';
+import { jobsAreOld, sweepJobs } from '../../shared/store/jobs/retention.ts';
 import { sealError } from '../../shared/store/jobs/sealed.ts';
-import { type Repeated, repeat } from '../repeat.ts';
+import { type DueLooks, openDueLooks, type Repeated, repeat } from '../repeat.ts';
 import { createJobWindow, watchLoopDelay } from './job-window.ts';
 import type { JobTools } from './run-queued-job.ts';
 import { BEAT_MS, createRunningJobs } from './running-jobs.ts';
 import { openAttempts } from './slice.ts';
 
-/** How often to claim jobs, in milliseconds. */
-const LOOK_MS = 200;
+/** How often the window adapts, in milliseconds. */
+const ADAPT_MS = 200;
 /** Maximum number of jobs of one claim. */
 const MAX = 50;
 
@@ -28,7 +28,7 @@ export interface Slots {
  * Claims due jobs and runs them in slots that live calls leave free, and fewer of them while they would slow live calls down. Live calls
  * have their own slots and never wait for a job. Each second it renews leases, takes jobs back from dead workers and expires jobs.
  */
-export function startJobs(tools: Omit<JobTools, 'attempts'>, slots: Slots): Repeated {
+export function startJobs(tools: Omit<JobTools, 'attempts'>, looks: DueLooks, slots: Slots): Repeated {
     const { app } = tools;
     const status = watchConnection(app.log, 'jobs');
     const loop = watchLoopDelay();
@@ -62,20 +62,16 @@ export function startJobs(tools: Omit<JobTools, 'attempts'>, slots: Slots): Repe
         return () => work().catch(status.down);
     }
 
-    const looks = repeat(LOOK_MS, () => {
-        window.adapt(performance.now() - slots.lastLiveAt());
-        return claims.now();
-    });
+    const adapting = repeat(ADAPT_MS, async () => window.adapt(performance.now() - slots.lastLiveAt()));
+    const claiming = looks.add({ part: 'jobs', due: JOB_IS_QUEUED, work: claims.now });
     // Leases have a timer of their own, since the other work may take longer than a lease.
     const renewals = repeat(BEAT_MS, logged(running.renewLeases));
-    const care = repeat(
-        BEAT_MS,
-        logged(() => careForJobs(app)),
-    );
+    const care = careForJobs(app);
     return {
         async stop() {
             isStopped = true;
-            await looks.stop();
+            await claiming.stop();
+            await adapting.stop();
             loop.stop();
             await claims.idle();
             await running.ended();
@@ -85,21 +81,35 @@ export function startJobs(tools: Omit<JobTools, 'attempts'>, slots: Slots): Repe
 }
 
 /** Takes jobs back from dead workers, expires jobs, and deletes expired data. */
-async function careForJobs(app: App): Promise<void> {
+function careForJobs(app: App): Repeated {
     const { db, log, config } = app;
-    const begun = await reapJobs(db, (job, hold) => afterDeath(app, job, hold));
-    if (begun > 0) log.warn({ part: 'jobs', jobs: begun }, 'a worker died while running jobs');
-    await expireJobs(db);
-    await endCancelling(db);
-    await sweepJobs(db, config.resultsKeepDays);
-    await sweepDrafts(db);
+    const looks = openDueLooks(app, BEAT_MS);
+    const kinds = [
+        { part: 'lost jobs', due: ends.JOB_IS_LOST, work: takeBack },
+        { part: 'late jobs', due: ends.JOB_EXPIRES, work: () => ends.expireJobs(db) },
+        { part: 'cancelled batches', due: ends.BATCH_IS_CANCELLING, work: () => ends.endCancelling(db) },
+        { part: 'old jobs', due: jobsAreOld(config.resultsKeepDays), work: () => sweepJobs(db, config.resultsKeepDays) },
+        { part: 'old drafts', due: DRAFTS_ARE_OLD, work: () => sweepDrafts(db) },
+    ].map(looks.add);
+
+    async function takeBack(): Promise<void> {
+        const begun = await ends.reapJobs(db, (job, hold) => afterDeath(app, job, hold));
+        if (begun > 0) log.warn({ part: 'jobs', jobs: begun }, 'a worker died while running jobs');
+    }
+
+    return {
+        async stop() {
+            await Promise.all(kinds.map((kind) => kind.stop()));
+            await looks.stop();
+        },
+    };
 }
 
 /**
  * A write marked as sent may have reached its site, so its job ends. Other jobs get another attempt; the second death of a worker ends
  * them.
  */
-async function afterDeath({ secrets }: App, { effect, deaths }: LostJob, { marked }: HoldEnd): Promise<AttemptEnd> {
+async function afterDeath({ secrets }: App, { effect, deaths }: ends.LostJob, { marked }: ends.HoldEnd): Promise<ends.AttemptEnd> {
     if (effect === 'write' && marked) return { status: 'failed', code: 'OUTCOME_UNKNOWN', error: await sealError(secrets, {}) };
     const message = 'The worker that ran this job died.';
     const failure = { code: 'DEADLINE_EXCEEDED', error: await sealError(secrets, { message }) };

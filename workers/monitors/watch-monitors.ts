@@ -1,13 +1,12 @@
 import type { App } from '../../shared/app.ts';
 import { PLANS } from '../../shared/domain/accounts/plans.ts';
 import { pauseSurplus } from '../../shared/store/monitors/monitors.ts';
-import { takeDueMonitor, takeEndedRun } from '../../shared/store/monitors/runs.ts';
-import { type Repeated, repeatDue, repeatOnDatabase } from '../repeat.ts';
+import { MONITOR_IS_DUE, RUN_HAS_ENDED, takeDueMonitor, takeEndedRun } from '../../shared/store/monitors/runs.ts';
+import { type DueLooks, type Repeated, repeatOnDatabase, runDue } from '../repeat.ts';
 import type { Reader } from '../select/reader.ts';
 import { beginDueRun } from './begin-due-run.ts';
 import { endRun } from './end-run.ts';
 
-const LOOK_MS = 500;
 /** Runs that one process starts concurrently, and runs that it ends. Each uses one or two database connections. */
 const MAX = 4;
 /** How often the limits of plans are enforced. */
@@ -19,20 +18,20 @@ const monitorsOfPlans = Object.fromEntries(Object.entries(PLANS).map(([plan, { m
  * Starts due runs of monitors and ends runs whose jobs have ended. Every worker does this; each monitor is claimed by one. If a worker
  * fails, the monitor is claimed again when its claim expires.
  */
-export function startMonitors(app: App, reader: Reader): Repeated {
+export function startMonitors(app: App, looks: DueLooks, reader: Reader): Repeated {
     const { db, log } = app;
     const about = ({ monitorId }: { monitorId: string }) => ({ monitor_id: monitorId });
-    const ends = repeatDue(log, {
+    const ends = runDue(looks, {
         part: 'monitor-ends',
-        lookMs: LOOK_MS,
+        due: RUN_HAS_ENDED,
         concurrency: MAX,
         take: () => takeEndedRun(db),
         run: (run) => endRun(app, reader, run),
         about,
     });
-    const begins = repeatDue(log, {
+    const begins = runDue(looks, {
         part: 'monitors',
-        lookMs: LOOK_MS,
+        due: MONITOR_IS_DUE,
         concurrency: MAX,
         take: () => takeDueMonitor(db),
         run: (monitor) => beginDueRun(app, monitor),

@@ -6,15 +6,14 @@ import * as queue from '../../shared/store/events/delivery-queue.ts';
 import { disableWebhooks } from '../../shared/store/events/disable-webhooks.ts';
 import { warnOfFailing } from '../../shared/store/events/webhooks.ts';
 import type { EgressConnector } from '../egress.ts';
-import { type Repeated, repeat } from '../repeat.ts';
+import { type DueLooks, type Repeated, repeat } from '../repeat.ts';
 import { createHostLines, type HostLines, type SendEnd } from './host-lines.ts';
 import { openDeliverySender } from './send-delivery.ts';
 
 type DueDelivery = queue.DueDelivery;
 
 const TURN_MS = 100;
-/** How often free hosts are leased and leases are renewed; much shorter than a lease. */
-const LOOK_MS = 250;
+/** How often leases are renewed; much shorter than a lease. */
 const RENEW_MS = 1500;
 const MAX_HOSTS = 500;
 /** A worker with MAX_HOSTS hosts releases at most so many at a time, all of whose deliveries have to wait. */
@@ -29,14 +28,23 @@ const GONE = 410;
  * Sends due deliveries. Every worker does this. Each host belongs to one worker while deliveries wait for it, so that its limits hold.
  * Nothing is written before a request: if a worker dies, no delivery is lost, but unrecorded ones are sent again.
  */
-export function startDeliveries(app: App, { connector }: { connector?: EgressConnector } = {}): Repeated {
+export function startDeliveries(app: App, looks: DueLooks, { connector }: { connector?: EgressConnector } = {}): Repeated {
     const { db } = app;
     const holder = newId('op');
     const status = watchConnection(app.log, 'webhooks');
     const sender = openDeliverySender(app, { connector, onError: status.down });
     const ended: { attempt: queue.Attempt; isGone: boolean }[] = [];
     const lines: HostLines = createHostLines((delivery) => send(delivery));
-    const isDue = { look: every(LOOK_MS), renew: every(RENEW_MS) };
+    const isRenewalDue = every(RENEW_MS);
+    let areHostsDue = false;
+    // Hosts are taken in a turn, because a renewal at the same time would drop them.
+    const hosts = looks.add({
+        part: 'webhooks',
+        due: queue.HOST_IS_DUE,
+        async work() {
+            areHostsDue = true;
+        },
+    });
 
     async function send(delivery: DueDelivery): Promise<SendEnd> {
         const { deliveryId, webhookId, attempts } = delivery;
@@ -72,8 +80,9 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
     }
 
     async function renewAndTakeHosts(): Promise<void> {
-        if (isDue.renew() && lines.hosts().length > 0) lines.keep(await queue.renewHosts(db, holder, lines.hosts()));
-        if (!isDue.look()) return;
+        if (isRenewalDue() && lines.hosts().length > 0) lines.keep(await queue.renewHosts(db, holder, lines.hosts()));
+        if (!areHostsDue) return;
+        areHostsDue = false;
         // Without this, many failing or paced receivers would keep all others waiting.
         if (lines.hosts().length >= MAX_HOSTS) await release(lines.heldUp().slice(0, MAX_RELEASED));
         if (lines.hosts().length < MAX_HOSTS) lines.take(await queue.takeHosts(db, holder, MAX_HOSTS - lines.hosts().length));
@@ -102,6 +111,7 @@ export function startDeliveries(app: App, { connector }: { connector?: EgressCon
     });
     return {
         async stop() {
+            await hosts.stop();
             await turns.stop();
             lines.stop();
             const late = setTimeout(sender.abort, LAST_MS);

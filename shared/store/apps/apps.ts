@@ -44,11 +44,17 @@ export async function askForDocument(db: Db, appId: string): Promise<void> {
         .merge({ asked_at: now(db) });
 }
 
+/** Raw: requested documents that no worker is reading. */
+const REQUESTED = `from apps where asked_at is not null and (began_at is null or began_at < app_now() - ${LEASE})`;
+
+/** Raw: whether a document is requested. */
+export const DOCUMENT_IS_DUE = `select true ${REQUESTED} order by asked_at limit 1`;
+
 /** Claims the oldest requested document; undefined if there is none. */
 export async function takeDocument(db: Db): Promise<{ appId: string } | undefined> {
     const { rows } = await db.raw<{ rows: { appId: string }[] }>(`
         update apps set began_at = app_now() where id = (
-            select id from apps where asked_at is not null and (began_at is null or began_at < app_now() - ${LEASE})
+            select id ${REQUESTED}
             order by asked_at, id limit 1 for update skip locked)
         returning id as "appId"`);
     return rows[0];

@@ -86,6 +86,9 @@ export async function dropFlow(db: Db, stateHash: Buffer): Promise<boolean> {
     return (await db('oauth_flows').where({ state_hash: stateHash, status: 'open' }).delete()) === 1;
 }
 
+/** Raw: whether a consent waits. */
+export const FLOW_IS_DUE = "select true from oauth_flows where status = 'due' order by created_at limit 1";
+
 /** Takes a consent whose code a worker has to exchange. A code works once, so there is no retry. */
 export async function takeDueFlow(db: Db): Promise<Flow | undefined> {
     const due = db('oauth_flows').where({ status: 'due' }).orderBy('created_at').limit(1).forUpdate().skipLocked();
@@ -214,6 +217,9 @@ export interface Revocation extends SealedPlace {
     entry: PackageAuth;
     sealed: Buffer;
 }
+
+/** Raw: whether a revocation waits. */
+export const REVOCATION_IS_DUE = 'select true from oauth_revocations limit 1';
 
 /** Takes a revocation. It is attempted only once. */
 export async function takeRevocation(db: Db): Promise<Revocation | undefined> {

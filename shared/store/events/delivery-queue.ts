@@ -10,12 +10,17 @@ import { ago, type Db } from '../../platform/db.ts';
 /** How long a lease of a host lasts without renewal. */
 const HELD = "interval '5 seconds'";
 
+/** Raw: hosts that have due deliveries and no holder. */
+const FREE_HOSTS = 'from webhook_hosts where due_at <= app_now() and (holder is null or held_until < app_now())';
+
+/** Raw: whether a host can be taken. */
+export const HOST_IS_DUE = `select true ${FREE_HOSTS} order by due_at limit 1`;
+
 /** Raw: `skip locked`. All statements that lock several hosts lock them in the order of their names. */
 const TAKE_HOSTS = `
     update webhook_hosts h set holder = :holder, held_until = app_now() + ${HELD}
     from (
-        select host from webhook_hosts
-        where due_at <= app_now() and (holder is null or held_until < app_now())
+        select host ${FREE_HOSTS}
         order by due_at limit :limit for update skip locked
     ) free where h.host = free.host
     returning h.host`;

@@ -69,6 +69,9 @@ const SPREAD = `
     )
     select (select count(*) from taken)::integer as events, (select count(*) from told)::integer as deliveries`;
 
+/** Raw: whether an event has no position yet. */
+export const EVENT_WAITS = 'select true from events where position is null order by at limit 1';
+
 /**
  * Assigns positions to the oldest events without one and creates their deliveries. Only one process at a time does this, so that positions
  * are committed in order and readers of the feed miss none. Undefined if another process is doing it.

@@ -75,13 +75,16 @@ const dueOf = (ofLine: string) => `
     ) j`;
 
 /**
- * Raw: whether any job is queued. An idle worker asks for jobs five times a second, and the statement that claims them takes ten times as
- * long to plan. The query uses the order of an index, so that a server without statistics reads the index too.
+ * Raw: whether any job is queued. The statement that claims jobs takes ten times as long. The query uses the order of an index, so that a
+ * server without statistics reads the index too. It is no EXISTS, which ignores the order.
  */
 const ANY_QUEUED = `(
-    exists (select from jobs where finished_at is null and operation is null and batch_id is null order by account_id, due_at, number limit 1)
+    (select true from jobs where finished_at is null and operation is null and batch_id is null order by account_id, due_at, number limit 1)
+        is not null
     or exists (select from batches where finished_at is null and queued > 0)
 )`;
+
+export const JOB_IS_QUEUED = `select ${ANY_QUEUED}`;
 
 interface Lock {
     won: boolean;

@@ -112,6 +112,9 @@ export function openDrafts(db: Db, all: OfAll, mayKeep: (more: JobBounds) => Pro
     };
 }
 
+/** Raw: whether there are drafts of processes that died. */
+export const DRAFTS_ARE_OLD = `select true from batch_drafts where created_at < app_now() - interval '${ABANDONED}' order by created_at limit 1`;
+
 /** Deletes drafts of processes that died. */
 export async function sweepDrafts(db: Db): Promise<void> {
     await db('batch_drafts').where('created_at', '<', ago(db, ABANDONED)).delete();

@@ -97,6 +97,9 @@ export interface LostJob {
     deaths: number;
 }
 
+/** Raw: whether a worker has lost a job. The order is that of the index of claimed jobs. */
+export const JOB_IS_LOST = 'select true from jobs where operation is not null and lease_until <= fleet_now() order by number limit 1';
+
 /**
  * Takes jobs back from dead workers. Jobs that had not started hold nothing, and wait again. For the others, `decide` returns what happens.
  * What they held is released, because a charge would already have ended them.
@@ -127,6 +130,12 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
     }
     return begun;
 }
+
+/** Raw: whether a job or a batch with queued items expires. The condition on the number selects the index (migrations/330_jobs.ts). */
+export const JOB_EXPIRES = `select true where
+    (select true from batches where finished_at is null and expires_at <= app_now() and queued > 0 order by account_id limit 1)
+    or (select true from jobs where batch_id is null and finished_at is null and operation is null and number > 0 and expires_at <= app_now()
+        order by expires_at limit 1)`;
 
 /** Expires up to `limit` jobs, and the items of at most one batch. A job that had an attempt keeps the failure of that attempt. */
 export async function expireJobs(db: Db, limit = 500): Promise<number> {
@@ -163,6 +172,10 @@ export async function expireJobs(db: Db, limit = 500): Promise<number> {
         return open.length;
     });
 }
+
+/** Raw: whether the cancellation of a batch was interrupted. */
+export const BATCH_IS_CANCELLING =
+    "select true from batches where status = 'cancelling' and finished_at is null and queued > 0 order by account_id limit 1";
 
 /** Finishes an interrupted cancellation of a batch. */
 export async function endCancelling(db: Db): Promise<void> {

@@ -8,8 +8,20 @@ const ROW_DAYS = 90;
 const MIN_AGE = '24 hours';
 
 const OUT = { request: null, result: null };
+/** Raw: an account or batch without a row counts as waiting longest. After a day that is true anyway. */
+const OLD_TURN = "served_at < fleet_now() - interval '1 day'";
 /** Raw: the job has or had a result. */
 const EXPIRED = 'result_expired or result is not null';
+
+/** Raw: whether `sweepJobs` has anything to delete. */
+export function jobsAreOld(days: number): string {
+    const ended = (ofDays: number) => `finished_at < app_now() - ${ofDays} * interval '1 day'`;
+    return `select true where
+        (select true from jobs where ${ended(days)} and request is not null order by finished_at limit 1)
+        or (select true from jobs where ${ended(ROW_DAYS)} order by finished_at limit 1)
+        or (select true from batches where ${ended(ROW_DAYS)} order by finished_at limit 1)
+        or exists (select from job_turns where ${OLD_TURN})`;
+}
 
 /**
  * Deletes params and results that are older than `days`, and rows that are older than 90 days. Any process may run it, also concurrently.
@@ -27,8 +39,7 @@ export async function sweepJobs(db: Db, days: number): Promise<void> {
             .delete();
     });
     await db('batches').whereRaw("finished_at < app_now() - ? * interval '1 day'", [ROW_DAYS]).delete();
-    // An account or batch without a row counts as waiting longest. After a day that is true anyway.
-    await db('job_turns').whereRaw("served_at < fleet_now() - interval '1 day'").delete();
+    await db('job_turns').whereRaw(OLD_TURN).delete();
 }
 
 /** Locks the jobs that ended first and at least `days` days ago, and their accounts. Returns their ids. */

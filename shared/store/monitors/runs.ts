@@ -13,6 +13,9 @@ const DAY_BEGAN = "date_trunc('day', app_now() at time zone 'UTC') at time zone 
 /** A monitor that this worker has claimed to start a run. */
 export type DueMonitor = MonitorRow & { claim: string };
 
+/** Raw: whether a monitor is due. */
+export const MONITOR_IS_DUE = `select true from monitors where next_run_at <= app_now() and ${FREE} order by next_run_at limit 1`;
+
 /** Claims the monitor that has been due longest, so that no other worker gets it. */
 export async function takeDueMonitor(db: Db): Promise<DueMonitor | undefined> {
     return db.transaction(async (trx) => {
@@ -118,14 +121,20 @@ export interface EndedRun {
     creditsUsed: number | null;
 }
 
+/** Raw: runs whose jobs have ended, and that no worker ends. */
+const ENDED = `from monitor_runs r left join jobs j using (job_id)
+            where r.status = 'running' and (j.job_id is null or j.status not in ('queued', 'running'))
+                  and (r.claimed_until is null or r.claimed_until <= fleet_now())`;
+
+/** Raw: whether the job of a run has ended. The order is that of the index of running runs. */
+export const RUN_HAS_ENDED = `select true ${ENDED} order by r.monitor_id limit 1`;
+
 /** Claims a run whose job has ended. */
 export async function takeEndedRun(db: Db): Promise<EndedRun | undefined> {
     const claim = newId('op');
     const { rows } = await db.raw<{ rows: EndedRun[] }>(
         `with ended as (
-            select r.run_id from monitor_runs r left join jobs j using (job_id)
-            where r.status = 'running' and (j.job_id is null or j.status not in ('queued', 'running'))
-                  and (r.claimed_until is null or r.claimed_until <= fleet_now())
+            select r.run_id ${ENDED}
             order by r.number limit 1 for update of r skip locked
         ), taken as (
             update monitor_runs r set claim = ?, claimed_until = ${CLAIM} from ended where r.run_id = ended.run_id returning r.*

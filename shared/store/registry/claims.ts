@@ -174,12 +174,18 @@ export interface DueCheck {
 /** An older `began_at` is void, because its worker died. A check takes much less time. */
 const LEASE = "interval '20 seconds'";
 
+/** Raw: due claims of accounts without a running check. */
+const DUE = `from claims due
+        where due.due_at <= app_now() and (due.began_at is null or due.began_at < app_now() - ${LEASE})
+          and not exists (select from claims running where running.account_id = due.account_id and running.began_at >= app_now() - ${LEASE})`;
+
+/** Raw: whether a check is due. */
+export const CHECK_IS_DUE = `select true ${DUE} order by due.due_at limit 1`;
+
 /** Raw: takes the lease of a check in one statement, which skips rows that another worker takes. */
 const TAKE_DUE = `
     update claims c set began_at = app_now() where c.id = (
-        select due.id from claims due
-        where due.due_at <= app_now() and (due.began_at is null or due.began_at < app_now() - ${LEASE})
-          and not exists (select from claims running where running.account_id = due.account_id and running.began_at >= app_now() - ${LEASE})
+        select due.id ${DUE}
         order by due.due_at, due.id limit 1 for update skip locked)
     returning c.id as "claimId", c.registrable, c.token,
               exists (select from domains d where d.registrable = c.registrable and d.blocked_at is not null) as "isBlocked"`;

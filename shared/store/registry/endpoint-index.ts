@@ -15,6 +15,9 @@ export interface Indexing {
     onFault(site: string, error: unknown): void;
 }
 
+/** Raw: whether a site is queued. */
+export const SITE_WAITS = 'select true from sites_to_index order by id limit 1';
+
 /**
  * Indexes one queued site. Resolves with whether there was one. Any number of processes may run it; each takes a different site. A site
  * that cannot be indexed moves to the end of the queue.

@@ -62,6 +62,17 @@ export async function requestRun(db: Db, site: string): Promise<void> {
         .merge({ due_at: now(db), attempts: 0 });
 }
 
+/** Raw: due runs of sites that are not blocked and whose domain may have one. */
+const DUE = `from verifications n
+        join sites s on s.site = n.site
+        join versions v on v.id = s.latest_version_id
+        join domains d on d.registrable = s.registrable
+        where n.due_at <= app_now() and not d.is_blocked
+              and (d.verification_began_at is null or d.verification_began_at <= app_now() - ${EVERY})`;
+
+/** Raw: whether a run is due. */
+export const RUN_IS_DUE = `select true ${DUE} order by n.due_at limit 1`;
+
 /** Raw: takes the lease of a run in one statement, which skips rows that another worker takes. */
 const CLAIM_RUN = `
     with busy as materialized (
@@ -70,15 +81,8 @@ const CLAIM_RUN = `
         where n.ended_at is null and n.run > 0 and n.began_at > app_now() - ${EVERY}
         group by v.published_by_account
     ), due as materialized (
-        select n.site, d.registrable, n.findings
-        from verifications n
-        join sites s on s.site = n.site
-        join versions v on v.id = s.latest_version_id
-        join domains d on d.registrable = s.registrable
-        left join busy b on b.account = v.published_by_account
-        where n.due_at <= app_now() and not d.is_blocked
-              and (d.verification_began_at is null or d.verification_began_at <= app_now() - ${EVERY})
-        order by coalesce(b.runs, 0), n.due_at limit 1
+        select n.site, d.registrable, n.findings ${DUE}
+        order by coalesce((select b.runs from busy b where b.account = v.published_by_account), 0), n.due_at limit 1
         for update of n, d skip locked
     ), turn as (
         update domains d set verification_began_at = app_now() from due where d.registrable = due.registrable

@@ -1,0 +1,135 @@
+import { expect } from 'chai';
+import { type App, openApp } from '../../shared/app.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
+import { createLog } from '../../shared/platform/log.ts';
+import { type DueLooks, openDueLooks } from '../../workers/repeat.ts';
+import { type OpenWorker, openWorker } from '../../workers/worker.ts';
+import { eventually } from '../support/eventually.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const silent = createLog('silent', { write() {} });
+
+describe('work that waits in the database', () => {
+    describe('of several kinds', () => {
+        let database: TestDatabase;
+        let db: Db;
+        let looks: DueLooks;
+        let asked: string[];
+        let messages: string[];
+
+        beforeEach(async () => {
+            database = await createTestDatabase();
+            db = openDb({ url: database.url });
+            asked = [];
+            messages = [];
+            db.client.on('query', ({ sql }: { sql: string }) => void asked.push(sql));
+            const log = createLog('info', {
+                write: (line: string) => void messages.push((JSON.parse(line) as { message: string }).message),
+            });
+            looks = openDueLooks({ db, log }, 10);
+        });
+
+        afterEach(async () => {
+            await looks.stop();
+            await db.destroy();
+            await database.drop();
+        });
+
+        const until = (isRight: () => boolean) => eventually(async () => isRight(), Boolean);
+        /** Waits for this number of further looks. */
+        const moreLooks = (count: number) => {
+            const before = asked.length;
+            return until(() => asked.length >= before + count);
+        };
+
+        it('is begun where it is due, and asked for in one statement', async () => {
+            const begun: string[] = [];
+            looks.add({ part: 'due', due: 'select true', work: async () => begun.push('due') });
+            looks.add({ part: 'empty', due: 'select true where false', work: async () => begun.push('empty') });
+            looks.add({ part: 'later', due: 'select false', work: async () => begun.push('later') });
+            await until(() => begun.length >= 5);
+            expect(new Set(begun)).to.deep.equal(new Set(['due']));
+            expect(asked.filter((sql) => !/select true where false.*select false/.test(sql))).to.deep.equal([]);
+        });
+
+        it('is not begun twice at once, and does not hold up other kinds', async () => {
+            const end = Promise.withResolvers<void>();
+            const begun = { long: 0, short: 0 };
+            const long = looks.add({
+                part: 'long',
+                due: 'select true',
+                work: () => {
+                    begun.long++;
+                    return end.promise;
+                },
+            });
+            looks.add({ part: 'short', due: 'select true', work: async () => void begun.short++ });
+            await until(() => begun.long > 0);
+            const { short } = begun;
+            await until(() => begun.short >= short + 5);
+            expect(begun.long).to.equal(1);
+
+            const stopping = long.stop();
+            expect(await Promise.race([stopping.then(() => 'stopped'), moreLooks(2).then(() => 'waits')])).to.equal('waits');
+            end.resolve();
+            await stopping;
+            await moreLooks(3);
+            expect(begun.long).to.equal(1);
+        });
+
+        it('is found again after an outage, which is logged once', async () => {
+            let begun = 0;
+            looks.add({ part: 'flags', due: 'select true from flags', work: async () => void begun++ });
+            await moreLooks(5);
+            expect(messages).to.deep.equal(['due work: does not work at the moment']);
+            await db.raw('create table flags as select 1');
+            await until(() => begun > 0);
+            expect(messages).to.deep.equal(['due work: does not work at the moment', 'due work: works again']);
+        });
+
+        it('is done again where it failed, while other kinds go on', async () => {
+            let tries = 0;
+            let others = 0;
+            looks.add({
+                part: 'fragile',
+                due: 'select true',
+                work: async () => {
+                    if (tries++ < 3) throw new Error('not yet');
+                },
+            });
+            looks.add({ part: 'sound', due: 'select true', work: async () => void others++ });
+            await until(() => tries > 3 && others > 3);
+            expect(messages).to.deep.equal(['fragile: does not work at the moment', 'fragile: works again']);
+        });
+    });
+
+    describe('for an idle worker', () => {
+        let world: World;
+        let app: App;
+        let worker: OpenWorker;
+
+        before(async () => {
+            world = await openWorld({ workers: 0 });
+            app = openApp(world.app.config as App['config'] & { databaseUrl: string }, { role: 'worker', log: silent });
+        });
+
+        after(async () => {
+            await worker.close();
+            await app.close();
+            await world.close();
+        });
+
+        it('costs a third of a statement beside each look', async () => {
+            const asked: string[] = [];
+            worker = await openWorker(app, { isWarm: false });
+            app.db.client.on('query', ({ sql }: { sql: string }) => void asked.push(sql));
+            const looks = () => asked.filter((sql) => sql.includes('webhook_hosts') && sql.includes('oauth_flows')).length;
+            await eventually(
+                async () => looks(),
+                (count) => count >= 15,
+            );
+            expect(asked.length - looks(), asked.join('\n')).to.be.at.most(looks() / 3);
+        });
+    });
+});
