@@ -35,14 +35,11 @@ describe('the endpoints of a large package', () => {
     ] as const) {
         it(`are the same as the parser finds, whatever they contain: listed ${where}`, () => {
             const lazy = new LazyEndpoints(splitPackage(text).endpoints);
-            expect([...lazy]).to.deep.equal(endpoints.map((endpoint) => [endpoint.name, readEndpoint(endpoint)]));
+            expect([...lazy.keys()].map((name) => [name, lazy.get(name)])).to.deep.equal(
+                endpoints.map((endpoint) => [endpoint.name, readEndpoint(endpoint)]),
+            );
             expect(JSON.parse(lazy.toJson())).to.deep.equal(endpoints);
-            expect([lazy.size, lazy.has('endpoint_1'), lazy.has('constructor'), lazy.get('name')]).to.deep.equal([
-                odd.length,
-                true,
-                false,
-                undefined,
-            ]);
+            expect([lazy.has('endpoint_1'), lazy.has('constructor'), lazy.get('name')]).to.deep.equal([true, false, undefined]);
         });
     }
 });

@@ -1,4 +1,5 @@
 import { needOf } from '../../../shared/domain/package/auth.ts';
+import type { EndpointsByName } from '../../../shared/domain/package/large-package.ts';
 import { refusesEndpoint } from '../../../shared/domain/site/site-policy.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import * as schemas from '../../../shared/store/registry/schemas.ts';
@@ -77,7 +78,7 @@ export async function showSite(visit: Visit): Promise<Answer> {
     };
 }
 
-function firstOf(endpoints: ReadonlyMap<string, Endpoint>, isWanted: (endpoint: Endpoint) => boolean): Endpoint | undefined {
+function firstOf(endpoints: EndpointsByName, isWanted: (endpoint: Endpoint) => boolean): Endpoint | undefined {
     let left = LOOKED_THROUGH;
     for (const endpoint of endpoints.values()) {
         if (isWanted(endpoint)) return endpoint;

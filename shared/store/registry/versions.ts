@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { readEndpoint } from '../../domain/package/endpoint.ts';
-import { LazyEndpoints, splitPackage } from '../../domain/package/large-package.ts';
+import { type EndpointsByName, LazyEndpoints, splitPackage } from '../../domain/package/large-package.ts';
 import { greatestUnits } from '../../domain/package/pricing.ts';
 import type { Endpoint, PackageAuth, PackageDocument } from '../../domain/types.ts';
 import { openBatch } from '../../platform/batch.ts';
@@ -27,8 +27,7 @@ export interface LoadedVersion {
     site: string;
     version: number;
     versionHash: string;
-    /** By name, in the order of the package. A Map, because names are user input. */
-    endpoints: ReadonlyMap<string, Endpoint>;
+    endpoints: EndpointsByName;
     /** The endpoints as a list. For a large package, this parses all of them. */
     inOrder: readonly Endpoint[];
     /** Names of all hosts that it calls, sorted. */
