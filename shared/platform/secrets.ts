@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { createKeyRing, KEY_BYTES, type KeyRing, keyIdOf, type SecretKey } from '../domain/accounts/key-ring.ts';
 import type { Db } from './db.ts';
 import type { Log } from './log.ts';
-import { findDatabaseKey, makeDatabaseKey } from './secret-ring.ts';
 import { bytesInTurns, stepsInTurns } from './turns.ts';
 
 /**
@@ -45,10 +44,7 @@ export function createSecrets({ db, keys, log }: SecretsOptions): Secrets {
             'SECRET_KEYS is not set: the key ring is in the database, and a copy of the database opens what it encrypts',
         );
     }
-    const own = once(async () => {
-        const key = await makeDatabaseKey(db, { id: `db-${randomBytes(4).toString('hex')}`, bytes: randomBytes(KEY_BYTES) });
-        return createKeyRing([key]);
-    });
+    const own = once(async () => createKeyRing([await makeDatabaseKey(db)]));
     /** The key from the time before SECRET_KEYS was set. */
     const former = once(async () => {
         const key = await findDatabaseKey(db);
@@ -78,7 +74,7 @@ export function createSecrets({ db, keys, log }: SecretsOptions): Secrets {
 }
 
 /** Caches the result of a successful read. Repeats a failed read. */
-function once<T>(read: () => Promise<T>): () => Promise<T> {
+export function once<T>(read: () => Promise<T>): () => Promise<T> {
     let asked: Promise<T> | undefined;
     return () => {
         asked ??= read().catch((error: unknown) => {
@@ -87,4 +83,19 @@ function once<T>(read: () => Promise<T>): () => Promise<T> {
         });
         return asked;
     };
+}
+
+/** Reads the key ring in the database, for an installation without SECRET_KEYS; undefined if there is none. */
+async function findDatabaseKey(db: Db): Promise<SecretKey | undefined> {
+    const row: { id: string; key: Buffer } | undefined = await db('secret_ring').first('id', 'key');
+    return row && { id: row.id, key: createSecretKey(row.key) };
+}
+
+/** Reads the key ring, and creates a missing one. Processes that start together get the same ring. */
+async function makeDatabaseKey(db: Db): Promise<SecretKey> {
+    const key = { id: `db-${randomBytes(4).toString('hex')}`, key: randomBytes(KEY_BYTES) };
+    await db('secret_ring').insert(key).onConflict().ignore();
+    const stored = await findDatabaseKey(db);
+    if (stored === undefined) throw new Error('the database contains no key ring');
+    return stored;
 }

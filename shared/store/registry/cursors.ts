@@ -1,6 +1,7 @@
 import { cursorSealer, openCursor, sealCursor } from '../../domain/search/cursor.ts';
 import type { Json } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
+import { once } from '../../platform/secrets.ts';
 
 /** Cursors that every process can decrypt. They are encrypted with the key in the database. */
 export interface Cursors {
@@ -14,14 +15,7 @@ export interface Cursors {
 
 /** Reads the key once, when the first cursor is needed. */
 export function createCursors(db: Db): Cursors {
-    let asked: Promise<Uint8Array> | undefined;
-    const key = () => {
-        asked ??= readKey(db).catch((error: unknown) => {
-            asked = undefined;
-            throw error;
-        });
-        return asked;
-    };
+    const key = once(() => readKey(db));
     return {
         seal: async (query, place) => sealCursor(await key(), query, place),
         sealer: async (query) => cursorSealer(await key(), query),
