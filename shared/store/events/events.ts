@@ -10,7 +10,7 @@ export type NewEvent = Audience & {
     type: EventType;
     /** Its content, at most a few KiB, without secrets and results of fetches. */
     data: JsonObject;
-    /** Id of an object that is read when the body is built, since it may be large or deleted meanwhile (event-bodies.ts). */
+    /** Id of an object that is read when the body is built, since it may be large or deleted meanwhile (send-delivery.ts). */
     about?: string | undefined;
 };
 
