@@ -1,5 +1,6 @@
 import { defaultBodyFormat, defaultEffect } from '../endpoint.ts';
 import { checkBody } from './body.ts';
+import type { Budget } from './budget.ts';
 import { checkExamples } from './examples.ts';
 import { checkHeaders } from './headers.ts';
 import { checkBilling, checkEffect, checkPagination } from './paging.ts';
@@ -8,7 +9,7 @@ import { checkPrepare, extractedBy } from './prepare.ts';
 import type { Path, Report } from './report.ts';
 import { checkResponse } from './response.ts';
 import type { EndpointDraft } from './structure.ts';
-import type { Budget, Subject } from './subject.ts';
+import type { Subject } from './subject.ts';
 import { checkUrl, type UrlContext } from './urls.ts';
 
 /** All rules of an endpoint. Each adds the problems that it finds. No rule relies on the success of another. */

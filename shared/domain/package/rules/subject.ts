@@ -1,6 +1,5 @@
-import { MAX_PACKAGE_NODES } from '../../json/schema/count-nodes.ts';
-import { createPatternBudget, createPatternWork, type PatternBudget, type PatternWork } from '../../json/schema/patterns.ts';
 import type { BodyFormat, Effect } from '../../types.ts';
+import type { Budget } from './budget.ts';
 import type { Path, Report } from './report.ts';
 import type { EndpointDraft, ParamDraft } from './structure.ts';
 import type { UrlContext } from './urls.ts';
@@ -21,16 +20,4 @@ export interface Subject {
     bodyFormat: BodyFormat;
     /** Whether the request has a body: body params or a template. */
     sendsBody: boolean;
-}
-
-export interface Budget {
-    patterns: PatternBudget;
-    /** Work limit for validating defaults and examples. */
-    work: PatternWork;
-    /** Remaining number of schemas that the package may contain, after references are resolved. */
-    nodes: number;
-}
-
-export function createBudget(): Budget {
-    return { patterns: createPatternBudget(), work: createPatternWork(), nodes: MAX_PACKAGE_NODES };
 }

@@ -2,8 +2,8 @@ import { type Placed, placeFaults } from '../../fetch/param-place.ts';
 import { checkBySchema } from '../../json/schema/interpret.ts';
 import { TooMuchWork, withinWork } from '../../json/schema/patterns.ts';
 import type { BodyFormat, Json, JsonSchema } from '../../types.ts';
+import type { Budget } from './budget.ts';
 import type { Path, Report } from './report.ts';
-import type { Budget } from './subject.ts';
 
 /** The schema that a default or an example must match. */
 export interface Slot extends Placed {
