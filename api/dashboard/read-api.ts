@@ -1,7 +1,7 @@
 import type { ErrorBody } from '../../shared/refusals.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
-import type { ApiAnswer } from './internal-api.ts';
-import { pageNotFound, type WorkspaceVisit } from './page.ts';
+import type { ApiAnswer, ApiCall } from './internal-api.ts';
+import { type Answer, pageNotFound, type Sent, type WorkspaceVisit } from './page.ts';
 
 const ABSENT = ['JOB_NOT_FOUND', 'BATCH_NOT_FOUND', 'MONITOR_NOT_FOUND', 'WEBHOOK_NOT_FOUND'];
 
@@ -10,6 +10,27 @@ export async function read(visit: WorkspaceVisit, path: string): Promise<ApiAnsw
     const answer = await visit.ask({ method: 'GET', path });
     if (answer.ok) return answer;
     throw refusalOf(answer.refused);
+}
+
+/** The `data` of what the API answers. */
+export async function readData<Data>(visit: WorkspaceVisit, path: string): Promise<Data> {
+    return (await read(visit, path)).body['data'] as Data;
+}
+
+/**
+ * Sends a change to the API, then redirects. If the API refuses it, answers with `show`.
+ * @throws Refusal NOT_FOUND if the job, batch, monitor or webhook does not exist
+ */
+export async function change(
+    visit: WorkspaceVisit,
+    call: ApiCall,
+    sent: Sent,
+    show: (refused: ErrorBody) => Promise<Answer>,
+): Promise<Answer> {
+    const answer = await visit.ask(call);
+    if (answer.ok) return sent;
+    if (ABSENT.includes(answer.refused.code)) throw pageNotFound();
+    return show(answer.refused);
 }
 
 /** Converts an API error to a refusal, which is shown as a page. */
@@ -33,6 +54,18 @@ export async function readList<Item>(
     const { body } = await read(visit, addressOf(path, query));
     const { pagination } = body['meta'] as { pagination: { next_cursor: string | null; total: number } };
     return { items: body['data'] as Item[], total: pagination.total, next: pagination.next_cursor };
+}
+
+/** The links from one page of a list to its newest and to older entries, where there are any. */
+export function pagerOf(
+    path: string,
+    query: Readonly<Record<string, string | undefined>>,
+    { cursor, next }: { cursor: string | undefined; next: string | null },
+) {
+    return {
+        newest: cursor === undefined ? undefined : addressOf(path, query),
+        older: next === null ? undefined : addressOf(path, { ...query, cursor: next }),
+    };
 }
 
 /** Appends a query to a path. Undefined and empty values are left out. */

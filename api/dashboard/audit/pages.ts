@@ -3,6 +3,7 @@ import { ACT_NAMES, ACTS, type Act } from '../../../shared/domain/accounts/acts.
 import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import { listMembers } from '../../../shared/store/accounts/workspaces.ts';
 import { MANAGERS, type Shown, type WorkspaceVisit, workspacePage } from '../page.ts';
+import { addressOf, pagerOf } from '../read-api.ts';
 import { factsOf } from './facts.ts';
 
 const PATH = '/dashboard/audit';
@@ -14,9 +15,7 @@ export const auditPages = [workspacePage({ method: 'GET', path: PATH, audience: 
 async function showAudit(visit: WorkspaceVisit): Promise<Shown> {
     const { query } = visit;
     const action = ACT_NAMES.find((name) => name === query('action'));
-    const filter: Record<string, string> = action === undefined ? {} : { action };
-    const [page, names] = await Promise.all([readPage(visit, filter), namesOfActors(visit)]);
-    const { acts, next } = page;
+    const [{ acts, next }, names] = await Promise.all([readPage(visit, action), namesOfActors(visit)]);
     return {
         view: 'audit/audit',
         title: 'Audit',
@@ -31,22 +30,16 @@ async function showAudit(visit: WorkspaceVisit): Promise<Shown> {
             })),
             typed: { action },
             actions: [{ value: '', label: 'everything' }, ...ACT_NAMES.map((name) => ({ value: name, label: name }))],
-            newest: query('cursor') === undefined ? undefined : `${PATH}?${new URLSearchParams(filter)}`,
-            older: next === null ? undefined : `${PATH}?${new URLSearchParams({ ...filter, cursor: next })}`,
+            ...pagerOf(PATH, { action }, { cursor: query('cursor'), next }),
         },
     };
 }
 
 /** Reads a page of the audit log. If the cursor is invalid, starts at the newest entry. */
-async function readPage(visit: WorkspaceVisit, filter: Record<string, string>): Promise<{ acts: AuditEntry[]; next: string | null }> {
-    const ask = (more: Record<string, string>) =>
-        visit.ask({
-            method: 'GET',
-            path: `/v1/audit?${new URLSearchParams({ ...filter, ...more, limit: String(ROWS) })}`,
-        });
-    const cursor = visit.query('cursor');
-    const asked = await ask(cursor === undefined ? {} : { cursor });
-    const answer = asked.ok ? asked : await ask({});
+async function readPage(visit: WorkspaceVisit, action: string | undefined): Promise<{ acts: AuditEntry[]; next: string | null }> {
+    const ask = (cursor?: string) => visit.ask({ method: 'GET', path: addressOf('/v1/audit', { action, cursor, limit: String(ROWS) }) });
+    const asked = await ask(visit.query('cursor'));
+    const answer = asked.ok ? asked : await ask();
     if (!answer.ok) throw new Error(`the audit answered ${answer.refused.code}`);
     const { data, meta } = answer.body as { data: AuditEntry[]; meta: { pagination: { next_cursor: string | null } } };
     return { acts: data, next: meta.pagination.next_cursor };

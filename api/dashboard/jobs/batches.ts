@@ -8,7 +8,7 @@ import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { memberCaller } from '../callers.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
-import { addressOf, dateOf, parseChoice, read, readList, refusalOf } from '../read-api.ts';
+import { change, dateOf, pagerOf, parseChoice, readData, readList } from '../read-api.ts';
 import { forView as jobForView, ROWS, statusChoices } from './jobs.ts';
 
 const PATH = '/dashboard/jobs/batches';
@@ -22,8 +22,7 @@ export async function listBatches(visit: WorkspaceVisit): Promise<Shown> {
         title: 'Batches',
         model: {
             batches: items.map(forView),
-            newest: cursor === undefined ? undefined : PATH,
-            older: next === null ? undefined : addressOf(PATH, { cursor: next }),
+            ...pagerOf(PATH, {}, { cursor, next }),
         },
     };
 }
@@ -50,9 +49,9 @@ async function progressOf(visit: WorkspaceVisit, problem?: string) {
     return { batch: forView(batch), failures, keys, problem };
 }
 
-async function readBatch(visit: WorkspaceVisit): Promise<Batch> {
-    const { body } = await read(visit, `/v1/batches/${encodeURIComponent(visit.params['batch_id'] ?? '')}`);
-    return body['data'] as Batch;
+/** The batch of the path. @throws Refusal NOT_FOUND */
+export function readBatch(visit: WorkspaceVisit): Promise<Batch> {
+    return readData(visit, `/v1/batches/${encodeURIComponent(visit.params['batch_id'] ?? '')}`);
 }
 
 /** GET …/items: the items of a batch, filtered by state. */
@@ -62,7 +61,6 @@ export async function showItems(visit: WorkspaceVisit): Promise<Shown> {
     const cursor = visit.query('cursor');
     const { batch_id: id } = batch;
     const { items, total, next } = await readList<Job>(visit, '/v1/jobs', { batch_id: id, status, cursor, limit: ROWS });
-    const path = `${PATH}/${id}/items`;
     return {
         view: 'jobs/items',
         title: 'Items of a batch',
@@ -72,8 +70,7 @@ export async function showItems(visit: WorkspaceVisit): Promise<Shown> {
             total,
             typed: { status: status ?? '' },
             statuses: statusChoices(),
-            newest: cursor === undefined ? undefined : addressOf(path, { status }),
-            older: next === null ? undefined : addressOf(path, { status, cursor: next }),
+            ...pagerOf(`${PATH}/${id}/items`, { status }, { cursor, next }),
         },
     };
 }
@@ -93,12 +90,11 @@ export async function actOnBatch(visit: WorkspaceVisit, act: keyof typeof ACTS):
     const as = needsKey ? await actingCaller(visit) : memberCaller(visit);
     if (as === undefined) return showBatch(visit, CHOOSE_KEY);
     const body = bodyOf(visit, act);
-    const answer = await visit.ask({ method, path: `/v1/batches/${id}${path}`, ...(body === undefined ? {} : { body }), as });
-    if (answer.ok) return { to: `${PATH}/${id}`, notice };
-    const { code, message, retry_after: retryAfter } = answer.refused;
-    if (code === 'BATCH_NOT_FOUND') throw refusalOf(answer.refused);
-    const shown = await showBatch(visit, message);
-    return retryAfter === undefined ? shown : { ...shown, status: 429, retryAfter };
+    const call = { method, path: `/v1/batches/${id}${path}`, ...(body === undefined ? {} : { body }), as };
+    return change(visit, call, { to: `${PATH}/${id}`, notice }, async ({ message, retry_after: retryAfter }) => {
+        const shown = await showBatch(visit, message);
+        return retryAfter === undefined ? shown : { ...shown, status: 429, retryAfter };
+    });
 }
 
 function bodyOf({ fields }: WorkspaceVisit, act: keyof typeof ACTS): object | undefined {

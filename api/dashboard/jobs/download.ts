@@ -1,4 +1,3 @@
-import type { Batch } from '../../../shared/contracts/batch-fields.ts';
 import { jobOf, presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
 import { type EndedRow, listEnded, STREAMED_BYTES } from '../../../shared/store/jobs/jobs.ts';
 import { openResult } from '../../../shared/store/jobs/sealed.ts';
@@ -6,14 +5,14 @@ import { memberCaller } from '../callers.ts';
 import { csvLine, csvLineInParts } from '../csv.ts';
 import type { Download } from '../download.ts';
 import type { WorkspaceVisit } from '../page.ts';
-import { read } from '../read-api.ts';
+import { readBatch } from './batches.ts';
 
 /** Maximum number of items per query. The query returns fewer if their results are large. */
 const STEP = 200;
 
 /** GET …/results.ndjson: each ended item once, in the format of the API. */
 export async function downloadLines(visit: WorkspaceVisit): Promise<Download> {
-    const id = await batchIdOf(visit);
+    const { batch_id: id } = await readBatch(visit);
     return { file: `${id}.ndjson`, type: 'application/x-ndjson', lines: inLines(visit, id) };
 }
 
@@ -28,7 +27,7 @@ async function* inLines(visit: WorkspaceVisit, batchId: string): AsyncGenerator<
 
 /** GET …/results.csv: the same items as a table. One column contains the site's answer as JSON. */
 export async function downloadCsv(visit: WorkspaceVisit): Promise<Download> {
-    const id = await batchIdOf(visit);
+    const { batch_id: id } = await readBatch(visit);
     return { file: `${id}.csv`, type: 'text/csv; charset=utf-8', lines: asTable(visit, id) };
 }
 
@@ -79,10 +78,4 @@ async function* endedItems(visit: WorkspaceVisit, batchId: string): AsyncGenerat
         if (last === undefined) return;
         after = last.endNumber;
     }
-}
-
-/** @throws Refusal NOT_FOUND */
-async function batchIdOf(visit: WorkspaceVisit): Promise<string> {
-    const { body } = await read(visit, `/v1/batches/${encodeURIComponent(visit.params['batch_id'] ?? '')}`);
-    return (body['data'] as Batch).batch_id;
 }

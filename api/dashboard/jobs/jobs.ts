@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../shared/domain/types.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
-import { addressOf, dateOf, parseChoice, read, readList, refusalOf } from '../read-api.ts';
+import { change, dateOf, pagerOf, parseChoice, read, readList, refusalOf } from '../read-api.ts';
 
 const PATH = '/dashboard/jobs';
 /** How many jobs a page shows. */
@@ -35,8 +35,7 @@ export async function listJobs(visit: WorkspaceVisit): Promise<Shown> {
             statuses: statusChoices(),
             problem: site?.ok === false ? 'This is not the domain name of a site.' : undefined,
             isNarrowed: status !== undefined || asked !== '',
-            newest: cursor === undefined ? undefined : addressOf(PATH, { status, site: asked }),
-            older: list.next === null ? undefined : addressOf(PATH, { status, site: asked, cursor: list.next }),
+            ...pagerOf(PATH, { status, site: asked }, { cursor, next: list.next }),
         },
     };
 }
@@ -72,10 +71,10 @@ export async function deleteResult(visit: WorkspaceVisit): Promise<Answer> {
 
 async function remove(visit: WorkspaceVisit, what: string, notice: Notice): Promise<Answer> {
     const id = encodeURIComponent(visit.params['job_id'] ?? '');
-    const answer = await visit.ask({ method: 'DELETE', path: `/v1/jobs/${id}${what}` });
-    if (answer.ok) return { to: `${PATH}/${id}`, notice };
-    if (answer.refused.code === 'JOB_NOT_CANCELLABLE') return showJob(visit, answer.refused);
-    throw refusalOf(answer.refused);
+    return change(visit, { method: 'DELETE', path: `/v1/jobs/${id}${what}` }, { to: `${PATH}/${id}`, notice }, (refused) => {
+        if (refused.code === 'JOB_NOT_CANCELLABLE') return showJob(visit, refused);
+        throw refusalOf(refused);
+    });
 }
 
 /** Converts the times of a job to dates, for the view. */

@@ -6,7 +6,7 @@ import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
 import { memberCaller } from '../callers.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, MANAGERS, type Shown, type WorkspaceVisit } from '../page.ts';
-import { addressOf, dateOf, read, readList, refusalOf } from '../read-api.ts';
+import { change, dateOf, pagerOf, readData, readList } from '../read-api.ts';
 
 const PATH = '/dashboard/monitors';
 const ROWS = '12';
@@ -25,8 +25,7 @@ export async function listMonitors(visit: WorkspaceVisit): Promise<Shown> {
         title: 'Monitors',
         model: {
             monitors: items.map(forView),
-            newest: cursor === undefined ? undefined : PATH,
-            older: next === null ? undefined : addressOf(PATH, { cursor: next }),
+            ...pagerOf(PATH, {}, { cursor, next }),
         },
     };
 }
@@ -34,7 +33,7 @@ export async function listMonitors(visit: WorkspaceVisit): Promise<Shown> {
 /** GET /dashboard/monitors/{monitor_id}: changes and runs. @param problem the reason why a form had no effect */
 export async function showMonitor(visit: WorkspaceVisit, problem?: string): Promise<Shown> {
     const path = `/v1/monitors/${encodeURIComponent(visit.params['monitor_id'] ?? '')}`;
-    const monitor = (await read(visit, path)).body['data'] as Monitor;
+    const monitor = await readData<Monitor>(visit, path);
     const [changes, runs, keys, webhooks] = await Promise.all([
         readList<MonitorChange>(visit, `${path}/changes`, { limit: CHANGES }),
         readList<MonitorRun>(visit, `${path}/runs`, { limit: RUNS }),
@@ -82,12 +81,12 @@ export async function actOnMonitor(visit: WorkspaceVisit, act: keyof typeof ACTS
     const at = encodeURIComponent(visit.params['monitor_id'] ?? '');
     const as = needsKey ? await actingCaller(visit) : memberCaller(visit);
     if (as === undefined) return showMonitor(visit, CHOOSE_KEY);
-    const answer = await visit.ask({ method, path: `/v1/monitors/${at}${path}`, ...(body === undefined ? {} : { body }), as });
-    if (answer.ok) return { to: act === 'delete' ? PATH : `${PATH}/${at}`, notice };
-    const { code, message, retry_after: retryAfter } = answer.refused;
-    if (code === 'MONITOR_NOT_FOUND') throw refusalOf(answer.refused);
-    const shown = await showMonitor(visit, message);
-    return retryAfter === undefined ? shown : { ...shown, status: 429, retryAfter };
+    const call = { method, path: `/v1/monitors/${at}${path}`, ...(body === undefined ? {} : { body }), as };
+    const to = act === 'delete' ? PATH : `${PATH}/${at}`;
+    return change(visit, call, { to, notice }, async ({ message, retry_after: retryAfter }) => {
+        const shown = await showMonitor(visit, message);
+        return retryAfter === undefined ? shown : { ...shown, status: 429, retryAfter };
+    });
 }
 
 function forView(monitor: Monitor) {

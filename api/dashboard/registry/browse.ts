@@ -9,6 +9,7 @@ import { type ListPage, type ListQuery, PlaceGone } from '../../../shared/store/
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import type { Shown, Visit } from '../page.ts';
+import { addressOf } from '../read-api.ts';
 
 /** Sites per page. Nine cards fill three screens of a phone. */
 const MAX = 9;
@@ -98,10 +99,7 @@ function boundTo({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
 }
 
 function pathOf({ q, category, verified, sort, from }: Asked & { from?: string }): string {
-    const pairs = Object.entries({ q, category, verified: verified ? 'true' : undefined, sort, from }).filter(
-        (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
-    );
-    return pairs.length === 0 ? '/registry' : `/registry?${new URLSearchParams(pairs)}`;
+    return addressOf('/registry', { q, category, verified: verified ? 'true' : undefined, sort, from });
 }
 
 function nameOf(category: string): string {
@@ -128,10 +126,8 @@ async function findByTask(
     { q, category, verified }: { q: string; category: string | undefined; verified: boolean },
 ): Promise<FoundByTask> {
     if ([...q].length < MIN_TASK) return { endpoints: [] };
-    const query = new URLSearchParams({ task: q, limit: String(ENDPOINTS) });
-    if (category !== undefined) query.set('category', category);
-    if (verified) query.set('verified', 'true');
-    const answer = await ask({ method: 'GET', path: `/v1/endpoints?${query}` });
+    const query = { task: q, limit: String(ENDPOINTS), category, verified: verified ? 'true' : undefined };
+    const answer = await ask({ method: 'GET', path: addressOf('/v1/endpoints', query) });
     if (!answer.ok) return { endpoints: [], refused: answer.refused.message };
     return { endpoints: answer.isCut ? [] : (answer.body['data'] as FoundEndpoint[]) };
 }

@@ -4,6 +4,7 @@ import * as schemas from '../../../shared/store/registry/schemas.ts';
 import type { Comparison } from '../../packages/compare-versions.ts';
 import { workOnPackage } from '../../packages/work.ts';
 import type { Answer, Visit } from '../page.ts';
+import { addressOf } from '../read-api.ts';
 import { findSite } from './find-site.ts';
 
 const VERSIONS = 30;
@@ -28,7 +29,11 @@ export async function showVersions(visit: Visit): Promise<Answer> {
         title: `Versions of ${site}`,
         description: `Every version of the schema of ${site}, and what changed from one to the next.`,
         model: {
-            canonical: `/registry/${site}/versions${queryOf({ before, ...(compared === undefined ? {} : { from, to }) })}`,
+            canonical: addressOf(`/registry/${site}/versions`, {
+                before: before?.toString(),
+                from: compared?.from.toString(),
+                to: compared?.to.toString(),
+            }),
             site,
             name: card?.title ?? site,
             latest: siteState.version?.version,
@@ -84,11 +89,6 @@ async function compareNow({ browse }: App, client: string, before: schemas.Versi
 
 function charactersOf({ parts }: Comparison): number {
     return parts.reduce((sum, { lines }) => sum + lines.reduce((inPart, { text }) => inPart + text.length, 0), 1);
-}
-
-function queryOf(numbers: Readonly<Record<string, number | undefined>>): string {
-    const pairs = Object.entries(numbers).flatMap(([name, number]) => (number === undefined ? [] : [`${name}=${number}`]));
-    return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
 function readNumber(text: string | undefined): number | undefined {

@@ -3,7 +3,8 @@ import { type CallFilter, type CallPlace, heldAt, type LoggedCall, listCalls } f
 import { csvLine } from '../csv.ts';
 import type { Download } from '../download.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
-import { address, filterOf, keyChoices, keyNames, scopeOf, seesAll } from './scope.ts';
+import { addressOf } from '../read-api.ts';
+import { filterOf, keyChoices, keyNames, scopeOf, seesAll } from './scope.ts';
 
 /** Calls per page, few enough for a phone. */
 const SHOWN_CALLS = 12;
@@ -42,9 +43,9 @@ export async function showCalls(visit: WorkspaceVisit): Promise<Shown> {
             isNarrowed: Object.values(typed).some((value) => value !== undefined),
             outcomes: OUTCOMES,
             keyChoices: keyChoices(keys),
-            newest: before && address(PATH, typed),
-            older: next && address(PATH, { ...typed, before: next.join('-') }),
-            file: address(`${PATH}.csv`, typed),
+            newest: before && addressOf(PATH, typed),
+            older: next && addressOf(PATH, { ...typed, before: next.join('-') }),
+            file: addressOf(`${PATH}.csv`, typed),
         },
     };
 }

@@ -49,9 +49,3 @@ export async function keyNames(visit: WorkspaceVisit): Promise<Map<string, strin
 export function keyChoices(keys: ReadonlyMap<string, string>): Choice[] {
     return [{ value: '', label: 'all' }, ...[...keys].map(([value, label]) => ({ value, label }))];
 }
-
-/** A URL path with these filters as its query. Undefined and empty ones are left out. */
-export function address(path: string, filters: Readonly<Record<string, string | undefined>>): string {
-    const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '');
-    return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
-}

@@ -8,8 +8,9 @@ import {
 } from '../../../shared/store/usage/usage-report.ts';
 import { formats } from '../formats.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
+import { addressOf } from '../read-api.ts';
 import { BOX, chartsOf } from './charts.ts';
-import { address, filterOf, keyChoices, keyNames, LOOK_UPS, scopeOf, seesAll } from './scope.ts';
+import { filterOf, keyChoices, keyNames, LOOK_UPS, scopeOf, seesAll } from './scope.ts';
 
 const RANGES = {
     '24h': { label: '24 hours', slots: 24, slotHours: 1 },
@@ -34,7 +35,7 @@ export async function showUsage(visit: WorkspaceVisit): Promise<Shown> {
         keyNames(visit),
     ]);
     const filters = { site: filterOf(visit, 'site'), endpoint: filterOf(visit, 'endpoint'), key: filterOf(visit, 'key') };
-    const here = (more: Record<string, string | undefined>) => address('/dashboard/usage', { range, by, ...filters, ...more });
+    const here = (more: Record<string, string | undefined>) => addressOf('/dashboard/usage', { range, by, ...filters, ...more });
     return {
         view: 'usage/usage',
         title: 'Usage',
@@ -52,7 +53,7 @@ export async function showUsage(visit: WorkspaceVisit): Promise<Shown> {
             siteChoices: [{ value: '', label: 'all' }, ...withChosen(sites, filters.site).map((site) => ({ value: site, label: site }))],
             keyChoices: keyChoices(keys),
             isNarrowed: Object.values(filters).some((filter) => filter !== undefined),
-            callsPath: address('/dashboard/usage/calls', { ...filters, from: since.toISOString().slice(0, 10) }),
+            callsPath: addressOf('/dashboard/usage/calls', { ...filters, from: since.toISOString().slice(0, 10) }),
         },
     };
 }

@@ -4,7 +4,8 @@ import { listMovements, type Movement, type StatementPlace, statementAccounts } 
 import { csvLine } from '../csv.ts';
 import type { Download } from '../download.ts';
 import { BILLING_VIEWERS, pageNotFound, type Shown, USERS, type WorkspaceVisit } from '../page.ts';
-import { address, seesAll } from './scope.ts';
+import { addressOf } from '../read-api.ts';
+import { seesAll } from './scope.ts';
 
 /** Entries per page, few enough for a phone. */
 const SHOWN_MOVEMENTS = 12;
@@ -32,7 +33,7 @@ export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
             mayRead: mayRead(visit),
             newest: before && PATH,
             movements: movements.map((movement) => ({ ...movement, reason: reasonOf(movement), call: callOf(visit, movement) })),
-            older: next && address(PATH, { cursor: await app.cursors.seal(cursorScope(visit), [...next]) }),
+            older: next && addressOf(PATH, { cursor: await app.cursors.seal(cursorScope(visit), [...next]) }),
         },
     };
 }
@@ -80,7 +81,7 @@ function callOf(visit: WorkspaceVisit, { operation, batchId, workspaceId }: Move
     const isHere = workspaceId === workspace.workspaceId && USERS.includes(workspace.role);
     if (isHere && batchId !== null) return `/dashboard/jobs/batches/${batchId}`;
     const isOwn = workspace.plan === 'free' || seesAll(visit);
-    return isHere && isOwn && operation !== null ? address('/dashboard/usage/calls', { call: operation }) : undefined;
+    return isHere && isOwn && operation !== null ? addressOf('/dashboard/usage/calls', { call: operation }) : undefined;
 }
 
 function cursorScope({ workspace }: WorkspaceVisit): Json {

@@ -4,14 +4,14 @@ import { MAX_WEBHOOKS } from '../../../shared/domain/events/webhook-bounds.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import { keepTyped, type Problems } from '../fields.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
-import { dateOf, read } from '../read-api.ts';
+import { dateOf, readData } from '../read-api.ts';
 
 /** How many deliveries a page shows. */
 const DELIVERIES = 20;
 
 /** GET /dashboard/webhooks */
 export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
-    const webhooks = (await read(visit, `/v1/webhooks?limit=${MAX_WEBHOOKS}`)).body['data'] as WebhookEntry[];
+    const webhooks = await readData<WebhookEntry[]>(visit, `/v1/webhooks?limit=${MAX_WEBHOOKS}`);
     return {
         view: 'webhooks/list',
         title: 'Webhooks',
@@ -29,8 +29,7 @@ export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {
 /** GET /dashboard/webhooks/{webhook_id}: the webhook and its last deliveries. @param refused the API's error if a form had no effect */
 export async function showWebhook(visit: WorkspaceVisit, refused?: ErrorBody): Promise<Shown> {
     const webhook = await findWebhook(visit);
-    const { body } = await read(visit, `/v1/webhooks/${webhook.webhook_id}/deliveries?limit=${DELIVERIES}`);
-    const deliveries = body['data'] as DeliveryEntry[];
+    const deliveries = await readData<DeliveryEntry[]>(visit, `/v1/webhooks/${webhook.webhook_id}/deliveries?limit=${DELIVERIES}`);
     return {
         view: 'webhooks/one',
         title: 'Webhook',
@@ -50,7 +49,6 @@ export async function showWebhook(visit: WorkspaceVisit, refused?: ErrorBody): P
 }
 
 /** The webhook of the path. @throws Refusal NOT_FOUND */
-export async function findWebhook(visit: WorkspaceVisit): Promise<WebhookEntry> {
-    const { body } = await read(visit, `/v1/webhooks/${encodeURIComponent(visit.params['webhook_id'] ?? '')}`);
-    return body['data'] as WebhookEntry;
+export function findWebhook(visit: WorkspaceVisit): Promise<WebhookEntry> {
+    return readData(visit, `/v1/webhooks/${encodeURIComponent(visit.params['webhook_id'] ?? '')}`);
 }
