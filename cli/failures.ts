@@ -35,6 +35,14 @@ export function wrongUsage(message: string): CommandFault {
     return new CommandFault('WRONG_USAGE', message, { exitCode: 2 });
 }
 
+/** Explains why a file could not be read. @throws the error itself if it is not about a file */
+export function fileFault(error: unknown, file: string): CommandFault {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    if (code === 'ENOENT') return new CommandFault('FILE_NOT_FOUND', `There is no file ${file}.`, { fields: { file } });
+    return new CommandFault('FILE_UNREADABLE', `${file} cannot be read (${code}).`, { fields: { file } });
+}
+
 interface ShownFailure {
     /** The `error` of `--json`. */
     error: { code: string; message: string; [field: string]: unknown };

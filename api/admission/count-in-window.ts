@@ -1,3 +1,4 @@
+import type { RateWindow } from '../../shared/domain/accounts/plans.ts';
 import { OWN_WINDOWS } from '../../shared/domain/jobs/bounds.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -9,20 +10,41 @@ import type { Call, Reply } from '../call.ts';
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
 export async function countInWindow({ app, caller }: Call<unknown, unknown, unknown>, name: keyof typeof OWN_WINDOWS): Promise<void> {
-    const { accountId, userId, keyId, plan } = caller as Caller;
+    const { accountId, userId, keyId } = caller as Caller;
     const window = OWN_WINDOWS[name];
     const identity = keyId === '' ? `${name}:user:${userId}` : `${name}:account:${accountId}`;
+    const message = `The window ${name} is full: ${window.limit} calls ${window.name === 'hour' ? 'an hour' : 'a minute'} of one account.`;
+    await takeFrom({ app, caller }, { name, identity, window, message });
+}
+
+/**
+ * Counts a call in one window of an identity.
+ * @param name the window in the metrics
+ * @throws Refusal RATE_LIMITED with this message, SERVICE_UNAVAILABLE
+ */
+export async function takeFrom(
+    { app, caller }: Pick<Call<unknown, unknown, unknown>, 'app' | 'caller'>,
+    { name, identity, window, message }: { name: string; identity: string; window: RateWindow; message: string },
+): Promise<void> {
     const verdict = await app.limits.take({ identity, windows: [window] });
     if (verdict.ok) return;
-    app.metrics.rateLimited.inc({ plan, window: name });
-    const message = `The window ${name} is full: ${window.limit} calls ${window.name === 'hour' ? 'an hour' : 'a minute'} of one account.`;
+    app.metrics.rateLimited.inc({ plan: caller?.plan ?? 'anonymous', window: name });
     throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
 }
 
-/** A handler each of whose calls may add a row to the audit log of a workspace. */
-export function audited<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>) {
-    return async (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => {
-        await countInWindow(call, 'changes');
+type Respond<Params, Query, Body, Answer> = (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>;
+
+/** Counts the calls of a handler in a window. `changes` is for handlers that may add a row to the audit log of a workspace. */
+export function countedIn<Params, Query, Body, Answer>(
+    name: keyof typeof OWN_WINDOWS,
+    respond: Respond<Params, Query, Body, Answer>,
+): Respond<Params, Query, Body, Answer> {
+    return async (call) => {
+        await countInWindow(call, name);
         return respond(call);
     };
+}
+
+export function audited<Params, Query, Body, Answer>(respond: Respond<Params, Query, Body, Answer>) {
+    return countedIn('changes', respond);
 }

@@ -53,11 +53,8 @@ export function line({ minLength = 1, maxLength }: { minLength?: number; maxLeng
         const value = text.trim();
         const problem = textProblem(value);
         if (problem !== undefined) return { ok: false, problem: `This ${problem}.` };
-        if (value.length < minLength)
-            return {
-                ok: false,
-                problem: value === '' ? 'Fill this in.' : `Use at least ${minLength} character${minLength === 1 ? '' : 's'}.`,
-            };
+        if (value === '' && minLength > 0) return { ok: false, problem: 'Fill this in.' };
+        if (value.length < minLength) return { ok: false, problem: `Use at least ${minLength} characters.` };
         if (value.length > maxLength) return { ok: false, problem: `Use at most ${maxLength} characters.` };
         return { ok: true, value };
     };

@@ -1,9 +1,9 @@
 import type { KeyFinding, KeyReport, KeyReportEntry } from '../../shared/contracts/key-reports.ts';
 import { keyHash, type SecretKind, secretKind } from '../../shared/domain/accounts/api-key.ts';
 import { KEY_REPORTS } from '../../shared/domain/accounts/plans.ts';
-import { Refusal } from '../../shared/refusals.ts';
 import { revokeReported } from '../../shared/store/accounts/api-keys.ts';
 import { limitIdentity } from '../admission/client-address.ts';
+import { takeFrom } from '../admission/count-in-window.ts';
 import type { Call, Reply } from '../call.ts';
 
 /** Kinds of secrets that still give access. */
@@ -33,11 +33,8 @@ export async function reportKeys(call: ReportCall): Promise<Reply<KeyReportEntry
     };
 }
 
-/** @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE */
-async function countReport({ app, clientAddress }: ReportCall): Promise<void> {
-    const verdict = await app.limits.take({ identity: `key-reports:ip:${limitIdentity(clientAddress)}`, windows: [KEY_REPORTS] });
-    if (verdict.ok) return;
-    app.metrics.rateLimited.inc({ plan: 'anonymous', window: 'key_reports' });
-    const { retryAfter } = verdict;
-    throw new Refusal('RATE_LIMITED', `The limit of ${KEY_REPORTS.limit} reports a minute from one address is used up.`, { retryAfter });
+function countReport({ app, clientAddress }: ReportCall): Promise<void> {
+    const identity = `key-reports:ip:${limitIdentity(clientAddress)}`;
+    const message = `The limit of ${KEY_REPORTS.limit} reports a minute from one address is used up.`;
+    return takeFrom({ app, caller: undefined }, { name: 'key_reports', identity, window: KEY_REPORTS, message });
 }

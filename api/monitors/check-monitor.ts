@@ -1,6 +1,5 @@
 import type { App } from '../../shared/app.ts';
 import type { MonitorChanges } from '../../shared/contracts/monitor-fields.ts';
-import { planAbove } from '../../shared/domain/accounts/plans.ts';
 import { MIN_INTERVAL } from '../../shared/domain/monitors/bounds.ts';
 import { closestRuns, cronFault, type Schedule } from '../../shared/domain/monitors/schedule.ts';
 import { expressionFault } from '../../shared/domain/package/rules/expressions.ts';
@@ -8,6 +7,7 @@ import type { Db } from '../../shared/platform/db.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countMonitors } from '../../shared/store/monitors/monitors.ts';
+import { planLimit } from '../answers/plan-limit.ts';
 
 /** Validates schedule and expressions. @param before the monitor that is changed @throws Refusal VALIDATION_ERROR with every problem */
 export function checkFields({ clock }: App, fields: MonitorChanges, before?: { cron: string | null }): void {
@@ -47,12 +47,4 @@ export async function checkNumber(trx: Db, app: App, caller: Caller, { active }:
     const max = caller.figures.monitors;
     if ((await countMonitors(trx, caller, { active })) <= max) return;
     throw planLimit(app, caller, `On ${caller.plan} you can have up to ${max} monitors: delete or pause one.`);
-}
-
-function planLimit(app: App, { plan, workspaceId }: Caller, message: string): Refusal {
-    const upgradeTo = planAbove(plan);
-    return new Refusal('PLAN_LIMIT', message, {
-        upgradeTo,
-        upgradeUrl: `${app.publicUrl()}/upgrade?plan=${upgradeTo}&workspace=${workspaceId}`,
-    });
 }

@@ -8,6 +8,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import { limitIdentity } from '../admission/client-address.ts';
+import { takeFrom } from '../admission/count-in-window.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
 
@@ -75,17 +76,15 @@ function tidyOrNull(text: string | undefined): string | null {
  * Counts the request. Anonymous callers have one rate limit per address, accounts have one per account, and enterprise accounts have none.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
-async function countRequest({ app, caller, clientAddress }: RequestCall): Promise<void> {
+async function countRequest(call: RequestCall): Promise<void> {
+    const { caller, clientAddress } = call;
     if (caller?.plan === 'enterprise') return;
     const of = caller === undefined ? `ip:${limitIdentity(clientAddress)}` : `account:${caller.accountId}`;
     const window = caller === undefined ? ANONYMOUS_REQUESTS : ACCOUNT_REQUESTS;
-    const verdict = await app.limits.take({ identity: `schema-requests:${of}`, windows: [window] });
-    if (verdict.ok) return;
-    app.metrics.rateLimited.inc({ plan: caller?.plan ?? 'anonymous', window: 'schema_requests' });
     const whose =
         caller === undefined
             ? `from one address is used up; with an API key it is ${ACCOUNT_REQUESTS.limit}`
             : 'of this account is used up';
     const message = `The limit of ${window.limit} schema requests per hour ${whose}.`;
-    throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
+    await takeFrom(call, { name: 'schema_requests', identity: `schema-requests:${of}`, window, message });
 }

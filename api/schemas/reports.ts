@@ -11,6 +11,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { isMaintainer } from '../../shared/store/registry/maintainers.ts';
 import { addReport, reportsOf } from '../../shared/store/registry/problem-reports.ts';
+import { takeFrom } from '../admission/count-in-window.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
@@ -46,14 +47,11 @@ async function requireEndpoint({ app, body: { endpoint } }: ReportCall, versionI
 }
 
 /** Counts the report. Enterprise accounts have no rate limit. @throws Refusal RATE_LIMITED */
-async function countReport({ app, caller }: ReportCall): Promise<void> {
-    const { accountId, plan } = caller as Caller;
+async function countReport(call: ReportCall): Promise<void> {
+    const { accountId, plan } = call.caller as Caller;
     if (plan === 'enterprise') return;
-    const verdict = await app.limits.take({ identity: `reports:account:${accountId}`, windows: [REPORTS] });
-    if (verdict.ok) return;
-    app.metrics.rateLimited.inc({ plan, window: 'reports' });
     const message = `The window reports is full: ${REPORTS.limit} problem reports an hour of one account.`;
-    throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
+    await takeFrom(call, { name: 'reports', identity: `reports:account:${accountId}`, window: REPORTS, message });
 }
 
 /** GET /v1/schemas/{site}/reports: callers' reports, for maintainers of the domain. */

@@ -2,8 +2,8 @@ import type { DeliveriesQuery, DeliveryEntry, DeliveryParams, WebhookParams } fr
 import { TEST_WINDOW } from '../../shared/domain/events/webhook-bounds.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { type Delivery, hasDelivery, listDeliveries, redeliver, testWebhook } from '../../shared/store/events/deliveries.ts';
+import { takeFrom } from '../admission/count-in-window.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentDelivery } from './present-webhook.ts';
@@ -49,11 +49,7 @@ function deliveryNotFound(): Refusal {
     return new Refusal('NOT_FOUND', 'This webhook has no delivery with this id; they are kept for 14 days.');
 }
 
-/** @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE */
-async function count({ app, caller, params }: Call<WebhookParams, unknown, unknown>): Promise<void> {
-    const verdict = await app.limits.take({ identity: `webhook:${params.webhook_id}`, windows: [TEST_WINDOW] });
-    if (verdict.ok) return;
-    app.metrics.rateLimited.inc({ plan: (caller as Caller).plan, window: 'webhook' });
+function count(call: Call<WebhookParams, unknown, unknown>): Promise<void> {
     const message = `The window webhook is full: ${TEST_WINDOW.limit} tests and redeliveries a minute of one webhook.`;
-    throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
+    return takeFrom(call, { name: 'webhook', identity: `webhook:${call.params.webhook_id}`, window: TEST_WINDOW, message });
 }

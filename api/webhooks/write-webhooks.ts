@@ -1,11 +1,9 @@
-import type { App } from '../../shared/app.ts';
 import type { WebhookEntry, WebhookOrder, WebhookParams } from '../../shared/contracts/webhooks.ts';
-import { planAbove } from '../../shared/domain/accounts/plans.ts';
 import { MAX_WEBHOOKS } from '../../shared/domain/events/webhook-bounds.ts';
 import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
-import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { changeWebhook, createWebhook } from '../../shared/store/events/webhooks.ts';
+import { planLimit } from '../answers/plan-limit.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../call.ts';
 import { checkReceiver } from './check-receiver.ts';
@@ -21,17 +19,9 @@ export async function addWebhook(call: Call<object, object, WebhookOrder>): Prom
     const receiver = await checkReceiver(app, url);
     const order = { workspaceId, userId, receiver, events: [...new Set(events)], description, isEnabled: enabled, by: byCall(call) };
     const made = await createWebhook(app.db, app.secrets, order);
-    if (made === undefined) throw tooMany(app, caller);
+    if (made === undefined) throw planLimit(app, caller, `This workspace has ${MAX_WEBHOOKS} webhooks, which is the limit: delete one.`);
     const { webhook, secret } = made;
     return { answer: { ...presentWebhook(webhook), secret }, headers: { location: `/v1/webhooks/${webhook.webhookId}` } };
-}
-
-function tooMany(app: App, { plan, workspaceId }: Caller): Refusal {
-    const upgradeTo = planAbove(plan);
-    return new Refusal('PLAN_LIMIT', `This workspace has ${MAX_WEBHOOKS} webhooks, which is the limit: delete one.`, {
-        upgradeTo,
-        upgradeUrl: `${app.publicUrl()}/upgrade?plan=${upgradeTo}&workspace=${workspaceId}`,
-    });
 }
 
 /** PATCH /v1/webhooks/{webhook_id} */

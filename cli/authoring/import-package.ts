@@ -1,8 +1,8 @@
 import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
+import { counted } from '../../shared/domain/text/counted.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import { CommandFault } from '../failures.ts';
+import { CommandFault, fileFault } from '../failures.ts';
 import { CannotImport, type Imported, importDocument, type NotCarried, readDocument } from '../import/import.ts';
-import { counted } from '../package/check-package.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 import { type DraftWishes, readWishes } from './draft-wishes.ts';
@@ -81,11 +81,7 @@ async function read(path: string, wishes: Wishes): Promise<Imported> {
         return importDocument(await readDocument(path), wishes);
     } catch (error) {
         if (error instanceof CannotImport) throw cannotImport(error, path);
-        const code = error instanceof Error && 'code' in error ? error.code : undefined;
-        if (code === 'ENOENT') throw new CommandFault('FILE_NOT_FOUND', `There is no file ${path}.`, { fields: { file: path } });
-        if (error instanceof Error && 'syscall' in error)
-            throw new CommandFault('FILE_UNREADABLE', `${path} cannot be read (${String(code)}).`, { fields: { file: path } });
-        throw error;
+        throw fileFault(error, path);
     }
 }
 

@@ -1,12 +1,13 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { confirm, isCancel } from '@clack/prompts';
 import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
-import { CommandFault } from '../failures.ts';
+import { counted } from '../../shared/domain/text/counted.ts';
+import { CommandFault, fileFault } from '../failures.ts';
 import { CannotImport } from '../import/import.ts';
 import type { ExampleCandidate } from '../inspect/example-candidate.ts';
 import { type Inspected, type InspectSource, inspect } from '../inspect/inspect.ts';
 import { NoBrowser, record } from '../inspect/record.ts';
-import { counted } from '../package/check-package.ts';
+import { awaitInterruption } from '../interruption.ts';
 import { cancelled, type Done, type Session } from '../session.ts';
 import { table } from '../table.ts';
 import type { Paint } from '../terminal.ts';
@@ -33,12 +34,10 @@ export async function inspectSite(session: Session, source: string, options: Ins
     const site = wishes.site ?? (isVisit ? siteOf(source) : undefined);
     const { egressAllow } = settings.egress();
     const confirmExample = exampleCheck(session, options);
-    const closing = new AbortController();
-    const close = () => closing.abort();
-    if (isVisit) process.once('SIGINT', close);
+    const interruption = isVisit ? awaitInterruption() : undefined;
     const progress = terminal.progress(`reading ${source}`);
     const { package: document, report } = await inspectOrFail(
-        isVisit ? visit(session, source, options, closing.signal) : await sourceOf(source),
+        interruption === undefined ? await sourceOf(source) : visit(session, source, options, interruption.signal),
         {
             ...wishes,
             ...(site === undefined ? {} : { site }),
@@ -55,7 +54,7 @@ export async function inspectSite(session: Session, source: string, options: Ins
         },
         source,
     ).finally(() => {
-        process.off('SIGINT', close);
+        interruption?.end();
         progress.end();
     });
     if (document.endpoints.length === 0) throw nothingFound(source, report, terminal.paintError);
@@ -139,9 +138,7 @@ async function beginningOf(file: string): Promise<string> {
         const { bytesRead, buffer } = await handle.read(Buffer.alloc(BEGINNING), 0, BEGINNING, 0);
         return buffer.subarray(0, bytesRead).toString('utf8');
     } catch (error) {
-        const code = error instanceof Error && 'code' in error ? error.code : undefined;
-        if (code === 'ENOENT') throw new CommandFault('FILE_NOT_FOUND', `There is no file ${file}.`, { fields: { file } });
-        throw new CommandFault('FILE_UNREADABLE', `${file} cannot be read (${String(code)}).`, { fields: { file } });
+        throw fileFault(error, file);
     } finally {
         await handle?.close();
     }

@@ -1,5 +1,6 @@
+import { counted } from '../../shared/domain/text/counted.ts';
 import { CommandFault } from '../failures.ts';
-import { type CheckedFile, checkFile, counted, problemLines } from '../package/check-package.ts';
+import { type CheckedFile, checkFile, problemLines } from '../package/check-package.ts';
 import { readPackageFile } from '../package/read-package-file.ts';
 import type { Done, Session } from '../session.ts';
 

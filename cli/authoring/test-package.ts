@@ -6,11 +6,13 @@ import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { truncateJson } from '../../shared/domain/json/truncate-json.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
+import { counted } from '../../shared/domain/text/counted.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import type { Endpoint, Json, JsonObject, PackageDocument } from '../../shared/domain/types.ts';
 import { refusalEntry } from '../../shared/refusals.ts';
 import { CommandFault, detailLines, siteAnswered, wrongUsage } from '../failures.ts';
-import { counted, readValidPackage } from '../package/check-package.ts';
+import { awaitInterruption } from '../interruption.ts';
+import { readValidPackage } from '../package/check-package.ts';
 import { readParams, type TypedParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
@@ -49,9 +51,7 @@ export async function testPackage(session: Session, path: string, only: string |
     const endpoints = chooseEndpoints(document, only, options);
     const { trials, skipped } = planTrials(endpoints, document, only, options);
     const worker = openLocalWorker(settings, session.server);
-    const interrupted = new AbortController();
-    const stop = () => interrupted.abort();
-    process.once('SIGINT', stop);
+    const interrupted = awaitInterruption();
     const results = [];
     try {
         for (const [index, trial] of trials.entries()) {
@@ -78,7 +78,7 @@ export async function testPackage(session: Session, path: string, only: string |
         if (interrupted.signal.aborted) throw new CommandFault('CANCELLED', `stopped after ${counted(results.length, 'call')}`);
         throw error;
     } finally {
-        process.off('SIGINT', stop);
+        interrupted.end();
         await worker.close();
     }
     for (const { endpoint, reason } of skipped) say(`${terminal.paint('yellow', '-')} ${endpoint}  ${reason}`);

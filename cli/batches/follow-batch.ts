@@ -3,25 +3,13 @@ import { open } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import type { Batch, EndedItem } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
+import { awaitInterruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
 
 /** The destination of results. */
 export interface FollowTo {
     /** A file; stdout by default. */
     out?: string;
-}
-
-/** Resolves on Ctrl-C. Awaiting it keeps Ctrl-C from ending the process. */
-interface Interruption {
-    signal: AbortSignal;
-    end(): void;
-}
-
-export function awaitInterruption(): Interruption {
-    const controller = new AbortController();
-    const interrupt = () => controller.abort();
-    process.once('SIGINT', interrupt);
-    return { signal: controller.signal, end: () => void process.off('SIGINT', interrupt) };
 }
 
 /** Checks that results can be written to a file, before the batch is created. @throws CommandFault FILE_UNWRITABLE */
@@ -60,12 +48,7 @@ function openResults(file: string) {
 }
 
 /** `routebook batch follow ID`: writes a line for each ended item. Ctrl-C leaves the batch running and prints how to resume. */
-export async function followBatch(
-    session: Session,
-    batchId: string,
-    { out }: FollowTo,
-    interruption: Interruption = awaitInterruption(),
-): Promise<Done> {
+export async function followBatch(session: Session, batchId: string, { out }: FollowTo, interruption = awaitInterruption()): Promise<Done> {
     const { terminal, note } = session;
     const file = out === undefined ? undefined : openResults(out);
     const write = (item: EndedItem) => (file === undefined ? terminal.print(JSON.stringify(item)) : file.write(item));

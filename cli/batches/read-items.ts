@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, PackageParam } from '../../shared/domain/types.ts';
 import { readCsv } from '../../workers/select/csv.ts';
 import type { BatchItem } from '../client/index.ts';
-import { CommandFault, wrongUsage } from '../failures.ts';
+import { CommandFault, fileFault, wrongUsage } from '../failures.ts';
 import { readParams } from '../package/read-params.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -58,12 +58,10 @@ export function readMap(pairs: readonly string[] = []): Map<string, string> {
 }
 
 function readFile(file: string): string {
-    if (!existsSync(file)) throw new CommandFault('FILE_NOT_FOUND', `There is no file ${file}.`);
     try {
         return readFileSync(file, 'utf8');
     } catch (error) {
-        const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-        throw new CommandFault('FILE_UNREADABLE', `${file} cannot be read (${code}).`);
+        throw fileFault(error, file);
     }
 }
 

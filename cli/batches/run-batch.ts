@@ -2,8 +2,9 @@ import { defined } from '../../shared/domain/defined.ts';
 import type { BatchDryRun, BatchOrder } from '../client/index.ts';
 import { type Batch, RoutebookError } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
+import { awaitInterruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
-import { awaitInterruption, type FollowTo, followBatch, mustBeWritable } from './follow-batch.ts';
+import { type FollowTo, followBatch, mustBeWritable } from './follow-batch.ts';
 import { readItems, readMap } from './read-items.ts';
 
 export interface RunOptions extends FollowTo {

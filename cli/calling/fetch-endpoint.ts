@@ -1,4 +1,5 @@
 import { defined } from '../../shared/domain/defined.ts';
+import { counted } from '../../shared/domain/text/counted.ts';
 import type { PackageParam } from '../../shared/domain/types.ts';
 import { type FetchAnswer, type FetchRequest, type Routebook, RoutebookError } from '../client/index.ts';
 import { needsSchema, readParams, type TypedParams } from '../package/read-params.ts';
@@ -78,8 +79,8 @@ export function limitsOf(options: FetchOptions): Omit<Partial<FetchRequest>, 'si
 }
 
 function metaLine({ meta }: FetchAnswer): string {
-    const used = `${meta.credits_used} credit${meta.credits_used === 1 ? '' : 's'} used, ${meta.credits_remaining} left`;
-    const results = meta.results === undefined ? '' : `, ${meta.results} result${meta.results === 1 ? '' : 's'}`;
+    const used = `${counted(meta.credits_used, 'credit')} used, ${meta.credits_remaining} left`;
+    const results = meta.results === undefined ? '' : `, ${counted(meta.results, 'result')}`;
     const more = meta.truncated === true ? ' (the site has more)' : '';
     const cached = meta.cached === true ? ', from before' : '';
     return `${used}${results}${more}${cached}, ${meta.duration_ms} ms, version ${meta.version}, ${meta.request_id}`;

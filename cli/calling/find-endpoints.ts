@@ -1,5 +1,6 @@
 import type { FindMeta } from '../../shared/contracts/endpoints.ts';
 import { defined } from '../../shared/domain/defined.ts';
+import { counted } from '../../shared/domain/text/counted.ts';
 import type { EndpointsQuery, FoundEndpoint } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
@@ -39,7 +40,7 @@ function linesOf(
     { site, endpoint, description, effect, required, credits, billing_unit, verified, hosted, fetch }: FoundEndpoint,
     paint: Paint,
 ) {
-    const price = hosted ? `${credits} credit${credits === 1 ? '' : 's'} a ${billing_unit}` : 'not hosted: call it yourself';
+    const price = hosted ? `${counted(credits, 'credit')} a ${billing_unit}` : 'not hosted: call it yourself';
     const facts = [price, ...(verified ? [paint('green', 'verified')] : []), ...(effect === 'write' ? [paint('yellow', 'write')] : [])];
     return [
         `${paint('bold', site)} ${paint('cyan', endpoint)}  ${facts.join(', ')}`,

@@ -1,3 +1,4 @@
+import { counted } from '../../shared/domain/text/counted.ts';
 import type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
@@ -19,7 +20,7 @@ function catalogLines({ domain, session_id, schema, endpoints }: CatalogAnswer, 
     return [
         `${paint('bold', domain)} version ${schema.version}, ${state}  ${paint('dim', session_id)}`,
         `${claim}; calls ${schema.hosts.join(', ')}`,
-        ...(refused === 0 ? [] : [paint('yellow', `${refused} more endpoint${refused === 1 ? '' : 's'} not allowed by the site's owner`)]),
+        ...(refused === 0 ? [] : [paint('yellow', `${counted(refused, 'more endpoint')} not allowed by the site's owner`)]),
         ...endpoints.flatMap((endpoint) => ['', ...endpointLines(endpoint, paint)]),
     ];
 }
@@ -42,7 +43,7 @@ function endpointLines(endpoint: CatalogEndpoint, paint: Paint): string[] {
 function priceOf({ hosted, credits, credits_max: max, billing, pagination }: CatalogEndpoint): string {
     if (!hosted) return 'not hosted: call it yourself';
     const unit = billing.unit === 'request' && pagination !== null ? 'page' : billing.unit;
-    return `${credits} credit${credits === 1 ? '' : 's'} a ${unit}${max > credits ? `, up to ${max}` : ''}`;
+    return `${counted(credits, 'credit')} a ${unit}${max > credits ? `, up to ${max}` : ''}`;
 }
 
 function aboutParam({ required, schema, default: fallback, description }: CatalogParam): string {

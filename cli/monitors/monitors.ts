@@ -1,4 +1,5 @@
 import { defined } from '../../shared/domain/defined.ts';
+import { counted } from '../../shared/domain/text/counted.ts';
 import { type CallOptions, limitsOf, paramsOf } from '../calling/fetch-endpoint.ts';
 import type { Monitor, MonitorChanges, MonitorOrder, MonitorStatus } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
@@ -115,7 +116,7 @@ export async function runMonitor({ client, terminal }: Session, monitorId: strin
         result: job,
         lines: [
             `${isGood ? terminal.paint('green', '✓') : terminal.paint('red', '✗')} job ${id} ${status}${why}`,
-            `${credits} credit${credits === 1 ? '' : 's'} used. What it changed: routebook monitor runs ${monitorId}`,
+            `${counted(credits, 'credit')} used. What it changed: routebook monitor runs ${monitorId}`,
         ],
         isFailure: !isGood,
     };

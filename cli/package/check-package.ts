@@ -1,5 +1,6 @@
 import { checkPackage, type PackageWarning } from '../../shared/domain/package/rules.ts';
 import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
+import { counted } from '../../shared/domain/text/counted.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { CommandFault } from '../failures.ts';
 import type { Settings } from '../settings.ts';
@@ -51,9 +52,4 @@ export function problemLines(file: string, problems: readonly Problem[], paint: 
         `  ${paint('cyan', `${file}:${line}:${column}`)}  ${paint('bold', code)}  ${paint('dim', path)}`,
         `      ${message}`,
     ]);
-}
-
-/** `1 place`, `2 places`. */
-export function counted(count: number, noun: string): string {
-    return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import type { Detail } from '../../shared/refusals.ts';
-import { CommandFault } from '../failures.ts';
+import { CommandFault, fileFault } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Place, positionsOf } from './positions.ts';
 import { findSyntaxFault } from './syntax.ts';
@@ -53,9 +53,7 @@ async function readText(path: string): Promise<string> {
     try {
         return await readFile(path, 'utf8');
     } catch (error) {
-        const code = error instanceof Error && 'code' in error ? error.code : undefined;
-        if (code === 'ENOENT') throw new CommandFault('FILE_NOT_FOUND', `There is no file ${path}.`, { fields: { file: path } });
-        throw new CommandFault('FILE_UNREADABLE', `${path} cannot be read (${String(code)}).`, { fields: { file: path } });
+        throw fileFault(error, path);
     }
 }
 

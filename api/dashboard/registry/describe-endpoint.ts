@@ -2,6 +2,7 @@ import { isFileSchema } from '../../../shared/domain/fetch/files.ts';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import * as pricing from '../../../shared/domain/package/pricing.ts';
 import { clip } from '../../../shared/domain/text/clip.ts';
+import { counted } from '../../../shared/domain/text/counted.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param, ResponseType } from '../../../shared/domain/types.ts';
 import type { TrafficHealth } from '../../../shared/store/usage/traffic.ts';
 
@@ -110,8 +111,8 @@ function boundsOf(schema: JsonObject): string[] {
     const { minimum, maximum, minLength, maxLength, pattern, format } = schema;
     return [
         ...rangeOf(minimum, maximum),
-        ...(typeof minLength === 'number' ? [`at least ${characters(minLength)}`] : []),
-        ...(typeof maxLength === 'number' ? [`at most ${characters(maxLength)}`] : []),
+        ...(typeof minLength === 'number' ? [`at least ${counted(minLength, 'character')}`] : []),
+        ...(typeof maxLength === 'number' ? [`at most ${counted(maxLength, 'character')}`] : []),
         ...(typeof pattern === 'string' ? [`matches ${pattern}`] : []),
         ...(typeof format === 'string' ? [`format ${format}`] : []),
     ];
@@ -121,10 +122,6 @@ function rangeOf(min: Json | undefined, max: Json | undefined): string[] {
     if (typeof min === 'number' && typeof max === 'number') return [`${min}–${max}`];
     if (typeof min === 'number') return [`${min} or more`];
     return typeof max === 'number' ? [`up to ${max}`] : [];
-}
-
-function characters(count: number): string {
-    return `${count} character${count === 1 ? '' : 's'}`;
 }
 
 const ANSWERS: Readonly<Record<ResponseType, string>> = {
