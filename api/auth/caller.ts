@@ -1,5 +1,6 @@
 import type { Request } from '@hapi/hapi';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { actorOf, type By } from '../../shared/store/accounts/workspace-audit.ts';
 
 declare module '@hapi/hapi' {
     interface AppCredentials extends Caller {}
@@ -9,4 +10,10 @@ declare module '@hapi/hapi' {
 export function callerOf({ auth }: Request): Caller | undefined {
     // hapi sets null if nobody is authenticated.
     return (auth.credentials as Request['auth']['credentials'] | null)?.app;
+}
+
+/** The actor and address of a call, for the audit of the workspace. */
+export function byCall({ caller, clientAddress }: { caller: Caller | undefined; clientAddress: string }): By {
+    if (caller === undefined) throw new Error('an act in a workspace has a caller');
+    return { actor: actorOf(caller), ip: clientAddress };
 }

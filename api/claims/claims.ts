@@ -8,7 +8,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
-import { byCall } from '../auth/by-call.ts';
+import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 
 /** POST /v1/sites/{domain}/claims */

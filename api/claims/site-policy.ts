@@ -7,7 +7,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as claims from '../../shared/store/registry/ownership.ts';
 import * as policies from '../../shared/store/registry/site-policies.ts';
 import { writeInTurn } from '../admission/writes.ts';
-import { byCall } from '../auth/by-call.ts';
+import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 
 const NOT_OWNED = 'Your workspace has not proved that this domain is its own: claim it with POST /v1/sites/{domain}/claims.';

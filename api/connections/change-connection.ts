@@ -12,7 +12,7 @@ import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import { isMaintainer } from '../../shared/store/registry/maintainers.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 import { writeInTurn } from '../admission/writes.ts';
-import { byCall } from '../auth/by-call.ts';
+import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { findMine, mayChange } from './find-mine.ts';
 import { presentConnection } from './present-connection.ts';

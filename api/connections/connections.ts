@@ -4,7 +4,7 @@ import type { RowPlace } from '../../shared/platform/row-page.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/connections/connections.ts';
 import { readPage } from '../answers/paging.ts';
-import { byCall } from '../auth/by-call.ts';
+import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { findMine, mayChange } from './find-mine.ts';
 import { presentConnection } from './present-connection.ts';

@@ -7,7 +7,7 @@ import { offerOf } from '../../shared/fetch/latest-offer.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
-import { byCall } from '../auth/by-call.ts';
+import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { invalid } from './terms.ts';
 

@@ -2,23 +2,8 @@ import type { ConnectionEntry } from '../../shared/contracts/connections.ts';
 import type { Connection } from '../../shared/store/connections/connections.ts';
 
 export function presentConnection(connection: Connection): ConnectionEntry {
-    const {
-        connectionId,
-        site,
-        authId,
-        entry,
-        name,
-        shared,
-        ownerId,
-        hosts,
-        hint,
-        createdAt,
-        lastUsedAt,
-        scopes,
-        status,
-        verifies,
-        expiresAt,
-    } = connection;
+    const { connectionId, authId, entry, ownerId, verifies, createdAt, lastUsedAt, expiresAt } = connection;
+    const { site, name, shared, hosts, scopes, status, hint } = connection;
     return {
         connection_id: connectionId,
         site,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Server } from '@hapi/hapi';
 import { Refusal } from '../../shared/refusals.ts';
@@ -10,17 +11,23 @@ const own = (name: string) => fileURLToPath(new URL(`assets/${name}`, import.met
 
 /** All files that pages may load: our own, and libraries from node_modules. No other file is served. */
 const FILES = {
-    'style.css': { file: own('style.css'), type: 'text/css; charset=utf-8' },
-    'app.js': { file: own('app.js'), type: 'text/javascript; charset=utf-8' },
-    'lists.css': { file: own('lists.css'), type: 'text/css; charset=utf-8' },
-    'docs.css': { file: own('docs.css'), type: 'text/css; charset=utf-8' },
-    'docs.js': { file: own('docs.js'), type: 'text/javascript; charset=utf-8' },
-    'registry.css': { file: own('registry.css'), type: 'text/css; charset=utf-8' },
-    'package-file.js': { file: own('package-file.js'), type: 'text/javascript; charset=utf-8' },
-    'passkey.js': { file: own('passkey.js'), type: 'text/javascript; charset=utf-8' },
-    'icon.svg': { file: own('icon.svg'), type: 'image/svg+xml' },
-    'htmx.js': { file: require.resolve('htmx.org/dist/htmx.min.js'), type: 'text/javascript; charset=utf-8' },
-} as const;
+    'style.css': own('style.css'),
+    'app.js': own('app.js'),
+    'lists.css': own('lists.css'),
+    'docs.css': own('docs.css'),
+    'docs.js': own('docs.js'),
+    'registry.css': own('registry.css'),
+    'package-file.js': own('package-file.js'),
+    'passkey.js': own('passkey.js'),
+    'icon.svg': own('icon.svg'),
+    'htmx.js': require.resolve('htmx.org/dist/htmx.min.js'),
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+    '.css': 'text/css; charset=utf-8',
+    '.js': 'text/javascript; charset=utf-8',
+    '.svg': 'image/svg+xml',
+};
 
 type AssetName = keyof typeof FILES;
 
@@ -31,7 +38,8 @@ interface Asset {
 }
 
 const loaded = new Map<string, Asset>(
-    Object.entries(FILES).map(([name, { file, type }]) => {
+    Object.entries(FILES).map(([name, file]) => {
+        const type = TYPES[extname(name)] ?? '';
         const bytes = type.startsWith('text/css') ? compact(readFileSync(file, 'utf8')) : readFileSync(file);
         // The URL changes with the content, so browsers may cache it forever.
         const version = createHash('sha256').update(bytes).digest('hex').slice(0, 16);

@@ -61,3 +61,16 @@ function formPage(app: App, request: Request): string {
     const isOurs = url !== undefined && [new URL(app.publicUrl()).host, request.raw.req.headers.host].includes(url.host);
     return isOurs ? ownPath(url.pathname + url.search, '/dashboard') : '/dashboard';
 }
+
+/**
+ * Whether the user is an operator: OPERATOR_EMAILS contains their address, and they confirmed it. Only the case of ASCII letters may differ:
+ * any other spelling, such as one with a `+tag`, may be another mailbox.
+ */
+export function isOperator(app: App, me: SignedIn | undefined): boolean {
+    if (me === undefined || !me.isVerified) return false;
+    return app.config.operatorEmails.some((email) => inLowerCase(email) === inLowerCase(me.email));
+}
+
+function inLowerCase(email: string): string {
+    return email.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+}

@@ -1,5 +1,6 @@
 import { figuresFor } from '../../shared/domain/accounts/plans.ts';
 import { EVERY_SCOPE, prepareScopes } from '../../shared/domain/accounts/scopes.ts';
+import { findKeyHash, listedKeys } from '../../shared/store/accounts/api-keys.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import type { WorkspaceVisit } from './page.ts';
@@ -34,3 +35,24 @@ export function memberCaller({ me, workspace }: Pick<WorkspaceVisit, 'me' | 'wor
 export function visitorCaller(me: SignedIn | undefined): Caller | undefined {
     return me?.current && memberCaller({ me, workspace: me.current });
 }
+
+/** The visitor's own active keys in this workspace, as options of a form. Jobs from the dashboard run with one of them. */
+export async function keysToActWith({ app, me, workspace }: WorkspaceVisit): Promise<{ value: string; label: string }[]> {
+    const keys = await listedKeys(app.db, workspace.workspaceId, me.userId);
+    return keys
+        .filter(({ state, isGrant }) => state === 'active' && !isGrant)
+        .map(({ keyId, name, prefix }) => ({ value: keyId, label: `${name} (${prefix}…)` }));
+}
+
+/**
+ * Returns the caller of the chosen key. The key must be the visitor's own in this workspace, since calls act and pay as the key's creator.
+ */
+export async function actingCaller({ app, fields, me, workspace }: WorkspaceVisit): Promise<Caller | undefined> {
+    const keyId = fields.get('key') ?? '';
+    // A form may contain NUL, which the database rejects.
+    if (!/^key_[0-9A-Za-z]{1,64}$/.test(keyId)) return undefined;
+    const hash = await findKeyHash(app.db, { keyId, workspaceId: workspace.workspaceId, userId: me.userId });
+    return hash === undefined ? undefined : app.keys.find(hash);
+}
+
+export const CHOOSE_KEY = 'Choose one of your active keys.';

@@ -4,10 +4,10 @@ import { Eta } from 'eta';
 import type { App } from '../../shared/app.ts';
 import { cookiesOf, formToken, keepVisit, signedInOf } from '../auth/session.ts';
 import { assetUrl } from './assets.ts';
+import { isOperator } from './authorize.ts';
 import { formats } from './formats.ts';
 import { dashboardMenu, publicMenu } from './navigation.ts';
 import { noticeText } from './notices.ts';
-import { isOperator } from './operators.ts';
 import type { Shown } from './page.ts';
 
 /** Values are escaped, except in `<%~`. Views use that only for includes, layouts, `it.page.secrets()` and `it.page.large`. */

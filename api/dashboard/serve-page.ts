@@ -11,12 +11,11 @@ import { browserTokenOf, nameBrowser, requireOwnForm, signedInOf, signIn, signOu
 import { readBytes } from '../bodies/read-body.ts';
 import { goneSignal } from '../call.ts';
 import { workOnPackage } from '../packages/work.ts';
-import { askToConfirm, authorize } from './authorize.ts';
+import { askToConfirm, authorize, isOperator } from './authorize.ts';
 import { visitorCaller } from './callers.ts';
 import { sendFile } from './download.ts';
 import { type Fields, FORM_BYTES, fieldsOf, parseFields } from './fields.ts';
 import { askFor } from './internal-api.ts';
-import { isOperator } from './operators.ts';
 import { type Answer, type Page, pageNotFound, type Sent, type Visit } from './page.ts';
 import { noticeCookie, show } from './render.ts';
 

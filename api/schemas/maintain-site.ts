@@ -12,7 +12,7 @@ import { type MaintainerPlace, pageOfMaintainers } from '../../shared/store/regi
 import { limitIdentity } from '../admission/client-address.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
-import { byCall } from '../auth/by-call.ts';
+import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 
 type MaintainerList = Promise<Reply<MaintainerEntry[]>>;

@@ -12,7 +12,7 @@ import * as schemas from '../../shared/store/registry/schemas.ts';
 import type { LookAlike } from '../../shared/store/registry/site-warnings.ts';
 import { findAuthHosts } from '../../shared/store/registry/sites.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
-import { byCall } from '../auth/by-call.ts';
+import { byCall } from '../auth/caller.ts';
 import { checkSite } from '../auth/key-scopes.ts';
 import { emptyBody } from '../bodies/json-body.ts';
 import type { Call, Reply } from '../call.ts';

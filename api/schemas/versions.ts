@@ -7,7 +7,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
-import { byCall } from '../auth/by-call.ts';
+import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentVersion } from './present-version.ts';
 

@@ -6,7 +6,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/events/webhooks.ts';
 import { readPage } from '../answers/paging.ts';
-import { byCall } from '../auth/by-call.ts';
+import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentWebhook } from './present-webhook.ts';
 

@@ -4,7 +4,7 @@ import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { changeWebhook, createWebhook } from '../../shared/store/events/webhooks.ts';
 import { planLimit } from '../answers/plan-limit.ts';
-import { byCall } from '../auth/by-call.ts';
+import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { checkReceiver } from './check-receiver.ts';
 import { presentWebhook } from './present-webhook.ts';

@@ -1,8 +1,9 @@
 import { autocomplete, intro, isCancel, outro, text } from '@clack/prompts';
 import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
+import type { Kind, Method } from '../../shared/domain/types.ts';
 import { cancelled } from '../session.ts';
 import { type DraftOrder, placeholdersOf, siteOf } from './draft-package.ts';
-import type { InitOptions } from './init-options.ts';
+import type { DraftPlace } from './write-draft.ts';
 
 /** Asks for every value that no flag gives. Questions go to stderr, so that stdout has only the result. */
 export async function askForDraft(options: InitOptions, orderOf: (options: InitOptions) => DraftOrder): Promise<DraftOrder> {
@@ -42,4 +43,17 @@ async function askForCategory(output: NodeJS.WriteStream): Promise<string> {
 function requireAnswer<Value>(answer: Value): Exclude<Value, symbol> {
     if (isCancel(answer)) throw cancelled();
     return answer as Exclude<Value, symbol>;
+}
+
+/** The flags of `routebook init`. */
+export interface InitOptions extends DraftPlace {
+    url?: string;
+    site?: string;
+    title?: string;
+    description?: string;
+    category?: string;
+    name?: string;
+    method?: Method;
+    kind?: Kind;
+    example?: readonly string[];
 }

@@ -2,9 +2,9 @@ import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import { CommandFault, detailLines, wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
+import type { InitOptions } from './ask-for-draft.ts';
 import { askForDraft } from './ask-for-draft.ts';
 import { type DraftOrder, draftPackage, endpointNameOf, siteOf } from './draft-package.ts';
-import type { InitOptions } from './init-options.ts';
 import { draftFile, textOf, writeDraft } from './write-draft.ts';
 
 /** `routebook init`: writes a first draft from flags or questions. The draft passes the rules. */

@@ -1,7 +1,6 @@
-import { data, getRequest, listItems, writeRequest } from './calls.ts';
+import { data, getRequest, listItems, Resource, writeRequest } from './calls.ts';
 import { RoutebookError } from './errors.ts';
 import type { Listing } from './listing.ts';
-import { Resource } from './resource.ts';
 import { type CallOptions, withDigits } from './transport.ts';
 import type { Batch, BatchDryRun, BatchesQuery, BatchFields, BatchItem, CallValue, EndedItem, JobStatus } from './types.ts';
 

@@ -31,3 +31,12 @@ export function listItems<Item>(
         return { items, total: meta.pagination.total, nextCursor: meta.pagination.next_cursor };
     });
 }
+
+/** Routes of one kind, such as jobs or webhooks. */
+export abstract class Resource {
+    protected readonly transport: Transport;
+
+    constructor(transport: Transport) {
+        this.transport = transport;
+    }
+}

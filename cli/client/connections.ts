@@ -1,6 +1,5 @@
-import { data, getRequest, listItems, writeRequest } from './calls.ts';
+import { data, getRequest, listItems, Resource, writeRequest } from './calls.ts';
 import type { Listing } from './listing.ts';
-import { Resource } from './resource.ts';
 import type { CallOptions } from './transport.ts';
 import type { AuthorizeAnswer, AuthorizeOrder, ConnectionDeleted, ConnectionEntry, ConnectionOrder, ConnectionPatch } from './types.ts';
 

@@ -1,7 +1,6 @@
-import { data, getRequest, listItems, writeRequest } from './calls.ts';
+import { data, getRequest, listItems, Resource, writeRequest } from './calls.ts';
 import { failureOf, RoutebookError } from './errors.ts';
 import type { Listing } from './listing.ts';
-import { Resource } from './resource.ts';
 import type { CallOptions } from './transport.ts';
 import type { FetchAnswer, FetchOrder, Job, JobsQuery, JsonObject } from './types.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isOperator } from '../../api/dashboard/operators.ts';
+import { isOperator } from '../../api/dashboard/authorize.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
 import { findSignedIn, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isOperator } from '../../api/dashboard/operators.ts';
+import { isOperator } from '../../api/dashboard/authorize.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,3 +1,5 @@
+import { passwordProblem } from '../../../shared/domain/accounts/password-rules.ts';
+import { isCommonPassword } from '../../../shared/platform/passwords/common-passwords.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { isKnownBrowser } from '../../../shared/store/accounts/sign-ins.ts';
@@ -103,4 +105,9 @@ function tooMany(wait: number): Refusal {
 
 function overloaded(): Refusal {
     return new Refusal('OVERLOADED', 'Too many people are signing in right now. Try again in a moment.', { retryAfter: 2 });
+}
+
+/** Says in a sentence why a new password is refused. Undefined if it is accepted. */
+export function newPasswordProblem(password: string, address: string): string | undefined {
+    return passwordProblem(password, address, isCommonPassword);
 }

@@ -1,3 +1,4 @@
+import type { App } from '../../../shared/app.ts';
 import { LINK_TOKEN, type Mail } from '../../../shared/store/accounts/mails.ts';
 import { formats } from '../formats.ts';
 
@@ -133,4 +134,12 @@ export function codeMail(to: string, code: string): Mail {
 If you did not ask for it, someone else is signed in to your account. Sign out the other sessions in your settings.
 `,
     };
+}
+
+/**
+ * Whether a new account must confirm its address first, by a mailed link. Without a mail server the links are only in the log, which users
+ * cannot read. Then an account works before its address is confirmed.
+ */
+export function mailsConfirm({ config }: App): boolean {
+    return config.mail.smtpUrl !== undefined;
 }

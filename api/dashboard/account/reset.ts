@@ -5,11 +5,10 @@ import { lockUser } from '../../../shared/store/accounts/user-sessions.ts';
 import { credentialsOf, findCredentials, resetPassword } from '../../../shared/store/accounts/users.ts';
 import { keepTyped, type Problems, readFields, secret, tick } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
-import { hashPassword } from './check-password.ts';
-import { enter } from './enter.ts';
+import { hashPassword, newPasswordProblem } from './check-password.ts';
 import { address, waitText } from './fields.ts';
 import { passwordMail, resetMail } from './mails.ts';
-import { newPasswordProblem } from './new-password.ts';
+import { enter } from './second-step.ts';
 
 /** Mails a link if the address has an account. Answer and response time are the same if it has none. */
 export async function forgotByForm(visit: Visit): Promise<Answer> {

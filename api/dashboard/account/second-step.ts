@@ -1,6 +1,6 @@
 import { isWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { factorsOf, useRecoveryCode } from '../../../shared/store/accounts/factors.ts';
+import { factorsOf, hasFactor, useRecoveryCode } from '../../../shared/store/accounts/factors.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { findTicket, makeTicket, useTicket } from '../../../shared/store/accounts/sign-ins.ts';
 import { useTotp } from '../../../shared/store/accounts/totp.ts';
@@ -79,4 +79,10 @@ async function form(
         retryAfter: made.wait,
         model: { ...model, problems: tooMany, passkey: undefined },
     };
+}
+
+/** Runs after the first proof was right: signs the user in, or asks for the second factor if there is one. */
+export async function enter(visit: Visit, entrance: Entrance, how: 'password' | 'mailed link' = 'password'): Promise<Answer> {
+    const factors = await factorsOf(visit.app.db, entrance.userId);
+    return hasFactor(factors) ? askForFactor(visit, entrance) : begin(visit, entrance, how);
 }

@@ -10,11 +10,10 @@ import { isLocked } from '../authorize.ts';
 import { keepTyped, type Problems, readFields, secret } from '../fields.ts';
 import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
 import { browserName } from './browser-name.ts';
-import { hashPassword, passwordFault } from './check-password.ts';
+import { hashPassword, newPasswordProblem, passwordFault } from './check-password.ts';
 import { endSubscriptions } from './end-subscriptions.ts';
 import { address, type Email, waitText } from './fields.ts';
 import { changeMail, passwordMail, takenMail } from './mails.ts';
-import { newPasswordProblem } from './new-password.ts';
 
 /** Changes the password and ends all other sessions. */
 export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer> {

@@ -6,9 +6,9 @@ import { takesPasskeys } from '../factors/webauthn.ts';
 import { keepTyped, type Problems, readFields, secret } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { checkPassword } from './check-password.ts';
-import { enter } from './enter.ts';
 import { address, waitText } from './fields.ts';
-import { mailsConfirm } from './mails-confirm.ts';
+import { mailsConfirm } from './mails.ts';
+import { enter } from './second-step.ts';
 
 /** The form to sign in. `next` is the path to continue to afterwards. */
 export async function showSignIn(visit: Visit): Promise<Answer> {

@@ -13,11 +13,9 @@ import { originsBehind } from '../billing/upgrade.ts';
 import { keepTyped, type Problems, readFields, secret } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { begin } from './begin.ts';
-import { hashPassword } from './check-password.ts';
+import { hashPassword, newPasswordProblem } from './check-password.ts';
 import { address, type Email, waitText } from './fields.ts';
-import { knownMail, verifyMail } from './mails.ts';
-import { mailsConfirm } from './mails-confirm.ts';
-import { newPasswordProblem } from './new-password.ts';
+import { knownMail, mailsConfirm, verifyMail } from './mails.ts';
 
 /** The form for a new account; `invite` is the code of a referral link. */
 export async function showSignUp(visit: Visit): Promise<Answer> {

@@ -7,10 +7,9 @@ import { ownPath } from '../authorize.ts';
 import { type Problems, readFields, secret } from '../fields.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Visit } from '../page.ts';
-import { hashPassword, passwordFault } from './check-password.ts';
-import { enter } from './enter.ts';
+import { hashPassword, newPasswordProblem, passwordFault } from './check-password.ts';
 import { changedMail } from './mails.ts';
-import { newPasswordProblem } from './new-password.ts';
+import { enter } from './second-step.ts';
 
 export interface OpenedLink extends MailLink {
     token: string;

@@ -1,8 +1,9 @@
+import type { Job } from '../../../shared/contracts/jobs.ts';
 import { jobOf, presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
 import { type EndedRow, listEnded, STREAMED_BYTES } from '../../../shared/store/jobs/jobs.ts';
 import { openResult } from '../../../shared/store/jobs/sealed.ts';
 import { memberCaller } from '../callers.ts';
-import { csvLine, csvLineInParts } from '../csv.ts';
+import { type Cell, csvLine, csvLineInParts } from '../csv.ts';
 import type { Download } from '../download.ts';
 import type { WorkspaceVisit } from '../page.ts';
 import { readBatch } from './batches.ts';
@@ -31,40 +32,27 @@ export async function downloadCsv(visit: WorkspaceVisit): Promise<Download> {
     return { file: `${id}.csv`, type: 'text/csv; charset=utf-8', lines: asTable(visit, id) };
 }
 
-const COLUMNS = [
-    'job_id',
-    'custom_id',
-    'status',
-    'site',
-    'endpoint',
-    'version',
-    'attempts',
-    'credits_used',
-    'finished_at',
-    'code',
-    'message',
-    'result',
-];
+/** The columns before the one with the result. */
+const COLUMNS: Readonly<Record<string, (job: Job) => Cell>> = {
+    job_id: (job) => job.job_id,
+    custom_id: (job) => job.custom_id,
+    status: (job) => job.status,
+    site: (job) => job.site,
+    endpoint: (job) => job.endpoint,
+    version: (job) => job.version,
+    attempts: (job) => job.attempts,
+    credits_used: (job) => job.credits_used,
+    finished_at: (job) => job.finished_at,
+    code: (job) => job.error?.code,
+    message: (job) => job.error?.message,
+};
 
 async function* asTable({ app, ...visit }: WorkspaceVisit, batchId: string): AsyncGenerator<string> {
-    yield csvLine(COLUMNS);
+    yield csvLine([...Object.keys(COLUMNS), 'result']);
     for await (const row of endedItems({ app, ...visit }, batchId)) {
         const job = await jobOf(app, row);
-        const { error } = job;
         const result = row.result === null ? undefined : await openResult(app.secrets, row.result, row.remaining ?? 0);
-        const cells = [
-            job.job_id,
-            job.custom_id,
-            job.status,
-            job.site,
-            job.endpoint,
-            job.version,
-            job.attempts,
-            job.credits_used,
-            job.finished_at,
-            error?.code ?? null,
-            error?.message ?? null,
-        ];
+        const cells = Object.values(COLUMNS).map((read) => read(job));
         yield* csvLineInParts(cells, result ?? '');
     }
 }

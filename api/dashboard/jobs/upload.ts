@@ -7,7 +7,7 @@ import type { ErrorBody } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { type CsvItems, ITEM_NAME, MAX_COLUMNS } from '../../packages/csv-items.ts';
 import { workOnPackage } from '../../packages/work.ts';
-import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
+import { actingCaller, CHOOSE_KEY, keysToActWith } from '../callers.ts';
 import { keepTyped, line, type Problems, readFields } from '../fields.ts';
 import { findEndpoint } from '../find-endpoint.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';

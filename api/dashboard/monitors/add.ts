@@ -2,7 +2,7 @@ import type { Monitor } from '../../../shared/contracts/monitor-fields.ts';
 import { MIN_INTERVAL } from '../../../shared/domain/monitors/bounds.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
-import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
+import { actingCaller, CHOOSE_KEY, keysToActWith } from '../callers.ts';
 import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
 import { findEndpoint, type NamedEndpoint } from '../find-endpoint.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';

@@ -2,8 +2,7 @@ import type { Monitor, MonitorChange, MonitorRun } from '../../../shared/contrac
 import type { WebhookEntry } from '../../../shared/contracts/webhooks.ts';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Json } from '../../../shared/domain/types.ts';
-import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
-import { memberCaller } from '../callers.ts';
+import { actingCaller, CHOOSE_KEY, keysToActWith, memberCaller } from '../callers.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, MANAGERS, type Shown, type WorkspaceVisit } from '../page.ts';
 import { change, dateOf, pagerOf, readData, readList } from '../read-api.ts';

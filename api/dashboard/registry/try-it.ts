@@ -3,7 +3,7 @@ import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Endpoint, JsonObject } from '../../../shared/domain/types.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
-import { actingCaller, CHOOSE_KEY, keysToActWith } from '../acting-key.ts';
+import { actingCaller, CHOOSE_KEY, keysToActWith } from '../callers.ts';
 import { keepTyped, type Problems } from '../fields.ts';
 import type { ApiAnswer } from '../internal-api.ts';
 import { type Answer, pageNotFound, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';

@@ -1,6 +1,6 @@
 import { REFUSALS, type RefusalCode, refusalEntry } from '../../../shared/refusals.ts';
 import { type CallFilter, type CallPlace, heldAt, type LoggedCall, listCalls } from '../../../shared/store/usage/call-log.ts';
-import { csvLine } from '../csv.ts';
+import { type Cell, csvLine } from '../csv.ts';
 import type { Download } from '../download.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { addressOf } from '../read-api.ts';
@@ -76,59 +76,38 @@ async function* linesOf(
     filter: CallFilter | undefined,
     keys: ReadonlyMap<string, string>,
 ): AsyncGenerator<string> {
-    yield csvLine(COLUMNS);
+    yield csvLine(Object.keys(COLUMNS));
     let before: CallPlace | undefined;
     let left = FILE_ROWS;
     for (let step = 0; step < FILE_STEPS && filter !== undefined && left > 0; step++) {
         const page = await listCalls(app.browse, filter, { limit: Math.min(FILE_STEP, left), before });
-        yield page.calls.map((call) => csvLine(cellsOf(call, keys))).join('');
+        yield page.calls.map((call) => csvLine(Object.values(COLUMNS).map((read) => read(call, keys)))).join('');
         left -= page.calls.length;
         before = page.next;
         if (before === undefined) return;
     }
 }
 
-const COLUMNS = [
-    'at',
-    'call',
-    'request',
-    'kind',
-    'site',
-    'endpoint',
-    'version',
-    'key',
-    'status',
-    'code',
-    'credits',
-    'results',
-    'kept_answer',
-    'duration_ms',
-    'queue_ms',
-    'site_status',
-    'site_ms',
-];
-
-function cellsOf(call: LoggedCall, keys: ReadonlyMap<string, string>) {
-    return [
-        call.at,
-        call.operation,
-        call.requestId,
-        call.kind,
-        call.site,
-        call.endpoint,
-        call.version,
-        keys.get(call.keyId ?? '') ?? call.keyId,
-        statusOf(call),
-        call.outcome,
-        call.credits,
-        call.results,
-        call.cached,
-        call.durationMs,
-        call.queueMs,
-        call.upstreamStatus,
-        call.upstreamMs,
-    ];
-}
+/** The columns of the file. `keys` are the names of keys by id. */
+const COLUMNS: Readonly<Record<string, (call: LoggedCall, keys: ReadonlyMap<string, string>) => Cell>> = {
+    at: (call) => call.at,
+    call: (call) => call.operation,
+    request: (call) => call.requestId,
+    kind: (call) => call.kind,
+    site: (call) => call.site,
+    endpoint: (call) => call.endpoint,
+    version: (call) => call.version,
+    key: (call, keys) => keys.get(call.keyId ?? '') ?? call.keyId,
+    status: statusOf,
+    code: (call) => call.outcome,
+    credits: (call) => call.credits,
+    results: (call) => call.results,
+    kept_answer: (call) => call.cached,
+    duration_ms: (call) => call.durationMs,
+    queue_ms: (call) => call.queueMs,
+    site_status: (call) => call.upstreamStatus,
+    site_ms: (call) => call.upstreamMs,
+};
 
 const OUTCOMES = [
     { value: '', label: 'all' },
