@@ -6,28 +6,17 @@ import type { Paint } from './terminal.ts';
 
 /** A failure that the user can fix. */
 export class CommandFault extends Error {
-    readonly code: string;
-    readonly exitCode: 1 | 2;
+    override readonly name = 'CommandFault';
+    declare readonly code: string;
+    readonly exitCode: 1 | 2 = 1;
     /** Further lines for a person, below the message. */
-    readonly lines: readonly string[];
+    readonly lines: readonly string[] = [];
     /** Further fields for a program. */
-    readonly fields: Readonly<Record<string, unknown>>;
+    readonly fields: Readonly<Record<string, unknown>> = {};
 
-    constructor(
-        code: string,
-        message: string,
-        {
-            exitCode = 1,
-            lines = [],
-            fields = {},
-        }: { exitCode?: 1 | 2; lines?: readonly string[]; fields?: Readonly<Record<string, unknown>> } = {},
-    ) {
+    constructor(code: string, message: string, more: Partial<Pick<CommandFault, 'exitCode' | 'lines' | 'fields'>> = {}) {
         super(message);
-        this.name = 'CommandFault';
-        this.code = code;
-        this.exitCode = exitCode;
-        this.lines = lines;
-        this.fields = fields;
+        Object.assign(this, { code }, more);
     }
 }
 

@@ -1,4 +1,5 @@
 import { data, getRequest, listItems, Resource, writeRequest } from './calls.ts';
+import { wait } from './deadline.ts';
 import { RoutebookError } from './errors.ts';
 import type { Listing } from './listing.ts';
 import { type CallOptions, withDigits } from './transport.ts';
@@ -63,7 +64,8 @@ export class Batches extends Resource {
             onProgress?.(batch);
             if (page.items.length > 0) continue;
             if (batch.status === 'paused' && batch.counts.running === 0) throw pausedError(batch);
-            await pause(PAUSE_MS, options.signal);
+            await wait(PAUSE_MS, options.signal);
+            options.signal?.throwIfAborted();
         }
     }
 
@@ -140,22 +142,6 @@ function pausedError(batch: Batch): RoutebookError {
     return new RoutebookError({
         code: 'BATCH_PAUSED',
         message: `The batch ${batch.batch_id} is paused${why}: resume it, then follow it again.`,
-    });
-}
-
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-        const timer = setTimeout(over, ms);
-        function over() {
-            signal?.removeEventListener('abort', abort);
-            resolve();
-        }
-        function abort() {
-            clearTimeout(timer);
-            reject(signal?.reason);
-        }
-        if (signal?.aborted) abort();
-        else signal?.addEventListener('abort', abort, { once: true });
     });
 }
 

@@ -1,5 +1,5 @@
 /** Ends a call with all its retries: after a timeout or when the caller's signal is aborted. */
-export interface Deadline {
+interface Deadline {
     /** Aborted at the deadline. */
     signal: AbortSignal;
     isOver(): boolean;
@@ -8,6 +8,20 @@ export interface Deadline {
     wait(ms: number): Promise<void>;
     /** Removes the timer and the listener of the caller's signal. */
     close(): void;
+}
+
+/** Resolves after `ms` milliseconds, or when the signal is aborted. */
+export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((done) => {
+        const timer = setTimeout(end, ms);
+        signal?.addEventListener('abort', end);
+        if (signal?.aborted) end();
+        function end() {
+            clearTimeout(timer);
+            signal?.removeEventListener('abort', end);
+            done();
+        }
+    });
 }
 
 /** Starts the timeout. @param callers a signal that ends the call earlier */
@@ -23,17 +37,7 @@ export function openDeadline(timeoutMs: number, callers: AbortSignal | undefined
         signal,
         isOver: () => signal.aborted || performance.now() >= endsAt,
         leftMs: () => endsAt - performance.now(),
-        wait: (ms) =>
-            new Promise((done) => {
-                const pause = setTimeout(end, ms);
-                signal.addEventListener('abort', end);
-                if (signal.aborted) end();
-                function end() {
-                    clearTimeout(pause);
-                    signal.removeEventListener('abort', end);
-                    done();
-                }
-            }),
+        wait: (ms) => wait(ms, signal),
         close() {
             clearTimeout(timer);
             callers?.removeEventListener('abort', abort);

@@ -1,5 +1,5 @@
 import { Batches } from './batches.ts';
-import { listItems } from './calls.ts';
+import { data, getRequest, listItems } from './calls.ts';
 import { Connections } from './connections.ts';
 import { Jobs } from './jobs.ts';
 import type { Listing } from './listing.ts';
@@ -74,12 +74,12 @@ export class Routebook {
      * @param task 3 to 1000 characters
      */
     find(task: string, query: Omit<EndpointsQuery, 'task'> = {}, options?: CallOptions): Promise<FindAnswer> {
-        return this.#transport.call({ ...get('/v1/endpoints'), query: { task, ...query } }, options);
+        return this.#transport.call({ ...getRequest('/v1/endpoints'), query: { task, ...query } }, options);
     }
 
     /** Lists every endpoint of a site, best matches of the intent first. @param intent at least 20 characters and 5 distinct words */
     catalog(domain: string, { intent }: { intent: string }, options?: CallOptions): Promise<CatalogAnswer> {
-        return this.#transport.call({ ...get(`/v1/catalog/${encodeURIComponent(domain)}`), query: { intent } }, options);
+        return this.#transport.call({ ...getRequest(`/v1/catalog/${encodeURIComponent(domain)}`), query: { intent } }, options);
     }
 
     /** Calls an endpoint through Routebook: `data` is the structured result, `meta` has the charge. */
@@ -100,17 +100,17 @@ export class Routebook {
         );
     }
 
-    async trending({ window }: { window?: '24h' | '7d' | '30d' } = {}, options?: CallOptions): Promise<TrendingAnswer> {
-        return this.#data({ ...get('/v1/trending'), query: { window } }, options);
+    trending({ window }: { window?: '24h' | '7d' | '30d' } = {}, options?: CallOptions): Promise<TrendingAnswer> {
+        return data(this.#transport, { ...getRequest('/v1/trending'), query: { window } }, options);
     }
 
-    async categories(options?: CallOptions): Promise<Category[]> {
-        return this.#data(get('/v1/categories'), options);
+    categories(options?: CallOptions): Promise<Category[]> {
+        return data(this.#transport, getRequest('/v1/categories'), options);
     }
 
     /** Plan, credits and limits of the key's account. */
-    async account(options?: CallOptions): Promise<AccountAnswer> {
-        return this.#data(get('/v1/account'), options);
+    account(options?: CallOptions): Promise<AccountAnswer> {
+        return data(this.#transport, getRequest('/v1/account'), options);
     }
 
     /** The audit log of the key's workspace, newest first; only for its owners and admins. */
@@ -119,25 +119,17 @@ export class Routebook {
     }
 
     /** Every error code and what it means. */
-    async errors(options?: CallOptions): Promise<ErrorEntry[]> {
-        return this.#data(get('/v1/errors'), options);
+    errors(options?: CallOptions): Promise<ErrorEntry[]> {
+        return data(this.#transport, getRequest('/v1/errors'), options);
     }
 
     /** Resolves even if fetches cannot be served. */
-    async health(options?: CallOptions): Promise<HealthAnswer | UnavailableHealth> {
-        return this.#data({ ...get('/v1/health'), accepts: 503 }, options);
+    health(options?: CallOptions): Promise<HealthAnswer | UnavailableHealth> {
+        return data(this.#transport, { ...getRequest('/v1/health'), accepts: 503 }, options);
     }
 
     /** The OpenAPI document of the whole API. */
     openapi(options?: CallOptions): Promise<JsonObject> {
-        return this.#transport.call(get('/v1/openapi.json'), options);
+        return this.#transport.call(getRequest('/v1/openapi.json'), options);
     }
-
-    async #data<Answer>(request: Parameters<Transport['call']>[0], options?: CallOptions): Promise<Answer> {
-        return (await this.#transport.call<{ data: Answer }>(request, options)).data;
-    }
-}
-
-function get(path: string) {
-    return { method: 'GET', path, isRepeatable: true } as const;
 }
