@@ -12,6 +12,11 @@ export interface Done {
     isFailure?: boolean;
 }
 
+/** A result with one line that says what was done. */
+export function done(result: unknown, { paint }: Terminal, words: string): Done {
+    return { result, lines: [`${paint('green', '✓')} ${words}`] };
+}
+
 /** The options that every command accepts. */
 export interface CommonOptions {
     server?: string;

@@ -2,7 +2,7 @@ import { defined } from '../../shared/domain/defined.ts';
 import { type CallOptions, limitsOf, paramsOf } from '../calling/fetch-endpoint.ts';
 import { failureOfJob, type JobOrder, type JobStatus } from '../client/index.ts';
 import { needsSchema, readParams } from '../package/read-params.ts';
-import type { Done, Session } from '../session.ts';
+import { type Done, done, type Session } from '../session.ts';
 import { table } from '../table.ts';
 
 interface JobOptions extends CallOptions {
@@ -51,7 +51,6 @@ export async function showJob({ client }: Session, jobId: string, { wait }: { wa
     return { result: job, lines: [JSON.stringify(job, undefined, 2)] };
 }
 
-export async function cancelJob({ client, terminal: { paint } }: Session, jobId: string): Promise<Done> {
-    const job = await client().jobs.cancel(jobId);
-    return { result: job, lines: [`${paint('green', '✓')} job ${jobId} is cancelled`] };
+export async function cancelJob({ client, terminal }: Session, jobId: string): Promise<Done> {
+    return done(await client().jobs.cancel(jobId), terminal, `job ${jobId} is cancelled`);
 }

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import type { AuthorizeAnswer, ConnectionOrder } from '../client/types.ts';
 import { CommandFault, wrongUsage } from '../failures.ts';
-import type { Done, Session } from '../session.ts';
+import { type Done, done, type Session } from '../session.ts';
 import { fieldLines, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -37,7 +37,7 @@ export async function connect(session: Session, site: string, options: ConnectOp
     const secret = await askFor(session, site, entry, options);
     const order = { ...chosen, secret, ...(name === undefined ? {} : { name }), ...(shared === undefined ? {} : { shared }) };
     const made = await connections.create(order, { test });
-    return { result: made, lines: [`${terminal.paint('green', '✓')} ${made.connection_id} connects ${made.site} (${made.status})`] };
+    return done(made, terminal, `${made.connection_id} connects ${made.site} (${made.status})`);
 }
 
 function wantsConsent({ type, oauth2 }: PackageAuth, { clientId }: ConnectOptions): boolean {
@@ -89,14 +89,13 @@ export async function showConnection({ client, terminal: { paint } }: Session, i
     return { result: one, lines: fieldLines(fields, paint) };
 }
 
-export async function testConnection({ client, terminal: { paint } }: Session, id: string): Promise<Done> {
+export async function testConnection({ client, terminal }: Session, id: string): Promise<Done> {
     const tested = await client().connections.test(id);
-    return { result: tested, lines: [`${paint('green', '✓')} ${tested.site} takes ${id}`] };
+    return done(tested, terminal, `${tested.site} takes ${id}`);
 }
 
-export async function removeConnection({ client, terminal: { paint } }: Session, id: string): Promise<Done> {
-    const result = await client().connections.delete(id);
-    return { result, lines: [`${paint('green', '✓')} connection ${id} is deleted`] };
+export async function removeConnection({ client, terminal }: Session, id: string): Promise<Done> {
+    return done(await client().connections.delete(id), terminal, `connection ${id} is deleted`);
 }
 
 /** Opens a page in the named browser, or in the system's default browser. Does nothing if there is none. */

@@ -4,7 +4,7 @@ import { type CallOptions, limitsOf, paramsOf } from '../calling/fetch-endpoint.
 import type { Monitor, MonitorChanges, MonitorOrder, MonitorStatus } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import { needsSchema, readParams } from '../package/read-params.ts';
-import type { Done, Session } from '../session.ts';
+import { type Done, done, type Session } from '../session.ts';
 import { fieldLines, table } from '../table.ts';
 
 /** The options of `monitor add` and `monitor change`. */
@@ -84,19 +84,17 @@ export async function showMonitor({ client, terminal: { paint } }: Session, moni
     return presentMonitor(await client().monitors.get(monitorId), paint);
 }
 
-export async function pauseMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
-    const result = await client().monitors.pause(monitorId);
-    return { result, lines: [`${paint('green', '✓')} monitor ${monitorId} is paused`] };
+export async function pauseMonitor({ client, terminal }: Session, monitorId: string): Promise<Done> {
+    return done(await client().monitors.pause(monitorId), terminal, `monitor ${monitorId} is paused`);
 }
 
-export async function resumeMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
-    const result = await client().monitors.resume(monitorId);
-    return { result, lines: [`${paint('green', '✓')} monitor ${monitorId} runs again, next at ${result.next_run_at}`] };
+export async function resumeMonitor({ client, terminal }: Session, monitorId: string): Promise<Done> {
+    const monitor = await client().monitors.resume(monitorId);
+    return done(monitor, terminal, `monitor ${monitorId} runs again, next at ${monitor.next_run_at}`);
 }
 
-export async function deleteMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
-    const result = await client().monitors.delete(monitorId);
-    return { result, lines: [`${paint('green', '✓')} monitor ${monitorId} is deleted`] };
+export async function deleteMonitor({ client, terminal }: Session, monitorId: string): Promise<Done> {
+    return done(await client().monitors.delete(monitorId), terminal, `monitor ${monitorId} is deleted`);
 }
 
 /** `routebook monitor run ID`: waits for the end of its job. */

@@ -1,7 +1,7 @@
 import { defined } from '../../shared/domain/defined.ts';
 import type { DeliveryEntry, WebhookEntry } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
-import type { Done, Session } from '../session.ts';
+import { type Done, done, type Session } from '../session.ts';
 import { fieldLines, table } from '../table.ts';
 
 interface AddOptions {
@@ -66,12 +66,12 @@ export async function changeWebhook({ client, terminal: { paint } }: Session, we
     return shown(await client().webhooks.update(webhookId, change), paint);
 }
 
-export async function enableWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
-    return shown(await client().webhooks.update(webhookId, { enabled: true }), paint);
-}
+export const enableWebhook = turnWebhook(true);
+export const disableWebhook = turnWebhook(false);
 
-export async function disableWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
-    return shown(await client().webhooks.update(webhookId, { enabled: false }), paint);
+function turnWebhook(enabled: boolean) {
+    return async ({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> =>
+        shown(await client().webhooks.update(webhookId, { enabled }), paint);
 }
 
 /** `routebook webhook rotate ID`: shows the new secret once. */
@@ -81,9 +81,8 @@ export async function rotateWebhook({ client }: Session, webhookId: string): Pro
     return { result: webhook, lines: [`  ${webhook.secret}`, '', note] };
 }
 
-export async function deleteWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
-    const result = await client().webhooks.delete(webhookId);
-    return { result, lines: [`${paint('green', '✓')} webhook ${webhookId} is deleted`] };
+export async function deleteWebhook({ client, terminal }: Session, webhookId: string): Promise<Done> {
+    return done(await client().webhooks.delete(webhookId), terminal, `webhook ${webhookId} is deleted`);
 }
 
 /** `routebook webhook test ID`: sends an event and waits for the attempt. Fails if the delivery failed. */
@@ -106,7 +105,7 @@ async function outcomeOf({ client, terminal }: Session, webhookId: string, sent:
     }).finally(() => progress.end());
     const took = `${tried.duration_ms ?? 0} ms`;
     if (tried.status === 'delivered') {
-        return { result: tried, lines: [`${paint('green', '✓')} delivered: the receiver answered ${tried.code} in ${took}`] };
+        return done(tried, terminal, `delivered: the receiver answered ${tried.code} in ${took}`);
     }
     const why =
         tried.attempts === sent.attempts

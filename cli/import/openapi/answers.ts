@@ -26,8 +26,7 @@ export function readAnswer(responses: Json | undefined, resolver: Resolver, sche
         types.find((type) => /^application\/json\b/i.test(type)) ??
         types.find((type) => /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i.test(type)) ??
         types.find((type) => type === '*/*');
-    if (json !== undefined)
-        return { ok: true, response: { type: 'json', ...schemaOf(content[json], resolver, schemas) }, ...acceptOf(json) };
+    if (json !== undefined) return { ok: true, response: { type: 'json', ...schemaOf(content[json], schemas) }, ...acceptOf(json) };
     if (types.some((type) => /^(?:text\/html|application\/xhtml\+xml)\b/i.test(type))) return { ok: true, response: { type: 'html' } };
     for (const [type, pattern] of OTHERS) {
         const found = types.find((one) => pattern.test(one));
@@ -62,24 +61,24 @@ function acceptOf(type: string): { accept?: string } {
 }
 
 /** A list becomes `{items}` and a plain value `{value}` in `data` (docs/api.md, "Hosted fetch"). */
-function schemaOf(media: Json | undefined, resolver: Resolver, schemas: SchemaReader): { schema?: JsonSchema } {
+function schemaOf(media: Json | undefined, schemas: SchemaReader): { schema?: JsonSchema } {
     const written = isObject(media) ? media['schema'] : undefined;
     const schema = schemas.ofAnswer(written);
     if (!isObject(schema) || Object.keys(schema).length === 0) return {};
-    const sort = sortOf(schema, resolver);
+    const sort = sortOf(schema);
     if (sort === 'object') return { schema };
     if (sort === 'unknown') return {};
     const key = sort === 'array' ? 'items' : 'value';
     return { schema: { type: 'object', required: [key], properties: { [key]: schema } } };
 }
 
-function sortOf(schema: JsonObject, resolver: Resolver): 'object' | 'array' | 'scalar' | 'unknown' {
+function sortOf(schema: JsonObject): 'object' | 'array' | 'scalar' | 'unknown' {
     const types = Array.isArray(schema['type']) ? schema['type'] : [schema['type']];
     if (types.length !== 1) return 'unknown';
     if (types[0] === 'object') return 'object';
     if (types[0] === 'array') return 'array';
     if (types[0] !== undefined) return 'scalar';
     const alternatives = Array.isArray(schema['anyOf']) ? schema['anyOf'] : [];
-    const isAllObjects = alternatives.length > 0 && alternatives.every((one) => isObject(one) && sortOf(one, resolver) === 'object');
+    const isAllObjects = alternatives.length > 0 && alternatives.every((one) => isObject(one) && sortOf(one) === 'object');
     return isAllObjects || schema['properties'] !== undefined ? 'object' : 'unknown';
 }

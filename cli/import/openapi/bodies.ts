@@ -6,7 +6,7 @@ import { cleanText, printableName } from '../texts.ts';
 import { examplesOf, isFit, PARAM_NAME } from './params.ts';
 import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
-import { type SchemaReader, typesOf } from './schemas.ts';
+import { type SchemaReader, typesOf, UNSAFE_KEYS } from './schemas.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
 /** The request body of a package, or the reason why a required body cannot be sent. */
@@ -29,7 +29,6 @@ const MAX_FIELDS = 150;
 const MAX_STRUCTURED = 25;
 /** Maximum number of parts of an object that `allOf` merges. It stops parts that contain themselves. */
 const MAX_PARTS = 300;
-const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Reads the request body of an operation as params and a template. @param taken names of the operation's other params */
 export function readBody(

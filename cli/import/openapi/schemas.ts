@@ -31,7 +31,8 @@ const MAX_ENUM = 200;
 /** Maximum number of instructions of all patterns of a package together. The rules allow 30,000. */
 const MAX_INSTRUCTIONS = 20_000;
 const FORMATS: ReadonlySet<string> = new Set(['date', 'date-time', 'time', 'uuid', 'email', 'uri', 'ipv4', 'ipv6']);
-const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+/** Names of members that no package may have. */
+export const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Opens the reader of one document. All patterns of the document share one budget. */
 export function openSchemaReader(resolver: Resolver): SchemaReader {

@@ -1,5 +1,6 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../../shared/domain/types.ts';
+import { UNSAFE_KEYS } from '../openapi/schemas.ts';
 import { printableName } from '../texts.ts';
 
 export interface ReadAnswer {
@@ -140,5 +141,3 @@ function convert(field: JsonObject, level: number): JsonSchema {
     if (isObject(field['items'])) schema['items'] = convert(field['items'], level + 1);
     return schema;
 }
-
-const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
