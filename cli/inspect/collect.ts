@@ -179,7 +179,8 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     }
     for (const { isPerItem, kind } of page?.forms ?? [])
         if (isPerItem && collection.formsOfItems.size < MAX_GROUPS) collection.formsOfItems.add(kind);
-    for (const form of page?.forms ?? []) takeForm(collection, form, { url: exchange.url, title: page?.texts.title ?? '' }, ledger);
+    for (const form of page?.forms ?? [])
+        takeForm(collection, form, { url: exchange.url, isRead: exchange.method === 'GET', title: page?.texts.title ?? '' }, ledger);
 }
 
 /** A field that keeps changing does not name an action. */
@@ -257,7 +258,12 @@ function bodyOfForm({ hidden, action }: Form): SentBody {
     return operation === undefined ? { sort: 'none' } : { sort: 'operation', format: 'form', operation };
 }
 
-function takeForm(collection: Collection, form: Form, { url: page, title }: { url: URL; title: string }, ledger: Ledger): void {
+function takeForm(
+    collection: Collection,
+    form: Form,
+    { url: page, isRead, title }: { url: URL; isRead: boolean; title: string },
+    ledger: Ledger,
+): void {
     if (!isOnDomain(form.action.hostname, domainOf(page.hostname)) && form.action.hostname !== page.hostname) {
         ledger.drop('Forms', 'they are sent to another site');
     } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package carries no credentials');
@@ -281,7 +287,7 @@ function takeForm(collection: Collection, form: Form, { url: page, title }: { ur
         const operation = body?.sort === 'operation' ? body.operation : undefined;
         const key = `${address.key} ${operation?.key ?? ''} form`;
         const known = collection.groups.get(key) ?? openGroup(address, operation);
-        known.form = joinForms(known.form, factsOf(form, page));
+        known.form = joinForms(known.form, factsOf(form, isRead ? page : undefined));
         addText(known.pages.callers, title);
         addText(known.pages.submits, form.submit);
         if (collection.groups.size < MAX_GROUPS) collection.groups.set(key, known);

@@ -77,15 +77,21 @@ function chooses(name: string, groups: readonly Group[]): boolean {
     return areUnlike([...byWord.values()], areAlike);
 }
 
-/** Whether a field that names an action does so: its words have different answers. The same answers say that a word is a value. */
+/**
+ * Whether a field that names an action does so: its words have different answers, or forms that hide them have different fields. The same
+ * answers say that a word is a value.
+ */
 function choosesByBody(name: string, groups: readonly Group[]): boolean {
     if (groups.some(({ form }) => form?.fields.has(name) === true)) return false;
-    const byWord = Map.groupBy(
-        groups.filter(({ sendings }) => sendings > 0),
-        ({ operation }) => operation?.fixed[name],
-    );
+    const byWord = Map.groupBy(groups, ({ operation }) => operation?.fixed[name]);
     byWord.delete(undefined);
-    return areUnlike([...byWord.values()], (some, others) => some.some((one) => others.some((other) => answersAlike(one, other))));
+    return areUnlike([...byWord.values()], (some, others) => some.some((one) => others.some((other) => actAlike(one, other))));
+}
+
+function actAlike(one: Group, other: Group): boolean {
+    if (one.sendings > 0 && other.sendings > 0) return answersAlike(one, other);
+    const [some, others] = [one, other].map(({ form, body }) => new Set([...(form?.fields.keys() ?? []), ...(body?.fields.keys() ?? [])]));
+    return shared(some ?? new Set(), others ?? new Set()) >= MIN_SIMILARITY;
 }
 
 /** Whether there are several words, and three of four pairs of them are unlike. */

@@ -16,8 +16,8 @@ export interface FormFacts {
     kind: string | undefined;
 }
 
-/** The facts about one form. @param page the page that contains it */
-export function factsOf(form: Form, page: URL): FormFacts {
+/** The facts about one form. @param page the page that contains it, if a GET answers with it */
+export function factsOf(form: Form, page: URL | undefined): FormFacts {
     const fields: FormFacts['fields'] = new Map();
     for (const { name, type, isRequired, options } of form.fields) {
         const values = openValues();
@@ -29,7 +29,7 @@ export function factsOf(form: Form, page: URL): FormFacts {
         hidden: new Set(form.hidden.map(({ name }) => name)),
         hasToken: form.hidden.some(({ isToken }) => isToken),
         selector: form.selector,
-        page: isFixed(page) ? `${page.origin}${page.pathname}` : undefined,
+        page: page !== undefined && isFixed(page) ? `${page.origin}${page.pathname}` : undefined,
         isMultipart: form.encoding === 'multipart/form-data',
         kind: form.kind,
     };

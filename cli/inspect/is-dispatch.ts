@@ -2,7 +2,7 @@ import { isProgramWord, namesPeoplesWords } from './harmless.ts';
 
 /** Query params that select an action on sites where all routes have one address. */
 export const DISPATCHERS =
-    /^@?(?:action|do|cmd|command|op|operation|act|task|func|function|method|module|mod|route|request|service|controller)$/i;
+    /^[@_]?(?:action|do|cmd|command|op|operation|act|task|func|function|method|module|mod|route|request|service|controller)$/i;
 
 /** Query params that select an action on some sites (`?p=boats;a=log`) and filter a list on others. Their pages show which. */
 const MAYBE_DISPATCHERS = /^(?:[a-z]{1,2}|page|view|mode|show|section|screen|tab|type|what|tool)$/i;

@@ -36,7 +36,7 @@ const SIGNING =
     /(?:^|[/_.-])(?:log|sign)[-_]?(?:in|on|off|out|up)(?:$|[/_.-])|\/(?:oauth2?|sso|saml|authorize|register|forgot[-_]?password|reset[-_]?password|password[-_]?reset)(?:$|[/_.-])/i;
 
 const SIGNING_ACTS = /^(?:(?:log|sign)[-_]?(?:in|on|off|out|up)|register|resendpwd|lost-?password|resetpass(?:word)?|auth(?:enticate)?)$/i;
-const PASSWORDS = /^(?:pass(?:word|wd|phrase)?|pwd|new_?password|current_?password|wppassword|user_?pass(?:word)?)$/i;
+const PASSWORDS = /^_?(?:pass(?:word|wd|phrase)?|pwd|new_?password|current_?password|wppassword|user_?pass(?:word)?)$/i;
 const PROGRAM_TEXTS = /\/(?:assets?|static|dist|build|i18n|langs?|languages?|locales?)\/(?:.*\/)?[^/]+\.json$/i;
 const MAX_BODY = 20_000;
 

@@ -32,7 +32,7 @@ export function operationOf(body: Json, path: string, readAnswer: () => Json | u
 }
 
 /** Fields that name the action, for programs that serve many actions at one address. */
-export const NAMES_ACTION = /^(?:method|action|call|cmd|command|do|op|operation|act|task|func|function|procedure)$/i;
+export const NAMES_ACTION = /^_?(?:method|action|call|cmd|command|do|op|operation|act|task|func|function|procedure)$/i;
 /** Those that are as often what a user writes (`{task: "Laundry"}`). Alone they name an action only at gateways. */
 const NAMES_DEED = /^(?:task|call|do|act|command)$/i;
 const ARGUMENTS = /^(?:arguments|args|params|parameters|payload|data|input)$/i;

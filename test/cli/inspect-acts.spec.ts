@@ -541,6 +541,59 @@ describe('routebook inspect distinguishes routes at one address', () => {
         for (const routes of [unlisted, ofThings]) expect(routes).to.include.members(['GET /view/README', 'GET /view/harbour']);
     });
 
+    it('reads an action whose param begins with an underscore, and leaves out such a password', async () => {
+        const inspected = await inspectCalls([
+            { url: `${SHOP}/?_task=mail&_action=list&_page=2`, json: { rows: [1] } },
+            { url: `${SHOP}/?_task=mail&_action=show&_uid=7`, json: { subject: 'x' } },
+            { method: 'POST', url: `${SHOP}/?_task=mail&_action=mark`, form: { _uid: '7', _flag: 'read' }, json: { done: true } },
+            { method: 'POST', url: `${SHOP}/?_task=desk`, form: { _user: 'ada', _pass: 'Leuchtfeuer' }, json: { done: true } },
+        ]);
+        expect(routesOf(inspected)).to.have.members([
+            'GET /?_action=list&_task=mail',
+            'GET /?_action=show&_task=mail',
+            'POST /?_action=mark&_task=mail',
+        ]);
+    });
+
+    it('splits forms at one address by an action that they hide, if their fields differ, though nobody sent them', async () => {
+        const form = (action: string, fields: readonly string[]) =>
+            `<form method="post" action="/desk" id="${action}"><input type="hidden" name="_action" value="${action}">` +
+            `${fields.map((name) => `<input name="${name}">`).join('')}<button>Save</button></form>`;
+        const forms = async (fields: (place: number) => readonly string[]) =>
+            await inspectCalls(
+                ['save-note', 'save-berth', 'save-crew'].map((action, place) => ({
+                    url: `${SHOP}/${action.slice(5)}`,
+                    html: page('Words. ').replace('</main>', `${form(action, fields(place))}</main>`),
+                })),
+            );
+        const split = await forms(
+            (place) =>
+                [
+                    ['title', 'text'],
+                    ['berth', 'length'],
+                    ['name', 'rank'],
+                ][place] ?? [],
+        );
+        const writes = split.package.endpoints.filter(({ method }) => method === 'POST');
+        expect(writes.map((one) => [one.prepare, paramsOf(one, 'body')])).to.have.deep.members([
+            [{ url: `${SHOP}/note`, form: 'form#save-note' }, ['title', 'text']],
+            [{ url: `${SHOP}/berth`, form: 'form#save-berth' }, ['berth', 'length']],
+            [{ url: `${SHOP}/crew`, form: 'form#save-crew' }, ['name', 'rank']],
+        ]);
+        const same = await forms(() => ['title', 'text']);
+        expect(same.package.endpoints.filter(({ method }) => method === 'POST')).to.have.length(1);
+    });
+
+    it('takes no page that answers a write for the page that has its form', async () => {
+        const form = '<form method="post" action="/desk" id="desk"><input type="hidden" name="mark" value="7"><input name="title"></form>';
+        const html = page('Words. ').replace('</main>', `${form}</main>`);
+        const inspected = await inspectCalls([
+            { url: `${SHOP}/berths/7`, html },
+            { method: 'POST', url: `${SHOP}/desk`, form: { mark: '7', title: 'Fog' }, html },
+        ]);
+        for (const { prepare } of inspected.package.endpoints) expect(prepare).to.equal(undefined);
+    });
+
     it('merges no kinds of things that have the same addresses and the same answers', async () => {
         const views = ['count', 'list', 'search', 'export', 'recent'];
         const acts = ['repair', 'lend', 'weigh', 'paint'];
