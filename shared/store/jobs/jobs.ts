@@ -191,18 +191,22 @@ function withinBytes(ends: readonly FoundEnd[], maxBytes: number): FoundEnd[] {
 }
 
 async function readEnds(db: Db, ends: readonly FoundEnd[], last: number): Promise<EndedRow[]> {
-    const rows: (Omit<EndedRow, 'endNumber'> & { endNumber: number | null })[] = await db('jobs as j')
+    const rows: (Omit<EndedRow, 'endNumber' | 'result'> & { endNumber: number | null; result: string | null })[] = await db('jobs as j')
         .whereRaw('j.job_id = any(?)', [ends.map(({ jobId }) => jobId)])
         .orderBy('j.end_number')
         .select({
             ...ROW,
             waitingFor: db.raw('null'),
             nextAttemptAt: db.raw('null'),
-            ...columns('j', 'end_number', 'result', 'remaining'),
+            ...columns('j', 'end_number', 'remaining'),
+            // Shorter than the hexadecimal digits of a bytea.
+            result: db.raw("encode(j.result, 'base64')"),
             request: db.raw('null'),
         });
     // An item that was retried meanwhile has no end number, or one after the page.
-    return rows.filter((row): row is EndedRow => row.endNumber !== null && row.endNumber <= last);
+    return rows.flatMap(({ endNumber, result, ...row }) =>
+        endNumber === null || endNumber > last ? [] : { ...row, endNumber, result: result === null ? null : Buffer.from(result, 'base64') },
+    );
 }
 
 /** Returns the ids of those of the given jobs that have ended or were deleted. */
