@@ -1,5 +1,5 @@
 /** Aborted on Ctrl-C, which does not end the process before `end`. */
-interface Interruption {
+export interface Interruption {
     signal: AbortSignal;
     end(): void;
 }

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import type { Batch, EndedItem } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
-import { awaitInterruption } from '../interruption.ts';
+import { awaitInterruption, type Interruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
 
 /** The destination of results. */
@@ -48,7 +48,12 @@ function openResults(file: string) {
 }
 
 /** `routebook batch follow ID`: writes a line for each ended item. Ctrl-C leaves the batch running and prints how to resume. */
-export async function followBatch(session: Session, batchId: string, { out }: FollowTo, interruption = awaitInterruption()): Promise<Done> {
+export async function followBatch(
+    session: Session,
+    batchId: string,
+    { out }: FollowTo,
+    interruption: Interruption = awaitInterruption(),
+): Promise<Done> {
     const { terminal, note } = session;
     const file = out === undefined ? undefined : openResults(out);
     const write = (item: EndedItem) => (file === undefined ? terminal.print(JSON.stringify(item)) : file.write(item));
