@@ -137,14 +137,13 @@ function fulfilledEvent({ id, domain, workspaceId }: MovedRequest, fulfilled_by:
  */
 export async function mostRequested(db: Db, limit: number): Promise<{ domain: string; requests: number }[]> {
     const blocked = db('domains as d').whereRaw('d.registrable = r.registrable').where({ 'd.is_blocked': true }).select('d.registrable');
-    return db('schema_requests as r')
-        .where({ status: 'open' })
-        .whereNotExists(blocked)
+    const wanted = db('schema_requests as r').where({ status: 'open' }).whereNotExists(blocked).distinct('domain', 'workspace_id');
+    return db(wanted.as('wanted'))
         .groupBy('domain')
         .orderBy([{ column: 'requests', order: 'desc' }, 'domain'])
         .limit(limit)
         .select('domain')
-        .countDistinct({ requests: db.raw("coalesce(r.workspace_id, '')") });
+        .count({ requests: '*' });
 }
 
 async function demandFor(db: Db, domain: string): Promise<number> {
