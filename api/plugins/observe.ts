@@ -58,9 +58,13 @@ export function sameRequest({ app: { requestId, span } }: Request): Record<strin
     return { 'x-request-id': requestId, ...(span.context === undefined ? {} : { traceparent: span.context }) };
 }
 
+/** The methods that metrics name. Node accepts 34, so strangers could otherwise create a series of each for every route. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
 function record(app: App, request: Request): void {
     const seconds = (performance.now() - request.app.startedAt) / 1000;
-    const method = request.method.toUpperCase();
+    const given = request.method.toUpperCase();
+    const method = METHODS.has(given) ? given : 'other';
     const route = request.route.settings.app?.contract?.path ?? (request.route.path.startsWith('/{') ? 'other' : request.route.path);
     const status = 'statusCode' in request.response ? request.response.statusCode : 499;
     app.metrics.httpRequests.inc({ method, route, status });

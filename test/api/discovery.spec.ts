@@ -4,6 +4,7 @@ import { COMMON_REFUSALS } from '../../shared/contracts/contract.ts';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
 import { REFUSALS, refusalEntry } from '../../shared/refusals.ts';
 import { checkEnvelope } from '../support/answers.ts';
+import { eventually } from '../support/eventually.ts';
 import { lintOpenApi } from '../support/lint-openapi.ts';
 import { stranger } from '../support/people.ts';
 import { sendRaw } from '../support/raw.ts';
@@ -231,6 +232,21 @@ describe('a newcomer', () => {
             for (const host of ['evil.example', 'localhost.evil.example:8080', '127.0.0.1.evil.example', '192.0.2.1', '[2001:db8::1]']) {
                 expect((await askBy(host))?.status, host).to.equal(404);
             }
+        });
+
+        it('adds no series to the metrics for each method that it invents', async () => {
+            const methodsOf = async (route: string) => {
+                const text = await world.app.metrics.registry.getSingleMetricAsString('routebook_http_requests_total');
+                const lines = text.split('\n').filter((line) => line.includes(`route="${route}"`));
+                return lines.map((line) => /method="([^"]*)"/.exec(line)?.[1]).filter((method) => method !== 'GET');
+            };
+            for (const method of ['PROPFIND', 'MKCALENDAR', 'REPORT']) {
+                expect((await fetch(`${world.base}/docs/errors`, { method })).status, method).to.equal(405);
+            }
+            await eventually(
+                () => methodsOf('/docs/errors'),
+                (methods) => methods.join() === 'other',
+            );
         });
 
         it('cannot read the metrics from pages of other origins', async () => {
