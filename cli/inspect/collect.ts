@@ -7,7 +7,7 @@ import { addGranting, authMethodsOf, type Granting, oneTimeNames, openGranting, 
 import { DispatchWords } from './dispatch.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';
-import { addExchange, addressOf, type Group, openGroup, readBody, type SentBody } from './groups.ts';
+import { addExchange, addressOf, type Group, isIrrelevant, openGroup, readBody, type SentBody } from './groups.ts';
 import { isProgramWord } from './harmless.ts';
 import { DISPATCHERS, mayDispatch, ONE_ADDRESS } from './is-dispatch.ts';
 import type { Element } from './json-elements.ts';
@@ -231,7 +231,17 @@ function keyOf({ choices }: Pick<Collection, 'choices'>, exchange: Exchange, bod
           : exchange.answer.type === ''
             ? 'none'
             : 'text';
-    return `${addressOf(exchange, choicesOf(choices, exchange.url)).key} ${body.sort === 'operation' ? body.operation.key : ''} ${sort}`;
+    return `${addressIn(choices, exchange).key} ${body.sort === 'operation' ? body.operation.key : ''} ${sort}`;
+}
+
+/** The address of an exchange or form. @param names of the params in its query, unless its URL has them */
+function addressIn(choices: DispatchWords, to: Pick<Exchange, 'method' | 'url'>, names: Iterable<string> = to.url.searchParams.keys()) {
+    const chosen = choicesOf(choices, to.url);
+    const selecting = ONE_ADDRESS.test(to.url.pathname)
+        ? [...new Set(names)].filter((name) => name !== '' && !isIrrelevant(name) && !DISPATCHERS.test(name)).sort()
+        : [];
+    const isKnown = choices.tryAdd(to.url, [['', selecting.join(' ')]]);
+    return addressOf(to, chosen, isKnown ? selecting.filter((name) => !chosen.some(([one]) => one === name)) : []);
 }
 
 /** The query pairs that may select a route of the program at this address. */
@@ -246,7 +256,7 @@ function groupFor(collection: Collection, exchange: Exchange, body: SentBody): G
     const key = keyOf(collection, exchange, body);
     const known = groups.get(key);
     if (known !== undefined || groups.size >= MAX_GROUPS) return known;
-    const made = openGroup(addressOf(exchange, choicesOf(choices, exchange.url)), body.sort === 'operation' ? body.operation : undefined);
+    const made = openGroup(addressIn(choices, exchange), body.sort === 'operation' ? body.operation : undefined);
     groups.set(key, made);
     return made;
 }
@@ -282,7 +292,8 @@ function takeForm(
                 if (word !== undefined && (DISPATCHERS.test(name) || mayDispatch(action, name, word)))
                     action.searchParams.append(name, word);
         }
-        const address = addressOf({ method: form.method, url: action }, choicesOf(collection.choices, action));
+        const names = form.method === 'GET' ? [...form.fields, ...form.hidden].map(({ name }) => name) : undefined;
+        const address = addressIn(collection.choices, { method: form.method, url: action }, names);
         const body = form.method === 'POST' ? withFewWords(bodyOfForm(form), collection.choices, action) : undefined;
         const operation = body?.sort === 'operation' ? body.operation : undefined;
         const key = `${address.key} ${operation?.key ?? ''} form`;

@@ -90,7 +90,7 @@ function leadOf(group: Group, { own, title, heading, link, submit, caller, searc
     const both = title === '' || heading === '' ? [] : [overlaps(title, heading) ? longer(title, heading) : `${title}: ${heading}`];
     const form = submit === '' ? [] : [caller === '' ? submit : `${submit}, the form of “${caller}”`, submit];
     const calledBy = group.answers.html === 0 && callers.size > 0 ? [...callers.keys()].map((text) => `${CALLED_BY} “${text}”`) : [];
-    const isHome = group.segments.every(({ core }) => core === '') && group.dispatch.length === 0;
+    const isHome = group.segments.every(({ core }) => core === '') && group.dispatch.length === 0 && group.selector === undefined;
     const home = isHome ? [[...titles.keys()][0] ?? '', [...headings.keys()][0] ?? ''] : [];
     return [search?.about ?? '', ...form, own, ...both, title, heading, link, ...home, ...calledBy.slice(0, 3)];
 }

@@ -2,7 +2,7 @@ import { type Group, mergeGroups } from './groups.ts';
 import { DISPATCHERS } from './is-dispatch.ts';
 import { withoutAction } from './operation.ts';
 import { addShape, featuresOf, openShape } from './shape.ts';
-import { addValues, openValues } from './values.ts';
+import { addValues, openValues, wasEmpty } from './values.ts';
 
 /** A program has at most this many routes at one address by one param. A param with more different words has values. */
 const MAX_WORDS = 60;
@@ -35,16 +35,18 @@ export class DispatchWords {
  * four pairs of words. Other params become normal params, and the groups of their words are merged.
  */
 export function settleDispatch(groups: Iterable<Group>): Group[] {
-    const byAddress = Map.groupBy(groups, (group) => addressWithout(group));
+    const byPath = Map.groupBy(groups, pathOf);
+    const byAddress = Map.groupBy([...byPath.values()].flatMap(settleNames), (group) => `${group.method} ${pathOf(group)}`);
     return [...byAddress.values()].flatMap(settleAddress);
 }
 
-function addressWithout({ method, origin, segments }: Group): string {
-    return `${method} ${origin}/${segments.map(({ prefix, core, suffix, form }) => (form === 'word' ? core : `${prefix}{}${suffix}`)).join('/')}`;
+function pathOf({ origin, segments }: Group): string {
+    return `${origin}/${segments.map(({ prefix, core, suffix, form }) => (form === 'word' ? core : `${prefix}{}${suffix}`)).join('/')}`;
 }
 
 function settleAddress(groups: readonly Group[]): Group[] {
-    const names = new Set(groups.flatMap(({ dispatch }) => dispatch.map(([name]) => name)).filter((name) => !DISPATCHERS.test(name)));
+    const words = groups.flatMap(({ dispatch }) => dispatch.filter(([name, word]) => word !== '' && !DISPATCHERS.test(name)));
+    const names = new Set(words.map(([name]) => name));
     const values = [...names].filter((name) => !chooses(name, groups));
     const actions = new Set(groups.flatMap(({ operation }) => operation?.doubtful ?? []));
     const fields = [...actions].filter((name) => !choosesByBody(name, groups));
@@ -53,9 +55,63 @@ function settleAddress(groups: readonly Group[]): Group[] {
         for (const name of values) makeParam(group, name);
         for (const name of fields) if (group.operation?.doubtful.includes(name) === true) makeField(group, name);
     }
+    return joinSame(groups);
+}
+
+/**
+ * Decides which query params of one path select a route by being there: pages have at most one of them, and three of four pairs of their
+ * pages differ. If none does, params do not separate groups.
+ */
+function settleNames(groups: readonly Group[]): Group[] {
+    if (groups.every(({ names }) => names.length === 0)) return [...groups];
+    const pages = groups.filter(({ method, sendings, answers }) => method === 'GET' && sendings > 0 && answers.html > 0);
+    const selectors = selectorsOf(pages);
+    const empty = new Set([...selectors].filter((name) => pages.every(({ query }) => isEmptyIn(query, name))));
+    for (const group of groups) {
+        const name = group.names.find((one) => selectors.has(one));
+        if (name === undefined) continue;
+        if (empty.has(name)) {
+            group.dispatch = [...group.dispatch, [name, '']];
+            group.query.delete(name);
+        } else group.selector = name;
+    }
+    return joinSame(groups);
+}
+
+function isEmptyIn(query: Group['query'], name: string): boolean {
+    const values = query.get(name);
+    return values === undefined || wasEmpty(values);
+}
+
+/** Names that at most half of the pages have, the most frequent first, unless a page has two of them. */
+function selectorsOf(pages: readonly Group[]): ReadonlySet<string> {
+    const byName = new Map<string, Group[]>();
+    for (const page of pages) for (const name of page.names) byName.set(name, [...(byName.get(name) ?? []), page]);
+    const rare = [...byName].filter(([, some]) => some.length * 2 <= pages.length).sort(([, a], [, b]) => b.length - a.length);
+    const found = new Map<string, Group[]>();
+    if (rare.length < MIN_WORDS) return new Set();
+    for (const [name, some] of rare) if (!some.some(({ names }) => names.some((one) => found.has(one)))) found.set(name, some);
+    const layout = new Set(pages[0]?.skeleton);
+    for (const mark of layout) if (pages.some(({ skeleton }) => !skeleton.has(mark))) layout.delete(mark);
+    const areRoutes = areUnlike([...found.values()], (some, others) =>
+        some.some((one) => others.some((other) => looksLike(one, other, layout))),
+    );
+    return new Set(areRoutes ? found.keys() : []);
+}
+
+/** Whether two pages are alike, or have one title, or differ in little but what all pages have in common. */
+function looksLike(one: Group, other: Group, layout: ReadonlySet<number>): boolean {
+    const [own, others] = [one, other].map(({ skeleton }) => new Set([...skeleton].filter((mark) => !layout.has(mark))));
+    const isOneTitle = [...one.pages.titles.keys()].some((title) => other.pages.titles.has(title));
+    return answersAlike(one, other) && (isOneTitle || shared(own ?? new Set(), others ?? new Set()) >= MIN_SIMILARITY);
+}
+
+/** Merges the groups that are one route as far as is known. */
+function joinSame(groups: readonly Group[]): Group[] {
     const joined = new Map<string, Group>();
     for (const group of groups) {
-        const key = `${JSON.stringify(group.dispatch)} ${group.operation?.key ?? ''} ${group.form === undefined} ${sortOf(group)}`;
+        const { method, dispatch, selector, operation, form } = group;
+        const key = JSON.stringify([method, dispatch, selector, operation?.key, form === undefined, sortOf(group)]);
         const same = joined.get(key);
         if (same === undefined) joined.set(key, group);
         else mergeGroups(same, group);

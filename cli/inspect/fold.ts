@@ -361,7 +361,7 @@ export function isVarying({ form }: Piece): boolean {
 function joinSame(groups: readonly Group[]): Group[] {
     const joined = new Map<string, Group[]>();
     for (const group of groups) {
-        const key = `${group.method} ${group.origin}/${group.segments.map(textOf).join('/')} ${JSON.stringify(group.dispatch)} ${group.operation?.key ?? ''}`;
+        const key = `${group.method} ${group.origin}/${group.segments.map(textOf).join('/')} ${JSON.stringify([group.dispatch, group.selector])} ${group.operation?.key ?? ''}`;
         const routes = joined.get(key) ?? [];
         const same = routes.find((route) => sortOf(route) === sortOf(group) || sortOf(group) === 'none' || sortOf(route) === 'none');
         if (same === undefined) routes.push(group);

@@ -23,6 +23,10 @@ export interface Group {
     segments: Piece[];
     /** Query pairs that select the action of the address, such as `action=list`. */
     dispatch: [name: string, value: string][];
+    /** Names of its other query params, if one of them may select the action of the address by being there. */
+    names: readonly string[];
+    /** The query param that selects its action by being there, such as `table` of `?db=harbour&table=boats`. */
+    selector: string | undefined;
     operation: Operation | undefined;
     sendings: number;
     query: Map<string, Values>;
@@ -68,22 +72,25 @@ const TRACKING = /^(?:utm_.*|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|_ga|_gl|
 /**
  * The key that all exchanges of a group have, and the segments it is made of.
  * @param chosen query pairs that may select a route, beside those that certainly do
+ * @param names names of query params that may do so
  */
 export function addressOf(
     exchange: Pick<Exchange, 'method' | 'url'>,
     chosen: readonly [string, string][] = [],
-): Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch'> & { key: string } {
+    names: readonly string[] = [],
+): Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch' | 'names'> & { key: string } {
     const { method, url } = exchange;
     const segments = url.pathname.slice(1).split('/').map(readSegment);
     const dispatch = [...[...url.searchParams].filter(([name, value]) => isDispatch(name, value)), ...chosen].sort(([a], [b]) =>
         a < b ? -1 : 1,
     );
     const path = segments.map(({ form, prefix, core, suffix }) => (form === 'word' ? core : `${prefix}{}${suffix}`)).join('/');
-    return { method, origin: url.origin, segments, dispatch, key: `${method} ${url.origin}/${path} ${JSON.stringify(dispatch)}` };
+    const key = `${method} ${url.origin}/${path} ${JSON.stringify([dispatch, names])}`;
+    return { method, origin: url.origin, segments, dispatch, names, key };
 }
 
 /** Whether a query param only breaks caches or tracks visitors. */
-function isIrrelevant(name: string): boolean {
+export function isIrrelevant(name: string): boolean {
     return CACHE_BREAKERS.test(name) || TRACKING.test(name);
 }
 
@@ -102,9 +109,10 @@ function isTime(name: string): boolean {
 }
 
 /** A group without exchanges. */
-export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch'>, operation?: Operation): Group {
+export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch' | 'names'>, operation?: Operation): Group {
     return {
         ...address,
+        selector: undefined,
         operation,
         sendings: 0,
         query: new Map(),

@@ -96,9 +96,13 @@ function wordsOfPath({ segments, dispatch }: Group): Piece[] {
         .map((piece) => ({ ...piece, core: piece.core.replace(SCRIPT, '') }));
 }
 
+function choiceOf({ dispatch, selector }: Group): string[] {
+    return [...dispatch.map(([name, value]) => value || name), ...(selector === undefined ? [] : [selector])];
+}
+
 /** The words of a route that name its endpoint: literals of its path, and the values that select its action. */
 export function namingWordsOf(group: Group): string[] {
-    return [...wordsOfPath(group).map(({ core }) => core), ...group.dispatch.map(([, value]) => value)];
+    return [...wordsOfPath(group).map(({ core }) => core), ...choiceOf(group)];
 }
 
 /** Names an endpoint after the literals of its path, or after its subject if only pages name it. */
@@ -115,7 +119,7 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
         const isLast = index === words.length - 1;
         return (isLast ? isSingle : isPlural(core)) ? singular(core) : core;
     });
-    const choice = group.dispatch.map(([, value]) => value);
+    const choice = choiceOf(group);
     const object = [...things.slice(-3), ...choice].join('_') || (endsWithParam ? 'item' : 'home');
     if (kind.isSearch)
         return /search/i.test(object) ? object : `search_${[...words.map(({ core }) => core).slice(-2), ...choice].join('_') || 'site'}`;

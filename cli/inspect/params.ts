@@ -69,7 +69,8 @@ function queryParams(group: Group, fields: readonly Field[], constants: [string,
     const shown = new Set(own.map(({ name }) => name));
     const params: PackageParam[] = [];
     for (const [name, values] of group.query) {
-        const constant = shown.has(name) ? undefined : constantOf(name, values, group.sendings);
+        // Where a param selects the action by being there, the values of all params are the caller's.
+        const constant = shown.has(name) || group.selector !== undefined ? undefined : constantOf(name, values, group.sendings);
         if (isValueInName(name)) left.push(VALUE_IN_NAME);
         else if (!PARAM_NAME.test(name)) left.push({ name, why: 'its name has other characters than a param may have' });
         else if (constant !== undefined && !isPlaceInList(name)) constants.push([name, constant]);

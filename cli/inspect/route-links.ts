@@ -65,12 +65,14 @@ function findMatch(byLength: ReadonlyMap<number, readonly Group[]>, url: URL): G
     const pieces = url.pathname.slice(1).split('/').map(readSegment);
     let best: { one: Group; weight: number } | undefined;
     for (const one of byLength.get(pieces.length) ?? []) {
-        const { segments, origin, dispatch } = one;
+        const { segments, origin, dispatch, selector } = one;
         const fits =
             origin === url.origin &&
             segments.every((piece, place) => isVarying(piece) || percentDecode(piece.core) === percentDecode(pieces[place]?.core ?? '')) &&
-            dispatch.every(([name, value]) => url.searchParams.get(name) === value);
-        const weight = dispatch.length * 100 + segments.filter((piece) => !isVarying(piece)).length;
+            dispatch.every(([name, value]) => url.searchParams.get(name) === value) &&
+            (selector === undefined || url.searchParams.has(selector));
+        const chosen = dispatch.length + (selector === undefined ? 0 : 1);
+        const weight = chosen * 100 + segments.filter((piece) => !isVarying(piece)).length;
         if (fits && weight > (best?.weight ?? -1)) best = { one, weight };
     }
     return best?.one;

@@ -774,6 +774,45 @@ describe('routebook inspect distinguishes routes at one address', () => {
         ]);
     });
 
+    it('splits pages of one address by the param that is there, not by filters of one list', async () => {
+        const frame = (title: string, inside: string) =>
+            `<html><head><title>${title} - Dock</title></head><body><nav class="top"><ul class="menu"><li class="entry"><a href="/">Dock</a></li></ul>
+            <form class="jump"></form></nav><main class="page"><h1 class="head">${title}</h1><p class="lead">Words that everybody may read.</p>
+            ${inside}</main><footer class="foot"><small class="legal">Dock</small></footer></body></html>`;
+        const table = (name: string) =>
+            frame(`Rows of ${name}`, '<table class="rows"><tr class="row"><td class="cell">x</td></tr></table>');
+        const columns = (name: string) =>
+            frame(`Columns of ${name}`, '<dl class="columns"><dt class="name">x</dt><dd class="kind">y</dd></dl>');
+        const ask = frame('Ask', '<section class="ask"><h2 class="sub">Ask</h2><textarea class="words" name="words"></textarea></section>');
+        const found = await inspectCalls([
+            ...['boats', 'quays', 'ropes'].flatMap((name) => [
+                { url: `${SHOP}/dock/?db=harbour&rows=${name}`, html: table(name) },
+                { url: `${SHOP}/dock/?db=harbour&rows=${name}&page=2`, html: table(name) },
+                { url: `${SHOP}/dock/?db=harbour&columns=${name}`, html: columns(name) },
+            ]),
+            { url: `${SHOP}/dock/?db=harbour&ask=`, html: ask },
+            { url: `${SHOP}/dock/?db=harbour`, html: frame('All', '<ol class="all"><li class="one">x</li></ol>') },
+            { method: 'POST', url: `${SHOP}/dock/?db=harbour&ask=`, form: { words: 'what' }, html: ask },
+            ...['owner=7', 'berth=8', 'since=2024', 'owner=9&page=2'].map((query) => ({
+                url: `${SHOP}/list/?${query}`,
+                html: table('boats'),
+            })),
+        ]);
+        const drafted = found.package.endpoints.map(({ name, method, url, params = [] }) => [
+            name,
+            `${method} ${url.replace(SHOP, '')}`,
+            params.map((param) => param.name).join(' '),
+        ]);
+        expect(drafted).to.have.deep.members([
+            ['open_dock_rows', 'GET /dock/', 'rows page db'],
+            ['open_dock_columns', 'GET /dock/', 'columns db'],
+            ['open_dock_ask', 'GET /dock/?ask=', 'db'],
+            ['open_dock', 'GET /dock/', 'db'],
+            ['create_dock_ask', 'POST /dock/?ask=', 'db words'],
+            ['open_list', 'GET /list/', 'owner berth since page'],
+        ]);
+    });
+
     it('describes endpoints and params by their names and by response fields, without a value', async () => {
         const boats = { boats: [{ id: 1, name: 'Korallenriff', afloat: true }] };
         const inspected = await inspectCalls(
