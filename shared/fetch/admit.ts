@@ -5,6 +5,7 @@ import { buildUrl } from '../domain/fetch/build-request.ts';
 import { withPlaceholderValues } from '../domain/fetch/prepared-values.ts';
 import { createParamValidator, STEPS_PER_TURN } from '../domain/fetch/validate-params.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
+import { hasTooManyNodes, MAX_PARAM_NODES } from '../domain/json/schema/count-nodes.ts';
 import { TooMuchWork } from '../domain/json/schema/patterns.ts';
 import type { AuthOffer } from '../domain/package/auth.ts';
 import * as pricing from '../domain/package/pricing.ts';
@@ -220,6 +221,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
         return refuse(new Refusal('ENDPOINT_NOT_FOUND', undefined, extras));
     }
     if (!endpoint.hosted) return refuse(new Refusal('ENDPOINT_NOT_HOSTED'));
+    if (isTooComplex(endpoint)) return refuse(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
     await checkPolicy(app, siteState.policy, endpoint, { registrable, versionId: version.versionId });
     const { siteCredits, siteConcurrency, siteRate, paces, takesCookies, policy, latestOfDay, revision } = siteState;
     const isNamed = cursor === undefined ? named !== undefined : cursor.named !== null;
@@ -241,4 +243,15 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
         revision,
         unitsCap: hasOneMaximum ? undefined : await schemas.lowestMaxUnits(app.versions, latestOfDay, name),
     };
+}
+
+const TOO_COMPLEX = `This version was published under an earlier limit: the schemas of this endpoint's params may have at most ${MAX_PARAM_NODES.toLocaleString('en')} schemas in all. Publish a new version with simpler ones.`;
+
+const complexityChecks = new WeakMap<Endpoint, boolean>();
+
+/** Whether an endpoint that was published under earlier limits exceeds the current ones. */
+function isTooComplex(endpoint: Endpoint): boolean {
+    const isOverLimit = complexityChecks.get(endpoint) ?? hasTooManyNodes(endpoint);
+    complexityChecks.set(endpoint, isOverLimit);
+    return isOverLimit;
 }

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import type { PackageParam } from '../../shared/domain/types.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { isWhole } from '../support/sample.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { storePackage } from '../support/stored-package.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
 const errorOf = (answer: Answer) => answer.body['error'] as Record<string, unknown>;
@@ -176,6 +179,24 @@ for (const topology of TOPOLOGIES) {
                 expect(answer.headers.get('ratelimit')).to.match(/^"minute";r=\d+;t=\d+, "hour";r=\d+;t=\d+, "day";r=\d+;t=\d+$/);
             }
             expect(errorOf(await ada.fetch(SHOP, 'produkt'))['did_you_mean']).to.include('product');
+        });
+
+        it('of a version from before the limit of param schemas is refused, and the version can be read', async () => {
+            const site = 'wide.test';
+            const params = Array.from({ length: 21 }, (_, at): PackageParam => {
+                const schema = { anyOf: Array.from({ length: 100 }, (_, length) => ({ type: 'string' as const, minLength: length })) };
+                return { name: `p${at}`, source: 'query', required: false, schema };
+            });
+            await storePackage(
+                world,
+                aPackage(site, { endpoints: [anEndpoint(site, { name: 'wide', url: `https://${site}/`, params })] }),
+                ada,
+            );
+            const answer = await ada.fetch(site, 'wide');
+            expect(answer.status).to.equal(422);
+            expect(errorOf(answer)).to.include({ code: 'ENDPOINT_NOT_HOSTED' });
+            expect(errorOf(answer)['message']).to.match(/at most 2,000 schemas/);
+            expect((await ada.call('GET', `/v1/schemas/${site}/package`)).status).to.equal(200);
         });
 
         it('is in the request log, whatever the name of its endpoint', async () => {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../types.ts';
+import type { Endpoint, JsonSchema } from '../../types.ts';
 import { PLACING } from './keywords.ts';
 import { collectPlaces, partsOf, resolveReference } from './places.ts';
 import type { Places } from './structure.ts';
@@ -28,4 +28,14 @@ export function countNodes(schema: JsonSchema, max: number): number {
     };
     count(schema);
     return nodes;
+}
+
+/** Whether the params of an endpoint exceed the limit. Only endpoints published before the limit can. */
+export function hasTooManyNodes({ params }: Pick<Endpoint, 'params'>): boolean {
+    let left = MAX_PARAM_NODES;
+    for (const { schema } of params) {
+        if (schema !== undefined) left -= countNodes(schema, left);
+        if (left < 0) return true;
+    }
+    return false;
 }
