@@ -26,9 +26,10 @@ export function wrongUsage(message: string): CommandFault {
 
 /** Explains why a file could not be read. @throws the error itself if it is not about a file */
 export function fileFault(error: unknown, file: string): CommandFault {
-    const { code, syscall } = error as NodeJS.ErrnoException;
-    if (syscall === undefined) throw error;
-    if (code === 'ENOENT') return new CommandFault('FILE_NOT_FOUND', `There is no file ${file}.`, { fields: { file } });
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (typeof code !== 'string') throw error;
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+        return new CommandFault('FILE_NOT_FOUND', `There is no file ${file}.`, { fields: { file } });
     return new CommandFault('FILE_UNREADABLE', `${file} cannot be read (${code}).`, { fields: { file } });
 }
 

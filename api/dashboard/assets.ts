@@ -23,11 +23,11 @@ const FILES = {
     'htmx.js': require.resolve('htmx.org/dist/htmx.min.js'),
 };
 
-const TYPES: Readonly<Record<string, string>> = {
+const TYPES = {
     '.css': 'text/css; charset=utf-8',
     '.js': 'text/javascript; charset=utf-8',
     '.svg': 'image/svg+xml',
-};
+} as const;
 
 type AssetName = keyof typeof FILES;
 
@@ -39,7 +39,7 @@ interface Asset {
 
 const loaded = new Map<string, Asset>(
     Object.entries(FILES).map(([name, file]) => {
-        const type = TYPES[extname(name)] ?? '';
+        const type = TYPES[extname(name) as keyof typeof TYPES];
         const bytes = type.startsWith('text/css') ? compact(readFileSync(file, 'utf8')) : readFileSync(file);
         // The URL changes with the content, so browsers may cache it forever.
         const version = createHash('sha256').update(bytes).digest('hex').slice(0, 16);

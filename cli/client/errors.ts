@@ -40,29 +40,45 @@ export interface Failure {
 /** The error of every failed call, except one that the caller's AbortSignal ended. */
 export class RoutebookError extends Error {
     override readonly name = 'RoutebookError';
-    declare readonly code: RefusalCode | ClientCode;
-    declare readonly status: number;
+    readonly code: RefusalCode | ClientCode;
+    readonly status: number;
     /** Who caused it. */
-    declare readonly fault: Fault;
+    readonly fault: Fault;
     /** Whether the same call may succeed later. */
-    declare readonly retryable: boolean;
-    declare readonly retryAfter: number | undefined;
-    declare readonly details: readonly ItemDetail[];
-    declare readonly problems: number | undefined;
-    declare readonly requestId: string | undefined;
-    declare readonly docUrl: string | undefined;
-    declare readonly creditsUsed: number | undefined;
-    declare readonly creditsRemaining: number | undefined;
-    declare readonly upgrade: { to: string; url: string } | undefined;
-    declare readonly connectUrl: string | undefined;
-    declare readonly obtainUrl: string | undefined;
-    declare readonly upstream: { status: number; snippet: string } | undefined;
-    declare readonly didYouMean: readonly string[];
-    declare readonly idempotencyKey: string | undefined;
+    readonly retryable: boolean;
+    readonly retryAfter: number | undefined;
+    readonly details: readonly ItemDetail[];
+    readonly problems: number | undefined;
+    readonly requestId: string | undefined;
+    readonly docUrl: string | undefined;
+    readonly creditsUsed: number | undefined;
+    readonly creditsRemaining: number | undefined;
+    readonly upgrade: { to: string; url: string } | undefined;
+    readonly connectUrl: string | undefined;
+    readonly obtainUrl: string | undefined;
+    readonly upstream: { status: number; snippet: string } | undefined;
+    readonly didYouMean: readonly string[];
+    readonly idempotencyKey: string | undefined;
 
-    constructor({ message, ...failure }: Failure, options?: { cause?: unknown }) {
-        super(message, options);
-        Object.assign(this, { status: 0, fault: 'service', retryable: false, details: [], didYouMean: [] }, failure);
+    constructor(failure: Failure, options?: { cause?: unknown }) {
+        super(failure.message, options);
+        this.code = failure.code;
+        this.status = failure.status ?? 0;
+        this.fault = failure.fault ?? 'service';
+        this.retryable = failure.retryable ?? false;
+        this.retryAfter = failure.retryAfter;
+        this.details = failure.details ?? [];
+        this.problems = failure.problems;
+        this.requestId = failure.requestId;
+        this.docUrl = failure.docUrl;
+        this.creditsUsed = failure.creditsUsed;
+        this.creditsRemaining = failure.creditsRemaining;
+        this.upgrade = failure.upgrade;
+        this.connectUrl = failure.connectUrl;
+        this.obtainUrl = failure.obtainUrl;
+        this.upstream = failure.upstream;
+        this.didYouMean = failure.didYouMean ?? [];
+        this.idempotencyKey = failure.idempotencyKey;
     }
 }
 

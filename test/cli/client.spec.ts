@@ -207,6 +207,15 @@ describe('the client, with any behaviour of a server', function () {
         expect(away.seen).to.deep.equal([]);
     });
 
+    it('reads an error whose fields are null like one without them', async () => {
+        const refused: Answering = (_request, response) =>
+            response
+                .writeHead(404, { 'content-type': 'application/json' })
+                .end('{"error":{"code":"SITE_NOT_FOUND","message":"m","fault":null,"details":null,"did_you_mean":null}}');
+        const error = await errorOf((await serverSaying(refused)).client().account());
+        expect(error).to.deep.include({ code: 'SITE_NOT_FOUND', status: 404, fault: 'service', details: [], didYouMean: [] });
+    });
+
     it('reads a list page by page, and no further than its caller', async () => {
         const pages: Answering = (request, response) => {
             const cursor = new URL(request.url ?? '', 'http://server').searchParams.get('cursor');

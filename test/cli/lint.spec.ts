@@ -131,5 +131,7 @@ describe('routebook lint', function () {
         const ran = await shell.run(['lint', 'nothing.json', '--json']);
         expect(ran.code).to.equal(1);
         expect(ran.error).to.include({ code: 'FILE_NOT_FOUND', file: 'nothing.json' });
+        const below = await shell.run(['lint', `${import.meta.filename}/nothing.json`, '--json']);
+        expect(below.error).to.include({ code: 'FILE_NOT_FOUND' });
     });
 });
