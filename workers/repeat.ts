@@ -1,5 +1,6 @@
 import { type ConnectionLog, watchConnection } from '../shared/platform/connection-log.ts';
 import type { Db } from '../shared/platform/db.ts';
+import { isOutage } from '../shared/platform/pg-errors.ts';
 
 /** Work in the background. */
 export interface Repeated {
@@ -74,6 +75,8 @@ export interface DueLooks extends Repeated {
 interface Kind extends Pick<DueKind, 'due'> {
     running?: Promise<void> | undefined;
     start(): void;
+    /** Logs that this kind cannot be asked for. */
+    down(error: unknown): void;
 }
 
 /**
@@ -83,16 +86,21 @@ interface Kind extends Pick<DueKind, 'due'> {
 export function openDueLooks({ db, log }: { db: Db; log: ConnectionLog }, everyMs = LOOK_MS): DueLooks {
     const status = watchConnection(log, 'due work');
     const kinds = new Set<Kind>();
+    const look = async (asked: readonly Kind[]) => {
+        const { rows } = await db.raw<{ rows: [Record<number, true | null>] }>(
+            `select ${asked.map(({ due }, place) => `(${due}) as "${place}"`).join(', ')}`,
+        );
+        for (const [place, { start }] of asked.entries()) if (rows[0][place] === true) start();
+    };
     const looks = repeat(everyMs, async () => {
         const asked = [...kinds].filter(({ running }) => running === undefined);
         try {
-            const { rows } = await db.raw<{ rows: [Record<number, true | null>] }>(
-                `select ${asked.map(({ due }, place) => `(${due}) as "${place}"`).join(', ')}`,
-            );
+            await look(asked);
             status.up();
-            for (const [place, { start }] of asked.entries()) if (rows[0][place] === true) start();
         } catch (error) {
-            status.down(error);
+            if (isOutage(error)) return status.down(error);
+            // The condition of one kind fails. It holds up no other kind.
+            for (const kind of asked) await look([kind]).catch(kind.down);
         }
     });
     return {
@@ -103,6 +111,7 @@ export function openDueLooks({ db, log }: { db: Db; log: ConnectionLog }, everyM
             const isStopped = () => !kinds.has(kind);
             const kind: Kind = {
                 due,
+                down: ofWork.down,
                 start() {
                     if (isStopped()) return;
                     kind.running = work(isStopped)

@@ -23,8 +23,8 @@ const MEASURE_EVERY_MS = 50;
 const DECREASE = 0.7;
 const INCREASE = 0.05;
 
-/** The pages that anybody may read, and that cost as much as browsing by the API. */
-const PAGES = /^\/(registry|trending|requests|docs|llms\.txt|)(?=[/?]|$)/;
+/** The pages that anybody may read, and that cost as much as browsing by the API. A signed-in user tries an endpoint on another. */
+const PAGES = /^\/(registry(?!\/[^/]+\/try\/)|trending|requests|docs|llms\.txt|)(?=\/|$)/;
 
 const WORDS = 'This process is busy, and fetches come first; read this again in a moment.';
 
@@ -63,8 +63,17 @@ export function browseThrottling(server: Server, app: App): Check {
 
 /** The page that a request reads, as the metrics name it. */
 function pageOf({ method, url = '' }: IncomingMessage): Pick<AnyContract, 'method' | 'path'> | undefined {
-    const [path] = (method === 'GET' || method === 'HEAD' ? PAGES.exec(url) : null) ?? [];
+    const [path] = (method === 'GET' || method === 'HEAD' ? PAGES.exec(pathOf(url)) : null) ?? [];
     return path === undefined ? undefined : { method: 'GET', path: path as `/${string}` };
+}
+
+/** The path as hapi routes it: `/%72egistry` and `/x/../registry` are the registry, too. */
+function pathOf(url: string): string {
+    try {
+        return decodeURIComponent(new URL(url, 'http://localhost').pathname);
+    } catch {
+        return '';
+    }
 }
 
 /** Admits requests from a bucket that fills at the guaranteed rate, and beyond it a share that depends on the load of the event loop. */

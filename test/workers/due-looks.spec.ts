@@ -78,14 +78,28 @@ describe('work that waits in the database', () => {
             expect(begun.long).to.equal(1);
         });
 
-        it('is found again after an outage, which is logged once', async () => {
+        it('whose condition fails is logged once and found again, while other kinds go on', async () => {
             let begun = 0;
+            let others = 0;
             looks.add({ part: 'flags', due: 'select true from flags', work: async () => void begun++ });
-            await moreLooks(5);
-            expect(messages).to.deep.equal(['due work: does not work at the moment']);
+            looks.add({ part: 'sound', due: 'select true', work: async () => void others++ });
+            await until(() => others >= 5);
+            expect(messages).to.deep.equal(['flags: does not work at the moment']);
             await db.raw('create table flags as select 1');
             await until(() => begun > 0);
-            expect(messages).to.deep.equal(['due work: does not work at the moment', 'due work: works again']);
+            expect(messages).to.deep.equal(['flags: does not work at the moment', 'flags: works again']);
+        });
+
+        it('is logged once for all kinds in an outage', async () => {
+            const lost = openDb({ url: 'postgres://localhost:1/nothing' });
+            const down: string[] = [];
+            const log = createLog('info', { write: (line: string) => void down.push((JSON.parse(line) as { message: string }).message) });
+            const failing = openDueLooks({ db: lost, log }, 10);
+            for (const part of ['one', 'two']) failing.add({ part, due: 'select true', work: async () => {} });
+            await until(() => down.length > 0);
+            await failing.stop();
+            await lost.destroy();
+            expect(down).to.deep.equal(['due work: does not work at the moment']);
         });
 
         it('is done again where it failed, while other kinds go on', async () => {

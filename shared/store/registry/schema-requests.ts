@@ -133,7 +133,7 @@ function fulfilledEvent({ id, domain, workspaceId }: MovedRequest, fulfilled_by:
 
 /**
  * The domains that the most workspaces request, in descending order, and by name if they have equally many. A workspace counts once, and so
- * do all requests without a key together: otherwise one caller could rank a domain alone. Blocked domains are left out.
+ * do all requests without a key together, so that repeats of one caller do not rank a domain. Blocked domains are left out.
  */
 export async function mostRequested(db: Db, limit: number): Promise<{ domain: string; requests: number }[]> {
     const blocked = db('domains as d').whereRaw('d.registrable = r.registrable').where({ 'd.is_blocked': true }).select('d.registrable');
