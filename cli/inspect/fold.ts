@@ -114,7 +114,8 @@ function varyingWords(
     const isFolder = isBelowValue && (areFiles(names) || names.some((name) => known?.has(name)));
     // Programs mark their own addresses beside those of things with `_` (`/_all_docs`).
     const candidates = [...words.keys()].filter(
-        (word) => word !== '' && !/^_[a-z]/.test(word) && !namesApi(words.get(word) ?? [], place) && (isFolder || !isUsual(word, place)),
+        (word) =>
+            word !== '' && !/^_[a-z]/.test(word) && !namesApi(words.get(word) ?? [], parent, place) && (isFolder || !isUsual(word, place)),
     );
     const varying = new Set<string>(candidates.filter((word) => known?.has(word)));
     for (const [word, groups] of words) if (areMembers(word, groups, parent, place)) varying.add(word);
@@ -199,9 +200,11 @@ function kindOf(groups: readonly Group[]): string {
     return groups.some(({ shape }) => shape.objects > 0) ? 'object' : '';
 }
 
-/** Whether a version follows the word everywhere, and something follows the version: `/wp-json/wp/v2/posts`. Then it names an API. */
-function namesApi(groups: readonly Group[], place: number): boolean {
-    return groups.every(({ segments }) => segments.length > place + 2 && VERSION.test(segments[place + 1]?.core ?? ''));
+/** Whether one version follows the word everywhere, below the root of an API: `/wp-json/wp/v2/posts`. Then it names a part of the API. */
+function namesApi(groups: readonly Group[], parent: Piece | undefined, place: number): boolean {
+    if (parent?.form !== 'word' || !parent.core.split('-').some(isApiRoot)) return false;
+    const isVersioned = groups.every(({ segments }) => segments.length > place + 2 && VERSION.test(segments[place + 1]?.core ?? ''));
+    return isVersioned && new Set(groups.map(({ segments }) => segments[place + 1]?.core)).size === 1;
 }
 
 const VERSION = /^(?:v\d{1,2}(?:\.\d{1,2})*|\d{1,2}(?:\.\d{1,2}){1,2})$/;

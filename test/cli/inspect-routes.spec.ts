@@ -54,6 +54,27 @@ describe('routebook inspect finds routes', () => {
         expect(routesOf(found)).to.include.members(['GET /wp-json/wp/v2/posts', 'GET /repositories/{repository}/{name}/files']);
     });
 
+    it('takes a word before a version for a value outside an API: packages of a registry, and projects', async () => {
+        const names = ['react', 'lodash', 'express'];
+        const found = await inspectCalls([
+            { url: `${SHOP}/popular`, json: names.map((name) => ({ name })) },
+            ...names.flatMap((name) =>
+                ['4.17.21', '18.2.0'].map((version) => ({
+                    url: `${SHOP}/npm/${name}/${version}/files`,
+                    json: { files: [{ path: 'a', size: 1 }] },
+                })),
+            ),
+            { url: `${SHOP}/projects`, json: [{ name: 'harbour' }, { name: 'tides' }] },
+            ...['harbour', 'tides'].map((name) => ({ url: `${SHOP}/projects/${name}/v1/files`, json: { files: [] } })),
+        ]);
+        expect(routesOf(found).map((route) => route.replaceAll(/\{\w+\}/g, '{}'))).to.have.members([
+            'GET /popular',
+            'GET /npm/{}/{}/files',
+            'GET /projects',
+            'GET /projects/{}/v1/files',
+        ]);
+    });
+
     it('recognises varying words by earlier responses, by their place, and by similar responses', async () => {
         const recipe = (name: string) => ({ name, steps: [{ text: 'stir' }], minutes: 3 });
         const found = await inspectCalls([
