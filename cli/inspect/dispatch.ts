@@ -83,20 +83,27 @@ function isEmptyIn(query: Group['query'], name: string): boolean {
     return values === undefined || wasEmpty(values);
 }
 
-/** Names that at most half of the pages have, the most frequent first, unless a page has two of them. */
+/** Names that at most half of the pages have and that are seen twice, the most frequent first, unless a page has two of them. */
 function selectorsOf(pages: readonly Group[]): ReadonlySet<string> {
     const byName = new Map<string, Group[]>();
     for (const page of pages) for (const name of page.names) byName.set(name, [...(byName.get(name) ?? []), page]);
     const rare = [...byName].filter(([, some]) => some.length * 2 <= pages.length).sort(([, a], [, b]) => b.length - a.length);
     const found = new Map<string, Group[]>();
     if (rare.length < MIN_WORDS) return new Set();
-    for (const [name, some] of rare) if (!some.some(({ names }) => names.some((one) => found.has(one)))) found.set(name, some);
+    for (const [name, some] of rare)
+        if (isSeenTwice(name, some) && !some.some(({ names }) => names.some((one) => found.has(one)))) found.set(name, some);
     const layout = new Set(pages[0]?.skeleton);
     for (const mark of layout) if (pages.some(({ skeleton }) => !skeleton.has(mark))) layout.delete(mark);
     const areRoutes = areUnlike([...found.values()], (some, others) =>
         some.some((one) => others.some((other) => looksLike(one, other, layout))),
     );
     return new Set(areRoutes ? found.keys() : []);
+}
+
+/** A param with one value may be a filter, whose page happens to differ. A route has no value at all, or several. */
+function isSeenTwice(name: string, pages: readonly Group[]): boolean {
+    const values = new Set(pages.flatMap(({ query }) => [...(query.get(name)?.different ?? [])]));
+    return values.size > 1 || pages.every(({ query }) => isEmptyIn(query, name));
 }
 
 /** Whether two pages are alike, or have one title, or differ in little but what all pages have in common. */

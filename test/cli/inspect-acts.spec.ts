@@ -797,6 +797,11 @@ describe('routebook inspect distinguishes routes at one address', () => {
                 url: `${SHOP}/list/?${query}`,
                 html: table('boats'),
             })),
+            // Each filter is seen once, and none has a page like that of another.
+            { url: `${SHOP}/stock/`, html: frame('Stock', '<ol class="all"><li class="one">x</li></ol>') },
+            { url: `${SHOP}/stock/?colour=red`, html: table('boats') },
+            { url: `${SHOP}/stock/?size=3`, html: columns('quays') },
+            { url: `${SHOP}/stock/?maker=ada`, html: ask },
         ]);
         const drafted = found.package.endpoints.map(({ name, method, url, params = [] }) => [
             name,
@@ -810,6 +815,7 @@ describe('routebook inspect distinguishes routes at one address', () => {
             ['open_dock', 'GET /dock/', 'db'],
             ['create_dock_ask', 'POST /dock/?ask=', 'db words'],
             ['open_list', 'GET /list/', 'owner berth since page'],
+            ['open_stock', 'GET /stock/', 'colour size maker'],
         ]);
     });
 
