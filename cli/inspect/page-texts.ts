@@ -15,6 +15,9 @@ export interface PageTexts {
     hints: Map<string, string>;
 }
 
+type Selection = ReturnType<CheerioAPI>;
+
+const FIELDS = 'input[name], select[name], textarea[name]';
 const MAX_LINKS = 300;
 const MAX_FIELDS = 200;
 const MAX_LENGTH = 200;
@@ -45,7 +48,8 @@ function labelsOf($: CheerioAPI): Map<string, string> {
     const byId = new Map<string, string>();
     for (const element of $('label[for]').toArray().slice(0, MAX_FIELDS)) byId.set($(element).attr('for') ?? '', lineOf($(element).text()));
     const labels = new Map<string, string>();
-    for (const element of $('input[name], select[name], textarea[name]').toArray().slice(0, MAX_FIELDS)) {
+    const legendOf = oncePerBox(legendOfOneName);
+    for (const element of $(FIELDS).toArray().slice(0, MAX_FIELDS)) {
         const field = $(element);
         const name = field.attr('name') ?? '';
         const type = (field.attr('type') ?? '').toLowerCase();
@@ -61,7 +65,7 @@ function labelsOf($: CheerioAPI): Map<string, string> {
             byId.get(field.attr('id') ?? '') ?? '',
             own,
             ...HINTS.map((hint) => lineOf(field.attr(hint) ?? '')),
-            ...textsBeside(field, type),
+            ...textsBeside(field, type, legendOf),
         ];
         const label = candidates.find((text) => /\p{L}{2}/u.test(text));
         if (label !== undefined && label.length <= 100) labels.set(name, label.replace(/[\s:*]+$/, ''));
@@ -70,22 +74,36 @@ function labelsOf($: CheerioAPI): Map<string, string> {
 }
 
 /** Texts that name a field by their place: beside it, in the cell or term before it, at the head of its row, and above its group. */
-function textsBeside(field: ReturnType<CheerioAPI>, type: string): string[] {
+function textsBeside(field: Selection, type: string, legendOf: (group: Selection) => string): string[] {
     const isTicked = type === 'checkbox' || type === 'radio';
     const node = field.get(0);
     const text = (isTicked ? node?.next : node?.prev) ?? undefined;
     const row = field.closest('td').prevAll('td, th');
-    const group = field.closest('fieldset');
-    const named = group.find('input[name], select[name], textarea[name]').not('[type=hidden i], [type=submit i], [type=button i]');
     return [
         text?.type === 'text' ? lineOf(text.data) : '',
         ...[row.first(), row.filter('th').last(), field.closest('dd').prevAll('dt').first()].map(labelIn),
-        new Set(named.toArray().map((one) => one.attribs['name'])).size === 1 ? labelIn(group.children('legend')) : '',
+        legendOf(field.closest('fieldset')),
     ];
 }
 
+/** The legend of a group whose fields all have one name. */
+function legendOfOneName(group: Selection): string {
+    const named = group.find(FIELDS).not('[type=hidden i], [type=submit i], [type=button i]');
+    return new Set(named.toArray().map((one) => one.attribs['name'])).size === 1 ? labelIn(group.children('legend')) : '';
+}
+
+/** Searches a box once, not again for each of its fields: a page may hold thousands of them in one. */
+function oncePerBox<T>(search: (box: Selection) => T): (box: Selection) => T {
+    const known = new Map<unknown, T>();
+    return (box) => {
+        const found = known.get(box[0]) ?? search(box);
+        known.set(box[0], found);
+        return found;
+    };
+}
+
 /** The text of an element without the choices and scripts in it. */
-function labelIn(element: ReturnType<CheerioAPI>): string {
+function labelIn(element: Selection): string {
     const copy = element.clone();
     copy.find('select, textarea, script, style').remove();
     return lineOf(copy.text());
@@ -97,16 +115,17 @@ const MAX_OPTIONS = 12;
 
 function hintsOf($: CheerioAPI): Map<string, string> {
     const hints = new Map<string, string>();
-    for (const element of $('input[name], select[name], textarea[name]').toArray().slice(0, MAX_FIELDS)) {
+    const shownIn = oncePerBox((form) => form.find(FIELDS).slice(0, MAX_FIELDS));
+    for (const element of $(FIELDS).toArray().slice(0, MAX_FIELDS)) {
         const field = $(element);
         const name = field.attr('name') ?? '';
-        const hint = element.tagName === 'select' ? choicesOf($, field) : buttonOf(field);
+        const hint = element.tagName === 'select' ? choicesOf($, field) : buttonOf(field, shownIn);
         if (!hints.has(name) && hint !== '') hints.set(name, hint);
     }
     return hints;
 }
 
-function choicesOf($: CheerioAPI, field: ReturnType<CheerioAPI>): string {
+function choicesOf($: CheerioAPI, field: Selection): string {
     const options = field
         .find('option')
         .slice(0, MAX_OPTIONS + 1)
@@ -119,11 +138,10 @@ function choicesOf($: CheerioAPI, field: ReturnType<CheerioAPI>): string {
 }
 
 /** The button beside the only field that a form shows. */
-function buttonOf(field: ReturnType<CheerioAPI>): string {
+function buttonOf(field: Selection, shownIn: (form: Selection) => Selection): string {
     const form = field.closest('form');
     const type = (field.attr('type') ?? 'text').toLowerCase();
-    const shown = form.find('input[name], select[name], textarea[name]').slice(0, MAX_FIELDS);
-    const others = shown.not(field).not('[type=hidden i], [type=submit i], [type=button i], [type=checkbox i], [type=radio i]');
+    const others = shownIn(form).not(field).not('[type=hidden i], [type=submit i], [type=button i], [type=checkbox i], [type=radio i]');
     if (form.length === 0 || others.length > 0 || !/^(?:text|search|url|email|number)$/.test(type)) return '';
     const button = form.find('button:not([type]), button[type="submit" i], input[type="submit" i]').first();
     const text = lineOf(button.text() || (button.attr('value') ?? ''));
