@@ -115,7 +115,7 @@ describe('the test of what one tenant may see of another covers everything:', fu
 
     it('a new kind of id that the matrices do not test fails', () => {
         const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
-        const [, union = ''] = /export type IdPrefix =\s*([^;]+);/.exec(read('../../shared/domain/text/ids.ts')) ?? [];
+        const [, union = ''] = /type IdPrefix =\s*([^;]+);/.exec(read('../../shared/domain/text/ids.ts')) ?? [];
         const kinds = [...union.matchAll(/'(\w+)'/g)].map(([, kind = '']) => kind);
         expect(kinds).to.have.members(Object.keys(KINDS));
         const matrices = ['../api/tenants.spec.ts', './tenants.spec.ts', './support/places.ts', './removals.spec.ts'].map(read).join('\n');
