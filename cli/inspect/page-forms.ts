@@ -64,9 +64,9 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
                     action,
                     encoding: (form.attr('enctype') ?? '').trim().toLowerCase(),
                     fields: fieldsOf($, inputs),
-                    hidden: hiddenOf(inputs),
+                    hidden: hiddenOf($, inputs),
                     selector: selectorOf($, form),
-                    submit: submitOf(form),
+                    submit: submitOf($, form),
                     asksForPassword: types.includes('password'),
                     takesFiles: types.includes('file'),
                     isScripted: (written === undefined && form.attr('method') === undefined) || !/^(?:get|post|)$/.test(method),
@@ -85,10 +85,20 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
 const BUTTONS = 'button:not([type]), button[type="submit" i], input[type="submit" i], input[type="image" i]';
 
 /** What a form is for: the text of its button. If a script sends it, the heading of it or of the smallest box that has no other form. */
-function submitOf(form: Selection): string {
-    const button = form.find(BUTTONS).first();
+function submitOf($: CheerioAPI, form: Selection): string {
+    const button = buttonsOf($, form).first();
     const text = button.text() || button.attr('value') || (button.length === 0 ? headingOf(form) : '');
     return text.replaceAll(/\s+/g, ' ').trim().slice(0, 60);
+}
+
+/** The buttons that send a form: those in it, and otherwise those that name it by its id. */
+function buttonsOf($: CheerioAPI, form: Selection): Selection {
+    const inside = form.find(BUTTONS);
+    const id = form.attr('id') ?? '';
+    if (inside.length > 0 || id === '') return inside;
+    return $('[form]')
+        .filter(BUTTONS)
+        .filter((_, button) => $(button).attr('form') === id);
 }
 
 function headingOf(form: Selection): string {
@@ -119,16 +129,29 @@ function typeOf(input: Selection): string {
     return tag === 'button' ? (input.attr('type') ?? 'submit').trim().toLowerCase() : tag;
 }
 
-/** A form without a button is sent by a script, which also fills the hidden inputs that the page leaves empty: the caller has to give them. */
-function isFilledByScript(input: Selection): boolean {
+/**
+ * A script sends a form that posts and that neither a button nor Enter sends, and fills the hidden inputs that the page leaves empty: the
+ * caller has to give them.
+ */
+function isFilledByScript($: CheerioAPI, input: Selection): boolean {
     const isEmpty = typeOf(input) === 'hidden' && (input.attr('value') ?? '') === '' && !namesCredential(input.attr('name') ?? '');
-    return isEmpty && input.closest('form').find(BUTTONS).length === 0;
+    return isEmpty && isSentByScript($, input.closest('form'));
 }
+
+/** Browsers send a form with one text field on Enter. */
+function isSentByScript($: CheerioAPI, form: Selection): boolean {
+    if ((form.attr('method') ?? 'get').trim().toLowerCase() !== 'post') return false;
+    if (buttonsOf($, form).length > 0) return false;
+    return form.find('input').filter((_, input) => ENTERED.test(typeOf($(input)))).length !== 1;
+}
+
+/** Types of inputs in which Enter sends a form, unless it has several of them. */
+const ENTERED = /^(?:text|search|tel|url|email|password|date|month|week|time|datetime-local|number)$/;
 
 function fieldsOf($: CheerioAPI, inputs: readonly Selection[]): Field[] {
     const fields = new Map<string, Field>();
     for (const input of inputs) {
-        const type = isFilledByScript(input) ? 'text' : typeOf(input);
+        const type = isFilledByScript($, input) ? 'text' : typeOf(input);
         const name = input.attr('name') ?? '';
         if (['hidden', 'password', 'file', 'button', 'reset', 'image'].includes(type) || name === '') continue;
         const known = fields.get(name) ?? { name, type, isRequired: input.attr('required') !== undefined, options: [] };
@@ -142,9 +165,9 @@ function fieldsOf($: CheerioAPI, inputs: readonly Selection[]): Field[] {
     return [...fields.values()];
 }
 
-function hiddenOf(inputs: readonly Selection[]): Form['hidden'] {
+function hiddenOf($: CheerioAPI, inputs: readonly Selection[]): Form['hidden'] {
     return inputs
-        .filter((input) => typeOf(input) === 'hidden' && !isFilledByScript(input))
+        .filter((input) => typeOf(input) === 'hidden' && !isFilledByScript($, input))
         .map((input) => {
             const name = input.attr('name') ?? '';
             const value = input.attr('value') ?? '';

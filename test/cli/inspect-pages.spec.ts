@@ -213,24 +213,34 @@ describe('routebook inspect reads pages', () => {
         const box = (title: string, form: string) => `<div class="box"><div><h3>${title}</h3></div><div>${form}</div></div>`;
         const inputs =
             '<input type="hidden" name="berth"><input type="hidden" name="kind" value="long"><label>Knot <input name="knot"></label>';
+        const ropes = `${inputs}<label>Length <input name="length"></label>`;
         const { package: drafted, report } = await inspectCalls([
             {
                 url: `${SHOP}/quay`,
                 html: page(
                     'Quay',
                     `<h1>Quay</h1><p>Long enough to be read by somebody.</p>
-                    ${box('Tie a rope', `<form action="/ropes" method="post">${inputs}</form>`)}
+                    ${box('Tie a rope', `<form action="/ropes" method="post">${ropes}</form>`)}
                     ${box('Change a rope', `<form action="/changes" method="patch">${inputs}</form>`)}
-                    ${box('Cut a rope', `<form action="/cuts" method="post">${inputs}<button>Cut</button></form>`)}`,
+                    ${box('Cut a rope', `<form action="/cuts" method="post">${inputs}<button>Cut</button></form>`)}
+                    ${box('Weave a rope', `<form action="/weaves" method="post">${inputs}</form>`)}
+                    ${box('Sell a rope', `<form id="sell" action="/sales" method="post">${ropes}</form>`)}
+                    <p><button form="sell">Sell it</button></p>
+                    ${box('Find a rope', `<form action="/finds" method="get">${ropes}</form>`)}`,
                 ),
             },
         ]);
         const forms = drafted.endpoints.filter(({ kind }) => kind === 'submit_form');
         const said = forms.map(({ url, description, params = [] }) => [url, description?.split('.', 1)[0], params.map(({ name }) => name)]);
         expect(said).to.deep.equal([
-            [`${SHOP}/ropes`, 'Tie a rope, the form of “Quay – Boat Shop”', ['berth', 'knot']],
+            [`${SHOP}/ropes`, 'Tie a rope, the form of “Quay – Boat Shop”', ['berth', 'knot', 'length']],
             [`${SHOP}/cuts`, 'Cut, the form of “Quay – Boat Shop”', ['knot']],
+            // Enter sends a form with one text field, and a button may stand outside its form.
+            [`${SHOP}/weaves`, 'Weave a rope, the form of “Quay – Boat Shop”', ['knot']],
+            [`${SHOP}/sales`, 'Sell it, the form of “Quay – Boat Shop”', ['knot', 'length']],
         ]);
+        const find = drafted.endpoints.find(({ url }) => url === `${SHOP}/finds`);
+        expect(find?.params?.map(({ name }) => name)).to.deep.equal(['knot', 'length']);
         expect(report.dropped).to.deep.include({ what: 'Forms', why: 'they say neither where nor how they are sent: a script does that' });
     });
 
