@@ -1,11 +1,17 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
+interface Header {
+    name: string;
+    value: string;
+}
+
 interface HarEntry {
-    request: { method: string; url: string };
-    response: { status: number; content: { mimeType?: string; text?: string; encoding?: string } };
+    request: { method: string; url: string; headers: Header[]; postData?: { text?: string } };
+    response: { headers: Header[]; status: number; content: { mimeType?: string; text?: string; encoding?: string } };
     _resourceType?: string;
 }
 
@@ -21,11 +27,9 @@ const MAX_SCRIPT = 20_000;
 /** The inspector reads none of these. */
 const UNREAD = /javascript|css|image|font|wasm|octet/;
 
-/** Stores a browser's recording, without credentials in headers, scripts, styles, images and temporary folders of the machine. */
+/** Stores a browser's recording, without the credentials of headers, cookies and passwords, scripts, styles, images and temporary folders of the machine. */
 export function keepRecording(har: string, file: string): void {
-    const text = har
-        .replaceAll(/(\/|%2F)(?:tmp\1[\w.-]+|root\b)/g, '$1srv$1application')
-        .replaceAll(/("name":\s*"authorization",\s*"value":\s*"\w+ )[^"]*/gi, `$1${Buffer.from('Keeper:placeholder').toString('base64')}`);
+    const text = withoutCredentials(har.replaceAll(/(\/|%2F)(?:tmp\1[\w.-]+|root\b)/g, '$1srv$1application'));
     const { log } = JSON.parse(text) as { log: { entries: HarEntry[] } };
     const entries = log.entries.filter(
         (entry) => entry._resourceType === 'document' || !UNREAD.test(entry.response.content.mimeType ?? ''),
@@ -37,6 +41,48 @@ export function keepRecording(har: string, file: string): void {
         response.content = { ...content, text: withoutScripts(html) };
     }
     writeFileSync(file, gzipSync(JSON.stringify({ log: { ...log, entries } }), { level: 9 }));
+}
+
+const CREDENTIAL_HEADER = /^(?:(?:set-)?cookie|authorization|x-(?!requested-with).*(?:request|token|csrf))/i;
+const PASSWORD = /(?:pass|pwd)[^=&:]*?(?:=|"\s*:\s*")([^&"]{8,})/gi;
+const PASSWORD_HASH = /"password_hash"\s*:\s*"([^"]+)"/g;
+
+/** Replaces credentials wherever the recording repeats them, each by one placeholder of the same shape. Shorter values are choices and marks. */
+export function withoutCredentials(har: string): string {
+    const { log } = JSON.parse(har) as { log: { entries: HarEntry[] } };
+    const secrets = log.entries.flatMap(({ request, response }) => [
+        ...[...request.headers, ...response.headers]
+            .filter(({ name }) => CREDENTIAL_HEADER.test(name))
+            .flatMap(({ name, value }) => {
+                const pairs = /^set-cookie$/i.test(name) ? value.split('\n').map((line) => line.split(';')[0] ?? '') : value.split(/;\s*/);
+                return pairs.map((pair) => (/cookie$/i.test(name) ? pair.slice(pair.indexOf('=') + 1) : pair.replace(/^\w+ /, '')));
+            })
+            .filter((value) => value.length >= 16),
+        ...[...(request.postData?.text ?? '').matchAll(PASSWORD)].map(([, value = '']) => value).filter((value) => /\d/.test(value)),
+        ...[...(response.content.text ?? '').matchAll(PASSWORD_HASH)].map(([, value = '']) => value),
+    ]);
+    const known = new Set(secrets.flatMap((value) => [value, decoded(value)]));
+    return [...known]
+        .filter((value) => !/^(?:planted|placeholder)/.test(value))
+        .sort((one, other) => other.length - one.length)
+        .reduce((text, value) => text.replaceAll(value, () => placeholderOf(value)), har);
+}
+
+function decoded(value: string): string {
+    return new URLSearchParams(`a=${value}`).get('a') ?? value;
+}
+
+/** Letters for letters and digits for digits; a hexadecimal value stays one. */
+function placeholderOf(value: string): string {
+    const bytes = createHash('sha512').update(value).digest();
+    return [...value]
+        .map((char, at) => {
+            const kind = ['0123456789', 'abcdef', 'ghijklmnopqrstuvwxyz', 'ABCDEF', 'GHIJKLMNOPQRSTUVWXYZ'].find((all) =>
+                all.includes(char),
+            );
+            return kind?.[(bytes[at % bytes.length] ?? 0) % kind.length] ?? char;
+        })
+        .join('');
 }
 
 /** The recording of an application, as input of `inspect`. */
