@@ -61,7 +61,7 @@ export function describeBySite(
             lead === undefined && answeredFields(endpoint).fields.length === 0 ? subjectOf(endpoint, related, drafted) : undefined;
         if (subject !== undefined) endpoint.description += subject;
         if (lead !== undefined) byPages.add(endpoint.name);
-        else if (subject !== undefined || answeredFields(endpoint).fields.length > 0) byAnswers.add(endpoint.name);
+        else if (answeredFields(endpoint).fields.length > 0) byAnswers.add(endpoint.name);
     }
     return { site: said.about, byPages, byAnswers };
 }

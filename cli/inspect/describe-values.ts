@@ -104,7 +104,9 @@ export function openRelated(routes: readonly Group[]): (route: Group) => Group[]
         if (route.operation !== undefined) return [];
         const { length } = route.segments;
         const own = addressOf(route, length);
-        return [own, addressOf(route, length - 1), `${own}/{}`]
+        // What is above two words need not be what the last of them acts on (`/api/reindex`).
+        const isOfThing = route.segments.slice(-2).some(isVarying);
+        return [own, ...(isOfThing ? [addressOf(route, length - 1)] : []), `${own}/{}`]
             .flatMap((address) => reads.get(address) ?? [])
             .filter((one) => one !== route);
     };
