@@ -149,7 +149,11 @@ function describeParamByPages(
     const { name, source } = param;
     const field = source === 'body' ? fieldOf(endpoint, name) : name;
     if (group.form?.hidden.has(field) === true) return `${describeParam(param)} A hidden input of the form; its page has the value.`;
-    const label = mostUsual(labels.get(field), seen);
+    const labelOf = (one: PackageParam) => mostUsual(labels.get(one.source === 'body' ? fieldOf(endpoint, one.name) : one.name), seen);
+    const text = labelOf(param);
+    // A text beside several fields is that of the one without choices: `Length [below|above] [ ]`.
+    const sharing = text === undefined ? [] : (endpoint.params ?? []).filter((one) => labelOf(one) === text);
+    const label = (sharing.find((one) => !hints.has(one.name)) ?? sharing[0]) === param ? text : undefined;
     const hint = source === 'path' ? undefined : mostUsual(hints.get(name), seen);
     const byHint = hint === undefined ? undefined : `${describeParam(param)} ${hint}.`;
     if (label !== undefined && (source !== 'path' || group.form !== undefined)) return withLabel(param, label);

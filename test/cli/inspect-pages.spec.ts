@@ -208,7 +208,7 @@ describe('routebook inspect reads pages', () => {
             x1: 'The value of “x1”.',
             x2: 'The value of “x2”.',
             m: 'Kind of mooring.',
-            op: 'Length of boats.',
+            op: 'The value of “op”. Choices are “below”, “above”.',
             len: 'Length of boats.',
         });
     });
