@@ -44,7 +44,7 @@ export function keepRecording(har: string, file: string): void {
 }
 
 const CREDENTIAL_HEADER = /^(?:(?:set-)?cookie|authorization|x-(?!requested-with).*(?:request|token|csrf))/i;
-const PASSWORD = /(?:pass|pwd)[^=&:]*?(?:=|"\s*:\s*")([^&"]{8,})/gi;
+const PASSWORD = /(?:pass|pwd|\bp(?==))[^=&:]*?(?:=|"\s*:\s*")([^&"]{8,})/gi;
 const PASSWORD_HASH = /"password_hash"\s*:\s*"([^"]+)"/g;
 
 /** Replaces credentials wherever the recording repeats them, each by one placeholder of the same shape. Shorter values are choices and marks. */
@@ -72,11 +72,12 @@ function decoded(value: string): string {
     return new URLSearchParams(`a=${value}`).get('a') ?? value;
 }
 
-/** Letters for letters and digits for digits; a hexadecimal value stays one. */
+/** Letters for letters and digits for digits, escapes as they are; a hexadecimal value stays one. */
 function placeholderOf(value: string): string {
     const bytes = createHash('sha512').update(value).digest();
-    return [...value]
+    return (value.match(/%[\dA-F]{2}|./gis) ?? [])
         .map((char, at) => {
+            if (char.length > 2) return char;
             const kind = ['0123456789', 'abcdef', 'ghijklmnopqrstuvwxyz', 'ABCDEF', 'GHIJKLMNOPQRSTUVWXYZ'].find((all) =>
                 all.includes(char),
             );
