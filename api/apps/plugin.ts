@@ -45,7 +45,7 @@ export const apps: AppPlugin = {
 };
 
 async function revoke(app: App, request: Request): Promise<object> {
-    await (await import('./exchange-token.ts')).endGrantByToken(app, request);
+    await (await import('./end-grant.ts')).endGrantByToken(app, request);
     return {};
 }
 

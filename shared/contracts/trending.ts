@@ -50,15 +50,7 @@ export const getTrending = contract<object, { window?: Window }, undefined, Tren
                     )
                     .required(),
                 requested: Joi.array()
-                    .items(
-                        Joi.object({
-                            domain: v.siteName().required(),
-                            requests: v
-                                .count()
-                                .required()
-                                .description('Workspaces that request it; all callers without a key count as one'),
-                        }),
-                    )
+                    .items(Joi.object({ domain: v.siteName().required(), requests: v.count().required() }))
                     .required()
                     .description('Domains with schema requests, most wanted first'),
             }),

@@ -53,15 +53,9 @@ for (const topology of ANY_TOPOLOGY) {
         };
         const scoreOf = ({ sites: shown }: TrendingAnswer, site: string) => shown.find((entry) => entry.site === site)?.score ?? 0;
 
-        it('is empty before the first roll-up, and shows requested schemas at once, by the number of callers', async () => {
-            for (const [domain, who] of [
-                ['wanted.test', callers[0]],
-                ['wanted.test', callers[1]],
-                ['also-wanted.test', callers[0]],
-                ['also-wanted.test', callers[0]],
-                ['also-wanted.test', callers[0]],
-            ] as const) {
-                const asked = await who?.call('POST', '/v1/schema-requests', {
+        it('is empty before the first roll-up, and shows requested schemas at once', async () => {
+            for (const domain of ['wanted.test', 'wanted.test', 'also-wanted.test']) {
+                const asked = await callers[0]?.call('POST', '/v1/schema-requests', {
                     body: { domain, task: 'Read the list of everything that is on sale there today.' },
                 });
                 expect(asked?.status).to.equal(201);

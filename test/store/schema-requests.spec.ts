@@ -100,7 +100,7 @@ describe('requests for schemas', () => {
         expect((await schemaRequests.find(db, id))?.fulfilledBy).to.deep.equal({ site: 'somebody.example', version: 1 });
     });
 
-    it('are ranked by the number of workspaces that made open ones, without those for blocked domains', async () => {
+    it('are ranked by the number of workspaces that made open ones, then of requests, without those for blocked domains', async () => {
         const workspaces = await Promise.all(Array.from({ length: 4 }, async () => (await contributor(db)).workspaceId));
         for (const [domain, count] of [
             ['b.rank', 2],
@@ -109,17 +109,18 @@ describe('requests for schemas', () => {
             ['blocked.rank', 4],
         ] as const)
             for (const workspaceId of workspaces.slice(0, count)) await request(domain, {}, workspaceId);
-        // Repeats of one workspace count once, and so do all requests without a key.
         for (let number = 0; number < 5; number++) {
             await request('b.rank', {}, workspaces[0]);
             await request('one.rank', {}, workspaces[0]);
             await request('nobody.rank');
         }
         await db.transaction((trx) => blockDomain(trx, 'blocked.rank', 'asked to'));
-        expect(await schemaRequests.mostRequested(db, 3)).to.deep.equal([
+        expect(await schemaRequests.mostRequested(db, 5)).to.deep.equal([
             { domain: 'most.rank', requests: 3 },
+            { domain: 'b.rank', requests: 7 },
             { domain: 'a.rank', requests: 2 },
-            { domain: 'b.rank', requests: 2 },
+            { domain: 'nobody.rank', requests: 5 },
+            { domain: 'one.rank', requests: 5 },
         ]);
     });
 });

@@ -132,18 +132,22 @@ function fulfilledEvent({ id, domain, workspaceId }: MovedRequest, fulfilled_by:
 }
 
 /**
- * The domains that the most workspaces request, in descending order, and by name if they have equally many. A workspace counts once, and so
- * do all requests without a key together, so that repeats of one caller do not rank a domain. Blocked domains are left out.
+ * The domains with the most open requests. Those that more workspaces request come first, so that repeats of one caller do not rank a
+ * domain; all callers without a key count as one. Blocked domains are left out.
  */
 export async function mostRequested(db: Db, limit: number): Promise<{ domain: string; requests: number }[]> {
     const blocked = db('domains as d').whereRaw('d.registrable = r.registrable').where({ 'd.is_blocked': true }).select('d.registrable');
-    const wanted = db('schema_requests as r').where({ status: 'open' }).whereNotExists(blocked).distinct('domain', 'workspace_id');
-    return db(wanted.as('wanted'))
-        .groupBy('domain')
-        .orderBy([{ column: 'requests', order: 'desc' }, 'domain'])
-        .limit(limit)
+    const byWorkspace = db('schema_requests as r')
+        .where({ status: 'open' })
+        .whereNotExists(blocked)
+        .groupBy('domain', 'workspace_id')
         .select('domain')
         .count({ requests: '*' });
+    return db(byWorkspace.as('wanted'))
+        .groupBy('domain')
+        .orderByRaw('count(*) desc, sum(requests) desc, domain')
+        .limit(limit)
+        .select('domain', db.raw('sum(requests)::bigint as requests'));
 }
 
 async function demandFor(db: Db, domain: string): Promise<number> {
