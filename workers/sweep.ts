@@ -1,4 +1,5 @@
 import type { App } from '../shared/app.ts';
+import { watchConnection } from '../shared/platform/connection-log.ts';
 import type { Db } from '../shared/platform/db.ts';
 import { forgetNotices } from '../shared/store/accounts/notices.ts';
 import { forgetSignUps } from '../shared/store/accounts/sign-up.ts';
@@ -23,65 +24,68 @@ import { maintainUsage } from '../shared/store/usage/traffic.ts';
 import { type Repeated, repeat } from './repeat.ts';
 import { watchSpending } from './watch-spending.ts';
 
-const SWEEP_MS = 1000;
-const PRUNE_MS = 3_600_000;
-/** How often to look for webhooks to disable. */
-const WEBHOOKS_MS = 10_000;
-/** How often runs of starter packages become due, with STARTER_VERIFY. */
-const STARTER_RUNS_MS = 60_000;
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
 
-const PRUNED = [
-    (db: Db) => maintainUsage(db),
-    forgetExpired,
-    forgetNotices,
-    forgetSpending,
-    forgetSignUps,
-    maintainAudit,
-    forgetConnectionUses,
-    forgetTrials,
-    forgetClaims,
-    forgetNews,
-    forgetReports,
-    forgetEvents,
-    forgetGrants,
-    forgetApps,
-];
+/** Regular work on the database. */
+interface Sweep {
+    /** Name of the work in the log. */
+    part: string;
+    everyMs: number;
+    work(db: Db): Promise<unknown>;
+}
 
 /**
- * Starts the sweeper. Each second it releases holds whose request never ended, resets allowances of idle accounts on their billing date,
- * deletes expired idempotent answers and stored results, removes maintainers whose removal is due, and notifies people about low allowances
- * and failing calls. Every ten seconds it disables webhooks with too many waiting deliveries and those of people who left. Each minute it
- * queues starter packages for verification, with STARTER_VERIFY. Each hour it creates partitions of the request log, drops old ones, and
- * deletes expired sessions, links, notices, audits and events. Every process may run it; the store sweeps each row once.
+ * Starts the sweeper, which runs all regular work one after the other. Work that fails is logged and holds up no other work. Every process
+ * may run a sweeper; the store sweeps each row once.
  */
 export function startSweeper(app: App): Repeated {
-    const { credits, db, log } = app;
-    let prunedAt = performance.now();
-    let starterRunsAt = 0;
-    let webhooksAt = 0;
-    return repeat(SWEEP_MS, async () => {
-        try {
-            const swept = await credits.sweep();
-            if (swept.released > 0) log.info({ released: swept.released }, 'released holds whose request never ended');
-            await sweepAnswers(db);
-            await sweepResults(db);
-            await applyDueRemovals(db);
-            await watchSpending(app);
-            if (performance.now() >= webhooksAt) {
-                webhooksAt = performance.now() + WEBHOOKS_MS;
-                await disableWebhooks(db, await findBacklogs(db), 'backlog');
-                await disableWebhooksOfLeavers(db);
-            }
-            if (app.config.starterVerify && performance.now() >= starterRunsAt) {
-                starterRunsAt = performance.now() + STARTER_RUNS_MS;
-                await scheduleStarters(db);
-            }
-            if (performance.now() - prunedAt > PRUNE_MS) {
-                prunedAt = performance.now();
-                for (const forget of PRUNED) await forget(db);
-            }
-        } catch (error) {
-            log.warn({ part: 'sweep', err: error }, 'the sweep failed; it runs again in a second');
+    const sweeps = sweepsOf(app).map((sweep) => ({ ...sweep, status: watchConnection(app.log, sweep.part), dueAt: 0 }));
+    return repeat(SECOND_MS, async () => {
+        for (const sweep of sweeps) {
+            if (performance.now() < sweep.dueAt) continue;
+            sweep.dueAt = performance.now() + sweep.everyMs;
+            await sweep.work(app.db).then(sweep.status.up, sweep.status.down);
         }
     });
+}
+
+function sweepsOf(app: App): Sweep[] {
+    const sweeps: Sweep[] = [
+        { part: 'expired holds', everyMs: SECOND_MS, work: () => releaseHolds(app) },
+        { part: 'expired idempotent answers', everyMs: SECOND_MS, work: sweepAnswers },
+        { part: 'expired results', everyMs: SECOND_MS, work: sweepResults },
+        { part: 'due removals', everyMs: SECOND_MS, work: applyDueRemovals },
+        { part: 'spending notices', everyMs: SECOND_MS, work: () => watchSpending(app) },
+        { part: 'webhooks to disable', everyMs: 10 * SECOND_MS, work: disableUnusableWebhooks },
+        { part: 'usage', everyMs: HOUR_MS, work: (db) => maintainUsage(db) },
+        { part: 'audit', everyMs: HOUR_MS, work: maintainAudit },
+        { part: 'old sessions', everyMs: HOUR_MS, work: forgetExpired },
+        { part: 'old notices', everyMs: HOUR_MS, work: forgetNotices },
+        { part: 'old spending', everyMs: HOUR_MS, work: forgetSpending },
+        { part: 'old sign-ups', everyMs: HOUR_MS, work: forgetSignUps },
+        { part: 'old connection uses', everyMs: HOUR_MS, work: forgetConnectionUses },
+        { part: 'old trials', everyMs: HOUR_MS, work: forgetTrials },
+        { part: 'old claims', everyMs: HOUR_MS, work: forgetClaims },
+        { part: 'old news', everyMs: HOUR_MS, work: forgetNews },
+        { part: 'old problem reports', everyMs: HOUR_MS, work: forgetReports },
+        { part: 'old events', everyMs: HOUR_MS, work: forgetEvents },
+        { part: 'old grants', everyMs: HOUR_MS, work: forgetGrants },
+        { part: 'old apps', everyMs: HOUR_MS, work: forgetApps },
+    ];
+    if (app.config.starterVerify) sweeps.push({ part: 'starter packages', everyMs: MINUTE_MS, work: scheduleStarters });
+    return sweeps;
+}
+
+/** Also resets the allowances of idle accounts on their billing date. */
+async function releaseHolds({ credits, log }: App): Promise<void> {
+    const { released } = await credits.sweep();
+    if (released > 0) log.info({ released }, 'released holds whose request never ended');
+}
+
+/** Webhooks with too many waiting deliveries, and those of people who left. */
+async function disableUnusableWebhooks(db: Db): Promise<void> {
+    await disableWebhooks(db, await findBacklogs(db), 'backlog');
+    await disableWebhooksOfLeavers(db);
 }

@@ -16,16 +16,25 @@ export interface Indexing {
 }
 
 /** Raw: whether a site is queued. */
-export const SITE_WAITS = 'select true from sites_to_index order by id limit 1';
+export const SITE_WAITS = 'select true from sites_to_index where due_at <= app_now() order by id limit 1';
+
+/** When a site that could not be indexed is tried again, in seconds. */
+const RETRY_SECONDS = 60;
 
 /**
  * Indexes one queued site. Resolves with whether there was one. Any number of processes may run it; each takes a different site. A site
- * that cannot be indexed moves to the end of the queue.
+ * that cannot be indexed is tried again after a minute.
  * @throws if the database is unreachable
  */
 export async function indexNextSite(db: Db, { describe, onFault }: Indexing): Promise<boolean> {
     return db.transaction(async (trx) => {
-        const next = trx('sites_to_index').orderBy('id').limit(1).forUpdate().skipLocked().select('id');
+        const next = trx('sites_to_index')
+            .where('due_at', '<=', trx.raw('app_now()'))
+            .orderBy('id')
+            .limit(1)
+            .forUpdate()
+            .skipLocked()
+            .select('id');
         const [taken] = await trx('sites_to_index').where({ id: next }).delete().returning('site');
         if (taken === undefined) return false;
         try {
@@ -34,7 +43,7 @@ export async function indexNextSite(db: Db, { describe, onFault }: Indexing): Pr
         } catch (error) {
             if (isOutage(error)) throw error;
             onFault(taken.site, error);
-            await trx('sites_to_index').insert({ site: taken.site });
+            await trx('sites_to_index').insert({ site: taken.site, due_at: trx.raw(`app_now() + ${RETRY_SECONDS} * interval '1 second'`) });
             return false;
         }
     });

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
+import { startSweeper } from '../../workers/sweep.ts';
+import { eventually } from '../support/eventually.ts';
+import { join } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('the sweeper', () => {
+    let world: World;
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+    });
+    after(() => world.close());
+
+    it('does the other work while one piece fails, and logs an outage once', async () => {
+        const [ada, bob] = await Promise.all([join(world), join(world)]);
+        const maintainers = async () => dataOf<MaintainerEntry[]>(await ada.call('GET', '/v1/schemas/swept.test/maintainers')).length;
+        dataOf(await ada.publish(aPackage('swept.test')));
+        dataOf(await ada.call('PUT', `/v1/schemas/swept.test/maintainers/${bob.workspaceId}`));
+        dataOf(await ada.call('DELETE', `/v1/schemas/swept.test/maintainers/${bob.workspaceId}`));
+        await world.clock.advance({ days: 1 });
+        const { db } = world.app;
+        const asked: string[] = [];
+        db.client.on('query', ({ sql }: { sql: string }) => void asked.push(sql));
+        const messages = () => world.logged.filter(({ part }) => part === 'expired results').map(({ message }) => message);
+
+        // Results are swept before removals are applied.
+        await db.raw('alter table kept_results rename to gone_results');
+        const sweeper = startSweeper(world.app);
+        try {
+            await eventually(maintainers, (count) => count === 1);
+            const failed = () => asked.filter((sql) => /kept_results/.test(sql)).length;
+            await eventually(
+                async () => failed(),
+                (count) => count >= 3,
+            );
+            expect(messages()).to.deep.equal(['expired results: does not work at the moment']);
+            await db.raw('alter table gone_results rename to kept_results');
+            await eventually(
+                async () => messages(),
+                (all) => all.length > 1,
+            );
+            expect(messages().at(-1)).to.equal('expired results: works again');
+        } finally {
+            await sweeper.stop();
+        }
+    });
+});
