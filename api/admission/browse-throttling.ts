@@ -5,7 +5,7 @@ import type { App } from '../../shared/app.ts';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Check } from './check.ts';
+import type { Arrival, Check } from './check.ts';
 import { reject, rejectionCounter } from './rejections.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
@@ -24,7 +24,7 @@ const DECREASE = 0.7;
 const INCREASE = 0.05;
 
 /** The pages that anybody may read, and that cost as much as browsing by the API. A signed-in user tries an endpoint on another. */
-const PAGES = /^\/(registry(?!\/[^/]+\/try\/)|trending|requests|docs|llms\.txt|)(?=\/|$)/;
+const PAGES = /^\/(?:(?:registry(?!\/[^/]+\/try\/)|trending|requests|docs)(?:\/|$)|llms\.txt$|$)/;
 
 const WORDS = 'This process is busy, and fetches come first; read this again in a moment.';
 
@@ -46,7 +46,7 @@ export function browseThrottling(server: Server, app: App): Check {
 
     return (arrival, pass) => {
         const { request, response, contract } = arrival;
-        const browsed = contract?.cacheSeconds === undefined ? pageOf(request) : contract;
+        const browsed = contract?.cacheSeconds === undefined ? pageOf(arrival) : contract;
         if (browsed !== undefined) {
             const isContested = performance.now() - lastFetch < FETCHES_MS;
             if (inService.size >= MAX_CONCURRENT || !admission.admits(isContested)) {
@@ -62,18 +62,9 @@ export function browseThrottling(server: Server, app: App): Check {
 }
 
 /** The page that a request reads, as the metrics name it. */
-function pageOf({ method, url = '' }: IncomingMessage): Pick<AnyContract, 'method' | 'path'> | undefined {
-    const [path] = (method === 'GET' || method === 'HEAD' ? PAGES.exec(pathOf(url)) : null) ?? [];
-    return path === undefined ? undefined : { method: 'GET', path: path as `/${string}` };
-}
-
-/** The path as hapi routes it: `/%72egistry` and `/x/../registry` are the registry, too. */
-function pathOf(url: string): string {
-    try {
-        return decodeURIComponent(new URL(url, 'http://localhost').pathname);
-    } catch {
-        return '';
-    }
+function pageOf({ request: { method }, path = '' }: Arrival): Pick<AnyContract, 'method' | 'path'> | undefined {
+    const isRead = method === 'GET' || method === 'HEAD';
+    return isRead && PAGES.test(path) ? { method: 'GET', path: path as `/${string}` } : undefined;
 }
 
 /** Admits requests from a bucket that fills at the guaranteed rate, and beyond it a share that depends on the load of the event loop. */

@@ -5,6 +5,8 @@ import type { AnyContract } from '../../shared/contracts/contract.ts';
 export interface Arrival {
     request: IncomingMessage;
     response: ServerResponse;
+    /** The path of its route, with placeholders. Undefined for unknown paths. */
+    path: string | undefined;
     /** Undefined for pages, probes and unknown paths. */
     contract: AnyContract | undefined;
 }

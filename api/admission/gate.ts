@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Server } from '@hapi/hapi';
-import type { AnyContract } from '../../shared/contracts/contract.ts';
+import type { HTTP_METHODS, RequestRoute, Server } from '@hapi/hapi';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { browseThrottling } from './browse-throttling.ts';
 import type { Check } from './check.ts';
@@ -35,10 +34,10 @@ export const gate: AppPlugin = {
 export function installGate(server: Server, checks: readonly Check[]): void {
     const { listener } = server;
     const hapi = listener.listeners('request') as RequestListener[];
-    const contractOf = contractsByPath(server);
     listener.removeAllListeners('request');
     listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
-        const arrival = { request, response, contract: contractOf(request) };
+        const route = routeOf(server, request);
+        const arrival = { request, response, path: route?.path, contract: route?.settings.app?.contract };
         const step = (index: number): void => {
             const check = checks[index];
             if (check !== undefined) check(arrival, () => step(index + 1));
@@ -48,30 +47,21 @@ export function installGate(server: Server, checks: readonly Check[]): void {
     });
 }
 
-/** Finds the contract of a request by method and path alone. The routes are read at the first request, when all of them exist. */
-function contractsByPath(server: Server): (request: IncomingMessage) => AnyContract | undefined {
-    let read: { fixed: Map<string, AnyContract>; others: { contract: AnyContract; form: RegExp }[] } | undefined;
-    return ({ method: given, url = '' }) => {
-        read ??= readContracts(server);
-        const method = given === 'HEAD' ? 'GET' : given;
-        const [path = ''] = url.split('?', 1);
-        const fixed = read.fixed.get(`${method} ${path}`);
-        return fixed ?? read.others.find(({ contract, form }) => contract.method === method && form.test(path))?.contract;
-    };
+/** The route that hapi will choose, also by another spelling of its path. Undefined if there is none. */
+function routeOf(server: Server, { method = '', url = '' }: IncomingMessage): RequestRoute | undefined {
+    const [written = ''] = url.split(/[?#]/, 1);
+    // Only an unusual path needs a parser: one with escapes, dot segments or an origin.
+    const path = /^\/[^%]*$/.test(written) && !written.includes('/.') ? written : plainPath(url);
+    try {
+        return server.match(method as HTTP_METHODS, path) ?? undefined;
+    } catch {
+        // hapi answers broken paths with 400.
+        return undefined;
+    }
 }
 
-/** Splits contracts into those with a param in their path, which matches one segment, and those without. */
-function readContracts(server: Server) {
-    const contracts = server.table().flatMap(({ settings: { app } }) => app?.contract ?? []);
-    const hasName = ({ path }: AnyContract) => path.includes('{');
-    return {
-        fixed: new Map(
-            contracts.filter((contract) => !hasName(contract)).map((contract) => [`${contract.method} ${contract.path}`, contract]),
-        ),
-        others: contracts.filter(hasName).map((contract) => ({ contract, form: formOf(contract.path) })),
-    };
-}
-
-function formOf(path: string): RegExp {
-    return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+/** The path with dot segments resolved, and with the characters decoded that routes are named with, as hapi reads it. */
+function plainPath(url: string): string {
+    const { pathname = '' } = URL.parse(url.startsWith('/') ? `http://localhost${url}` : url) ?? {};
+    return pathname.replaceAll(/%(?:2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F)/gi, (escaped) => decodeURIComponent(escaped));
 }

@@ -182,6 +182,7 @@ const BYTES: readonly [string, string][] = [
     ['a target without a slash', 'GET v1/health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
     ['an empty target', 'GET  HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a target of a scheme alone', 'GET http:// HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+    ['a target of another scheme, without a path', 'GET foo://bar HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
     ['a target with a fragment', 'GET /v1/health#x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
     ['a target of question marks', 'GET ??? HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
     ['a Host of nonsense', 'GET /v1/health HTTP/1.1\r\nHost: <>"{}|\r\nConnection: close\r\n\r\n'],

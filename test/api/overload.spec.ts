@@ -182,7 +182,7 @@ describe('more fetches than workers can do', () => {
             expect([answer.status, codeOf(answer), answer.headers.get('retry-after')]).to.deep.equal([503, 'SERVICE_UNAVAILABLE', '1']);
         }
         const counted = `route="/v1/schemas/{site}",status="503"} ${refused.length}`;
-        const countedPages = `route="/registry",status="503"} ${refusedPages}`;
+        const countedPages = `route="/registry/{site}",status="503"} ${refusedPages}`;
         await eventually(
             async () => (await fetch(`${world.base}/metrics`)).text(),
             (text) => text.includes(counted) && text.includes(countedPages),
