@@ -3,7 +3,9 @@ import { headerCopies } from '../admission/request-headers.ts';
 import type { AppPlugin } from './plugin.ts';
 
 /**
- * Requires a path, and exactly one Host header. A URL of another scheme may have no path, for which hapi finds no route but fails. Node and hapi accept two, but proxies disagree about which one counts. HTTP/1.0 requests may have none.
+ * Requires a path, and one valid Host header. A URL of another scheme may have no path, for which hapi finds no route but fails. Node and
+ * hapi accept two Host headers, but proxies disagree about which one counts; and hapi throws where it reads a URL with an invalid host.
+ * HTTP/1.0 requests may have none.
  */
 export const oneHost: AppPlugin = {
     name: 'one-host',
@@ -16,7 +18,14 @@ export const oneHost: AppPlugin = {
             const hosts = headerCopies(request.raw.req, 'host');
             const isMissing = hosts === 0 && request.raw.req.httpVersion !== '1.0';
             if (isMissing || hosts > 1) throw new Refusal('VALIDATION_ERROR', 'The Host header has to stand exactly once.');
+            if (!isHost(request.raw.req.headers.host ?? ''))
+                throw new Refusal('VALIDATION_ERROR', 'The Host header is no host with an optional port.');
             return h.continue;
         });
     },
 };
+
+/** An empty header is valid (RFC 9110, section 7.2). */
+function isHost(text: string): boolean {
+    return text === '' || (!/[/\\?#@]/.test(text) && URL.canParse(`http://${text}/`));
+}
