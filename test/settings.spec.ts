@@ -41,7 +41,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
         'https://user:password@h.example/path',
         'https://h.example/a b',
     ],
-    HOST: ['[::1]', 'a b', 'a/b', 'fe80::1%eth0', 'under_score', '-a', 'http://localhost'],
+    HOST: ['[::1]', 'a b', 'a/b', 'fe80::1%eth0', 'under_score', '-a', 'http://localhost', '999.1.1.1', 'a'.repeat(64)],
     DATABASE_URL: ['mysql://db.example/routebook', 'postgresql://db.example:port/routebook', 'db.example'],
     REDIS_URL: [
         ...['redis://', 'redis:///0', 'redis://cache:99999', '127.0.0.1:6379'],

@@ -94,9 +94,10 @@ export class SettingsReader {
 
     host(name: string, example: string): string | undefined {
         const value = this.value(name);
-        const isName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
-        // hapi accepts no zone ids (`fe80::1%eth0`).
-        if (value === undefined || isName.test(value) || (isIP(value) !== 0 && !value.includes('%'))) return value;
+        const isName = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
+        // hapi accepts no zone ids (`fe80::1%eth0`), and no name that a URL could not hold (`999.1.1.1`).
+        if (value === undefined || (isName.test(value) && URL.canParse(`http://${value}`)) || (isIP(value) !== 0 && !value.includes('%')))
+            return value;
         return this.fault(name, 'must be a host name or an address without brackets to listen on', example);
     }
 

@@ -199,6 +199,15 @@ for (const topology of ANY_TOPOLOGY) {
             expect(entryOf(await unyank(site, 2))).to.include({ yanked: false });
         });
 
+        it('by an operator for security reasons can be made legal by a maintainer, and stays the operator’s', async () => {
+            const { site } = await publishVersions(2);
+            await schemas.yank(world.app.db, site, 2, 'security');
+            expect((await stranger(world).call('GET', `/v1/schemas/${site}/package?version=2`)).status).to.equal(200);
+            dataOf(await yank(site, 2, 'legal'));
+            expect(codeOf(await stranger(world).call('GET', `/v1/schemas/${site}/package?version=2`))).to.equal('VERSION_NOT_FOUND');
+            expect(codeOf(await unyank(site, 2))).to.equal('FORBIDDEN');
+        });
+
         it('gives content that is published again a new number', async () => {
             const { site, hashes } = await publishVersions(1);
             dataOf(await yank(site, 1, 'security'));

@@ -51,8 +51,11 @@ export async function yankAsMaintainer(db: Db, { site, version, workspaceId, rea
         const before = await findVersion(trx, site, version);
         if (before === undefined) return { ok: false, code: 'VERSION_NOT_FOUND' };
         const isFinal = before.isYankedByOperator && before.yankReason !== 'broken';
-        if (isFinal) return reason === undefined ? { ok: false, code: 'FORBIDDEN' } : { ok: true, version: before };
-        const after = reason === undefined ? await unyank(trx, site, version) : await yank(trx, site, version, reason, 'maintainer');
+        if (isFinal && reason === undefined) return { ok: false, code: 'FORBIDDEN' };
+        // A maintainer makes an operator's reason stricter, never milder.
+        if (isFinal && reason !== 'legal') return { ok: true, version: before };
+        const holder = isFinal ? 'operator' : 'maintainer';
+        const after = reason === undefined ? await unyank(trx, site, version) : await yank(trx, site, version, reason, holder);
         if (before.yankReason !== (reason ?? null)) {
             const notified = new Set([workspaceId, ...(await ownersOf(trx, registrable))]);
             await recordYank(trx, { site, version, workspaceId, reason, by });
