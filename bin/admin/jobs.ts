@@ -1,6 +1,9 @@
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
+import { findWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { readBalance } from '../../shared/store/credits/credits.ts';
 import { listPauses, type Paused, pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
+import { findLatest } from '../../shared/store/registry/schemas.ts';
 import { type Done, table } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
 import type { SiteName } from './sites.ts';
@@ -13,7 +16,16 @@ interface Which {
 
 /** `jobs pause`: within a second, no new attempt of these jobs starts. Running attempts continue to their end. */
 export async function pause(operator: Operator, which: Which): Promise<Done> {
-    return change(operator, which, pauseJobs);
+    return change(operator, which, async (trx, paused) => {
+        const { accountId } = paused;
+        if (accountId !== null && (await readBalance(trx, accountId)) === undefined) {
+            throw new AdminFault('NOT_FOUND', `There is no account ${accountId}.`);
+        }
+        if (which.site !== undefined && !(await findLatest(trx, which.site)).isKnown) {
+            throw new AdminFault('SITE_NOT_FOUND', `No schema is published for ${which.site.site}.`);
+        }
+        await pauseJobs(trx, paused);
+    });
 }
 
 /** `jobs resume`: ends the pause that was created with the same options. */
@@ -32,10 +44,12 @@ async function change(
     { account, site, reason }: Which,
     work: (trx: Db, paused: Paused) => Promise<void>,
 ): Promise<Done> {
-    const paused: Paused = { accountId: account ?? null, site: site?.site ?? null };
     const result = await audited(
         operator,
         async (trx) => {
+            // A workspace on Free does not pay itself: its jobs are its owner's.
+            const accountId = account === undefined ? null : ((await findWorkspace(trx, account))?.accountId ?? account);
+            const paused: Paused = { accountId, site: site?.site ?? null };
             const before = { paused: await pauses(trx) };
             await work(trx, paused);
             const after = { paused: await pauses(trx) };

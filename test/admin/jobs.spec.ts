@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { runAdmin } from '../../bin/admin/run-admin.ts';
-import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
+import { createAccount } from '../../shared/store/accounts/accounts.ts';
+import { publish } from '../../shared/store/registry/publish.ts';
+import { contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
 
 describe('admin jobs', () => {
     let database: OpenedDatabase;
@@ -22,22 +24,45 @@ describe('admin jobs', () => {
     };
 
     it('pauses those of an account, of a site, of both or of all, until the same ones are resumed', async () => {
-        await jobs('pause', '--account', 'wsp_one', '--reason', 'asked for it');
+        const publisher = await contributor(database.db);
+        await publish(database.db, orderOf(packageOf('shop.example'), publisher));
+        const { workspaceId: account } = await createAccount(database.db, { email: 'pro@people.example', plan: 'pro' });
+        await jobs('pause', '--account', account, '--reason', 'asked for it');
         await jobs('pause', '--site', 'Shop.Example');
-        await jobs('pause', '--account', 'wsp_one', '--site', 'shop.example');
+        await jobs('pause', '--account', account, '--site', 'shop.example');
         await jobs('pause');
         await jobs('pause');
         expect(await paused()).to.deep.equal([
-            ['wsp_one', null],
+            [account, null],
             [null, 'shop.example'],
-            ['wsp_one', 'shop.example'],
+            [account, 'shop.example'],
             [null, null],
         ]);
-        await jobs('resume', '--account', 'wsp_one');
-        const again = await jobs('resume', '--account', 'wsp_one');
+        await jobs('resume', '--account', account);
+        const again = await jobs('resume', '--account', account);
         expect([again.code, again.json.error.code]).to.deep.equal([1, 'NOT_FOUND']);
-        for (const args of [['--site', 'shop.example'], ['--account', 'wsp_one', '--site', 'shop.example'], []])
+        for (const args of [['--site', 'shop.example'], ['--account', account, '--site', 'shop.example'], []])
             await jobs('resume', ...args);
+        expect(await paused()).to.deep.equal([]);
+    });
+
+    it('pauses the paying account of a workspace on Free', async () => {
+        const { workspaceId, accountId } = await contributor(database.db);
+        await jobs('pause', '--account', workspaceId);
+        expect(await paused()).to.deep.equal([[accountId, null]]);
+        await jobs('resume', '--account', workspaceId);
+        expect(await paused()).to.deep.equal([]);
+    });
+
+    it('refuses accounts and sites that do not exist', async () => {
+        for (const [option, value, code] of [
+            ['--account', 'wsp_none', 'NOT_FOUND'],
+            ['--account', 'usr_none', 'NOT_FOUND'],
+            ['--site', 'none.example', 'SITE_NOT_FOUND'],
+        ] as const) {
+            const refused = await jobs('pause', option, value);
+            expect([refused.code, refused.json.error?.code], value).to.deep.equal([1, code]);
+        }
         expect(await paused()).to.deep.equal([]);
     });
 });
