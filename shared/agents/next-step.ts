@@ -26,7 +26,8 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
     ['FORBIDDEN', 'The key you work with may not do this; the message says why. Tell the person you work for.'],
     ['CONNECTION_REQUIRED', 'The site asks for an account of its own. The person you work for connects it at connect_url.'],
     ['SITE_NOT_FOUND', 'Nobody has described this site yet. Use one of did_you_mean if that was meant, or another site.'],
-    ['ENDPOINT_NOT_FOUND', 'The site has no such endpoint. Use one of did_you_mean, or look the site up again.'],
+    ['INVALID_DOMAIN', 'A site is named by its bare domain, as find_endpoint shows it.'],
+    ['ENDPOINT_NOT_FOUND', 'The site has no such endpoint. Use one of did_you_mean if that was meant, or look the site up again.'],
     ['ENDPOINT_NOT_HOSTED', 'This endpoint is for calling it yourself: build the request from what look_up_site says.'],
     ['INVALID_PARAMS', 'Correct the params that details name, and call again.'],
     ['SITE_BLOCKED', 'The owner of this site does not want it called. Do not try again.'],
@@ -35,6 +36,9 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
     ['UPSTREAM_STATUS', 'The site itself refused; upstream has its status and what it said. Check the params before you call again.'],
     ['OUTCOME_UNKNOWN', 'It may have happened or not. Do not repeat it; look at the site whether it happened.'],
 ]);
+
+/** The tools that call one endpoint. */
+const SENDING: ReadonlySet<string> = new Set(['fetch', 'start_job']);
 
 const UNCONFIRMED =
     'Only a person may let this happen, and this client cannot ask one. Tell the person you work for: they can raise confirm_above of the key.';
@@ -63,10 +67,11 @@ function otherCall(error: ApiError, { tool, args }: Failed): NextCall | null {
     const words = [intent, task].find((text) => typeof text === 'string' && text.trim().length >= 3);
     switch (code) {
         case 'SITE_NOT_FOUND':
-            if (meant !== undefined) return { tool, arguments: { ...args, site: meant } };
+        case 'INVALID_DOMAIN':
+            if (meant !== undefined) return retarget({ tool, args: { ...args, site: meant } });
             return { tool: 'find_endpoint', arguments: { task: words ?? `${wordsOf(endpoint)} ${String(site)}`.trim() } };
         case 'ENDPOINT_NOT_FOUND':
-            return meant === undefined ? lookUp(site, endpoint) : { tool, arguments: { ...args, endpoint: meant } };
+            return meant === undefined ? lookUp(site, endpoint) : retarget({ tool, args: { ...args, endpoint: meant } });
         case 'INVALID_PARAMS':
         case 'ENDPOINT_NOT_HOSTED':
         case 'VERSION_NOT_FOUND':
@@ -92,6 +97,11 @@ function otherCall(error: ApiError, { tool, args }: Failed): NextCall | null {
         default:
             return null;
     }
+}
+
+/** The same call of what was meant. Nobody confirmed that yet, and it may be a write: instead of sending it, it is priced. */
+function retarget({ tool, args }: Pick<Failed, 'tool' | 'args'>): NextCall {
+    return SENDING.has(tool) ? { tool: 'price_fetch', arguments: pickCall(args) } : { tool, arguments: args };
 }
 
 function lookUp(site: unknown, endpoint: unknown): NextCall {

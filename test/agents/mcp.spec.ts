@@ -250,7 +250,9 @@ for (const [name, open] of Object.entries(CLIENTS)) {
         it('gets with each error its code and what to do', async () => {
             for (const [tool, args, code, next] of [
                 ['fetch', { site: 'missing.example', endpoint: 'any' }, 'SITE_NOT_FOUND', 'find_endpoint'],
-                ['fetch', { site: SHOP, endpoint: 'products' }, 'ENDPOINT_NOT_FOUND', 'fetch'],
+                ['fetch', { site: 'https://dear.test/all', endpoint: 'any' }, 'INVALID_DOMAIN', 'find_endpoint'],
+                ['fetch', { site: SHOP, endpoint: 'products' }, 'ENDPOINT_NOT_FOUND', 'price_fetch'],
+                ['price_fetch', { site: SHOP, endpoint: 'products' }, 'ENDPOINT_NOT_FOUND', 'price_fetch'],
                 ['fetch', { site: SHOP, endpoint: 'product', params: { id: 'x' } }, 'INVALID_PARAMS', 'look_up_site'],
                 ['look_up_site', { site: SHOP, intent: 'too short' }, 'INTENT_TOO_SHORT', 'find_endpoint'],
                 ['look_up_site', { site: SHOP, intent: 'x' }, 'INTENT_TOO_SHORT', 'look_up_site'],
@@ -266,9 +268,48 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             }
         });
 
+        it('is led from a mistyped name to a price, never to a call of something else', async () => {
+            for (const tool of ['fetch', 'start_job']) {
+                const mistyped = { site: SHOP, endpoint: 'orders', params: { product: 3 }, idempotency_key: 'orders' };
+                for (const wrong of [mistyped, { ...mistyped, endpoint: 'order', site: SHOP.replace('shop', 'shopp') }]) {
+                    const { error } = (await use(tool, wrong)).said;
+                    expect(error.next, error.code).to.deep.equal({
+                        tool: 'price_fetch',
+                        arguments: { site: SHOP, endpoint: 'order', params: { product: 3 } },
+                    });
+                    expect((await use(error.next.tool, error.next.arguments)).said.data.request).to.include({ method: 'POST' });
+                }
+            }
+        });
+
+        it('goes on where a list stopped, with the cursor of its result', async () => {
+            const page = { name: 'page', source: 'query', required: false, schema: { type: 'integer' } } as const;
+            await ada.publish({
+                ...shopPackage(shop.port, { site: 'dear.test' }),
+                endpoints: [
+                    {
+                        name: 'pages',
+                        kind: 'paginate',
+                        method: 'GET',
+                        url: `http://dear.test:${shop.port}/search`,
+                        params: [page],
+                        pagination: { style: 'page', param: 'page', max_pages: 1 },
+                        billing: { unit: 'request', results: 'products' },
+                    },
+                ],
+            });
+            const pages = { site: 'dear.test', endpoint: 'pages' };
+            const { next_cursor: cursor } = (await use('fetch', pages)).said.meta;
+            for (const tool of ['fetch', 'start_job']) expect((await use(tool, { ...pages, cursor })).isError, tool).to.equal(false);
+            await eventually(
+                async () => shop.seen.filter(({ path }) => path === '/search?page=2').length,
+                (asked) => asked === 2,
+            );
+        });
+
         it('does not get its own long call back, nor a thousand problems: an error is within the budget too', async () => {
             const mistyped = { site: SHOP, endpoint: 'produc', params: { id: 7 } };
-            expect((await use('fetch', mistyped)).said.error.next).to.deep.include({ tool: 'fetch' });
+            expect((await use('fetch', mistyped)).said.error.next).to.deep.include({ tool: 'price_fetch' });
             const long = await use('fetch', { ...mistyped, params: { id: 7, note: 'y'.repeat(20_000) } });
             expect(long.said.error).to.include({ code: 'ENDPOINT_NOT_FOUND', next: null });
             const many = await use('run_batch', { items: Array.from({ length: 1000 }, () => null) });

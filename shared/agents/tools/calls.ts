@@ -16,7 +16,7 @@ import {
 } from '../tool.ts';
 
 const order = { site, endpoint, params, version: count, max_credits: count, max_results: count } as const;
-const sent = { ...order, connection: text, max_age: { type: 'integer', description: 'Seconds' }, session_id: text } as const;
+const sent = { ...order, connection: text, max_age: { type: 'integer', description: 'Seconds' }, session_id: text, cursor: text } as const;
 const key = { idempotency_key: text } as const;
 const answer = gives({ data: { type: 'object' }, meta: { type: 'object' } });
 const job = gives({ job_id: text, status: text, result: { type: ['object', 'null'] }, error: { type: ['object', 'null'] } });
@@ -77,9 +77,13 @@ export const runBatch: AgentTool = {
 /** GET /v1/jobs/{job_id}, or GET /v1/batches/{batch_id} with the ended items. */
 export const getJob: AgentTool = {
     name: 'get_job',
-    description: 'State and result of a job, or of a batch by its batch_id.',
+    description: 'State and result of a job or batch.',
     inputSchema: takes(
-        { job_id: text, wait: { type: 'integer', minimum: 0, maximum: 30, description: 'Seconds to wait for its end' }, ...maxCharacters },
+        {
+            job_id: { type: 'string', description: 'Or a batch_id' },
+            wait: { type: 'integer', minimum: 0, maximum: 30, description: 'Seconds to wait for its end' },
+            ...maxCharacters,
+        },
         ['job_id'],
     ),
     outputSchema: job,
