@@ -1,7 +1,7 @@
 import type { CheerioAPI } from 'cheerio';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { isAuthorsName, namedByAuthor } from './author-names.ts';
-import { classesOf, type Elements, lineOf, type Node, tagOf } from './page-elements.ts';
+import { classesOf, type Elements, findIn, lineOf, type Node, tagOf } from './page-elements.ts';
 import { hashOf } from './values.ts';
 
 /** At most this many elements of an item are read. */
@@ -56,7 +56,7 @@ function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
 
 function headingsOf($: CheerioAPI, row: Node | undefined): string[] {
     const table = $(row === undefined ? [] : [row]).closest('table');
-    const first = table.find('tr').first();
+    const first = findIn(table, 'tr').first();
     // In a row with data cells, the `th` names the item of the row.
     if (first.children('td').length > 0) return [];
     const cells = first.children('th').toArray();
@@ -86,18 +86,19 @@ function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Gene
         const column = headings[placeInRow($, first, item)];
         const title = column || (headings.includes('title') ? 'name' : 'title');
         const url = { wanted: 'url', value: link.attr('href') ?? '' };
-        for (const [place, selector] of (isRow ? [`${cellOf($, first, item)} a[href]`] : selectorsOfLink($, link, root)).entries()) {
+        for (const [place, selector] of (isRow ? [`${cellOf($, first, item)} a[href]`] : selectorsOfLink(link, root)).entries()) {
             yield { entry: { selector }, wanted: title, value: lineOf(link.text()), rank: place / 10, isSpare: place > 0 };
             yield { entry: { selector, value: 'href' }, ...url, rank: 1 + place / 10, isSpare: place > 0 };
         }
     }
     if (isRow) {
-        for (const [place, cell] of root.children().toArray().entries()) {
+        const isNamed = isPair(root);
+        for (const [place, cell] of root.children().slice(0, MAX_INSIDE).toArray().entries()) {
             const tag = tagOf($(cell));
             if (tag !== 'td' && tag !== 'th') continue;
             const named = headings[place] || nameByClass($(cell));
-            const isColumn = named !== undefined && named !== '' && $(cell).find('a[href]').length < 2;
-            const wanted = named || (isPair(root) ? (tag === 'th' ? 'name' : 'value') : `column_${place + 1}`);
+            const isColumn = named !== undefined && named !== '' && findIn($(cell), 'a[href]').length < 2;
+            const wanted = named || (isNamed ? (tag === 'th' ? 'name' : 'value') : `column_${place + 1}`);
             yield { entry: { selector: `> ${tag}:nth-child(${place + 1})` }, wanted, value: lineOf($(cell).text()), rank: 2, isColumn };
         }
     }
@@ -115,21 +116,25 @@ function* valuesIn($: CheerioAPI, item: Node, headings: readonly string[]): Gene
             yield { entry: { selector: `[itemprop="${property}"]` }, wanted: fieldName(property), value: lineOf(element.text()), rank: 3 };
         const name = nameByClass(element);
         if (isRow || name === undefined || node === first) continue;
-        const isLeaf = element.find('[class]').length === 0 || element.children().length === 0;
+        const isLeaf = findIn(element, '[class]').length === 0 || element.children().length === 0;
         if (isLeaf) yield { entry: { selector: selectorInside(element, tag, root) }, wanted: name, value: lineOf(element.text()), rank: 4 };
     }
     const bare = /^(?:h[1-6]|p|strong|b|dt|dd|em|small|code)$/;
     for (const node of isRow ? [] : inside) {
         const tag = tagOf($(node));
-        if (bare.test(tag) && nameByClass($(node)) === undefined && root.find(tag).length === 1)
+        if (bare.test(tag) && nameByClass($(node)) === undefined && findIn(root, tag).length === 1)
             yield { entry: { selector: tag }, wanted: /^h\d/.test(tag) ? 'heading' : 'text', value: lineOf($(node).text()), rank: 4 };
     }
 }
 
 /** The elements of an item, without those of a nested list, whose entries are items themselves. */
 function ownElements($: CheerioAPI, item: Elements): Node[] {
-    const all = item.find('*');
-    const own = all.not('ul, ol').not(item.find('ul, ol').find('*')).toArray();
+    const all = findIn(item, '*');
+    const nested = new Set(findIn(findIn(item, 'ul, ol'), '*').toArray());
+    const own = all
+        .not('ul, ol')
+        .toArray()
+        .filter((node) => !nested.has(node));
     return own.some((node) => lineOf($(node).text()) !== '') ? own : all.toArray();
 }
 
@@ -145,24 +150,24 @@ function weightOfLink($: CheerioAPI, node: Node): number {
     const link = $(node);
     const names = `${link.attr('class') ?? ''} ${link.attr('itemprop') ?? ''} ${link.parent().attr('class') ?? ''}`;
     const isTitle = /title|name|headline|subject/i.test(names) || link.closest('h1, h2, h3, h4, h5, dt, th').length > 0;
-    const isSmall = link.find('time').length > 0 || /date|time|author|user|tag|category|more|button|icon|edit/i.test(names);
+    const isSmall = findIn(link, 'time').length > 0 || /date|time|author|user|tag|category|more|button|icon|edit/i.test(names);
     return (isTitle ? 4 : 0) - (isSmall ? 2 : 0) + Math.min(lineOf(link.text()).length, 60) / 60;
 }
 
 /** Selectors whose first match in an item is this link: by its class, by its place, or as the first link with a text. */
-function selectorsOfLink($: CheerioAPI, link: Elements, item: Elements): string[] {
+function selectorsOfLink(link: Elements, item: Elements): string[] {
     const place = link.parent().children('a').index(link) + 1;
     const [around] = classesOf(link.parent());
     const own = selectorInside(link, 'a[href]', item);
     const nearby = around === undefined ? [] : [`.${around} > a[href]`, `.${around} > a:nth-of-type(${place})`];
-    return [...new Set([own, 'a[href]', ...nearby])].filter((selector) => $(item).find(selector).first().is(link)).slice(0, 2);
+    return [...new Set([own, 'a[href]', ...nearby])].filter((selector) => findIn(item, selector).first().is(link)).slice(0, 2);
 }
 
 /** `a.name`, or the tag alone if the element has no class that an author chose. */
 function selectorInside(element: Elements, bare: string, item: Elements): string {
     const [name] = classesOf(element);
     const tag = tagOf(element);
-    if (name !== undefined && item.find(`${tag}.${name}`).length <= item.find(bare).length) return `${tag}.${name}`;
+    if (name !== undefined && findIn(item, `${tag}.${name}`).length <= findIn(item, bare).length) return `${tag}.${name}`;
     return bare;
 }
 

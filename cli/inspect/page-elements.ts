@@ -8,6 +8,12 @@ function elementsOf($: CheerioAPI) {
     return $('*').toArray();
 }
 
+/** What `element.find(selector)` finds, in linear time. cheerio compares the children of the element with each other otherwise. */
+export function findIn(element: Elements, selector: string) {
+    // `:scope *` matches the element, too.
+    return element.find(`:scope :is(${selector})`).filter((_, one) => one !== element[0]);
+}
+
 /** Classes that an author chose and that do not describe the state of an element. */
 export function classesOf(element: Elements): string[] {
     return (element.attr('class') ?? '').split(/\s+/).filter((name) => isAuthorsName(name) && !STATES.test(name));

@@ -1,5 +1,6 @@
 import type { CheerioAPI } from 'cheerio';
 import { isProgramWord, namesCredential } from './harmless.ts';
+import { findIn } from './page-elements.ts';
 import { formOf } from './segments.ts';
 
 /** The parts of a page's form that its author wrote. */
@@ -49,7 +50,7 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
             const action = written === undefined || written === '' ? new URL(page) : URL.parse(written, base);
             const method = (form.attr('method') ?? 'get').trim().toLowerCase();
             if (action === null || !/^https?:$/.test(action.protocol) || method === 'dialog') return [];
-            const named = form.find('input[name], select[name], textarea[name], button[name]').toArray().slice(0, MAX_FIELDS);
+            const named = findIn(form, 'input[name], select[name], textarea[name], button[name]').toArray().slice(0, MAX_FIELDS);
             const inputs = named.map((input): Selection => $(input));
             const types = inputs.map(typeOf);
             action.hash = '';
@@ -58,13 +59,14 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
             const set = inputs
                 .filter((input) => typeOf(input) === 'hidden' && !namesCredential(input.attr('name') ?? ''))
                 .map((input) => input.attr('value') ?? '');
+            const isSentByScript = sendsByScript($, form);
             const read = [
                 {
                     method: method === 'post' ? ('POST' as const) : ('GET' as const),
                     action,
                     encoding: (form.attr('enctype') ?? '').trim().toLowerCase(),
-                    fields: fieldsOf($, inputs),
-                    hidden: hiddenOf($, inputs),
+                    fields: fieldsOf($, inputs, isSentByScript),
+                    hidden: hiddenOf(inputs, isSentByScript),
                     selector: selectorOf($, form),
                     submit: submitOf($, form),
                     asksForPassword: types.includes('password'),
@@ -93,7 +95,7 @@ function submitOf($: CheerioAPI, form: Selection): string {
 
 /** The buttons that send a form: those in it, and otherwise those that name it by its id. */
 function buttonsOf($: CheerioAPI, form: Selection): Selection {
-    const inside = form.find(BUTTONS);
+    const inside = findIn(form, BUTTONS);
     const id = form.attr('id') ?? '';
     if (inside.length > 0 || id === '') return inside;
     return $('[form]')
@@ -111,8 +113,8 @@ function headingOf(form: Selection): string {
             .map((box) => form.parents(box)),
     ];
     for (const box of boxes) {
-        if (box.is('body, html') || box.find('form').length > 1) return '';
-        const heading = box.find(HEADINGS).first().text();
+        if (box.is('body, html') || findIn(box, 'form').length > 1) return '';
+        const heading = findIn(box, HEADINGS).first().text();
         if (heading.trim() !== '') return heading;
     }
     return '';
@@ -129,33 +131,29 @@ function typeOf(input: Selection): string {
     return tag === 'button' ? (input.attr('type') ?? 'submit').trim().toLowerCase() : tag;
 }
 
-/**
- * A script sends a form that posts and that neither a button nor Enter sends, and fills the hidden inputs that the page leaves empty: the
- * caller has to give them.
- */
-function isFilledByScript($: CheerioAPI, input: Selection): boolean {
-    const isEmpty = typeOf(input) === 'hidden' && (input.attr('value') ?? '') === '' && !namesCredential(input.attr('name') ?? '');
-    return isEmpty && isSentByScript($, input.closest('form'));
+/** A script fills the hidden inputs that the page leaves empty in a form that it sends: the caller has to give them. */
+function isFilledByScript(input: Selection, isSentByScript: boolean): boolean {
+    return isSentByScript && typeOf(input) === 'hidden' && (input.attr('value') ?? '') === '' && !namesCredential(input.attr('name') ?? '');
 }
 
-/** Browsers send a form with one text field on Enter. */
-function isSentByScript($: CheerioAPI, form: Selection): boolean {
+/** A script sends a form that posts and that neither a button nor Enter sends. Browsers send a form with one text field on Enter. */
+function sendsByScript($: CheerioAPI, form: Selection): boolean {
     if ((form.attr('method') ?? 'get').trim().toLowerCase() !== 'post') return false;
     if (buttonsOf($, form).length > 0) return false;
-    return form.find('input').filter((_, input) => ENTERED.test(typeOf($(input)))).length !== 1;
+    return findIn(form, 'input').filter((_, input) => ENTERED.test(typeOf($(input)))).length !== 1;
 }
 
 /** Types of inputs in which Enter sends a form, unless it has several of them. */
 const ENTERED = /^(?:text|search|tel|url|email|password|date|month|week|time|datetime-local|number)$/;
 
-function fieldsOf($: CheerioAPI, inputs: readonly Selection[]): Field[] {
+function fieldsOf($: CheerioAPI, inputs: readonly Selection[], isSentByScript: boolean): Field[] {
     const fields = new Map<string, Field>();
     for (const input of inputs) {
-        const type = isFilledByScript($, input) ? 'text' : typeOf(input);
+        const type = isFilledByScript(input, isSentByScript) ? 'text' : typeOf(input);
         const name = input.attr('name') ?? '';
         if (['hidden', 'password', 'file', 'button', 'reset', 'image'].includes(type) || name === '') continue;
         const known = fields.get(name) ?? { name, type, isRequired: input.attr('required') !== undefined, options: [] };
-        const chosen = type === 'select' ? input.find('option') : type === 'radio' ? input : [];
+        const chosen = type === 'select' ? findIn(input, 'option') : type === 'radio' ? input : [];
         for (const element of chosen) {
             const value = $(element).attr('value') ?? $(element).text().trim();
             if (value !== '' && known.options.length < MAX_OPTIONS) known.options.push(value);
@@ -165,9 +163,9 @@ function fieldsOf($: CheerioAPI, inputs: readonly Selection[]): Field[] {
     return [...fields.values()];
 }
 
-function hiddenOf($: CheerioAPI, inputs: readonly Selection[]): Form['hidden'] {
+function hiddenOf(inputs: readonly Selection[], isSentByScript: boolean): Form['hidden'] {
     return inputs
-        .filter((input) => typeOf(input) === 'hidden' && !isFilledByScript($, input))
+        .filter((input) => typeOf(input) === 'hidden' && !isFilledByScript(input, isSentByScript))
         .map((input) => {
             const name = input.attr('name') ?? '';
             const value = input.attr('value') ?? '';
@@ -187,8 +185,7 @@ function selectorOf($: CheerioAPI, form: Selection): string | undefined {
         buildName('form[name="', form.attr('name'), '"]'),
         written !== undefined && isFixedAction(written) ? `form[action="${written}"]` : undefined,
         ...(form.attr('class') ?? '').split(/\s+/).map((name) => buildName('form.', name, '')),
-        ...form
-            .find('input[name], select[name], textarea[name]')
+        ...findIn(form, 'input[name], select[name], textarea[name]')
             .toArray()
             .slice(0, 20)
             .map((input) => buildName('form:has([name="', $(input).attr('name'), '"])')),

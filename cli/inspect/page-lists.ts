@@ -2,7 +2,7 @@ import type { CheerioAPI } from 'cheerio';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { isAuthorsName, namedByAuthor } from './author-names.ts';
 import { fieldsOf, MAX_INSIDE, MIN_SHARE } from './list-fields.ts';
-import { classesOf, lineOf, type Node, tagOf } from './page-elements.ts';
+import { classesOf, findIn, lineOf, type Node, tagOf } from './page-elements.ts';
 
 /** A list on a page: sibling elements of one kind. It contains selectors only, no text of the page. */
 export interface PageList {
@@ -180,7 +180,7 @@ function siblingsIn($: CheerioAPI, parent: Node): Node[][] {
  * with an element that most of them have, if the other siblings contain little text.
  */
 function withoutStrays($: CheerioAPI, nodes: readonly Node[]): Node[] | undefined {
-    const filled = nodes.filter((node) => lineOf($(node).text()) !== '' || $(node).find('img, a[href]').length > 0);
+    const filled = nodes.filter((node) => lineOf($(node).text()) !== '' || findIn($(node), 'img, a[href]').length > 0);
     const least = filled.length > 0 && filled.length < nodes.length ? filled : undefined;
     const looked = filled.slice(0, MAX_ITEMS);
     const holding = Map.groupBy(
@@ -190,24 +190,25 @@ function withoutStrays($: CheerioAPI, nodes: readonly Node[]): Node[] | undefine
     for (const [mark, found] of [...holding].sort(([, a], [, b]) => b.length - a.length)) {
         if (found.length < 2 || found.length < looked.length * MIN_SHARE) return least;
         if (found.length === looked.length) continue;
-        const items = filled.filter((node) => $(node).find(mark).length > 0);
-        const usual = items.map((node) => $(node).find('*').length).sort((a, b) => a - b)[Math.floor(items.length / 2)] ?? 0;
-        const others = filled.filter((node) => !items.includes(node));
-        if (others.every((node) => $(node).find('*').length <= usual / 2 || isPlain($, node))) return items;
+        const items = filled.filter((node) => findIn($(node), mark).length > 0);
+        const usual = items.map((node) => findIn($(node), '*').length).sort((a, b) => a - b)[Math.floor(items.length / 2)] ?? 0;
+        const known = new Set(items);
+        const others = filled.filter((node) => !known.has(node));
+        if (others.every((node) => findIn($(node), '*').length <= usual / 2 || isPlain($, node))) return items;
     }
     return least;
 }
 
 /** What distinguishes an item from another row: links, and classes of its elements. */
 function marksIn($: CheerioAPI, node: Node): Set<string> {
-    const inside = $(node).find('*').toArray().slice(0, MAX_INSIDE);
+    const inside = findIn($(node), '*').toArray().slice(0, MAX_INSIDE);
     const classes = inside.flatMap((one) => classesOf($(one)).map((name) => `${tagOf($(one))}.${name}`));
     return new Set(inside.some((one) => tagOf($(one)) === 'a' && $(one).attr('href') !== undefined) ? [...classes, 'a[href]'] : classes);
 }
 
 /** Whether an element contains no link and no class, like a row of headings. */
 function isPlain($: CheerioAPI, node: Node): boolean {
-    return $(node).find('[class], a[href]').length === 0;
+    return findIn($(node), '[class], a[href]').length === 0;
 }
 
 /** Whether the author named the columns of a table. Each row is then an item, even if rows are few and short. */
@@ -238,8 +239,8 @@ function listOf($: CheerioAPI, parent: Node, siblings: readonly Node[], page: Me
     const isLink = looked.every((item) => tagOf($(item)) === 'a');
     const asks = looked.filter(
         (item) =>
-            $(item).find('input:not([type=hidden], [type=checkbox]), select, textarea').length > 0 &&
-            $(item).find('a[href]:not([href^="#"])').length === 0,
+            findIn($(item), 'input:not([type=hidden], [type=checkbox]), select, textarea').length > 0 &&
+            findIn($(item), 'a[href]:not([href^="#"])').length === 0,
     ).length;
     if (asks > looked.length / 2 || [...fields.keys()].every((name) => name.startsWith('column_')) === fields.size > 0) return undefined;
     if (fields.size === 0 && !isLink && !looked.every((item) => $(item).children().length === 0)) return undefined;
@@ -278,7 +279,7 @@ function selectorOf($: CheerioAPI, parent: Node, items: readonly Node[], page: M
 
 /** A class or element that all items contain and none of the strays does. */
 function markAgainst($: CheerioAPI, items: readonly Node[], strays: readonly Node[]): string | undefined {
-    const has = (node: Node, mark: string) => $(node).find(mark).length > 0;
+    const has = (node: Node, mark: string) => findIn($(node), mark).length > 0;
     return [...marksIn($, items[0] as Node)].find(
         (mark) => items.every((item) => has(item, mark)) && !strays.some((stray) => has(stray, mark)),
     );
@@ -290,7 +291,7 @@ function namesOf($: CheerioAPI, items: readonly Node[]): string[] {
     if (first === undefined) return [];
     const tag = tagOf($(first));
     const bare = tag === 'tr' ? 'tr:has(td)' : tag;
-    const marks = [...marksIn($, first)].filter((mark) => items.every((item) => $(item).find(mark).length > 0)).slice(0, MAX_MARKS);
+    const marks = [...marksIn($, first)].filter((mark) => items.every((item) => findIn($(item), mark).length > 0)).slice(0, MAX_MARKS);
     const classless = items.every((item) => $(item).attr('class') === undefined) ? [`${tag}:not([class])`] : [];
     return [bare, ...classless, ...marks.map((mark) => `${tag}:has(${mark})`)];
 }

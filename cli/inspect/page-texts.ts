@@ -1,6 +1,7 @@
 import type { CheerioAPI } from 'cheerio';
 import { withAmpersands } from './exchange.ts';
 import { namesPeoplesWords } from './harmless.ts';
+import { findIn } from './page-elements.ts';
 
 /** Texts and links of a page. `quotable.ts` decides later which of them may appear in a draft. */
 export interface PageTexts {
@@ -88,7 +89,7 @@ function textsBeside(field: Selection, type: string, legendOf: (group: Selection
 
 /** The legend of a group whose fields all have one name. */
 function legendOfOneName(group: Selection): string {
-    const named = group.find(FIELDS).not('[type=hidden i], [type=submit i], [type=button i]');
+    const named = findIn(group, FIELDS).not('[type=hidden i], [type=submit i], [type=button i]');
     return new Set(named.toArray().map((one) => one.attribs['name'])).size === 1 ? labelIn(group.children('legend')) : '';
 }
 
@@ -105,7 +106,7 @@ function oncePerBox<T>(search: (box: Selection) => T): (box: Selection) => T {
 /** The text of an element without the choices and scripts in it. */
 function labelIn(element: Selection): string {
     const copy = element.clone();
-    copy.find('select, textarea, script, style').remove();
+    findIn(copy, 'select, textarea, script, style').remove();
     return lineOf(copy.text());
 }
 
@@ -115,7 +116,7 @@ const MAX_OPTIONS = 12;
 
 function hintsOf($: CheerioAPI): Map<string, string> {
     const hints = new Map<string, string>();
-    const shownIn = oncePerBox((form) => form.find(FIELDS).slice(0, MAX_FIELDS));
+    const shownIn = oncePerBox((form) => findIn(form, FIELDS).slice(0, MAX_FIELDS));
     for (const element of $(FIELDS).toArray().slice(0, MAX_FIELDS)) {
         const field = $(element);
         const name = field.attr('name') ?? '';
@@ -126,8 +127,7 @@ function hintsOf($: CheerioAPI): Map<string, string> {
 }
 
 function choicesOf($: CheerioAPI, field: Selection): string {
-    const options = field
-        .find('option')
+    const options = findIn(field, 'option')
         .slice(0, MAX_OPTIONS + 1)
         .toArray();
     // Long lists and lists of people are data.
@@ -143,7 +143,7 @@ function buttonOf(field: Selection, shownIn: (form: Selection) => Selection): st
     const type = (field.attr('type') ?? 'text').toLowerCase();
     const others = shownIn(form).not(field).not('[type=hidden i], [type=submit i], [type=button i], [type=checkbox i], [type=radio i]');
     if (form.length === 0 || others.length > 0 || !/^(?:text|search|url|email|number)$/.test(type)) return '';
-    const button = form.find('button:not([type]), button[type="submit" i], input[type="submit" i]').first();
+    const button = findIn(form, 'button:not([type]), button[type="submit" i], input[type="submit" i]').first();
     const text = lineOf(button.text() || (button.attr('value') ?? ''));
     return /\p{L}{2}/u.test(text) ? `Sent by the button “${text}”` : '';
 }

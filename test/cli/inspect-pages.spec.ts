@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { load } from 'cheerio';
+import { readPage } from '../../cli/inspect/page.ts';
 import { listsOf } from '../../cli/inspect/page-lists.ts';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
+import { cpuMsOf } from '../support/stopwatch.ts';
 import { endpointOf, inspectCalls, SHOP } from './inspect/har.ts';
 
 const TOPICS = ['harbour', 'tides', 'ropes', 'sails', 'anchors', 'lamps'];
@@ -247,6 +249,22 @@ describe('routebook inspect reads pages', () => {
         expect(find?.params?.map(({ name }) => name)).to.deep.equal(['knot', 'length']);
         expect(report.dropped).to.deep.include({ what: 'Forms', why: 'they say neither where nor how they are sent: a script does that' });
     });
+
+    const times = (count: number, element: (place: number) => string) =>
+        Array.from({ length: count }, (_, place) => element(place)).join('');
+    const HOSTILE: Readonly<Record<string, string>> = {
+        'hidden fields of one form': `<form method="post">${times(16_000, (place) => `<input type="hidden" name="a${place}">`)}</form>`,
+        'labels of one form': `<form>${times(8000, (place) => `<label for="a${place}">L</label><input id="a${place}" name="a${place}">`)}</form>`,
+        'groups of one form': `<form>${'<fieldset><legend>x</legend><input name="a"></fieldset>'.repeat(16_000)}</form>`,
+        'paragraphs of one form': `<form class="w"><input name="q">${'<p>x</p>'.repeat(16_000)}</form>`,
+        'cells of one row': `<table><tr>${'<td>x</td>'.repeat(16_000)}</tr><tr>${'<td>x</td>'.repeat(16_000)}</tr></table>`,
+        'items in items with several names each': `<div itemscope itemtype="https://schema.org/Product">${'<div itemprop="a b c" itemscope>'.repeat(100)}`,
+    };
+    for (const [name, html] of Object.entries(HOSTILE)) {
+        it(`reads many ${name} in linear time`, () => {
+            expect(cpuMsOf(() => readPage(html, new URL(SHOP)))).to.be.below(3000);
+        });
+    }
 
     it('ignores menus, footers and choices of a form as lists', () => {
         const menu = TOPICS.map((topic) => `<li><a href="/${topic}">About ${topic}, a long text</a></li>`).join('');

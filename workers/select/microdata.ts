@@ -29,10 +29,15 @@ function itemOf(scope: Matches, base: string): JsonObject {
         for (const child of parent.children()) {
             const element = parent._make([child]);
             const isScope = element.attr('itemscope') !== undefined;
-            for (const name of (element.attr('itemprop') ?? '').split(/\s+/)) {
-                if (name === '') continue;
+            const names = (element.attr('itemprop') ?? '').split(/\s+/).filter((name) => name !== '');
+            if (names.length > 0) {
+                // Read once: items in items with several names each would be read exponentially often.
                 const value = isScope ? itemOf(element, base) : propertyOf(element, base);
-                found.set(name, [...(found.get(name) ?? []), value]);
+                for (const name of names) {
+                    const values = found.get(name);
+                    if (values === undefined) found.set(name, [value]);
+                    else values.push(value);
+                }
             }
             if (!isScope) walk(element);
         }
