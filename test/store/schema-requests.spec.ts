@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { NewRequest } from '../../shared/domain/site/schema-request.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { Db } from '../../shared/platform/db.ts';
+import { createWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
@@ -100,8 +101,13 @@ describe('requests for schemas', () => {
         expect((await schemaRequests.find(db, id))?.fulfilledBy).to.deep.equal({ site: 'somebody.example', version: 1 });
     });
 
-    it('are ranked by the number of workspaces that made open ones, then of requests, without those for blocked domains', async () => {
-        const workspaces = await Promise.all(Array.from({ length: 4 }, async () => (await contributor(db)).workspaceId));
+    it('are ranked by the number of people whose workspaces made open ones, then of requests, without those for blocked domains', async () => {
+        const people = await Promise.all(Array.from({ length: 4 }, () => contributor(db)));
+        const workspaces = people.map(({ workspaceId }) => workspaceId);
+        // Many workspaces of one person count once.
+        for (let number = 0; number < 5; number++) {
+            await request('one.rank', {}, await createWorkspace(db, people[0]?.userId ?? '', `Many ${number}`));
+        }
         for (const [domain, count] of [
             ['b.rank', 2],
             ['a.rank', 2],
@@ -111,7 +117,6 @@ describe('requests for schemas', () => {
             for (const workspaceId of workspaces.slice(0, count)) await request(domain, {}, workspaceId);
         for (let number = 0; number < 5; number++) {
             await request('b.rank', {}, workspaces[0]);
-            await request('one.rank', {}, workspaces[0]);
             await request('nobody.rank');
         }
         await db.transaction((trx) => blockDomain(trx, 'blocked.rank', 'asked to'));

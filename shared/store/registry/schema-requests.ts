@@ -132,8 +132,8 @@ function fulfilledEvent({ id, domain, workspaceId }: MovedRequest, fulfilled_by:
 }
 
 /**
- * The domains with the most open requests. Those that more workspaces request come first, so that repeats of one caller do not rank a
- * domain; all callers without a key count as one. Blocked domains are left out.
+ * The domains with the most open requests. Those that more people request come first, so that repeats of one caller do not rank a
+ * domain: workspaces count by one of their owners, and all callers without a key as one. Blocked domains are left out.
  */
 export async function mostRequested(db: Db, limit: number): Promise<{ domain: string; requests: number }[]> {
     const blocked = db('domains as d').whereRaw('d.registrable = r.registrable').where({ 'd.is_blocked': true }).select('d.registrable');
@@ -141,11 +141,13 @@ export async function mostRequested(db: Db, limit: number): Promise<{ domain: st
         .where({ status: 'open' })
         .whereNotExists(blocked)
         .groupBy('domain', 'workspace_id')
-        .select('domain')
+        .select('domain', 'workspace_id')
         .count({ requests: '*' });
+    const owners = db('memberships').where({ role: 'owner' }).groupBy('workspace_id').select('workspace_id').min({ owner: 'user_id' });
     return db(byWorkspace.as('wanted'))
+        .leftJoin(owners.as('owned'), 'owned.workspace_id', 'wanted.workspace_id')
         .groupBy('domain')
-        .orderByRaw('count(*) desc, sum(requests) desc, domain')
+        .orderByRaw("count(distinct coalesce(owner, '')) desc, sum(requests) desc, domain")
         .limit(limit)
         .select('domain', db.raw('sum(requests)::bigint as requests'));
 }
