@@ -28,7 +28,9 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
         };
     const program = newProgram(terminal);
     addAllCommands(program, run);
-    for (const command of program.commands) for (const one of [command, ...command.commands]) takeCommonOptions(one);
+    for (const command of program.commands) {
+        for (const one of [command, ...command.commands]) takeCommonOptions(one).showHelpAfterError(`("${pathOf(one)} --help" shows how)`);
+    }
     try {
         await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
         return exitCode;
@@ -51,7 +53,7 @@ function newProgram(terminal: Terminal): Command {
         .exitOverride()
         // `--version` before a command prints the program's version; after a command it is an option of that command.
         .enablePositionalOptions()
-        .showHelpAfterError('(--help shows how)')
+        .showHelpAfterError('("routebook --help" lists all commands)')
         .configureOutput({
             writeOut: (text) => terminal.print(text.trimEnd()),
             writeErr: (text) => terminal.complain(text.trimEnd()),
@@ -82,6 +84,11 @@ Settings of the environment:
   NO_COLOR           no colours, wherever it goes
 
 "routebook help <command>" shows the help of a command.`;
+
+/** `routebook batch run` */
+function pathOf(command: Command): string {
+    return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
 
 /** Global options, accepted before and after the command. */
 function takeCommonOptions(command: Command): Command {

@@ -27,11 +27,13 @@ export function checkRoute(
 /** Events of the whole workspace are only for unrestricted keys, since they reveal what a restricted key may not see. */
 function checkWhole({ routes, effects, sites, connections }: Scopes): Refusal | undefined {
     if (!routes.includes('jobs')) return missingScope({ part: 'routes', needs: 'jobs' });
-    if (sites !== null) return missingScope({ part: 'sites', needs: 'all' });
-    if (connections !== null) return missingScope({ part: 'connections', needs: 'all' });
+    if (sites !== null) return missingScope({ part: 'sites', needs: 'all' }, WHOLE);
+    if (connections !== null) return missingScope({ part: 'connections', needs: 'all' }, WHOLE);
     const missing = EFFECTS.find((effect) => !effects.includes(effect));
-    return missing && missingScope({ part: 'effects', needs: missing });
+    return missing && missingScope({ part: 'effects', needs: missing }, WHOLE);
 }
+
+const WHOLE = 'This concerns the whole workspace: it needs a key without limits on sites, effects and connections.';
 
 /** Where requests name their site: the site itself, or the domain that it belongs to. */
 interface Named {

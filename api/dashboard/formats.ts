@@ -24,6 +24,12 @@ export const formats = {
         const [size, unit] = STEPS.findLast(([min]) => seconds >= min) ?? [60, 'minute'];
         return `in ${formats.count(Math.round(seconds / size), unit)}`;
     },
+    /** `every hour`, `every 15 minutes`; from `1h`, `15m` */
+    every(text: string) {
+        const unit = { m: 'minute', h: 'hour', d: 'day' }[text.slice(-1)] ?? text.slice(-1);
+        const count = Number(text.slice(0, -1));
+        return `every ${count === 1 ? unit : formats.count(count, unit)}`;
+    },
     /** `about 12 seconds`. Uses minutes, hours or days from two of that unit on. */
     about(seconds: number) {
         const [size, unit] = STEPS.findLast(([min]) => seconds >= 2 * min) ?? [1, 'second'];

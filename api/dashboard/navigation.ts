@@ -6,6 +6,8 @@ interface Entry {
     path: string;
     label: string;
     audience: Audience;
+    /** Another path whose pages belong to this entry. */
+    also?: string;
 }
 
 /** The dashboard's menu, in order. */
@@ -21,7 +23,7 @@ const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard/domains', label: 'Domains', audience: MANAGERS },
     { path: '/dashboard/webhooks', label: 'Webhooks', audience: MANAGERS },
     { path: '/dashboard/billing', label: 'Billing', audience: BILLING_VIEWERS },
-    { path: '/dashboard/workspace', label: 'Workspace', audience: 'signed-in' },
+    { path: '/dashboard/workspace', label: 'Workspace', audience: 'signed-in', also: '/dashboard/audit' },
     { path: '/dashboard/invite', label: 'Invite', audience: 'signed-in' },
     { path: '/dashboard/settings', label: 'Settings', audience: 'signed-in' },
     { path: '/dashboard/operations', label: 'Operations', audience: 'operator' },
@@ -56,6 +58,8 @@ function mayOpen(audience: Audience, role: Role | undefined, isOperator: boolean
 
 /** The path of the current entry: the longest one that contains the page. */
 function placeOf(entries: readonly Entry[], path: string): string | undefined {
+    const other = entries.find(({ also }) => also === path);
+    if (other !== undefined) return other.path;
     const around = entries.filter((entry) => path === entry.path || path.startsWith(`${entry.path}/`));
     return around.toSorted((a, b) => b.path.length - a.path.length)[0]?.path;
 }

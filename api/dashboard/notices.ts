@@ -46,6 +46,7 @@ export const NOTICES = {
     'removal-requested': 'That workspace will be removed in 24 hours unless its owners stop it.',
     'removal-stopped': 'Removal stopped. This workspace still maintains the domain.',
     'claim-made': 'Claim created. Publish its value in one of the two places below, then check it.',
+    'claim-open': 'This workspace already has a claim on this domain. Publish its value, then check it.',
     'claim-proved': 'Verified. Your workspace owns this domain.',
     'claim-failed': 'No proof found. See the reason below.',
     'claim-pending': 'The check is still running. Reload this page to see the result.',
@@ -80,7 +81,17 @@ export const NOTICES = {
 
 export type Notice = keyof typeof NOTICES;
 
-/** The message for a name from the cookie. */
-export function noticeText(name: unknown): string | undefined {
-    return typeof name === 'string' && Object.hasOwn(NOTICES, name) ? NOTICES[name as Notice] : undefined;
+/** Notices of something that was not done. All others report a success. */
+const WARNINGS: ReadonlySet<string> = new Set<Notice>([
+    'claim-failed',
+    'claim-open',
+    'ended-meanwhile',
+    'sign-in-again',
+    'schema-unchanged',
+]);
+
+/** The message for a name from the cookie, and the class of its colour. */
+export function readNotice(name: unknown): { text: string; tone: 'good' | 'warn' } | undefined {
+    if (typeof name !== 'string' || !Object.hasOwn(NOTICES, name)) return undefined;
+    return { text: NOTICES[name as Notice], tone: WARNINGS.has(name) ? 'warn' : 'good' };
 }

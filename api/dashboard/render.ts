@@ -7,7 +7,7 @@ import { assetUrl } from './assets.ts';
 import { isOperator } from './authorize.ts';
 import { formats } from './formats.ts';
 import { dashboardMenu, publicMenu } from './navigation.ts';
-import { noticeText } from './notices.ts';
+import { readNotice } from './notices.ts';
 import type { Shown } from './page.ts';
 
 /** Values are escaped, except in `<%~`. Views use that only for includes, layouts, `it.page.secrets()` and `it.page.large`. */
@@ -23,7 +23,7 @@ const NOTICE_COOKIE = 'routebook_notice';
 /** Renders the view in its layout, and sets the security headers. */
 export function show(app: App, request: Request, h: ResponseToolkit, shown: Shown, isPart = false): ResponseObject {
     const { view, title, description, model, large, usesHtmx = false, actsIn, formsLeadTo = [], retryAfter } = shown;
-    const notice = isPart ? undefined : noticeText(cookiesOf(request)[NOTICE_COOKIE]);
+    const notice = isPart ? undefined : readNotice(cookiesOf(request)[NOTICE_COOKIE]);
     const it = { ...model, f: formats, page: frame(app, request, { title, description, isPart, usesHtmx, actsIn, notice }) };
     const response = h
         .response(withLarge(eta.render(`/${view}`, it), large))
@@ -71,7 +71,7 @@ function frame(
         isPart: boolean;
         usesHtmx: boolean;
         actsIn: Shown['actsIn'] | undefined;
-        notice: string | undefined;
+        notice: ReturnType<typeof readNotice>;
     },
 ) {
     const signedIn = signedInOf(request);
@@ -83,7 +83,8 @@ function frame(
         me,
         path,
         isDashboard,
-        menu: isDashboard ? dashboardMenu(me, isOperator(app, me), path) : publicMenu(path),
+        publicMenu: publicMenu(path),
+        menu: isDashboard ? dashboardMenu(me, isOperator(app, me), path) : [],
         publicUrl: app.publicUrl(),
         now: app.clock.now(),
         needsVerifying: me !== undefined && !me.isVerified && app.config.mail.smtpUrl !== undefined,

@@ -53,6 +53,8 @@ export async function runBatch(session: Session, file: string, options: RunOptio
         session.note(`batch ${batch.batch_id}: ${count(items.length)} items`);
         return await followBatch(session, batch.batch_id, options, interruption);
     } catch (error) {
+        const [, at] = error instanceof RoutebookError ? (/^\/items\/(\d+)/.exec(error.details[0]?.path ?? '') ?? []) : [];
+        if (at !== undefined) session.note(`Items are counted from 0: /items/${at} is item ${count(Number(at) + 1)} of ${file}.`);
         if (error instanceof RoutebookError && error.problems !== undefined && error.problems > error.details.length) {
             session.note(`${count(error.problems)} problems in all; the first ${error.details.length} are listed.`);
         }

@@ -91,7 +91,7 @@ describe('batches and jobs on the command line and in the client', function () {
     it('name each wrong item, and exit with 1', async () => {
         const ran = await shell.run(['batch', 'run', write('wrong.csv', 'id\n1\n0\n'), ...PRODUCT]);
         expect(ran.code).to.equal(1);
-        expect(ran.stderr).to.include('/items/1/params/id');
+        expect(ran.stderr).to.include('/items/1/params/id').and.include('/items/1 is item 2 of').and.include('wrong.csv.');
         const none = await shell.run(['batch', 'run', 'no-such.csv', ...PRODUCT, '--json']);
         expect([none.code, none.error['code']]).to.deep.equal([1, 'FILE_NOT_FOUND']);
         const ids = write('ids.csv', 'id\n1\n');

@@ -85,6 +85,14 @@ describe('every command of routebook', () => {
         }
     });
 
+    it('names the help of the command that was used wrongly', async () => {
+        expect((await shell.run(['fetch'])).stderr)
+            .to.include("missing required argument 'site'")
+            .and.include('"routebook fetch --help" shows how');
+        expect((await shell.run(['batch', 'retry'])).stderr).to.include('"routebook batch retry --help" shows how');
+        expect((await shell.run(['nope'])).stderr).to.include('"routebook --help" lists all commands');
+    });
+
     it('reports in one line of JSON, and with exit code 1, that the server is unreachable', async () => {
         // One command of each kind, since all commands call the API through one function.
         const calls = [

@@ -144,7 +144,16 @@ describe('claiming a domain on the command line', function () {
             expect(ran.stderr, args.join(' ')).to.include('lacks the scope maintain').and.include('routebook whoami');
         }
         const { json } = await shell.run(['whoami', '--json'], { env });
-        expect(json['lacking']).to.include.members(['claim (maintain)', 'policy (maintain)']);
+        expect(json['lacking']).to.include.members(['claim (maintain)', 'policy (maintain)', 'monitor (jobs)', 'webhook (account, jobs)']);
+    });
+
+    it('names webhooks among the commands of which a limited key is refused', async () => {
+        const { apiKey = '' } = await scopedKey(world, ada, { connections: [] });
+        const env = { ROUTEBOOK_API_KEY: apiKey };
+        expect((await shell.run(['whoami', '--json'], { env })).json['lacking']).to.include('webhook (all connections)');
+        const refused = await shell.run(['webhook', 'list'], { env });
+        expect(refused.code).to.equal(1);
+        expect(refused.stderr).to.include('needs a key without limits on sites, effects and connections');
     });
 
     it('names the commands for a proof if a push is to a reserved name', async () => {

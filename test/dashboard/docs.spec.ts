@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { DOCUMENTS } from '../../api/dashboard/docs/documents.ts';
+import { libraryOf } from '../../api/dashboard/docs/library.ts';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
@@ -195,6 +196,19 @@ describe('the documentation', () => {
             expect(found.slice(0, 5)).to.include(place);
         });
     }
+
+    it('shows whole words around what it finds', async () => {
+        const { html } = await visitor(world).get('/docs/search?q=webhook');
+        const { passages } = await libraryOf(world.app);
+        const shown = [...html.matchAll(/<p class="small-print">[^<]+<\/p><p>([^<]*)<\/p>/g)].map(([, text = '']) => wordsOf(text));
+        expect(shown).to.have.length.above(5);
+        const words = new Set(passages.flatMap(({ text }) => text.split(' ')));
+        for (const text of shown) {
+            const parts = text.split(' ').filter((part) => part !== '…');
+            for (const part of [parts.at(0), parts.at(-1)]) expect(words.has(part ?? ''), `${part} of ${text}`).to.equal(true);
+            expect(text).to.not.match(/ [,.;]/);
+        }
+    });
 
     it('says where to look if nothing is found, and shows the query as text', async () => {
         const { status, html } = await visitor(world).get(`/docs/search?q=${encodeURIComponent('<script>zzz')}`);

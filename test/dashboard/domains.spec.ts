@@ -81,13 +81,27 @@ describe('the domains of a workspace on the dashboard', function () {
         expect(wordsOf(full.html)).to.include('10 unproven claims, which is the limit');
     });
 
+    it('are claimed once: a second time leads to the value that waits for its proof', async () => {
+        const person = await signUp(world);
+        const domain = freshDomain();
+        const { value } = await claim(person, domain);
+        const again = await person.send('/dashboard/domains', { domain: `www.${domain}` });
+        expect(again.to).to.equal(`/dashboard/domains/${domain}`);
+        const { html } = await person.get(again.to ?? '');
+        expect(wordsOf(html)).to.include('already has a claim on this domain');
+        expect(html.match(/clm_[0-9A-Za-z]+\/check/g)).to.have.length(1);
+        expect(valueIn(html)).to.equal(value);
+    });
+
     it('are checked on request: first with the reason for a failure, then proved', async () => {
         const person = await signUp(world);
         const domain = freshDomain();
         const { at, value } = await claim(person, domain);
         const failed = await person.send(`${at}/check`);
         expect([failed.status, failed.to]).to.deep.equal([303, `/dashboard/domains/${domain}`]);
-        const words = wordsOf((await person.get(failed.to ?? '')).html);
+        const { html: after } = await person.get(failed.to ?? '');
+        expect(after).to.include('<p class="notice warn" role="status">No proof found');
+        const words = wordsOf(after);
         expect(words).to.include('No proof found').and.include('The last check').and.include(`_routebook.${domain}`);
         const soon = await person.send(`${at}/check`);
         expect([soon.status, Number(soon.headers['retry-after']) > 0]).to.deep.equal([429, true]);

@@ -131,6 +131,25 @@ describe('every page', function () {
         expect(JSON.parse(api.html)).to.have.nested.property('error.code', 'SITE_NOT_FOUND');
     });
 
+    it('marks its place in the menu, and leads from the dashboard to the registry and the documentation', async () => {
+        const person = await signUp(world);
+        const places = [
+            ['/dashboard', 'Overview'],
+            ['/dashboard/audit', 'Workspace'],
+            ['/dashboard/jobs/batches', 'Jobs'],
+        ] as const;
+        for (const [path, label] of places) {
+            const { html } = await person.get(path);
+            expect([...html.matchAll(/aria-current="page">([^<]+)<\/a>\s*<a href="\/dashboard/g)].map(([, text]) => text)).to.include(
+                label,
+            );
+            expect(html).to.include('<a href="/registry">Registry</a>').and.include('<a href="/docs">Docs</a>');
+        }
+        const lost = await person.get('/dashboard/jobs/job_nothing');
+        expect(lost.status).to.equal(404);
+        expect(lost.html).to.include('href="/dashboard">Go to the dashboard');
+    });
+
     it('shows its notice once', async () => {
         const person = await signUp(world);
         expect(wordsOf((await person.get('/dashboard')).html)).to.include('Your account is ready.');

@@ -107,7 +107,7 @@ describe('monitors on the dashboard', function () {
         const { at } = await changed();
         const shown = await ada.get(at);
         const words = wordsOf(shown.html);
-        expect(words).to.include('every 1h').and.include('1 added').and.include('1 changed').and.include('/0/price').and.include('shoes');
+        expect(words).to.include('every hour').and.include('1 added').and.include('1 changed').and.include('/0/price').and.include('shoes');
         expect(shown.html).to.include('&lt;b&gt;new').and.not.include('<b>new');
         expect(words).to.include('add a webhook');
         expect((await ada.get('/dashboard/webhooks?events=monitor.*')).html).to.include('value="monitor.*"');

@@ -104,6 +104,8 @@ describe('the usage of a workspace', function () {
         expect(await logOf(`?key=${bob.values.key_id}`)).to.have.length(0);
         const { html } = await ada.get(`/dashboard/usage/calls?site=${SHOP}&outcome=failed`);
         expect(wordsOf(html)).to.include(`${SHOP} status 502 UPSTREAM_STATUS 0`).and.to.include(`Request ${failed?.['request']} Version 1`);
+        expect(html).to.include('href="/docs/errors#UPSTREAM_STATUS"');
+        expect(wordsOf(html)).to.include('The site answered with a status that is not 2xx. About this code');
         expect(wordsOf((await ada.get('/dashboard/usage/calls?site=nowhere.example')).html)).to.include('No matching calls');
     });
 

@@ -65,7 +65,7 @@ function routePassages(chapters: readonly Chapter[]): Passage[] {
             page: `API: ${tag}`,
             heading: `${method} ${path}`,
             path: `/docs/api/${slug}#${id}`,
-            text: [summary, ...description.map(({ text }) => text), ...fields.map(({ name }) => name)].join(' '),
+            text: [`${summary}.`, description.map(({ text }) => text).join(''), ...fields.map(({ name }) => name)].join(' '),
         })),
     );
 }

@@ -85,10 +85,13 @@ function scoreOf({ heading, page, text }: Passage, words: readonly string[]): nu
     return counts.reduce((sum, count) => sum + count, 0);
 }
 
+/** Whole words around the first match, or the beginning if only the heading matches. */
 function snippetOf(text: string, words: readonly string[]): string {
     const lower = text.toLowerCase();
     const hits = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0);
-    const from = Math.max(0, Math.min(...hits, text.length) - AROUND);
-    const cut = text.slice(from, from + 2 * AROUND);
-    return `${from > 0 ? '… ' : ''}${cut.toWellFormed()}${from + cut.length < text.length ? ' …' : ''}`;
+    const first = hits.length === 0 ? 0 : Math.min(...hits);
+    const from = first <= AROUND ? 0 : text.lastIndexOf(' ', first - AROUND) + 1;
+    const end = text.length <= from + 2 * AROUND ? text.length : text.indexOf(' ', from + 2 * AROUND);
+    const cut = end < 0 ? text.slice(from) : text.slice(from, end);
+    return `${from > 0 ? '… ' : ''}${cut}${from + cut.length < text.length ? ' …' : ''}`;
 }

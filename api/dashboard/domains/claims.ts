@@ -11,11 +11,14 @@ const AFTER_CHECK: Readonly<Record<ClaimChecked['status'], Notice>> = {
     pending: 'claim-pending',
 };
 
-/** POST /dashboard/domains: claims a domain for the workspace and shows how to prove it. */
+/** POST /dashboard/domains: claims a domain for the workspace and shows how to prove it. A claim that waits for its proof is kept. */
 export async function startClaim(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, { domain: line({ maxLength: 253 }) });
     if (!read.ok) return listDomains(visit, read.problems['domain']);
     const path = `/v1/sites/${encodeURIComponent(nameIn(read.values.domain))}/claims`;
+    const before = await visit.ask({ method: 'GET', path });
+    const open = before.ok ? (before.body['data'] as ClaimEntry[]).find(({ status }) => status !== 'proven') : undefined;
+    if (open !== undefined) return { to: `/dashboard/domains/${open.domain}`, notice: 'claim-open' };
     const answer = await visit.ask({ method: 'POST', path });
     if (!answer.ok) return listDomains(visit, answer.refused.message, answer.refused.retry_after);
     const { domain } = answer.body['data'] as ClaimEntry;

@@ -5,6 +5,7 @@ import type { ErrorBody } from '../../../shared/refusals.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../callers.ts';
 import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
 import { findEndpoint, type NamedEndpoint } from '../find-endpoint.ts';
+import { formats } from '../formats.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { paramFields, readParams, toProblems } from '../registry/try-form.ts';
 
@@ -90,7 +91,7 @@ async function findReadEndpoint({ app }: WorkspaceVisit, site: string, name: str
 async function form(visit: WorkspaceVisit, { site, endpoint }: NamedEndpoint, problems: Problems): Promise<Shown> {
     const { fields, workspace } = visit;
     const shortest = MIN_INTERVAL[workspace.plan];
-    const every = EVERY.filter((text) => secondsOf(text) >= shortest).map((value) => ({ value, label: LABELS[value] }));
+    const every = EVERY.filter((text) => secondsOf(text) >= shortest).map((value) => ({ value, label: formats.every(value) }));
     return {
         view: 'monitors/new',
         title: 'New monitor',
@@ -106,15 +107,6 @@ async function form(visit: WorkspaceVisit, { site, endpoint }: NamedEndpoint, pr
         },
     };
 }
-
-const LABELS: Readonly<Record<(typeof EVERY)[number], string>> = {
-    '5m': 'every 5 minutes',
-    '15m': 'every 15 minutes',
-    '1h': 'every hour',
-    '6h': 'every 6 hours',
-    '1d': 'every day',
-    '7d': 'every week',
-};
 
 function secondsOf(every: (typeof EVERY)[number]): number {
     const unit = { m: 60, h: 3600, d: 86_400 }[every.slice(-1)] ?? 1;

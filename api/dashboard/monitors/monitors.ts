@@ -3,6 +3,7 @@ import type { WebhookEntry } from '../../../shared/contracts/webhooks.ts';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith, memberCaller } from '../callers.ts';
+import { formats } from '../formats.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, MANAGERS, type Shown, type WorkspaceVisit } from '../page.ts';
 import { change, dateOf, pagerOf, readData, readList } from '../read-api.ts';
@@ -92,7 +93,7 @@ function forView(monitor: Monitor) {
     const { every, cron, timezone, when } = monitor;
     return {
         ...monitor,
-        schedule: every === null ? `${cron} (${timezone})` : `every ${every}`,
+        schedule: every === null ? `${cron} (${timezone})` : formats.every(every),
         tells: typeof when === 'string' ? { changed: 'each change', always: 'each run' }[when] : `where ${when.expression}`,
         createdAt: new Date(monitor.created_at),
         nextRunAt: dateOf(monitor.next_run_at),

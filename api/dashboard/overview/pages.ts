@@ -5,6 +5,7 @@ import { recentCalls } from '../../../shared/store/usage/call-log.ts';
 import { noticesOf } from '../billing/notices.ts';
 import { curlLine } from '../first-call.ts';
 import { type Answer, MANAGERS, type PersonalVisit, personalPage, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
+import { statusOf } from '../usage/calls.ts';
 
 const SHOWN_CALLS = 8;
 
@@ -51,9 +52,11 @@ async function readAccount({ app, workspace }: WorkspaceVisit) {
     return { balance, windows: peeked.windows, inFlight: peeked.inFlight, concurrency: figures.concurrency };
 }
 
-function readCalls({ app, me, workspace }: WorkspaceVisit) {
+async function readCalls({ app, me, workspace }: WorkspaceVisit) {
     const byUser = MANAGERS.includes(workspace.role) ? undefined : me.userId;
-    return recentCalls(app.db, { accountId: workspace.accountId, workspaceId: workspace.workspaceId, byUser, limit: SHOWN_CALLS });
+    const { accountId, workspaceId } = workspace;
+    const calls = await recentCalls(app.db, { accountId, workspaceId, byUser, limit: SHOWN_CALLS });
+    return calls.map((call) => ({ ...call, status: statusOf(call) }));
 }
 
 interface Step {

@@ -38,6 +38,7 @@ export async function showCalls(visit: WorkspaceVisit): Promise<Shown> {
                 status: statusOf(call),
                 key: keys.get(call.keyId ?? '') ?? 'deleted key',
                 facts: factsOf(call),
+                meaning: REFUSALS.get(call.outcome as RefusalCode)?.meaning,
             })),
             typed,
             isNarrowed: Object.values(typed).some((value) => value !== undefined),
@@ -167,6 +168,6 @@ function placeOf(text: string | undefined): CallPlace | undefined {
     return place.every(Number.isSafeInteger) ? place : undefined;
 }
 
-function statusOf({ outcome }: LoggedCall): number {
+export function statusOf({ outcome }: Pick<LoggedCall, 'outcome'>): number {
     return outcome === 'success' ? 200 : refusalEntry(outcome as RefusalCode).status;
 }
