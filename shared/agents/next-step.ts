@@ -17,6 +17,8 @@ export interface Failed {
     offered: ReadonlySet<string>;
 }
 
+const REFUSED_CREDENTIAL = 'The site refuses this credential. The person you work for gives the connection a new one in the dashboard.';
+
 const BY_CODE: ReadonlyMap<string, string> = new Map([
     ['INVALID_ARGUMENTS', 'Correct the arguments that details name, and call again.'],
     ['API_KEY_REQUIRED', 'This needs an API key. Ask the person you work for to sign up and give you one.'],
@@ -25,6 +27,10 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
     ['SPENDING_LIMIT', 'A cap that the account set itself is reached. Tell the person you work for.'],
     ['FORBIDDEN', 'The key you work with may not do this; the message says why. Tell the person you work for.'],
     ['CONNECTION_REQUIRED', 'The site asks for an account of its own. The person you work for connects it at connect_url.'],
+    ['CONNECTION_REJECTED', REFUSED_CREDENTIAL],
+    ['UPSTREAM_UNAUTHORIZED', REFUSED_CREDENTIAL],
+    ['CONNECTION_NOT_FOUND', 'You may use no such connection. Leave connection out: then the only one for the site is used.'],
+    ['VERSION_NOT_FOUND', 'Leave version out to call the latest one.'],
     ['SITE_NOT_FOUND', 'Nobody has described this site yet. Use one of did_you_mean if that was meant, or another site.'],
     ['INVALID_DOMAIN', 'A site is named by its bare domain, as find_endpoint shows it.'],
     ['ENDPOINT_NOT_FOUND', 'The site has no such endpoint. Use one of did_you_mean if that was meant, or look the site up again.'],
@@ -40,15 +46,22 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
 /** The tools that call one endpoint. */
 const SENDING: ReadonlySet<string> = new Set(['fetch', 'start_job']);
 
+/** There are connections, but one has to be chosen, or its owner has to agree to a change. */
+const CONNECTION_OPEN = 'details say what to choose as connection, or what the person you work for has to agree to in the dashboard.';
+
 const UNCONFIRMED =
     'Only a person may let this happen, and this client cannot ask one. Tell the person you work for: they can raise confirm_above of the key.';
 
 /** The next step for an agent, in one or two sentences. */
 export function nextStepText({ code, retryable, retry_after: seconds, details = [] }: ApiError): string {
-    const known = creditsToConfirm({ details }) === undefined ? BY_CODE.get(code) : UNCONFIRMED;
+    const known = creditsToConfirm({ details }) === undefined ? knownStep(code, details) : UNCONFIRMED;
     const again = retryable ? `The same call may succeed ${seconds === undefined ? 'in a moment' : `in ${seconds} s`}.` : undefined;
     const correct = known === undefined && details.length > 0 ? 'Correct what details name, and call again.' : undefined;
     return [known, correct, again].filter((text) => text !== undefined).join(' ') || 'Do not repeat this call as it is.';
+}
+
+function knownStep(code: string, details: readonly unknown[]): string | undefined {
+    return code === 'CONNECTION_REQUIRED' && details.length > 0 ? CONNECTION_OPEN : BY_CODE.get(code);
 }
 
 /** The next call after a failure, with a tool that is offered; null if a person must act, or no call helps. */

@@ -268,6 +268,34 @@ for (const [name, open] of Object.entries(CLIENTS)) {
             }
         });
 
+        it('learns what its person has to do about a connection', async () => {
+            const url = `http://dear.test:${shop.port}/status/401`;
+            const auth: PackageAuth[] = [{ id: 'key', type: 'header', name: 'X-Api-Key', obtain_url: 'https://dear.test/keys' }];
+            const endpoints = [{ name: 'mine', method: 'GET', url }] as const;
+            await ada.publish({ ...shopPackage(shop.port, { site: 'dear.test' }), auth, endpoints: [...endpoints] });
+            const mine = { site: 'dear.test', endpoint: 'mine' };
+            const told = async (more: object, code: string) => {
+                const { error } = (await use('fetch', { ...mine, ...more })).said;
+                expect(error.code).to.equal(code);
+                return error.what_to_do as string;
+            };
+            const connected = async () => {
+                const { body } = await ada.call('POST', '/v1/connections?test=false', {
+                    body: { site: 'dear.test', secret: { value: 'of-the-shop' } },
+                });
+                return (body as unknown as { data: { connection_id: string } }).data.connection_id;
+            };
+            expect(await told({}, 'CONNECTION_REQUIRED')).to.include('connect_url');
+            const ids = [await connected(), await connected()];
+            expect(await told({}, 'CONNECTION_REQUIRED'))
+                .to.include('choose')
+                .and.not.include('connect_url');
+            expect(await told({ connection: ids[0] }, 'UPSTREAM_UNAUTHORIZED')).to.include('new one');
+            expect(await told({ connection: 'con_none' }, 'CONNECTION_NOT_FOUND')).to.include('Leave connection out');
+            expect(await told({ version: 99, connection: ids[0] }, 'VERSION_NOT_FOUND')).to.include('Leave version out');
+            for (const id of ids) await ada.call('DELETE', `/v1/connections/${id}`);
+        });
+
         it('is led from a mistyped name to a price, never to a call of something else', async () => {
             for (const tool of ['fetch', 'start_job']) {
                 const mistyped = { site: SHOP, endpoint: 'orders', params: { product: 3 }, idempotency_key: 'orders' };
