@@ -33,18 +33,21 @@ export const gate: AppPlugin = {
  */
 export function installGate(server: Server, checks: readonly Check[]): void {
     const { listener } = server;
-    const hapi = listener.listeners('request') as RequestListener[];
-    listener.removeAllListeners('request');
-    listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
-        const route = routeOf(server, request);
-        const arrival = { request, response, path: route?.path, contract: route?.settings.app?.contract };
-        const step = (index: number): void => {
-            const check = checks[index];
-            if (check !== undefined) check(arrival, () => step(index + 1));
-            else for (const serve of hapi) serve(request, response as Parameters<RequestListener>[1]);
-        };
-        step(0);
-    });
+    // With `Expect: 100-continue` Node emits the other event.
+    for (const event of ['request', 'checkContinue']) {
+        const hapi = listener.listeners(event) as RequestListener[];
+        listener.removeAllListeners(event);
+        listener.on(event, (request: IncomingMessage, response: ServerResponse) => {
+            const route = routeOf(server, request);
+            const arrival = { request, response, path: route?.path, contract: route?.settings.app?.contract };
+            const step = (index: number): void => {
+                const check = checks[index];
+                if (check !== undefined) check(arrival, () => step(index + 1));
+                else for (const serve of hapi) serve(request, response as Parameters<RequestListener>[1]);
+            };
+            step(0);
+        });
+    }
 }
 
 /** The route that hapi will choose, also by another spelling of its path. Undefined if there is none. */

@@ -40,6 +40,11 @@ describe('the gate at the listener', () => {
         expect(seen).to.deep.equal(['first', 'last', 'hapi']);
     });
 
+    it('runs its checks for a request that waits for 100 Continue, too', async () => {
+        const { status } = (await sendRaw(server.info.uri, rawRequest('GET /open HTTP/1.1', ['Expect: 100-continue']))) ?? {};
+        expect([status, seen]).to.deep.equal([200, ['first', 'last', 'hapi']]);
+    });
+
     it('ends when a check answers: neither the next one nor hapi sees the request', async () => {
         expect((await fetch(`${server.info.uri}/closed`)).status).to.equal(503);
         expect(seen).to.deep.equal(['first', 'closed']);
