@@ -37,6 +37,13 @@ export function browseThrottling(server: Server, app: App): Check {
     const admission = createAdmission(app.config.browsedPerSecond);
     const countRejection = rejectionCounter(app, { code: 'SERVICE_UNAVAILABLE', message: 'browsing was refused: fetches need the time' });
     let lastFetch = Number.NEGATIVE_INFINITY;
+    /** Refused requests of browsers, which get a page instead of JSON. */
+    const refusedInHapi = new WeakMap<IncomingMessage, Refusal>();
+    server.ext('onPreAuth', ({ raw: { req } }, h) => {
+        const refusal = refusedInHapi.get(req);
+        if (refusal !== undefined) throw refusal;
+        return h.continue;
+    });
     /** Browsing requests in progress. A finished answer that its client reads slowly does not count. */
     const inService = new Set<IncomingMessage>();
     server.ext('onPreResponse', ({ raw: { req } }, h) => {
@@ -50,8 +57,13 @@ export function browseThrottling(server: Server, app: App): Check {
         if (browsed !== undefined) {
             const isContested = performance.now() - lastFetch < FETCHES_MS;
             if (inService.size >= MAX_CONCURRENT || !admission.admits(isContested)) {
+                const refusal = new Refusal('SERVICE_UNAVAILABLE', WORDS, { retryAfter: 1 });
+                if (contract === undefined && request.headers.accept?.includes('text/html')) {
+                    refusedInHapi.set(request, refusal);
+                    return pass();
+                }
                 countRejection(browsed);
-                return reject(app, arrival, new Refusal('SERVICE_UNAVAILABLE', WORDS, { retryAfter: 1 }));
+                return reject(app, arrival, refusal);
             }
             inService.add(request);
             response.once('close', () => inService.delete(request));

@@ -158,7 +158,7 @@ describe('more fetches than workers can do', () => {
             return statuses;
         })();
         const refused: Answer[] = [];
-        let [read, refusedPages] = [0, 0];
+        let [read, refusedPages, shownPages] = [0, 0, 0];
         const browse = async () => {
             while (refused.length < 30 || read < ALWAYS_ADMITTED / 2) {
                 const answer = await ada.call('GET', `/v1/schemas/${SITE}?`);
@@ -167,11 +167,18 @@ describe('more fetches than workers can do', () => {
             }
         };
         const open = async () => {
-            while (refusedPages < 30) {
+            while (refusedPages < 30 || shownPages < 30) {
                 // Another spelling is the same page.
-                const page = await fetch(`${world.base}/${refusedPages % 2 === 0 ? 'registry' : '%72egistry'}/${SITE}?page=1`);
-                if (page.status === 503) refusedPages++;
-                await page.text();
+                const url = `${world.base}/${refusedPages % 2 === 0 ? 'registry' : '%72egistry'}/${SITE}?page=1`;
+                const isBrowser = shownPages < refusedPages;
+                const page = await fetch(url, { headers: { accept: isBrowser ? 'text/html,*/*' : '*/*' } });
+                const text = await page.text();
+                if (page.status !== 503) continue;
+                expect(page.headers.get('retry-after')).to.equal('1');
+                if (isBrowser) expect(text).to.match(/^<!doctype html>.*<h1>Please try again in a moment/s);
+                else expect(JSON.parse(text).error.code).to.equal('SERVICE_UNAVAILABLE');
+                if (isBrowser) shownPages++;
+                else refusedPages++;
             }
         };
         await Promise.all(Array.from({ length: 16 }, browse));
@@ -182,7 +189,7 @@ describe('more fetches than workers can do', () => {
             expect([answer.status, codeOf(answer), answer.headers.get('retry-after')]).to.deep.equal([503, 'SERVICE_UNAVAILABLE', '1']);
         }
         const counted = `route="/v1/schemas/{site}",status="503"} ${refused.length}`;
-        const countedPages = `route="/registry/{site}",status="503"} ${refusedPages}`;
+        const countedPages = `route="/registry/{site}",status="503"} ${refusedPages + shownPages}`;
         await eventually(
             async () => (await fetch(`${world.base}/metrics`)).text(),
             (text) => text.includes(counted) && text.includes(countedPages),
