@@ -16,13 +16,7 @@ interface OfAll {
     sessionId: string | null;
 }
 
-/**
- * Maximum number of items and bytes of params of one account that a process keeps in memory. The bodies of the account that are arriving
- * share them, since a body may take ten minutes. A body that went beyond keeps one statement of items: 60,000 lines then take 20 to 40 MB
- * less, since garbage that becomes old is collected late.
- */
-const MAX_HELD = { items: 10_000, bytes: 8 * 1024 * 1024 };
-/** Maximum number of items in one statement. */
+/** Maximum number of items in one statement. A body that is arriving, which may take ten minutes, keeps no more in memory. */
 const OF_STATEMENT = 500;
 /** A statement with so many bytes may have fewer items. */
 const STATEMENT_BYTES = 256 * 1024;
@@ -42,54 +36,35 @@ export interface Drafts {
     close(): Promise<void>;
 }
 
-/** What a process keeps in memory, by account. */
-const heldOf = new Map<string, JobBounds>();
-
-function countHeld(accountId: string, { items, bytes }: JobBounds): JobBounds {
-    const before = heldOf.get(accountId) ?? { items: 0, bytes: 0 };
-    const now = { items: before.items + items, bytes: before.bytes + bytes };
-    if (now.items === 0) heldOf.delete(accountId);
-    else heldOf.set(accountId, now);
-    return now;
-}
-
 /**
- * Keeps the first items in memory and writes the rest to the database.
+ * Keeps one statement of items in memory and writes each full one to the database.
  * @param mayKeep called with the number of items and bytes before they are stored, and at the end for all that were not; it throws to
  * refuse them
  */
 export function openDrafts(db: Db, all: OfAll, mayKeep: (more: JobBounds) => Promise<void>): Drafts {
-    const { batchId, accountId } = all;
+    const { batchId } = all;
     let held: NewItem[] = [];
     let bytes = 0;
     let spilled = 0;
-    const letGo = () => {
-        countHeld(accountId, { items: -held.length, bytes: -bytes });
-        held = [];
-        bytes = 0;
-    };
     const spill = async () => {
         await mayKeep({ items: held.length, bytes });
-        for (let from = 0; from < held.length; from += OF_STATEMENT) {
-            await db.raw(
-                `insert into batch_drafts (batch_id, place, item, request) select :batchId, :before + d.place, d.item, d.request from ${SENT}`,
-                { batchId, before: spilled + from, ...toSend(held.slice(from, from + OF_STATEMENT)) },
-            );
-        }
+        await db.raw(
+            `insert into batch_drafts (batch_id, place, item, request) select :batchId, :spilled + d.place, d.item, d.request from ${SENT}`,
+            { batchId, spilled, ...toSend(held) },
+        );
         spilled += held.length;
-        letGo();
+        held = [];
+        bytes = 0;
     };
     return {
         async add(item) {
             held.push(item);
             bytes += item.request.length;
-            const ofAccount = countHeld(accountId, { items: 1, bytes: item.request.length });
-            const isTooMuch = spilled > 0 || ofAccount.items > MAX_HELD.items || ofAccount.bytes > MAX_HELD.bytes;
-            if (isTooMuch && (held.length % OF_STATEMENT === 0 || bytes >= STATEMENT_BYTES)) await spill();
+            if (held.length === OF_STATEMENT || bytes >= STATEMENT_BYTES) await spill();
         },
         async end() {
-            if (spilled > 0 || held.length > OF_STATEMENT) await spill();
-            else await mayKeep({ items: held.length, bytes });
+            if (spilled === 0) await mayKeep({ items: held.length, bytes });
+            else if (held.length > 0) await spill();
         },
         async store(trx) {
             if (spilled > 0) {
@@ -99,7 +74,6 @@ export function openDrafts(db: Db, all: OfAll, mayKeep: (more: JobBounds) => Pro
             await trx.raw(insertFrom(SENT), { ...all, ...toSend(held) });
         },
         async close() {
-            letGo();
             if (spilled > 0) await db('batch_drafts').where({ batch_id: batchId }).delete();
         },
     };
