@@ -1,15 +1,20 @@
+import type { Request } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
 import type { RateWindow } from '../../shared/domain/accounts/plans.ts';
 import { OWN_WINDOWS } from '../../shared/domain/jobs/bounds.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { callerOf } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
+
+type Counted = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller'>;
 
 /**
  * Counts a call in a rate limit that is separate from those of fetches: `jobs` and `batches` for orders, `changes` for what is
  * audited, `reads` for other calls. People are counted separately from the keys of their account, so a stolen key does not stop them.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
-export async function countInWindow({ app, caller }: Call<unknown, unknown, unknown>, name: keyof typeof OWN_WINDOWS): Promise<void> {
+export async function countInWindow({ app, caller }: Counted, name: keyof typeof OWN_WINDOWS): Promise<void> {
     const { accountId, userId, keyId } = caller as Caller;
     const window = OWN_WINDOWS[name];
     const identity = keyId === '' ? `${name}:user:${userId}` : `${name}:account:${accountId}`;
@@ -23,13 +28,22 @@ export async function countInWindow({ app, caller }: Call<unknown, unknown, unkn
  * @throws Refusal RATE_LIMITED with this message, SERVICE_UNAVAILABLE
  */
 export async function takeFrom(
-    { app, caller }: Pick<Call<unknown, unknown, unknown>, 'app' | 'caller'>,
+    { app, caller }: Counted,
     { name, identity, window, message }: { name: string; identity: string; window: RateWindow; message: string },
 ): Promise<void> {
     const verdict = await app.limits.take({ identity, windows: [window] });
     if (verdict.ok) return;
     app.metrics.rateLimited.inc({ plan: caller?.plan ?? 'anonymous', window: name });
     throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
+}
+
+/**
+ * Counts an order of jobs or a batch that is refused before its handler, which counts all others.
+ * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
+ */
+export async function countRefusedOrder(app: App, request: Request): Promise<void> {
+    const window = request.route.settings.app?.contract?.ordersIn;
+    if (window !== undefined) await countInWindow({ app, caller: callerOf(request) }, window);
 }
 
 type Respond<Params, Query, Body, Answer> = (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>;

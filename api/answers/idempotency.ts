@@ -7,6 +7,7 @@ import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { KeyedCall, KeyOrder } from '../../shared/store/fetch/idempotency.ts';
+import { countRefusedOrder } from '../admission/count-in-window.ts';
 import type { Call, Rendered } from '../call.ts';
 import { renderRefusal } from './refusal.ts';
 
@@ -48,7 +49,10 @@ export async function answerOnce<P, Q, B>(
 ): Promise<Rendered> {
     const key = call.header('idempotency-key');
     if (key === undefined || call.caller === undefined || rules.isKept?.(call.body, call) === false) return run(call);
-    if (!WELL_FORMED.test(key)) throw new Refusal('INVALID_IDEMPOTENCY_KEY');
+    if (!WELL_FORMED.test(key)) {
+        await countRefusedOrder(call.app, request);
+        throw new Refusal('INVALID_IDEMPOTENCY_KEY');
+    }
     const keyed: KeyedCall = { workspaceId: call.caller.workspaceId, route, key, operation: call.operation };
     const kept = await takeKey(call, request, keyed, rules);
     return kept ?? runKeyed(call, request, keyed, run);

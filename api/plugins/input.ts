@@ -6,6 +6,7 @@ import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { type Detail, type DetailCode, Refusal } from '../../shared/refusals.ts';
+import { countRefusedOrder } from '../admission/count-in-window.ts';
 import { isTooComplex, type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from '../bodies/json-body.ts';
 import type { AppPlugin } from './plugin.ts';
 
@@ -26,7 +27,7 @@ declare module '@hapi/hapi' {
  */
 export const input: AppPlugin = {
     name: 'input',
-    register(server) {
+    register(server, { app }) {
         server.ext('onPostAuth', (request, h) => {
             const { contract } = request.route.settings.app ?? {};
             if (contract === undefined) return h.continue;
@@ -40,8 +41,13 @@ export const input: AppPlugin = {
             const { contract } = request.route.settings.app ?? {};
             if (contract === undefined) return h.continue;
             const { problems } = request.app;
-            await readBody(request, contract, problems);
-            if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
+            try {
+                await readBody(request, contract, problems);
+                if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
+            } catch (refusal) {
+                await countRefusedOrder(app, request);
+                throw refusal;
+            }
             return h.continue;
         });
     },

@@ -39,6 +39,7 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
     summary: 'Queue many calls as a batch',
     description: `All items are validated before anything is stored. One invalid item rejects the batch; details list the first 100 problems. Send up to ${json.items.toLocaleString('en')} items as JSON, or ${lines.items.toLocaleString('en')} as application/x-ndjson, one item per line, with the other fields in the query.`,
     idempotent: true,
+    ordersIn: 'batches',
     query: Joi.object<BatchQuery, true>({
         dry_run: Joi.boolean().description('Validates and prices all items and stores nothing'),
         ...ownFields(),

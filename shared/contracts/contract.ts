@@ -31,6 +31,8 @@ export interface Contract<Params, Query, Body, Answer> {
     managersOnly?: true;
     /** Whether calls count against the rate limits of the plan and send their headers. */
     counted: boolean;
+    /** The route takes orders, which count in this window of their own, refused ones too. */
+    ordersIn?: 'jobs' | 'batches';
     /** Honours `Idempotency-Key` (docs/api.md, "Idempotency"): the same key gets the same answer for 24 h. Ignored without an API key. */
     idempotent?: true;
     params?: ObjectSchema<Params>;

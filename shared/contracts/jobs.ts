@@ -116,6 +116,7 @@ export const postJob = contract<object, object, JobRequest, Job>({
     description:
         'Accepts the body of POST /v1/fetch. Where a fetch would be refused for limits or credits, the job waits. Reads are retried after retryable errors. A job is billed like a fetch.',
     idempotent: true,
+    ordersIn: 'jobs',
     body: {
         schema: Joi.object<JobRequest, true>({
             ...fetchFields(),

@@ -706,7 +706,8 @@ for (const topology of ANY_TOPOLOGY) {
 
         it('is one of 60 an hour, including refused ones and dry runs', async () => {
             const eve = await someone();
-            for (let one = 0; one < 59; one++) await order(eve, { items: [] });
+            for (let one = 0; one < 58; one++) await order(eve, { items: [] });
+            expect(detailsOf(await order(eve, { items: products(1) }, { query: '?color=red' }))).to.deep.equal(['/color UNKNOWN_FIELD']);
             expect((await order(eve, { items: products(1) }, { query: '?dry_run=true' })).status).to.equal(200);
             expect(codeOf(await order(eve, { items: products(1) }))).to.equal('RATE_LIMITED');
         });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts';
+import { OWN_WINDOWS } from '../../shared/domain/jobs/bounds.ts';
 import { changeScopes, createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { setSuspended } from '../../shared/store/accounts/users.ts';
 import { CONNECTED, connectedPackage } from '../support/connections.ts';
@@ -161,6 +162,22 @@ for (const topology of TOPOLOGIES) {
         it('needs credits for one unit at least', async () => {
             const poor = await join(world, { plan: 'free', overrides: { allowance: 0 } });
             expect(codeOf(await order(poor, product()))).to.equal('INSUFFICIENT_CREDITS');
+        });
+
+        it('is one of 600 a minute, including refused ones', async () => {
+            const eve = await join(world, { plan: 'pro' });
+            const window = { identity: `jobs:account:${eve.workspaceId}`, windows: [OWN_WINDOWS.jobs] };
+            for (let one = 0; one < 596; one++) await world.app.limits.take(window);
+            const malformed = eve.call('POST', '/v1/jobs', { body: '{' });
+            expect(codeOf(await malformed)).to.equal('INVALID_JSON');
+            expect(codeOf(await order(eve, { color: 'red' }))).to.equal('VALIDATION_ERROR');
+            expect(codeOf(await order(eve, product(), { 'idempotency-key': 'not one word' }))).to.equal('INVALID_IDEMPOTENCY_KEY');
+            expect(codeOf(await order(eve, { ...product(), endpoint: 'none' }))).to.equal('ENDPOINT_NOT_FOUND');
+            for (const body of [{ color: 'red' }, product()]) {
+                const { body: refused, headers } = await order(eve, body);
+                expect(JSON.stringify(refused)).to.include('The window jobs is full');
+                expect(Number(headers.get('retry-after'))).to.be.within(1, 60);
+            }
         });
 
         it('is created once for one Idempotency-Key', async () => {
