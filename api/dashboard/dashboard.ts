@@ -1,3 +1,4 @@
+import type { Server } from '@hapi/hapi';
 import { openPostman } from '../../shared/mail/mail.ts';
 import { createPasswords } from '../../shared/platform/passwords/passwords.ts';
 import { SessionEnded } from '../../shared/store/accounts/user-sessions.ts';
@@ -32,9 +33,26 @@ export const dashboard: AppPlugin = {
         };
         const parts = { app, passwords: createPasswords({ cost: app.config.passwordCost }), hurryMail: postman.hurry, later };
         server.route(PAGES.map((page) => servePage(parts, page)));
+        formAddresses(server);
         assets(server);
         llmsText(server, app);
         wellKnown(server, app);
         searchEngines(server, app, PAGES);
     },
 };
+
+/** A form that is shown again with its problems has the address of its action. Opened later, that leads to the page around the form. */
+function formAddresses(server: Server): void {
+    const shown = new Set<string>(PAGES.filter(({ method }) => method === 'GET').map(({ path }) => path));
+    const forms = new Set<string>(PAGES.map(({ path }) => path).filter((path) => path.startsWith('/dashboard/') && !shown.has(path)));
+    for (const path of forms) {
+        const parts = path.split('/');
+        const depth = parts.findLastIndex((_, at) => shown.has(parts.slice(0, at + 1).join('/'))) + 1;
+        server.route({
+            method: 'GET',
+            path,
+            options: { app: { isOpen: false } },
+            handler: (request, h) => h.redirect(request.path.split('/').slice(0, depth).join('/')).code(303),
+        });
+    }
+}

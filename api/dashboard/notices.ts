@@ -51,6 +51,7 @@ export const NOTICES = {
     'claim-failed': 'No proof found. See the reason below.',
     'claim-pending': 'The check is still running. Reload this page to see the result.',
     'claim-deleted': 'Claim deleted.',
+    'webhook-changed': 'Webhook saved. Events that wait go to its URL.',
     'webhook-enabled': 'The webhook is enabled. It gets the events from now on.',
     'webhook-disabled': 'The webhook is disabled. Nothing is sent to it.',
     'webhook-sent': 'Sending. Reload this page to see the answer.',

@@ -129,6 +129,8 @@ describe('an account', function () {
             const email = freshAddress();
             await signUp(world, email);
             expect((await visitor(world).get('/dashboard/keys?a=b')).to).to.equal('/login?next=%2Fdashboard%2Fkeys%3Fa%3Db');
+            const { html } = await visitor(world).get('/signup?next=%2Fregistry');
+            expect(html).to.include('<a href="/login?next=%2Fregistry">Sign in</a>');
             const goTo = async (next: string) => (await visitor(world).send('/login', { email, password: PASSWORD, next })).to;
             expect(await goTo('/dashboard/keys?a=b')).to.equal('/dashboard/keys?a=b');
             for (const next of ['https://evil.example/', '//evil.example', '/\\evil.example', '/a\r\nb', 'javascript:alert(1)', ''])

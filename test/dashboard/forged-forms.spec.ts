@@ -126,8 +126,10 @@ describe('a form that another site sends in the browser of somebody signed in', 
             }
             if (isServed('GET', page.path)) continue;
             const meant = { ...headers, 'x-http-method-override': 'POST', 'x-method-override': 'POST' };
-            const { status } = await fetch(`${url.href}?${body}&_method=POST`, { headers: meant, redirect: 'manual' });
-            expect(status, `GET ${page.path}`).to.be.oneOf([404, 405]);
+            const { status, headers: answered } = await fetch(`${url.href}?${body}&_method=POST`, { headers: meant, redirect: 'manual' });
+            expect(status, `GET ${page.path}`).to.be.oneOf([303, 404, 405]);
+            // To the page around the form, without what was sent.
+            if (status === 303) expect(url.pathname.startsWith(`${answered.get('location')}/`), page.path).to.equal(true);
         }
         for (const page of PAGES.filter(({ method, path }) => method === 'GET' && !isServed('POST', path))) {
             expect((await send(page, own, {})).status, `POST ${page.path}`).to.be.oneOf([404, 405]);

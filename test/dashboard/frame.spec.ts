@@ -121,6 +121,18 @@ describe('every page', function () {
         expect(wordsOf(await refused.text())).to.include('The path exists, but not with this method');
     });
 
+    it('stands behind the address of each of its forms, so that a reload after an error finds it', async () => {
+        const person = await signUp(world);
+        for (const [form, page] of [
+            ['/dashboard/settings/password', '/dashboard/settings'],
+            ['/dashboard/workspaces', '/dashboard'],
+            ['/dashboard/keys/key_1/revoke', '/dashboard/keys/key_1'],
+        ] as const) {
+            const { status, to } = await person.get(form);
+            expect([status, to], form).to.deep.equal([303, page]);
+        }
+    });
+
     it('that does not exist is an HTML page for people and the error envelope for programs', async () => {
         const person = await visitor(world).get('/no/such/page');
         expect([person.status, person.headers['content-type']]).to.deep.equal([404, 'text/html; charset=utf-8']);

@@ -215,6 +215,7 @@ describe('scopes of keys on the dashboard', function () {
         }
         const { html } = await person.get('/dashboard/audit');
         expect(wordsOf(html)).to.include('changed the scopes of a key the key renamed').and.include('renamed the workspace');
+        expect(wordsOf(html)).to.include('scopes: routes=').and.not.include('{"');
         const { html: some } = await person.get('/dashboard/audit?action=key.renamed');
         expect(wordsOf(some)).to.include('to: renamed, from: server').and.not.include('changed a spending cap');
         await person.send(`/dashboard/keys/${keyId}/revoke`, {});

@@ -68,6 +68,25 @@ describe('the webhooks of a workspace on the dashboard', function () {
         expect(new Set(receiver.told(secret, '/tested').map(({ id }) => id)).size).to.equal(1);
     });
 
+    it('are edited, with an error at each field, and keep their secret', async () => {
+        const person = await signUp(world);
+        const { at, secret } = await add(person, '/before');
+        const wrong = await person.send(`${at}/edit`, { url: receiver.url(), events: 'nonsense', description: 'Kept' }, { from: at });
+        expect(wrong.status).to.equal(422);
+        expect(wrong.html).to.include('id="field-events-problem"').and.include('value="Kept"');
+        expect((await person.get(`${at}/edit`)).to).to.equal(at);
+        const fields = { url: receiver.url('/after'), events: 'monitor.*, batch.finished', description: '' };
+        const saved = await person.send(`${at}/edit`, fields, { from: at });
+        expect(saved.to, wordsOf(saved.html)).to.equal(at);
+        const words = wordsOf((await person.get(at)).html);
+        expect(words).to.include('Webhook saved.').and.include('monitor.*').and.include('/after').and.not.include('Orders');
+        await person.send(`${at}/test`);
+        await eventually(
+            async () => receiver.told(secret, '/after'),
+            (told) => told.length === 1,
+        );
+    });
+
     it('are disabled, enabled, given another secret, and deleted', async () => {
         const person = await signUp(world);
         const { at, secret } = await add(person);

@@ -1,4 +1,7 @@
 import type { AuditEntry } from '../../../shared/contracts/audit.ts';
+import type { Scopes } from '../../../shared/domain/accounts/scopes.ts';
+import { scopeText } from '../../../shared/domain/accounts/scopes-text.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 
 export function factsOf({ action, details }: Pick<AuditEntry, 'action' | 'details'>): string {
@@ -34,8 +37,14 @@ export function policyFacts(changes: JsonObject): string {
 function plainFacts(details: JsonObject): string {
     return Object.entries(details)
         .filter(([, value]) => value !== null)
-        .map(([name, value]) => `${name}: ${typeof value === 'string' ? shortened(value) : JSON.stringify(value)}`)
+        .map(([name, value]) => `${name}: ${wordsOf(value)}`)
         .join(', ');
+}
+
+function wordsOf(value: Json): string {
+    if (typeof value === 'string') return shortened(value);
+    if (isObject(value) && 'ip_allow' in value) return scopeText(value as unknown as Scopes);
+    return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value.join(', ') : JSON.stringify(value);
 }
 
 /** Shortens a hash, since people compare only its first characters. `GET /v1/audit` returns the complete hash. */

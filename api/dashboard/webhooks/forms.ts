@@ -17,12 +17,23 @@ const FIELDS = {
 export async function createByForm(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, FIELDS);
     if (!read.ok) return listWebhooks(visit, read.problems);
-    const { url, events, description } = read.values;
-    const names = events.split(/[\s,]+/).filter((name) => name !== '');
-    const body = { url, events: names, ...(description === '' ? {} : { description }) };
-    const answer = await visit.ask({ method: 'POST', path: '/v1/webhooks', body });
+    const answer = await visit.ask({ method: 'POST', path: '/v1/webhooks', body: bodyOf(read.values) });
     if (!answer.ok) return listWebhooks(visit, problemsOf(answer.refused));
     return showSecret(answer.body['data'] as WebhookEntry, false);
+}
+
+/** POST …/edit. Deliveries that wait go to the new URL. */
+export async function changeByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const read = readFields(visit.fields, FIELDS);
+    if (!read.ok) return showWebhook(visit, { problems: read.problems });
+    const { id, answer } = await act(visit, 'PATCH', '', bodyOf(read.values));
+    if (!answer.ok) return showWebhook(visit, { problems: problemsOf(answer.refused) });
+    return { to: `/dashboard/webhooks/${id}`, notice: 'webhook-changed' };
+}
+
+function bodyOf({ url, events, description }: { url: string; events: string; description: string }) {
+    const names = events.split(/[\s,]+/).filter((name) => name !== '');
+    return { url, events: names, description: description === '' ? null : description };
 }
 
 /** Maps the API's problems to fields of the form. */
@@ -37,7 +48,7 @@ function problemsOf({ message, details = [] }: ErrorBody): Problems {
 
 export async function rotateByForm(visit: WorkspaceVisit): Promise<Answer> {
     const { answer } = await act(visit, 'POST', '/rotate');
-    return answer.ok ? showSecret(answer.body['data'] as WebhookEntry, true) : showWebhook(visit, answer.refused);
+    return answer.ok ? showSecret(answer.body['data'] as WebhookEntry, true) : showWebhook(visit, { refused: answer.refused });
 }
 
 function showSecret({ webhook_id: id, secret, url }: WebhookEntry, isRotated: boolean): Shown {
@@ -59,7 +70,7 @@ export async function redeliverByForm(visit: WorkspaceVisit): Promise<Answer> {
 
 export async function deleteByForm(visit: WorkspaceVisit): Promise<Answer> {
     const { answer } = await act(visit, 'DELETE', '');
-    return answer.ok ? { to: '/dashboard/webhooks', notice: 'webhook-deleted' } : showWebhook(visit, answer.refused);
+    return answer.ok ? { to: '/dashboard/webhooks', notice: 'webhook-deleted' } : showWebhook(visit, { refused: answer.refused });
 }
 
 /** @throws Refusal NOT_FOUND if there is no such webhook or delivery */
@@ -77,5 +88,5 @@ async function act(
 }
 
 function done(visit: WorkspaceVisit, { id, answer }: { id: string; answer: ApiAnswer }, notice: Notice): Answer | Promise<Answer> {
-    return answer.ok ? { to: `/dashboard/webhooks/${id}`, notice } : showWebhook(visit, answer.refused);
+    return answer.ok ? { to: `/dashboard/webhooks/${id}`, notice } : showWebhook(visit, { refused: answer.refused });
 }

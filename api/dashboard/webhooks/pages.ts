@@ -1,5 +1,5 @@
 import { MANAGERS, workspacePage } from '../page.ts';
-import { createByForm, deleteByForm, redeliverByForm, rotateByForm, testByForm, turn } from './forms.ts';
+import { changeByForm, createByForm, deleteByForm, redeliverByForm, rotateByForm, testByForm, turn } from './forms.ts';
 import { listWebhooks, showWebhook } from './show.ts';
 
 const ONE = '/dashboard/webhooks/{webhook_id}';
@@ -12,6 +12,7 @@ export const webhookPages = [
     workspacePage({ method: 'GET', path: '/dashboard/webhooks', audience: MANAGERS, respond: (visit) => listWebhooks(visit) }),
     workspacePage({ ...CONFIRMED, path: '/dashboard/webhooks', respond: createByForm }),
     workspacePage({ method: 'GET', path: ONE, audience: MANAGERS, respond: (visit) => showWebhook(visit) }),
+    workspacePage({ ...CONFIRMED, path: `${ONE}/edit`, respond: changeByForm }),
     workspacePage({ ...CONFIRMED, path: `${ONE}/rotate`, respond: rotateByForm }),
     workspacePage({ ...FORM, path: `${ONE}/enable`, respond: (visit) => turn(visit, true) }),
     workspacePage({ ...FORM, path: `${ONE}/disable`, respond: (visit) => turn(visit, false) }),

@@ -6,6 +6,9 @@ import { keepTyped, type Problems } from '../fields.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { dateOf, readData } from '../read-api.ts';
 
+/** What people may write as events. */
+const EVENTS = [...EVENT_PREFIXES, ...EVENT_TYPES];
+
 /** How many deliveries a page shows. */
 const DELIVERIES = 20;
 
@@ -18,7 +21,7 @@ export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {
         model: {
             webhooks,
             max: MAX_WEBHOOKS,
-            names: [...EVENT_PREFIXES, ...EVENT_TYPES],
+            names: EVENTS,
             events: visit.query('events') ?? 'job.*',
             problems,
             typed: keepTyped(visit.fields),
@@ -26,14 +29,17 @@ export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {
     };
 }
 
-/** GET /dashboard/webhooks/{webhook_id}: the webhook and its last deliveries. @param refused the API's error if a form had no effect */
-export async function showWebhook(visit: WorkspaceVisit, refused?: ErrorBody): Promise<Shown> {
+/** GET /dashboard/webhooks/{webhook_id}: the webhook and its last deliveries. @param refused the API's error if a form had no effect; problems those of the fields */
+export async function showWebhook(
+    visit: WorkspaceVisit,
+    { refused, problems = {} }: { refused?: ErrorBody; problems?: Problems } = {},
+): Promise<Shown> {
     const webhook = await findWebhook(visit);
     const deliveries = await readData<DeliveryEntry[]>(visit, `/v1/webhooks/${webhook.webhook_id}/deliveries?limit=${DELIVERIES}`);
     return {
         view: 'webhooks/one',
         title: 'Webhook',
-        status: refused === undefined ? 200 : refused.retry_after === undefined ? 422 : 429,
+        ...(refused === undefined ? {} : { status: refused.retry_after === undefined ? 422 : 429 }),
         ...(refused?.retry_after === undefined ? {} : { retryAfter: refused.retry_after }),
         model: {
             webhook: { ...webhook, createdAt: new Date(webhook.created_at), failingSince: dateOf(webhook.failing_since) },
@@ -44,6 +50,9 @@ export async function showWebhook(visit: WorkspaceVisit, refused?: ErrorBody): P
             })),
             max: DELIVERIES,
             problem: refused?.message,
+            problems,
+            typed: keepTyped(visit.fields),
+            names: EVENTS,
         },
     };
 }

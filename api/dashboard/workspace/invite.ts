@@ -76,7 +76,7 @@ function workspaceMail(
         to,
         linkId,
         subject: 'You are invited to a workspace',
-        text: `${by} invites you to join the workspace "${workspace}" on Routebook as ${role}.
+        text: `${by} invites you to join the workspace "${workspace}" on Routebook with the role ${role}.
 
 Open this link to join. It works once, for this address only, and expires in a week.
 
