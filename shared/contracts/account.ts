@@ -31,7 +31,7 @@ export interface AccountAnswer {
     key: { id: string; name: string; prefix: string; expires_at: string | null; scopes: Scopes };
 }
 
-export const getAccount = contract<object, object, undefined, AccountAnswer>({
+export const getAccount = contract({
     name: 'getAccount',
     route: 'GET /v1/account',
     tag: 'Account',

@@ -19,7 +19,7 @@ export interface AuditEntry {
     details: JsonObject;
 }
 
-export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
+export const getAudit = contract({
     name: 'getAudit',
     route: 'GET /v1/audit',
     tag: 'Account',
@@ -42,7 +42,7 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
     answer: {
         shape: 'list',
         schema: () =>
-            Joi.array().items(
+            v.listOf(
                 Joi.object<AuditEntry, true>({
                     at: v.time().required(),
                     actor: Joi.string()

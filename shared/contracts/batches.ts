@@ -24,7 +24,7 @@ import {
 } from './batch-fields.ts';
 import { contract } from './contract.ts';
 import { CALL_HEADERS } from './fetch.ts';
-import { jobFields, type WaitQuery, waitQuery } from './jobs.ts';
+import { jobFields, waitQuery } from './jobs.ts';
 import * as v from './vocabulary.ts';
 
 const COMMON = { tag: 'Jobs', scope: 'jobs' } as const;
@@ -32,7 +32,7 @@ const ONE = ['BATCH_NOT_FOUND', 'RATE_LIMITED'] as const;
 const batchParams = () => Joi.object<{ batch_id: string }, true>({ batch_id: Joi.string().required().description('bat_…') });
 const { json, lines } = BATCH_BODIES;
 
-export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | BatchDryRun>({
+export const postBatch = contract({
     ...COMMON,
     name: 'postBatch',
     route: 'POST /v1/batches',
@@ -58,7 +58,7 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
         status: 202,
         alsoStatus: [200],
         schema: () =>
-            Joi.alternatives(
+            Joi.alternatives<Batch | BatchDryRun>(
                 Joi.object<Batch>({ ...batchFields(), warnings: warnings() }),
                 Joi.object<BatchDryRun>({
                     items: v.count().required(),
@@ -71,7 +71,7 @@ export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | Batc
     refusals: ['INSUFFICIENT_CREDITS', 'EMAIL_NOT_VERIFIED', 'SITE_UNAVAILABLE'],
 });
 
-export const getBatch = contract<{ batch_id: string }, WaitQuery, undefined, Batch>({
+export const getBatch = contract({
     ...COMMON,
     name: 'getBatch',
     route: 'GET /v1/batches/{batch_id}',
@@ -82,7 +82,7 @@ export const getBatch = contract<{ batch_id: string }, WaitQuery, undefined, Bat
     refusals: ONE,
 });
 
-export const getBatches = contract<object, BatchesQuery, undefined, Batch[]>({
+export const getBatches = contract({
     ...COMMON,
     name: 'getBatches',
     route: 'GET /v1/batches',
@@ -93,11 +93,11 @@ export const getBatches = contract<object, BatchesQuery, undefined, Batch[]>({
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', schema: () => Joi.array().items(batchSchema()) },
+    answer: { shape: 'list', schema: () => v.listOf(batchSchema()) },
     refusals: ['RATE_LIMITED'],
 });
 
-export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, undefined, EndedItem[]>({
+export const getBatchResults = contract({
     ...COMMON,
     name: 'getBatchResults',
     route: 'GET /v1/batches/{batch_id}/results',
@@ -118,7 +118,7 @@ export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, unde
     }),
     answer: {
         shape: 'list',
-        schema: () => Joi.array().items(Joi.object<EndedItem, true>({ ...jobFields({ result: true }), cursor: Joi.string().required() })),
+        schema: () => v.listOf(Joi.object<EndedItem, true>({ ...jobFields({ result: true }), cursor: Joi.string().required() })),
         lines: 'One item a line, as in data',
     },
     refusals: ONE,
@@ -131,7 +131,7 @@ const CHANGE = {
     refusals: [...ONE, 'BATCH_NOT_OPEN'],
 } as const;
 
-export const postBatchPause = contract<{ batch_id: string }, object, undefined, Batch>({
+export const postBatchPause = contract({
     ...CHANGE,
     name: 'postBatchPause',
     route: 'POST /v1/batches/{batch_id}/pause',
@@ -139,7 +139,7 @@ export const postBatchPause = contract<{ batch_id: string }, object, undefined, 
     description: 'No further item starts. The expiry does not move.',
 });
 
-export const postBatchResume = contract<{ batch_id: string }, object, ResumeRequest, Batch>({
+export const postBatchResume = contract({
     ...CHANGE,
     name: 'postBatchResume',
     route: 'POST /v1/batches/{batch_id}/resume',
@@ -154,7 +154,7 @@ export const postBatchResume = contract<{ batch_id: string }, object, ResumeRequ
 /** A misspelt code would retry nothing without a word. */
 const errorCode = () => v.oneOf([...REFUSALS.keys()]).messages({ 'any.only': '{{#label}} is no error code; GET /v1/errors lists them' });
 
-export const postBatchRetry = contract<{ batch_id: string }, object, RetryRequest, Batch>({
+export const postBatchRetry = contract({
     ...CHANGE,
     name: 'postBatchRetry',
     route: 'POST /v1/batches/{batch_id}/retry',
@@ -168,7 +168,7 @@ export const postBatchRetry = contract<{ batch_id: string }, object, RetryReques
     answer: { schema: () => Joi.object<Batch>({ ...batchFields(), retried: v.count().required() }) },
 });
 
-export const deleteBatch = contract<{ batch_id: string }, object, undefined, Batch>({
+export const deleteBatch = contract({
     ...COMMON,
     name: 'deleteBatch',
     route: 'DELETE /v1/batches/{batch_id}',

@@ -137,7 +137,7 @@ const endpoint = () =>
         health: v.health().required(),
     });
 
-export const getCatalog = contract<{ domain: string }, { intent?: string }, undefined, CatalogAnswer>({
+export const getCatalog = contract({
     name: 'getCatalog',
     route: 'GET /v1/catalog/{domain}',
     tag: 'Catalog',

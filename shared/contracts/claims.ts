@@ -66,7 +66,7 @@ const entry = () =>
 /** A claim is about a registrable domain. */
 const COMMON = { tag: 'Owners', scope: 'maintain', actsOnDomain: true } as const;
 
-export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
+export const postClaim = contract({
     ...COMMON,
     name: 'postClaim',
     route: 'POST /v1/sites/{domain}/claims',
@@ -77,7 +77,7 @@ export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     answer: { status: 201, schema: () => entry() },
 });
 
-export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEntry[]>({
+export const getClaims = contract({
     ...COMMON,
     name: 'getClaims',
     route: 'GET /v1/sites/{domain}/claims',
@@ -85,10 +85,10 @@ export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEnt
     description: 'Oldest first. Claims of other workspaces are never shown.',
     params: domainParams(),
     query: v.pageQuery(),
-    answer: { shape: 'list', schema: () => Joi.array().items(entry()) },
+    answer: { shape: 'list', schema: () => v.listOf(entry()) },
 });
 
-export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChecked>({
+export const postClaimCheck = contract({
     ...COMMON,
     name: 'postClaimCheck',
     route: 'POST /v1/sites/{domain}/claims/{claim_id}/check',
@@ -102,7 +102,7 @@ export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChec
     refusals: ['CLAIM_NOT_FOUND'],
 });
 
-export const deleteClaim = contract<ClaimParams, object, undefined, ClaimDeleted>({
+export const deleteClaim = contract({
     ...COMMON,
     name: 'deleteClaim',
     route: 'DELETE /v1/sites/{domain}/claims/{claim_id}',

@@ -123,7 +123,7 @@ const TESTED = [
     ...UPSTREAM_REFUSALS,
 ] as const;
 
-export const postConnection = contract<object, NewConnectionQuery, ConnectionOrder, ConnectionEntry>({
+export const postConnection = contract({
     name: 'postConnection',
     route: 'POST /v1/connections',
     tag: 'Connections',
@@ -139,7 +139,7 @@ export const postConnection = contract<object, NewConnectionQuery, ConnectionOrd
     refusals: ['INVALID_DOMAIN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', ...TESTED],
 });
 
-export const patchConnection = contract<ConnectionParams, NewConnectionQuery, ConnectionPatch, ConnectionEntry>({
+export const patchConnection = contract({
     name: 'patchConnection',
     route: 'PATCH /v1/connections/{connection_id}',
     tag: 'Connections',
@@ -154,7 +154,7 @@ export const patchConnection = contract<ConnectionParams, NewConnectionQuery, Co
     refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'NOT_MAINTAINER', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
-export const testConnection = contract<ConnectionParams, object, undefined, ConnectionEntry>({
+export const testConnection = contract({
     name: 'testConnection',
     route: 'POST /v1/connections/{connection_id}/test',
     tag: 'Connections',
@@ -167,7 +167,7 @@ export const testConnection = contract<ConnectionParams, object, undefined, Conn
     refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
-export const getConnections = contract<object, ConnectionQuery, undefined, ConnectionEntry[]>({
+export const getConnections = contract({
     name: 'getConnections',
     route: 'GET /v1/connections',
     tag: 'Connections',
@@ -175,11 +175,11 @@ export const getConnections = contract<object, ConnectionQuery, undefined, Conne
     description: "Your own and the workspace's shared connections, newest first. Values are never shown.",
     scope: 'fetch',
     query: Joi.object<ConnectionQuery, true>({ site: v.siteInput(), limit: v.limit(), cursor: v.cursor() }),
-    answer: { shape: 'list', schema: () => Joi.array().items(entry()) },
+    answer: { shape: 'list', schema: () => v.listOf(entry()) },
     refusals: ['INVALID_DOMAIN'],
 });
 
-export const getConnection = contract<ConnectionParams, object, undefined, ConnectionEntry>({
+export const getConnection = contract({
     name: 'getConnection',
     route: 'GET /v1/connections/{connection_id}',
     tag: 'Connections',
@@ -190,7 +190,7 @@ export const getConnection = contract<ConnectionParams, object, undefined, Conne
     refusals: ['CONNECTION_NOT_FOUND'],
 });
 
-export const deleteConnection = contract<ConnectionParams, object, undefined, ConnectionDeleted>({
+export const deleteConnection = contract({
     name: 'deleteConnection',
     route: 'DELETE /v1/connections/{connection_id}',
     tag: 'Connections',

@@ -95,7 +95,7 @@ const found = () =>
             ),
     });
 
-export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEndpoint[]>({
+export const getEndpoints = contract({
     name: 'getEndpoints',
     route: 'GET /v1/endpoints',
     tag: 'Discovery',
@@ -121,7 +121,7 @@ export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEnd
     }),
     answer: {
         shape: 'list',
-        schema: () => Joi.array().items(found()),
+        schema: () => v.listOf(found()),
         meta: Joi.object<FindMeta, true>({
             session_id: Joi.string().description('Only with a key. Send it as X-Service-Session of the following fetch'),
             suggestion: Joi.object({

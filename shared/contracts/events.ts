@@ -24,7 +24,7 @@ const NAMES: ReadonlySet<string> = new Set([...EVENT_TYPES, ...EVENT_PREFIXES]);
 /** Longer than all names together, in characters. */
 const MAX_CHARACTERS = 1000;
 
-export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>({
+export const getEvents = contract({
     name: 'getEvents',
     route: 'GET /v1/events',
     tag: 'Account',
@@ -52,7 +52,7 @@ export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>(
     answer: {
         shape: 'list',
         schema: () =>
-            Joi.array().items(
+            v.listOf(
                 Joi.object<EventEntry, true>({
                     event_id: Joi.string().required().description('evt_…, the same in each listing and delivery'),
                     type: v.oneOf(EVENT_TYPES).required(),

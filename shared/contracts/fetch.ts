@@ -161,7 +161,7 @@ export const CALL_HEADERS = {
     'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
 };
 
-export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
+export const postFetch = contract({
     name: 'postFetch',
     route: 'POST /v1/fetch',
     tag: 'Fetch',

@@ -108,7 +108,7 @@ export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => Joi.ob
 const COMMON = { tag: 'Jobs', scope: 'jobs' } as const;
 const ONE = ['JOB_NOT_FOUND', 'RATE_LIMITED'] as const;
 
-export const postJob = contract<object, object, JobRequest, Job>({
+export const postJob = contract({
     ...COMMON,
     name: 'postJob',
     route: 'POST /v1/jobs',
@@ -135,7 +135,7 @@ export const postJob = contract<object, object, JobRequest, Job>({
     refusals: [...ADMISSION_REFUSALS, 'SITE_UNAVAILABLE'],
 });
 
-export const getJob = contract<{ job_id: string }, WaitQuery, undefined, Job>({
+export const getJob = contract({
     ...COMMON,
     name: 'getJob',
     route: 'GET /v1/jobs/{job_id}',
@@ -146,7 +146,7 @@ export const getJob = contract<{ job_id: string }, WaitQuery, undefined, Job>({
     refusals: ONE,
 });
 
-export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
+export const getJobs = contract({
     ...COMMON,
     name: 'getJobs',
     route: 'GET /v1/jobs',
@@ -159,11 +159,11 @@ export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', schema: () => Joi.array().items(jobSchema()) },
+    answer: { shape: 'list', schema: () => v.listOf(jobSchema()) },
     refusals: ['INVALID_DOMAIN', 'RATE_LIMITED'],
 });
 
-export const deleteJob = contract<{ job_id: string }, object, undefined, Job>({
+export const deleteJob = contract({
     ...COMMON,
     name: 'deleteJob',
     route: 'DELETE /v1/jobs/{job_id}',
@@ -174,7 +174,7 @@ export const deleteJob = contract<{ job_id: string }, object, undefined, Job>({
     refusals: [...ONE, 'JOB_NOT_CANCELLABLE'],
 });
 
-export const deleteJobResult = contract<{ job_id: string }, object, undefined, Job>({
+export const deleteJobResult = contract({
     ...COMMON,
     name: 'deleteJobResult',
     route: 'DELETE /v1/jobs/{job_id}/result',

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
+import * as v from './vocabulary.ts';
 
 /** A finding of a secret scanner, in GitHub's format. */
 export interface KeyFinding {
@@ -20,7 +21,7 @@ export interface KeyReportEntry {
 const MAX_KEYS = 100;
 const token = () => Joi.string().min(1).max(1000);
 
-export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[]>({
+export const postKeyReport = contract({
     name: 'postKeyReport',
     route: 'POST /v1/keys/report',
     tag: 'Account',
@@ -29,7 +30,7 @@ export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[
     auth: 'ignored',
     scope: 'none',
     body: {
-        schema: Joi.alternatives(
+        schema: Joi.alternatives<KeyReport>(
             Joi.array()
                 .items(
                     Joi.object({
@@ -48,7 +49,7 @@ export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[
     answer: {
         shape: 'whole',
         schema: () =>
-            Joi.array().items(
+            v.listOf(
                 Joi.object<KeyReportEntry, true>({
                     token_hash: Joi.string().required().description('SHA-256 of the key, in base64'),
                     token_type: Joi.string().description('As reported'),

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
-import { type Card, card } from './schemas.ts';
+import { card } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
 export interface SchemasQuery extends v.PageQuery {
@@ -10,7 +10,7 @@ export interface SchemasQuery extends v.PageQuery {
     sort?: 'trending' | 'recently_verified' | 'recent' | 'name';
 }
 
-export const getSchemas = contract<object, SchemasQuery, undefined, Card[]>({
+export const getSchemas = contract({
     name: 'getSchemas',
     route: 'GET /v1/schemas',
     tag: 'Registry',
@@ -29,6 +29,6 @@ export const getSchemas = contract<object, SchemasQuery, undefined, Card[]>({
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', schema: () => Joi.array().items(card()) },
+    answer: { shape: 'list', schema: () => v.listOf(card()) },
     cacheSeconds: 15,
 });

@@ -18,7 +18,7 @@ export interface MaintainerParams {
 const list = () => ({
     shape: 'list' as const,
     schema: () =>
-        Joi.array().items(
+        v.listOf(
             Joi.object<MaintainerEntry, true>({
                 workspace_id: Joi.string().required(),
                 name: Joi.string().required(),
@@ -30,7 +30,7 @@ const list = () => ({
 const maintainerParams = () =>
     Joi.object<MaintainerParams, true>({ site: v.siteInput().required(), workspace_id: Joi.string().required().description('wsp_…') });
 
-export const getMaintainers = contract<SiteParams, v.PageQuery, undefined, MaintainerEntry[]>({
+export const getMaintainers = contract({
     name: 'getMaintainers',
     route: 'GET /v1/schemas/{site}/maintainers',
     tag: 'Registry',
@@ -45,7 +45,7 @@ export const getMaintainers = contract<SiteParams, v.PageQuery, undefined, Maint
     refusals: ['SITE_NOT_FOUND'],
 });
 
-export const putMaintainer = contract<MaintainerParams, object, undefined, MaintainerEntry[]>({
+export const putMaintainer = contract({
     name: 'putMaintainer',
     route: 'PUT /v1/schemas/{site}/maintainers/{workspace_id}',
     tag: 'Registry',
@@ -59,7 +59,7 @@ export const putMaintainer = contract<MaintainerParams, object, undefined, Maint
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'NOT_FOUND'],
 });
 
-export const deleteMaintainer = contract<MaintainerParams, object, undefined, MaintainerEntry[]>({
+export const deleteMaintainer = contract({
     name: 'deleteMaintainer',
     route: 'DELETE /v1/schemas/{site}/maintainers/{workspace_id}',
     tag: 'Registry',

@@ -2,22 +2,8 @@ import Joi from 'joi';
 import { MONITOR_STATUSES } from '../domain/monitors/states.ts';
 import { CALL_BYTES, contract } from './contract.ts';
 import { ADMISSION_REFUSALS } from './fetch.ts';
-import { type Job, jobSchema } from './jobs.ts';
-import {
-    change,
-    changes,
-    type Monitor,
-    type MonitorChange,
-    type MonitorChanges,
-    type MonitorOrder,
-    type MonitorParams,
-    type MonitorRun,
-    type MonitorsQuery,
-    monitor,
-    order,
-    params,
-    run,
-} from './monitor-fields.ts';
+import { jobSchema } from './jobs.ts';
+import { change, changes, type MonitorsQuery, monitor, order, params, run } from './monitor-fields.ts';
 import * as v from './vocabulary.ts';
 
 const ONE = ['RATE_LIMITED', 'MONITOR_NOT_FOUND'] as const;
@@ -27,7 +13,7 @@ const COMMON = { tag: 'Monitors', scope: 'jobs' } as const;
 const body = { maxBytes: CALL_BYTES, hasParams: true } as const;
 const WITH_BODY = [...ADMISSION, 'RATE_LIMITED', 'PLAN_LIMIT', 'SITE_UNAVAILABLE'] as const;
 
-export const postMonitor = contract<object, object, MonitorOrder, Monitor>({
+export const postMonitor = contract({
     ...COMMON,
     name: 'postMonitor',
     route: 'POST /v1/monitors',
@@ -39,18 +25,18 @@ export const postMonitor = contract<object, object, MonitorOrder, Monitor>({
     refusals: WITH_BODY,
 });
 
-export const getMonitors = contract<object, MonitorsQuery, undefined, Monitor[]>({
+export const getMonitors = contract({
     ...COMMON,
     name: 'getMonitors',
     route: 'GET /v1/monitors',
     summary: 'List monitors',
     description: 'Newest first.',
     query: Joi.object<MonitorsQuery, true>({ status: v.oneOf(MONITOR_STATUSES), limit: v.limit(), cursor: v.cursor() }),
-    answer: { shape: 'list', schema: () => Joi.array().items(monitor()) },
+    answer: { shape: 'list', schema: () => v.listOf(monitor()) },
     refusals: ['RATE_LIMITED'],
 });
 
-export const getMonitor = contract<MonitorParams, object, undefined, Monitor>({
+export const getMonitor = contract({
     ...COMMON,
     name: 'getMonitor',
     route: 'GET /v1/monitors/{monitor_id}',
@@ -60,7 +46,7 @@ export const getMonitor = contract<MonitorParams, object, undefined, Monitor>({
     refusals: ONE,
 });
 
-export const patchMonitor = contract<MonitorParams, object, MonitorChanges, Monitor>({
+export const patchMonitor = contract({
     ...COMMON,
     name: 'patchMonitor',
     route: 'PATCH /v1/monitors/{monitor_id}',
@@ -74,7 +60,7 @@ export const patchMonitor = contract<MonitorParams, object, MonitorChanges, Moni
     refusals: [...WITH_BODY.filter((code) => code !== 'INVALID_DOMAIN'), 'MONITOR_NOT_FOUND'],
 });
 
-export const deleteMonitor = contract<MonitorParams, object, undefined, v.Deleted<'monitor_id'>>({
+export const deleteMonitor = contract({
     ...COMMON,
     name: 'deleteMonitor',
     route: 'DELETE /v1/monitors/{monitor_id}',
@@ -84,7 +70,7 @@ export const deleteMonitor = contract<MonitorParams, object, undefined, v.Delete
     refusals: ONE,
 });
 
-export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
+export const postMonitorRun = contract({
     ...COMMON,
     name: 'postMonitorRun',
     route: 'POST /v1/monitors/{monitor_id}/run',
@@ -96,7 +82,7 @@ export const postMonitorRun = contract<MonitorParams, object, undefined, Job>({
     refusals: [...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)), 'SITE_UNAVAILABLE', 'MONITOR_NOT_FOUND'],
 });
 
-export const getMonitorChanges = contract<MonitorParams, v.PageQuery, undefined, MonitorChange[]>({
+export const getMonitorChanges = contract({
     ...COMMON,
     name: 'getMonitorChanges',
     route: 'GET /v1/monitors/{monitor_id}/changes',
@@ -104,11 +90,11 @@ export const getMonitorChanges = contract<MonitorParams, v.PageQuery, undefined,
     description: 'Newest first; the latest 100 are kept.',
     params: params(),
     query: v.pageQuery(),
-    answer: { shape: 'list', schema: () => Joi.array().items(change()) },
+    answer: { shape: 'list', schema: () => v.listOf(change()) },
     refusals: ONE,
 });
 
-export const getMonitorRuns = contract<MonitorParams, v.PageQuery, undefined, MonitorRun[]>({
+export const getMonitorRuns = contract({
     ...COMMON,
     name: 'getMonitorRuns',
     route: 'GET /v1/monitors/{monitor_id}/runs',
@@ -116,6 +102,6 @@ export const getMonitorRuns = contract<MonitorParams, v.PageQuery, undefined, Mo
     description: 'Newest first; the latest 100 are kept.',
     params: params(),
     query: v.pageQuery(),
-    answer: { shape: 'list', schema: () => Joi.array().items(run()) },
+    answer: { shape: 'list', schema: () => v.listOf(run()) },
     refusals: ONE,
 });

@@ -31,7 +31,7 @@ export interface OAuthClientEntry {
 
 export type OAuthClientDeleted = v.Deleted<'site'>;
 
-export const authorizeConnection = contract<object, object, AuthorizeOrder, AuthorizeAnswer>({
+export const authorizeConnection = contract({
     name: 'authorizeConnection',
     route: 'POST /v1/connections/authorize',
     tag: 'Connections',
@@ -57,7 +57,7 @@ export const authorizeConnection = contract<object, object, AuthorizeOrder, Auth
 
 const params = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
 
-export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAuthClientEntry>({
+export const putOAuthClient = contract({
     name: 'putOAuthClient',
     route: 'PUT /v1/oauth-clients/{site}',
     tag: 'Connections',
@@ -83,7 +83,7 @@ export const putOAuthClient = contract<SiteParams, object, OAuthClientOrder, OAu
     },
 });
 
-export const deleteOAuthClient = contract<SiteParams, object, undefined, OAuthClientDeleted>({
+export const deleteOAuthClient = contract({
     name: 'deleteOAuthClient',
     route: 'DELETE /v1/oauth-clients/{site}',
     tag: 'Connections',

@@ -36,7 +36,7 @@ const shown = () => ({
     created_at: v.time().required(),
 });
 
-export const postReport = contract<SiteParams, object, ReportOrder, ReportCreated>({
+export const postReport = contract({
     name: 'postReport',
     route: 'POST /v1/schemas/{site}/reports',
     tag: 'Registry',
@@ -63,7 +63,7 @@ export const postReport = contract<SiteParams, object, ReportOrder, ReportCreate
     refusals: ['SITE_NOT_FOUND', 'ENDPOINT_NOT_FOUND'],
 });
 
-export const getReports = contract<SiteParams, v.PageQuery, undefined, Report[]>({
+export const getReports = contract({
     name: 'getReports',
     route: 'GET /v1/schemas/{site}/reports',
     tag: 'Registry',
@@ -74,7 +74,7 @@ export const getReports = contract<SiteParams, v.PageQuery, undefined, Report[]>
     query: v.pageQuery(),
     answer: {
         shape: 'list',
-        schema: () => Joi.array().items(Joi.object<Report, true>({ ...shown(), text: Joi.string().required() })),
+        schema: () => v.listOf(Joi.object<Report, true>({ ...shown(), text: Joi.string().required() })),
     },
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND'],
 });

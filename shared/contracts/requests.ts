@@ -53,7 +53,7 @@ const requestId = () => Joi.string().description('srq_…');
 const demand = () => v.count().description('Open requests for this domain');
 const status = () => v.oneOf(REQUEST_STATUSES);
 
-export const postSchemaRequest = contract<object, object, RequestOrder, RequestCreated>({
+export const postSchemaRequest = contract({
     name: 'postSchemaRequest',
     route: 'POST /v1/schema-requests',
     tag: 'Requests',
@@ -97,7 +97,7 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
     refusals: ['INVALID_DOMAIN', 'RATE_LIMITED', 'OVERLOADED'],
 });
 
-export const getSchemaRequest = contract<{ request_id: string }, object, undefined, RequestAnswer>({
+export const getSchemaRequest = contract({
     name: 'getSchemaRequest',
     route: 'GET /v1/schema-requests/{request_id}',
     tag: 'Requests',

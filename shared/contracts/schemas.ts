@@ -61,7 +61,7 @@ export const changes = () =>
         hosts_added: Joi.array().items(Joi.string()).required().description('Hosts that the previous version did not call'),
     });
 
-export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, PublishAnswer>({
+export const postSchema = contract({
     name: 'postSchema',
     route: 'POST /v1/schemas',
     tag: 'Registry',
@@ -124,7 +124,7 @@ export const card = () =>
         health: v.health().required(),
     });
 
-export const getSchema = contract<SiteParams, object, undefined, Card>({
+export const getSchema = contract({
     name: 'getSchema',
     route: 'GET /v1/schemas/{site}',
     tag: 'Registry',
@@ -161,7 +161,7 @@ interface OpenApiExport extends JsonObject {
 
 const success = () => Joi.boolean().valid(true).required();
 
-export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageAnswer>({
+export const getPackage = contract({
     name: 'getPackage',
     route: 'GET /v1/schemas/{site}/package',
     tag: 'Registry',
@@ -180,7 +180,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
     answer: {
         shape: 'whole',
         schema: () =>
-            Joi.alternatives(
+            Joi.alternatives<PackageAnswer>(
                 Joi.object({
                     success: success(),
                     data: Joi.object<DownloadedPackage>({

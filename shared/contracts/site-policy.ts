@@ -47,7 +47,7 @@ const policy = () => ({
         .description('When calls are allowed; at other times they get SITE_UNAVAILABLE with retry_after'),
 });
 
-export const getPolicy = contract<DomainParams, object, undefined, SitePolicy>({
+export const getPolicy = contract({
     name: 'getPolicy',
     route: 'GET /v1/sites/{domain}/policy',
     tag: 'Owners',
@@ -60,7 +60,7 @@ export const getPolicy = contract<DomainParams, object, undefined, SitePolicy>({
     refusals: ['CLAIM_REQUIRED'],
 });
 
-export const putPolicy = contract<DomainParams, object, SitePolicy, SitePolicy>({
+export const putPolicy = contract({
     name: 'putPolicy',
     route: 'PUT /v1/sites/{domain}/policy',
     tag: 'Owners',

@@ -21,7 +21,7 @@ export interface TrendingAnswer {
 
 const windows = () => Joi.string().valid('24h', '7d', '30d');
 
-export const getTrending = contract<object, { window?: Window }, undefined, TrendingAnswer>({
+export const getTrending = contract({
     name: 'getTrending',
     route: 'GET /v1/trending',
     tag: 'Discovery',

@@ -45,7 +45,7 @@ const versionParams = () =>
             .description('Number of a version'),
     });
 
-export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionEntry[]>({
+export const getVersions = contract({
     name: 'getVersions',
     route: 'GET /v1/schemas/{site}/versions',
     tag: 'Registry',
@@ -55,12 +55,12 @@ export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionE
     scope: 'none',
     params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
     query: v.pageQuery(),
-    answer: { shape: 'list', schema: () => Joi.array().items(entry()) },
+    answer: { shape: 'list', schema: () => v.listOf(entry()) },
     cacheSeconds: 30,
     refusals: ['SITE_NOT_FOUND'],
 });
 
-export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>({
+export const postYank = contract({
     name: 'postYank',
     route: 'POST /v1/schemas/{site}/versions/{version}/yank',
     tag: 'Registry',
@@ -76,7 +76,7 @@ export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });
 
-export const deleteYank = contract<VersionParams, object, undefined, VersionEntry>({
+export const deleteYank = contract({
     name: 'deleteYank',
     route: 'DELETE /v1/schemas/{site}/versions/{version}/yank',
     tag: 'Registry',

@@ -140,6 +140,9 @@ export type Deleted<Id extends string> = Readonly<Record<Id, string>> & { delete
 export const deleted = <Id extends string>(name: Id, id = Joi.string()) =>
     Joi.object({ [name]: id.required(), deleted: Joi.boolean().valid(true).required() }) as Joi.ObjectSchema<Deleted<Id>>;
 
+/** A list, with the type of its items. */
+export const listOf = <Item>(item: Joi.Schema<Item>) => Joi.array<Item[]>().items(item);
+
 /** Any JSON value; the input guard has already bounded it. */
 export const anyJson = () => Joi.any();
 export const jsonObject = () => Joi.object().unknown(true);

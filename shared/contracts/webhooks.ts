@@ -120,7 +120,7 @@ const ONE = ['RATE_LIMITED', 'WEBHOOK_NOT_FOUND'] as const;
 /** Shared by all webhook routes. Events concern the whole workspace. */
 const COMMON = { tag: 'Webhooks', scope: 'account', ofWholeWorkspace: true } as const;
 
-export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>({
+export const postWebhook = contract({
     ...COMMON,
     name: 'postWebhook',
     route: 'POST /v1/webhooks',
@@ -138,18 +138,18 @@ export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>(
     refusals: ['SITE_BLOCKED', 'PLAN_LIMIT'],
 });
 
-export const getWebhooks = contract<object, v.PageQuery, undefined, WebhookEntry[]>({
+export const getWebhooks = contract({
     ...COMMON,
     name: 'getWebhooks',
     route: 'GET /v1/webhooks',
     summary: 'List webhooks',
     description: 'The webhooks of the workspace, newest first.',
     query: v.pageQuery(),
-    answer: { shape: 'list', schema: () => Joi.array().items(entry()) },
+    answer: { shape: 'list', schema: () => v.listOf(entry()) },
     refusals: ['RATE_LIMITED'],
 });
 
-export const getWebhook = contract<WebhookParams, object, undefined, WebhookEntry>({
+export const getWebhook = contract({
     ...COMMON,
     name: 'getWebhook',
     route: 'GET /v1/webhooks/{webhook_id}',
@@ -159,7 +159,7 @@ export const getWebhook = contract<WebhookParams, object, undefined, WebhookEntr
     refusals: ONE,
 });
 
-export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder>, WebhookEntry>({
+export const patchWebhook = contract({
     ...COMMON,
     name: 'patchWebhook',
     route: 'PATCH /v1/webhooks/{webhook_id}',
@@ -179,7 +179,7 @@ export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder
     refusals: [...ONE, 'SITE_BLOCKED'],
 });
 
-export const deleteWebhook = contract<WebhookParams, object, undefined, WebhookDeleted>({
+export const deleteWebhook = contract({
     ...COMMON,
     name: 'deleteWebhook',
     route: 'DELETE /v1/webhooks/{webhook_id}',
@@ -189,7 +189,7 @@ export const deleteWebhook = contract<WebhookParams, object, undefined, WebhookD
     refusals: ONE,
 });
 
-export const postWebhookRotate = contract<WebhookParams, object, undefined, WebhookEntry>({
+export const postWebhookRotate = contract({
     ...COMMON,
     name: 'postWebhookRotate',
     route: 'POST /v1/webhooks/{webhook_id}/rotate',
@@ -200,7 +200,7 @@ export const postWebhookRotate = contract<WebhookParams, object, undefined, Webh
     refusals: ONE,
 });
 
-export const postWebhookTest = contract<WebhookParams, object, undefined, DeliveryEntry>({
+export const postWebhookTest = contract({
     ...COMMON,
     name: 'postWebhookTest',
     route: 'POST /v1/webhooks/{webhook_id}/test',
@@ -211,7 +211,7 @@ export const postWebhookTest = contract<WebhookParams, object, undefined, Delive
     refusals: ONE,
 });
 
-export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined, DeliveryEntry[]>({
+export const getDeliveries = contract({
     ...COMMON,
     name: 'getDeliveries',
     route: 'GET /v1/webhooks/{webhook_id}/deliveries',
@@ -223,11 +223,11 @@ export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined,
         limit: v.limit(),
         cursor: v.cursor(),
     }),
-    answer: { shape: 'list', schema: () => Joi.array().items(delivery()) },
+    answer: { shape: 'list', schema: () => v.listOf(delivery()) },
     refusals: ONE,
 });
 
-export const postRedeliver = contract<DeliveryParams, object, undefined, DeliveryEntry>({
+export const postRedeliver = contract({
     ...COMMON,
     name: 'postRedeliver',
     route: 'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
