@@ -167,6 +167,25 @@ describe('looking up names', () => {
         expect(asked).to.have.length(8);
     });
 
+    it('uses the last addresses of a name while sites that were quick hang together and occupy every thread', async () => {
+        const hanging = Promise.withResolvers<string[]>();
+        let isHanging = false;
+        // Like libuv: a lookup waits for a free thread.
+        const lookup = createLookup((host) =>
+            isHanging ? hanging.promise : Promise.resolve([host === 'good.test' ? '127.0.0.1' : '127.0.0.2']),
+        );
+        const known = Array.from({ length: 16 }, (_, number) => `known${number}.test`);
+        await Promise.all(['good.test', ...known].map(lookup));
+        isHanging = true;
+        const stuck = known.map(lookup);
+        expect(await lookup('good.test')).to.deep.equal(['127.0.0.1']);
+        hanging.resolve(['127.0.0.3']);
+        await Promise.all(stuck);
+        await new Promise(setImmediate);
+        // Otherwise each look-up counts.
+        expect(await lookup('good.test')).to.deep.equal(['127.0.0.3']);
+    });
+
     it('retries after a name that was not found, and looks it up each time', async () => {
         let asked = 0;
         const lookup = createLookup(async () => {

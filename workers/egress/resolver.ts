@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { registrableDomain } from '../../shared/domain/site/site-name.ts';
 import { growingCache } from '../../shared/platform/growing-cache.ts';
 
@@ -23,7 +24,8 @@ const LATE_MS = 10_000;
 /**
  * Creates a resolver with limits by owner, which is the registrable domain. A lookup of the system's resolver occupies a thread until
  * the name server answers, and cannot be cancelled. Equal names share one lookup, and an owner has one lookup at a time, so a slow name
- * server occupies one thread. Owners that were never looked up share some of the threads, and slow owners share others.
+ * server occupies one thread. Owners that were never looked up share some of the threads, and slow owners share others. If a lookup is
+ * slow, the addresses of the last one are used: owners that were quick may hang together and occupy every thread.
  * @param now milliseconds; only tests pass another clock, and another resolver
  */
 export function createLookup(lookUp: Lookup = systemLookup, { now = () => performance.now() }: { now?: () => number } = {}): Lookup {
@@ -31,6 +33,7 @@ export function createLookup(lookUp: Lookup = systemLookup, { now = () => perfor
     const lastOf = new Map<string, Promise<unknown>>();
     const slow = growingCache<string, true>(MAX_REMEMBERED, REMEMBERED_MS);
     const quick = growingCache<string, true>(MAX_REMEMBERED, REMEMBERED_MS);
+    const last = growingCache<string, readonly string[]>(MAX_REMEMBERED, REMEMBERED_MS);
     const newOwners = createSemaphore(NEW_OWNERS);
     const slowOwners = createSemaphore(SLOW_OWNERS);
 
@@ -64,8 +67,14 @@ export function createLookup(lookUp: Lookup = systemLookup, { now = () => perfor
         const known = running.get(host);
         if (known !== undefined) return known;
         const mine = askAfterOthers(host).finally(() => running.delete(host));
-        running.set(host, mine);
-        return mine;
+        mine.then(
+            (addresses) => last.set(host, addresses),
+            () => undefined,
+        );
+        const before = last.get(host);
+        const answer = before === undefined ? mine : Promise.race([mine, sleep(SLOW_MS, before, { ref: false })]);
+        running.set(host, answer);
+        return answer;
     };
 }
 
