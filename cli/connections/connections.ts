@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import type { PackageAuth } from '../../shared/domain/types.ts';
+import type { PackageAuth, PackageDocument } from '../../shared/domain/types.ts';
 import type { AuthorizeAnswer, ConnectionOrder } from '../client/types.ts';
 import { CommandFault, wrongUsage } from '../failures.ts';
 import { type Done, done, type Session } from '../session.ts';
@@ -27,17 +27,24 @@ export async function connect(session: Session, site: string, options: ConnectOp
     const { terminal } = session;
     const { connections, schemas } = session.client();
     const { auth, name, shared, test = true } = options;
-    const { auth: entries = [] } = await schemas.package(site);
-    // If there are several, the server refuses the call and lists them.
-    const entry = auth === undefined && entries.length > 1 ? undefined : entries.find(({ id }) => auth === undefined || id === auth);
+    const entry = entryOf(await schemas.package(site), auth);
     const chosen = { site, ...(auth === undefined ? {} : { auth_id: auth }) };
-    if (options.consent === true || (entry !== undefined && wantsConsent(entry, options))) {
+    if (options.consent === true || wantsConsent(entry, options)) {
         return consent(session, await connections.authorize(chosen), options);
     }
     const secret = await askFor(session, site, entry, options);
     const order = { ...chosen, secret, ...(name === undefined ? {} : { name }), ...(shared === undefined ? {} : { shared }) };
     const made = await connections.create(order, { test });
     return done(made, terminal, `${made.connection_id} connects ${made.site} (${made.status})`);
+}
+
+/** The way to authenticate at the site. Nobody is asked for a secret that the server cannot take. */
+function entryOf({ site, auth: entries = [] }: Pick<PackageDocument, 'site' | 'auth'>, id: string | undefined): PackageAuth {
+    if (entries.length === 0) throw wrongUsage(`${site} takes no connections: call its endpoints without one.`);
+    const fitting = entries.filter((one) => id === undefined || one.id === id);
+    const [entry] = fitting;
+    if (entry !== undefined && fitting.length === 1) return entry;
+    throw wrongUsage(`Choose with --auth how to connect ${site}: ${entries.map((one) => one.id).join(', ')}.`);
 }
 
 function wantsConsent({ type, oauth2 }: PackageAuth, { clientId }: ConnectOptions): boolean {
@@ -55,15 +62,15 @@ function consent({ terminal, settings, isJson }: Session, begun: AuthorizeAnswer
 async function askFor(
     { terminal }: Session,
     site: string,
-    entry: PackageAuth | undefined,
+    entry: PackageAuth,
     { user, clientId }: ConnectOptions,
 ): Promise<ConnectionOrder['secret']> {
-    if (entry?.obtain_url !== undefined && terminal.isInteractive) terminal.complain(`You get one at ${entry.obtain_url}`);
+    if (entry.obtain_url !== undefined && terminal.isInteractive) terminal.complain(`You get one at ${entry.obtain_url}`);
     if (clientId !== undefined) return { client_id: clientId, client_secret: await readSecret(terminal, `Client secret for ${site}`) };
-    if (entry?.type === 'oauth2') throw wrongUsage(`${site} takes a client of your own: give its id with --client-id.`);
+    if (entry.type === 'oauth2') throw wrongUsage(`${site} takes a client of your own: give its id with --client-id.`);
     if (user !== undefined) return { username: user, password: await readSecret(terminal, `Password of ${user} at ${site}`) };
-    if (entry?.type === 'basic') throw wrongUsage(`${site} takes a user name and a password: give the name with --user.`);
-    return { value: await readSecret(terminal, `${entry?.type === 'cookie' ? 'Value of the cookie' : 'Key or token'} for ${site}`) };
+    if (entry.type === 'basic') throw wrongUsage(`${site} takes a user name and a password: give the name with --user.`);
+    return { value: await readSecret(terminal, `${entry.type === 'cookie' ? 'Value of the cookie' : 'Key or token'} for ${site}`) };
 }
 
 export async function listConnections({ client, terminal: { paint } }: Session): Promise<Done> {

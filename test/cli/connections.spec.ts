@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { API_KEY, connectedPackage } from '../support/connections.ts';
-import { join } from '../support/people.ts';
+import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { openSite, type Site } from '../support/sites.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -14,6 +14,7 @@ describe('connections on the command line', function () {
     let world: World;
     let site: Site;
     let shell: CommandLine;
+    let ada: Person;
 
     before(async () => {
         site = await openSite((request, response) => {
@@ -21,7 +22,7 @@ describe('connections on the command line', function () {
             response.writeHead(status, { 'content-type': 'application/json' }).end('{"ok":true}');
         });
         world = await openWorld({ config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });
-        const ada = await join(world, { plan: 'pro' });
+        ada = await join(world, { plan: 'pro' });
         const auth = [{ ...API_KEY, test: 'mine' }];
         dataOf(await ada.publish(connectedPackage(SITE, { auth, base: `http://${SITE}:${site.port}` })));
         shell = openCommandLine({ ROUTEBOOK_URL: world.base, ROUTEBOOK_API_KEY: ada.apiKey ?? '' });
@@ -58,6 +59,25 @@ describe('connections on the command line', function () {
         }
         for (const { stdout, stderr } of shown) expect(stdout + stderr).not.to.include(KEY);
         expect((await shell.run(['connections', 'list'])).stdout).to.include('routebook connect SITE');
+    });
+
+    it('ask for no secret that the site cannot take', async () => {
+        const base = `http://${SITE}:${site.port}`;
+        const plain = connectedPackage(`plain.${SITE}`, { auth: [], base });
+        const open = { ...plain, endpoints: plain.endpoints.map(({ auth: _, ...endpoint }) => endpoint) };
+        dataOf(await ada.publish(open));
+        dataOf(
+            await ada.publish(connectedPackage(`two.${SITE}`, { auth: [API_KEY, { ...API_KEY, id: 'other_key', name: 'X-Other' }], base })),
+        );
+        for (const [args, says] of [
+            [[`plain.${SITE}`], 'takes no connections'],
+            [[`two.${SITE}`], `${API_KEY.id}, other_key`],
+            [[`two.${SITE}`, '--auth', 'none'], `${API_KEY.id}, other_key`],
+        ] as const) {
+            const { code, stderr } = await shell.run(['connect', ...args], { input: `${KEY}\n` });
+            expect(code, stderr).to.equal(2);
+            expect(stderr).to.include(says).and.not.include('for plain').and.not.include('for two');
+        }
     });
 
     it('are named, if there are several, for a fetch and for a monitor', async () => {
