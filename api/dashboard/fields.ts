@@ -41,6 +41,11 @@ export function readFields<T extends object>(fields: Fields, readers: { [name in
     return Object.keys(problems).length === 0 ? { ok: true, values: values as T } : { ok: false, problems };
 }
 
+/** A problem that the API names by its field, in words beside the field: `This must have 3 letters.` for `task must have 3 letters.` */
+export function besideField(text: string): string {
+    return text.replace(/^[a-z_]+ (?=(?:takes|looks|is|must) )/, 'This ');
+}
+
 /** The values to show again in a form with problems, without passwords and the fields in `secret`. */
 export function keepTyped(fields: Fields, secret: readonly string[] = []): Readonly<Record<string, string>> {
     const kept = [...fields].filter(([name]) => !secret.includes(name) && !/password/i.test(name));

@@ -27,7 +27,7 @@ export async function initPackage({ terminal, settings, note }: Session, options
     const { paint } = terminal;
     for (const { code, message } of verdict.warnings) note(`! ${code}: ${message}`);
     const lines = [
-        `${paint('green', '✓')} ${paint('bold', file)} is a draft of ${document.site}. Fill in what it says, then:`,
+        `${paint('green', '✓')} ${paint('bold', file)} is a draft of ${document.site}. Describe its endpoints, params and answers, then:`,
         `    routebook lint ${file}   ${paint('dim', 'the rules of the registry')}`,
         `    routebook test ${file}   ${paint('dim', 'calls its examples from here')}`,
         `    routebook push ${file}   ${paint('dim', 'publishes it')}`,

@@ -41,7 +41,7 @@ export async function pushPackage(session: Session, path: string, { dryRun: isDr
     return { result: { ...answer, verified: verifiedAt !== null, verified_at: verifiedAt }, isFailure: verifiedAt === null };
 }
 
-function answerLines(answer: PublishAnswer, dryRun: boolean, { terminal: { paint } }: Session): string[] {
+function answerLines(answer: PublishAnswer, dryRun: boolean, { terminal: { paint }, server }: Session): string[] {
     const name = `${paint('bold', answer.site)} version ${answer.version}`;
     if (dryRun) return [`${name} would be published: ${changeWord(answer.change, paint)}`, ...changeLines(answer.changes, paint)];
     if (!answer.created) return [`${name} already has this content; nothing was published`];
@@ -49,6 +49,7 @@ function answerLines(answer: PublishAnswer, dryRun: boolean, { terminal: { paint
     return [
         `${paint('green', '✓')} ${name} is published: ${changeWord(answer.change, paint)}${earned}`,
         ...changeLines(answer.changes, paint),
+        `  ${server}/registry/${answer.site}`,
         paint('dim', `  ${answer.version_hash}`),
     ];
 }

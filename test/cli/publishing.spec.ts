@@ -87,7 +87,7 @@ describe('publishing from the command line', function () {
         const two = [anEndpoint(site), anEndpoint(site, { name: 'offers', url: `https://${site}/offers`, params: [] })];
         const first = write(aPackage(site));
         expect((await shell.run(['diff', first, '--json'])).json).to.deep.include({ published_version: null, change: 'major' });
-        await shell.run(['push', first]);
+        expect((await shell.run(['push', first])).stdout).to.include(`${world.base}/registry/`);
         const steps: [PackageDocument, string, object][] = [
             [aPackage(site, { title: 'Another title' }), 'patch', { added: [], removed: [], changed: [], hosts_added: [] }],
             [aPackage(site, { endpoints: two }), 'minor', { added: ['offers'], removed: [], changed: [], hosts_added: [] }],

@@ -34,6 +34,7 @@ describe('schema requests on the dashboard', function () {
         const short = await send({ domain: 'not a domain', task: 'too short', source_url: 'x'.repeat(3000) });
         expect(short.status).to.equal(422);
         expect(short.html).to.include('id="field-task-problem"').and.include('value="not a domain"').and.include('too short');
+        expect(wordsOf(short.html)).to.include('This must have 20 to 4000 characters.');
         const odd = await send({ domain: 'localhost', task: TASK });
         expect(odd.html).to.include('id="field-domain-problem"');
         expect((await send({})).html)

@@ -46,6 +46,7 @@ describe('the webhooks of a workspace on the dashboard', function () {
         const wrong = await person.send('/dashboard/webhooks', { url: 'ftp://app.example/', events: 'job.*', description: 'Kept' });
         expect(wrong.status).to.equal(422);
         expect(wrong.html).to.include('id="field-url-problem"').and.include('value="Kept"');
+        expect(wordsOf(wrong.html)).to.include('This must be a URL that begins with https://');
         const unknown = await person.send('/dashboard/webhooks', { url: receiver.url(), events: 'nonsense' });
         expect(unknown.html).to.include('id="field-events-problem"');
     });

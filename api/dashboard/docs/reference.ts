@@ -136,8 +136,10 @@ function kindOf(schema: JsonObject): string {
     if (choices.length > 0) return choices.join(choices.length > 2 ? ', ' : ' or ');
     if (type === 'integer') return ['integer', ...range(minimum, maximum)].join(', ');
     if (typeof maxLength === 'number') return `text, up to ${maxLength.toLocaleString('en-US')} characters`;
-    return type === 'string' ? 'text' : String(type);
+    return (Array.isArray(type) ? type : [type]).map((one) => TYPE_WORDS[String(one)] ?? String(one)).join(' or ');
 }
+
+const TYPE_WORDS: Readonly<Record<string, string>> = { string: 'text', array: 'list' };
 
 function range(minimum: unknown, maximum: unknown): string[] {
     if (typeof minimum !== 'number') return [];

@@ -3,7 +3,7 @@ import { MIN_INTERVAL } from '../../../shared/domain/monitors/bounds.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import { actingCaller, CHOOSE_KEY, keysToActWith } from '../callers.ts';
-import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
+import { besideField, keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
 import { findEndpoint, type NamedEndpoint } from '../find-endpoint.ts';
 import { formats } from '../formats.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
@@ -75,8 +75,8 @@ export async function addByForm(visit: WorkspaceVisit): Promise<Answer> {
 function problemsOf(endpoint: Endpoint, { message, details = [] }: ErrorBody): Problems {
     const own = details.flatMap(({ path, message: text }) => {
         const field = path.split('/')[1] ?? '';
-        if (field === 'when') return [['expression', text] as const];
-        return NAMED.includes(field) ? [[field, text] as const] : [];
+        if (field === 'when') return [['expression', besideField(text)] as const];
+        return NAMED.includes(field) ? [[field, besideField(text)] as const] : [];
     });
     if (own.length > 0) return Object.fromEntries(own);
     return toProblems(endpoint, message, details);

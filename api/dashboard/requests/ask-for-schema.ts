@@ -3,7 +3,7 @@ import { CATEGORIES } from '../../../shared/domain/package/taxonomy.ts';
 import { AUTH_SHAPES, FREQUENCIES, READ_OR_WRITE } from '../../../shared/domain/site/schema-request.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import { visitorCaller } from '../callers.ts';
-import { keepTyped, type Problems } from '../fields.ts';
+import { besideField, keepTyped, type Problems } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 
 /** The form's fields, with the same names as in the API. */
@@ -60,7 +60,7 @@ function toProblems({ message, details = [] }: ErrorBody): Problems {
     const problems: Record<string, string> = {};
     for (const { path, message: text } of details) {
         const name = path.slice(1);
-        problems[FIELDS.some((field) => field === name) ? name : ''] ??= text.replace(/^(\w+) (takes|looks|is) /, 'This $2 ');
+        problems[FIELDS.some((field) => field === name) ? name : ''] ??= besideField(text);
     }
     return Object.keys(problems).length === 0 ? { '': message } : problems;
 }

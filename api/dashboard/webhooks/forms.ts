@@ -1,7 +1,7 @@
 import type { WebhookEntry } from '../../../shared/contracts/webhooks.ts';
 import { MAX_URL_CHARACTERS } from '../../../shared/domain/events/webhook-url.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
-import { line, type Problems, readFields } from '../fields.ts';
+import { besideField, line, type Problems, readFields } from '../fields.ts';
 import type { ApiAnswer, ApiCall } from '../internal-api.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, pageNotFound, type Shown, type WorkspaceVisit } from '../page.ts';
@@ -41,7 +41,7 @@ function problemsOf({ message, details = [] }: ErrorBody): Problems {
     const problems: Record<string, string> = {};
     for (const { path, message: text } of details) {
         const field = path.split('/')[1] ?? '';
-        problems[field in FIELDS ? field : ''] ??= text;
+        problems[field in FIELDS ? field : ''] ??= besideField(text);
     }
     return Object.keys(problems).length === 0 ? { '': message } : problems;
 }
