@@ -19,7 +19,7 @@ export async function mailNews(db: Db, secrets: Secrets, publicUrl: string): Pro
 
 async function textOf({ lines, removalId }: NewsMail, secrets: Secrets, publicUrl: string): Promise<string> {
     const link = removalId === null ? [] : [await stopLink(secrets, publicUrl, removalId)];
-    return `${[...lines, ...link, `Sites you maintain: ${publicUrl}/dashboard/schemas`].join('\n\n')}\n`;
+    return `${[...lines, ...link, `What changed in your workspace, and by whom: ${publicUrl}/dashboard/audit`].join('\n\n')}\n`;
 }
 
 async function stopLink(secrets: Secrets, publicUrl: string, removalId: string): Promise<string> {

@@ -58,7 +58,11 @@ describe('webhooks', function () {
         await mailNews(world.app.db, world.app.secrets, world.app.publicUrl());
         const [mail] = await mailsTo(world.app, await emailOf(ada));
         expect(mail?.subject).to.equal('A webhook was added to your workspace');
-        expect(mail?.body).to.contain('https://receiver.example/hook').and.contain(webhook_id).and.not.contain('token=abc');
+        expect(mail?.body)
+            .to.contain('/dashboard/audit')
+            .and.contain('to https://receiver.example/hook.')
+            .and.contain(webhook_id)
+            .and.not.contain('token=abc');
         await world.clock.advance({ hours: 2 });
         await ada.call('PATCH', `/v1/webhooks/${webhook_id}`, {
             body: { enabled: false, url: 'https://elsewhere.example/hook?token=abc' },

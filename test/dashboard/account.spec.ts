@@ -131,6 +131,10 @@ describe('an account', function () {
             expect((await visitor(world).get('/dashboard/keys?a=b')).to).to.equal('/login?next=%2Fdashboard%2Fkeys%3Fa%3Db');
             const { html } = await visitor(world).get('/signup?next=%2Fregistry');
             expect(html).to.include('<a href="/login?next=%2Fregistry">Sign in</a>');
+            // The head of the page keeps it too, and leads back to an invitation.
+            expect(html).to.include('href="/login?next=%2Fregistry">Sign in</a>\n<a class="button small" href="/signup?next=%2Fregistry">');
+            const invited = (await visitor(world).get('/invite/nothing')).html;
+            expect(invited).to.include('<a class="button small" href="/signup?next=%2Finvite%2Fnothing">');
             const goTo = async (next: string) => (await visitor(world).send('/login', { email, password: PASSWORD, next })).to;
             expect(await goTo('/dashboard/keys?a=b')).to.equal('/dashboard/keys?a=b');
             for (const next of ['https://evil.example/', '//evil.example', '/\\evil.example', '/a\r\nb', 'javascript:alert(1)', ''])

@@ -543,6 +543,7 @@ describe('the billing pages', function () {
             expect(await words(person, '/upgrade?plan=starter')).to.include('Online payment is not set up');
             expect((await person.send('/upgrade', { plan: 'starter' })).status).to.equal(200);
             await setPlan(plain.app.db, person.workspaceId, 'starter', {});
+            expect(await words(person, '/dashboard/billing')).to.include(`plan set ${person.workspaceId} pro`);
             expect(wordsOf((await person.get('/dashboard/billing')).html)).to.include('15,000 of 15,000');
         } finally {
             await plain.close();

@@ -71,6 +71,9 @@ describe('an account', function () {
             const email = freshAddress();
             const person = await signUp(world, email);
             const first = await mail.mailTo(email);
+            const dead = await person.get('/verify?token=nothing');
+            expect([dead.status, dead.html.includes('<a class="button plain" href="/dashboard/settings">')]).to.deep.equal([410, true]);
+            expect((await person.get('/dashboard/settings')).html).to.include('action="/verify/send"');
             for (let time = 0; time < 4; time++) expect((await person.send('/verify/send')).to).to.equal('/dashboard');
             expect((await person.send('/verify/send')).status).to.equal(429);
             expect((await person.get(first.link ?? '')).status).to.equal(410);
@@ -225,7 +228,7 @@ describe('an account', function () {
                 );
                 const link = /\/verify\?token=[\w-]+/.exec(String(written()?.['mail_text']))?.[0] ?? '';
                 expect((await person.get(link)).to).to.equal('/dashboard');
-                expect(wordsOf((await person.get('/dashboard/settings')).html)).to.include('Address confirmed');
+                expect(wordsOf((await person.get('/dashboard/settings')).html)).to.include('Email address confirmed');
             } finally {
                 await quiet.close();
             }

@@ -117,7 +117,7 @@ describe('signing up with a mail server', function () {
         const { link = '' } = await mail.mailTo(email);
         expect((await person.get(link)).to).to.equal('/registry?q=shoes');
         expect(await mayEnter(person)).to.equal(true);
-        expect(wordsOf((await person.get('/dashboard/settings')).html)).to.include('Address confirmed');
+        expect(wordsOf((await person.get('/dashboard/settings')).html)).to.include('Email address confirmed');
         expect([await signsIn(email, PASSWORD), (await visitor(world).get(link)).status]).to.deep.equal([true, 410]);
     });
 

@@ -59,8 +59,12 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
 export function gone({ me }: Visit): Answer {
     if (me?.isVerified === true) return { to: '/dashboard' };
     const title = 'This link no longer works';
-    const message = 'It was already used, or it has expired. Sign in or sign up again to get a new one.';
-    return { view: 'account/words', title, status: 410, model: { title, message, link: '/login', label: 'Sign in' } } satisfies Shown;
+    const [where, link, label] =
+        me === undefined
+            ? ['Sign in or sign up again to get a new one.', '/login', 'Sign in']
+            : ['Get a new one in your settings.', '/dashboard/settings', 'Open settings'];
+    const message = `It was already used, or it has expired. ${where}`;
+    return { view: 'account/words', title, status: 410, model: { title, message, link, label } } satisfies Shown;
 }
 
 /** Finds the link of a token. Undefined if the link confirms nothing, or nothing more. */

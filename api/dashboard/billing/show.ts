@@ -1,7 +1,7 @@
 import { billingOf } from '../../../shared/billing/billing.ts';
 import { checkoutOrigin } from '../../../shared/billing/checkout.ts';
 import { portalOrigin } from '../../../shared/billing/portal.ts';
-import { figuresFor, PLANS, type Plan } from '../../../shared/domain/accounts/plans.ts';
+import { figuresFor, PLANS, type Plan, planAbove } from '../../../shared/domain/accounts/plans.ts';
 import { changeTo, isAbove, SOLD_PLANS } from '../../../shared/domain/accounts/subscription.ts';
 import { listInvoices } from '../../../shared/store/billing/invoices.ts';
 import { findSubscription, isBilled, type Subscription } from '../../../shared/store/billing/subscriptions.ts';
@@ -49,6 +49,7 @@ export async function showBilling(visit: WorkspaceVisit, problems: Problems = {}
             isSetUp,
             hasPortal: isSetUp && mayPay && subscription !== undefined,
             choices,
+            planAbove: planAbove(workspace.plan),
             contact: app.config.operatorEmails[0],
         },
     };

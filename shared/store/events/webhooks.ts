@@ -89,7 +89,7 @@ export async function createWebhook(
             workspaceId,
             domain: WEBHOOK_NEWS,
             subject: 'A webhook was added to your workspace',
-            line: `A webhook was added: ${shown} is told of ${events.join(', ')}. If nobody of you did this, delete it (${webhookId}) and revoke the keys that may add webhooks.`,
+            line: `A webhook was added. It sends ${events.join(', ')} to ${shown}. If none of you did this, delete it (${webhookId}) and revoke the keys that may add webhooks.`,
         });
         return { webhook: await queryWebhook(trx, { webhookId, workspaceId }).first(WEBHOOK), secret };
     });
