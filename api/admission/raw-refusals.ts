@@ -44,6 +44,9 @@ export const rawRefusals: AppPlugin = {
     },
 };
 
+/** The time in which a client has to read a refusal and close the connection. */
+const CLOSE_MS = 1000;
+
 /** @param request undefined if its headers did not arrive */
 function answer(app: App, refusal: Refusal, socket: Duplex, request: IncomingMessage | undefined): void {
     const requestId = request === undefined ? newId('req') : requestIdOf(request);
@@ -61,4 +64,7 @@ function answer(app: App, refusal: Refusal, socket: Duplex, request: IncomingMes
     app.metrics.httpRequests.inc({ method: 'other', route: 'other', status });
     app.log.info({ request_id: requestId, method: 'other', route: 'other', status, code: refusal.code }, 'answered');
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    // What follows is not read as requests. Unread bytes, or a client that does not close, would keep the connection open for ever.
+    socket.resume();
+    setTimeout(() => socket.destroy(), CLOSE_MS).unref();
 }

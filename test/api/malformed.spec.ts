@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import { checkEnvelope } from '../support/answers.ts';
 import { eventually } from '../support/eventually.ts';
@@ -56,6 +57,18 @@ for (const topology of ANY_TOPOLOGY) {
             const bugs = world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
             expect(bugs, JSON.stringify(bugs[0])).to.deep.equal([]);
         });
+
+        for (const first of ['CONNECT /v1/fetch HTTP/1.1\r\nHost: a\r\n\r\nbytes behind it', 'no HTTP\r\n\r\n']) {
+            it(`leave no connection open if the client neither reads on nor closes it: ${first.split(' ', 1)}`, async () => {
+                const { hostname, port } = new URL(world.base);
+                const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true }).on('error', () => {});
+                const closed = new Promise((resolve) => void socket.once('close', resolve));
+                socket.write(first);
+                // Writing fails as soon as the server has closed its end.
+                const writing = setInterval(() => socket.write('more'), 20);
+                await closed.finally(() => clearInterval(writing));
+            });
+        }
 
         it('leave one log line for each response', async () => {
             const linesOf = (id: string) =>
