@@ -31,9 +31,9 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
     ['UPSTREAM_UNAUTHORIZED', REFUSED_CREDENTIAL],
     ['CONNECTION_NOT_FOUND', 'You may use no such connection. Leave connection out: then the only one for the site is used.'],
     ['VERSION_NOT_FOUND', 'Leave version out to call the latest one.'],
-    ['SITE_NOT_FOUND', 'Nobody has described this site yet. Use one of did_you_mean if that was meant, or another site.'],
+    ['SITE_NOT_FOUND', 'Nobody has described this site yet. Use another one, or ask for it with request_schema.'],
     ['INVALID_DOMAIN', 'A site is named by its bare domain, as find_endpoint shows it.'],
-    ['ENDPOINT_NOT_FOUND', 'The site has no such endpoint. Use one of did_you_mean if that was meant, or look the site up again.'],
+    ['ENDPOINT_NOT_FOUND', 'The site has no such endpoint. Look the site up again.'],
     ['ENDPOINT_NOT_HOSTED', 'This endpoint is for calling it yourself: build the request from what look_up_site says.'],
     ['INVALID_PARAMS', 'Correct the params that details name, and call again.'],
     ['SITE_BLOCKED', 'The owner of this site does not want it called. Do not try again.'],
@@ -53,11 +53,12 @@ const UNCONFIRMED =
     'Only a person may let this happen, and this client cannot ask one. Tell the person you work for: they can raise confirm_above of the key.';
 
 /** The next step for an agent, in one or two sentences. */
-export function nextStepText({ code, retryable, retry_after: seconds, details = [] }: ApiError): string {
+export function nextStepText({ code, retryable, retry_after: seconds, did_you_mean: meant, details = [] }: ApiError): string {
     const known = creditsToConfirm({ details }) === undefined ? knownStep(code, details) : UNCONFIRMED;
     const again = retryable ? `The same call may succeed ${seconds === undefined ? 'in a moment' : `in ${seconds} s`}.` : undefined;
+    const similar = meant === undefined ? undefined : 'Use one of did_you_mean if that was meant.';
     const correct = known === undefined && details.length > 0 ? 'Correct what details name, and call again.' : undefined;
-    return [known, correct, again].filter((text) => text !== undefined).join(' ') || 'Do not repeat this call as it is.';
+    return [similar, known, correct, again].filter((text) => text !== undefined).join(' ') || 'Do not repeat this call as it is.';
 }
 
 function knownStep(code: string, details: readonly unknown[]): string | undefined {

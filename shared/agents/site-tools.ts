@@ -84,7 +84,9 @@ export function runnable(tool: SiteTool, { site, version }: Pick<ToolSite, 'site
             // Pins the version, so that a new publication cannot turn a read into a write.
             const body = { site, endpoint: tool.name, params, version };
             const { data, meta } = await ask({ method: 'POST', path: '/v1/fetch', body, isRepeatable: false });
-            return { data, meta };
+            // No tool of a site accepts a cursor, and one costs as much as a page of results.
+            const { next_cursor: _, ...shown } = meta as Record<string, unknown>;
+            return { data, meta: shown };
         },
     };
 }

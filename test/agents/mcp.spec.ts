@@ -131,7 +131,9 @@ for (const [name, open] of Object.entries(CLIENTS)) {
         it('finds an endpoint by its task first, and fetches with the call in the result', async () => {
             const { tools } = await agent.listTools();
             expect(tools[0]).to.include({ name: 'find_endpoint' });
-            expect(tools[0]?.description).to.match(/^Start here/);
+            expect(tools[0]?.description)
+                .to.match(/^Start here/)
+                .and.include('only if its description fits');
             const fitting = { ...shopPackage(shop.port, { site: 'dear.test' }), title: 'Exchange rates' };
             const [product] = fitting.endpoints.filter(({ name: endpoint }) => endpoint === 'product');
             await ada.publish({
@@ -348,6 +350,12 @@ for (const [name, open] of Object.entries(CLIENTS)) {
         it('gets a suggestion for a mistyped site', async () => {
             const { said } = await use('fetch', { site: SHOP.replace('shop', 'shopp'), endpoint: 'product' });
             expect(said.error).to.deep.include({ code: 'SITE_NOT_FOUND', did_you_mean: [SHOP] });
+            expect(said.error.what_to_do).to.include('did_you_mean');
+            for (const missing of [
+                { site: 'nothing-like-it.example', endpoint: 'product' },
+                { site: SHOP, endpoint: 'zzzzzzzz' },
+            ])
+                expect((await use('fetch', missing)).said.error.what_to_do).not.to.include('did_you_mean');
         });
 
         it('gets a result within its budget, as JSON that says what is missing', async () => {

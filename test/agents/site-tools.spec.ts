@@ -57,6 +57,26 @@ describe('the endpoints of a site as tools', function () {
         await agent.close();
     });
 
+    it('show no cursor, because none of them accepts one', async () => {
+        const endpoint = {
+            name: 'pages',
+            kind: 'paginate',
+            method: 'GET',
+            url: `http://dear.test:${shop.port}/search`,
+            params: [{ name: 'page', source: 'query', required: false, schema: { type: 'integer' } }],
+            pagination: { style: 'page', param: 'page', max_pages: 1 },
+            billing: { unit: 'request', results: 'products' },
+        } as const;
+        dataOf(await ada.publish({ ...shopPackage(shop.port, { site: 'dear.test' }), endpoints: [endpoint] }));
+        const fetched = await ada.call('POST', '/v1/fetch', { body: { site: 'dear.test', endpoint: 'pages' } });
+        expect(fetched.body).to.have.nested.property('meta.next_cursor');
+        const agent = await connect('/mcp/dear.test');
+        const { structuredContent } = await agent.callTool({ name: 'pages', arguments: {} });
+        expect(structuredContent).to.have.nested.property('meta.truncated', true);
+        expect(structuredContent).not.to.have.nested.property('meta.next_cursor');
+        await agent.close();
+    });
+
     it('are limited to those in the URL', async () => {
         const named = await connect(`/mcp/${SHOP}?endpoints=product,order`);
         expect((await toolsOf(named)).map(({ name }) => name)).to.have.members(['product', 'order']);

@@ -9,7 +9,7 @@ const list = { type: 'array' } as const;
 export const findEndpoint: AgentTool = {
     name: 'find_endpoint',
     description:
-        'Start here: finds endpoints of all sites by what you want to know or do, best first, each with the call to make in fetch. An empty list: nothing fits.',
+        'Start here: finds endpoints of all sites by what you want to know or do, best first, each with the call to make in fetch. Take one only if its description fits; if none does, request_schema.',
     inputSchema: takes(
         {
             task: { type: 'string', minLength: 3, maxLength: 1000, description: 'In your own words' },
