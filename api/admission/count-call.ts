@@ -33,10 +33,15 @@ export async function countCall(call: Call<unknown, unknown, unknown>, lease?: L
     if (verdict.reason === 'window') {
         app.metrics.rateLimited.inc({ plan, window: verdict.window });
         const { limit } = verdict.windows.find((window) => window.name === verdict.window) ?? { limit: 0 };
-        throw new Refusal('RATE_LIMITED', `The limit of ${counted(limit, 'call')} per ${verdict.window} is used up.`, { retryAfter });
+        const more = caller === undefined ? ` A free API key allows more: ${app.publicUrl()}/signup` : '';
+        throw new Refusal('RATE_LIMITED', `The limit of ${counted(limit, 'call')} per ${verdict.window} is used up.${more}`, {
+            retryAfter,
+        });
     }
     app.metrics.rateLimited.inc({ plan, window: verdict.reason });
-    throw new Refusal(verdict.reason === 'concurrency' ? 'CONCURRENCY_LIMITED' : 'SITE_BUSY', undefined, { retryAfter });
+    if (verdict.reason === 'share') throw new Refusal('SITE_BUSY', undefined, { retryAfter });
+    const message = `Too many fetches of this account are in flight: it may have ${lease?.concurrency} at a time.`;
+    throw new Refusal('CONCURRENCY_LIMITED', message, { retryAfter });
 }
 
 function once(act: () => Promise<void>): () => Promise<void> {

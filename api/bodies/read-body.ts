@@ -14,6 +14,12 @@ export function tooManyPieces(limit: PieceLimit): Refusal {
     return new Refusal('VALIDATION_ERROR', `The body comes ${inPieces(limit)}: send larger ones.`, { headers: { connection: 'close' } });
 }
 
+/** The refusal of a body that is larger than its route accepts. */
+export function tooLarge(maxBytes: number): Refusal {
+    const limit = maxBytes < 1024 * 1024 ? `${Math.floor(maxBytes / 1024)} KiB` : `${Math.floor(maxBytes / 1024 / 1024)} MiB`;
+    return new Refusal('PAYLOAD_TOO_LARGE', `The body is larger than this route accepts, which is ${limit}.`);
+}
+
 /**
  * Reads a body. If a body without Content-Length is too large, hapi's own reader destroys the connection; this one discards the rest until
  * it ends or its time is over, so that the caller gets the refusal.
@@ -23,7 +29,7 @@ export function tooManyPieces(limit: PieceLimit): Refusal {
 export async function readBytes(request: Request, maxBytes: number, use: Omit<BodyUse, 'maxBytes'> = {}): Promise<Buffer> {
     const { req: source } = request.raw;
     const declared = Number(source.headers['content-length'] ?? 0);
-    if (declared > maxBytes) await refuseTooLarge(request, declared - maxBytes);
+    if (declared > maxBytes) await refuseTooLarge(request, declared, maxBytes);
     return new Promise((resolve, reject) => {
         const body = createBody(Number(source.headers['content-length'] ?? maxBytes));
         let place: ReturnType<typeof reserveBody> | undefined;
@@ -45,7 +51,7 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
         source.on('data', (chunk: Buffer) => {
             if (isOver) return;
             bytes += chunk.length;
-            if (bytes > maxBytes) return refuse(new Refusal('PAYLOAD_TOO_LARGE'));
+            if (bytes > maxBytes) return refuse(tooLarge(maxBytes));
             body.add(chunk);
             // An internal call repeats the body of a form, which is already counted.
             if (bytes <= FIRST_BYTES || request.app.gone !== undefined) return;
@@ -77,10 +83,10 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
  */
 const SLIGHT_EXCESS = 1024 * 1024;
 
-/** @param excess bytes beyond the route's limit @throws Refusal PAYLOAD_TOO_LARGE */
-export async function refuseTooLarge(request: Request, excess: number): Promise<never> {
-    if (excess <= SLIGHT_EXCESS) await dropBody(request);
-    throw new Refusal('PAYLOAD_TOO_LARGE');
+/** @throws Refusal PAYLOAD_TOO_LARGE */
+export async function refuseTooLarge(request: Request, declared: number, maxBytes: number): Promise<never> {
+    if (declared - maxBytes <= SLIGHT_EXCESS) await dropBody(request);
+    throw tooLarge(maxBytes);
 }
 
 /** Discards a body. Resolves when it has ended or its time is over. */

@@ -2,7 +2,7 @@ import type { Request } from '@hapi/hapi';
 import { countSmallPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { reserveBody } from './body-budget.ts';
-import { LATE, refuseTooLarge, tooManyPieces } from './read-body.ts';
+import { LATE, refuseTooLarge, tooLarge, tooManyPieces } from './read-body.ts';
 
 /** Limits of a body that is processed while it arrives. */
 interface ArrivalLimits {
@@ -46,7 +46,7 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
 
     async function* read(): AsyncGenerator<Buffer> {
         const declared = Number(source.headers['content-length'] ?? 0);
-        if (declared > maxBytes) await refuseTooLarge(request, declared - maxBytes);
+        if (declared > maxBytes) await refuseTooLarge(request, declared, maxBytes);
         countSmallPieces(source, SMALL_PIECES, () => {
             state.full = tooManyPieces(SMALL_PIECES);
             state.wake?.();
@@ -62,7 +62,7 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
                 if (bytes > maxBytes) {
                     // Discards the rest, so that the caller reads the answer.
                     source.resume();
-                    throw new Refusal('PAYLOAD_TOO_LARGE');
+                    throw tooLarge(maxBytes);
                 }
                 yield piece;
                 continue;

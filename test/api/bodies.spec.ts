@@ -107,13 +107,14 @@ describe('a request body', () => {
 
     it('has at most 256 KiB, 2 MiB for a fetch and 4 MiB for a package, however its length is announced', async () => {
         const over = (bytes: number) => JSON.stringify({ padding: 'x'.repeat(bytes) });
-        for (const [path, bytes] of [
-            ['/v1/schema-requests', BODY_BYTES],
-            ['/v1/fetch', CALL_BYTES],
-            ['/v1/schemas', PACKAGE_BYTES],
+        for (const [path, bytes, limit] of [
+            ['/v1/schema-requests', BODY_BYTES, '256 KiB'],
+            ['/v1/fetch', CALL_BYTES, '2 MiB'],
+            ['/v1/schemas', PACKAGE_BYTES, '4 MiB'],
         ] as const) {
             const refused = await maker.call('POST', path, { body: over(bytes) });
             expect([refused.status, codeOf(refused)], path).to.deep.equal([413, 'PAYLOAD_TOO_LARGE']);
+            expect((refused.body['error'] as { message: string }).message, path).to.include(limit);
             const inside = await maker.call('POST', path, { body: over(bytes - 20) });
             expect(codeOf(inside), path).to.be.oneOf(['VALIDATION_ERROR', 'SCHEMA_INVALID']);
         }

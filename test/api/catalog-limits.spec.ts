@@ -34,7 +34,8 @@ for (const topology of ANY_TOPOLOGY) {
             }
             const refused = await from('198.51.100.1');
             expect([refused.status, codeOf(refused)]).to.deep.equal([429, 'RATE_LIMITED']);
-            expect((refused.body['error'] as { message: string }).message).to.include('hour');
+            const { message } = refused.body['error'] as { message: string };
+            expect(message).to.include('hour').and.include(`${world.app.publicUrl()}/signup`);
             expect(refused.headers.get('x-ratelimit-remaining')).to.equal('0');
             expect(Number(refused.headers.get('retry-after'))).to.be.within(3590, 3600);
             expect((await from('198.51.100.2')).status).to.equal(200);

@@ -277,6 +277,7 @@ for (const topology of TOPOLOGIES) {
             const refused = await free.fetch(SHOP, 'product', { id: 1 });
             expect(refused.status).to.equal(429);
             expect(errorOf(refused)).to.include({ code: 'CONCURRENCY_LIMITED', retry_after: 1, retryable: true });
+            expect(errorOf(refused)['message']).to.include('5 at a time');
             shop.letGo();
             expect((await Promise.all(running)).map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
             expect((await free.fetch(SHOP, 'product', { id: 1 })).status).to.equal(200);
