@@ -105,6 +105,8 @@ interface AppOptions {
 /** Maximum number of connections for browse requests, and the timeout of their statements, in milliseconds. */
 const BROWSING = 6;
 const BROWSE_MS = 2000;
+/** A new connection plans every statement again, and each ranking of finds six times. Firewalls forget connections after 350 s or more. */
+const BROWSE_IDLE_MS = 300_000;
 
 /** Number of connections reserved for credits. Holds, charges and releases get a connection even if many readers wait. */
 const MOVING_CREDITS = 6;
@@ -203,7 +205,7 @@ function openPools(
     { role, log, acquireTimeoutMs }: Pick<AppOptions, 'role' | 'log'> & Pick<DbOptions, 'acquireTimeoutMs'>,
     cleanup: Cleanup,
 ): { db: Db; browse: Db; money: Db; read: Read } {
-    const browsing = { poolSize: BROWSING, statementTimeoutMs: BROWSE_MS };
+    const browsing = { poolSize: BROWSING, statementTimeoutMs: BROWSE_MS, idleMs: BROWSE_IDLE_MS };
     const open = (part: string, name: string, options: Partial<DbOptions> = {}) => {
         const onError = (error: Error) => log.warn({ part, err: error }, 'a database connection was lost');
         const pool = openDb({ url: databaseUrl, name, acquireTimeoutMs, onError, ...options });

@@ -17,6 +17,8 @@ export interface DbOptions {
     acquireTimeoutMs?: number | undefined;
     /** Statement timeout in milliseconds, also enforced by the server. For short reads. */
     statementTimeoutMs?: number;
+    /** After this time an unused connection is closed, in milliseconds; 30,000 by default. */
+    idleMs?: number;
     /** The application name in pg_stat_activity. */
     name?: string;
     /** Receives errors of idle connections. */
@@ -48,7 +50,7 @@ export function openDb(options: DbOptions): Db {
             min: 0,
             max: options.poolSize ?? 16,
             acquireTimeoutMillis: options.acquireTimeoutMs ?? 1000,
-            idleTimeoutMillis: 30_000,
+            idleTimeoutMillis: options.idleMs ?? 30_000,
             propagateCreateError: true,
             afterCreate(
                 connection: pg.Client & { __knex__disposed?: boolean },

@@ -29,11 +29,12 @@ export function openReplica(options: {
     name: string;
     poolSize: number;
     statementTimeoutMs: number;
+    idleMs: number;
     log: ConnectionLog;
 }): Replica {
-    const { url, primaryUrl, primary, name, poolSize, statementTimeoutMs, log } = options;
+    const { url, primaryUrl, primary, name, poolSize, statementTimeoutMs, idleMs, log } = options;
     const status = watchConnection(log, 'postgres replica');
-    const replica = openDb({ url, name, poolSize, statementTimeoutMs, onError: status.down });
+    const replica = openDb({ url, name, poolSize, statementTimeoutMs, idleMs, onError: status.down });
     const lag = watchLag({ url, primaryUrl, log });
     return {
         async read(question) {
