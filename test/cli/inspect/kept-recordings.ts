@@ -45,7 +45,7 @@ export function keepRecording(har: string, file: string): void {
 
 const CREDENTIAL_HEADER = /^(?:(?:set-)?cookie|authorization|x-(?!requested-with).*(?:request|token|csrf))/i;
 const PASSWORD = /(?:pass|pwd|\bp(?==))[^=&:]*?(?:=|"\s*:\s*")([^&"]{8,})/gi;
-const PASSWORD_HASH = /"password_hash"\s*:\s*"([^"]+)"/g;
+const SECRET = /"(?:password_hash|key_?secret)"\s*:\s*"([^"]+)"/gi;
 
 /** Replaces credentials wherever the recording repeats them, each by one placeholder of the same shape. Shorter values are choices and marks. */
 export function withoutCredentials(har: string): string {
@@ -59,7 +59,7 @@ export function withoutCredentials(har: string): string {
             })
             .filter((value) => value.length >= 16),
         ...[...(request.postData?.text ?? '').matchAll(PASSWORD)].map(([, value = '']) => value).filter((value) => /\d/.test(value)),
-        ...[...(response.content.text ?? '').matchAll(PASSWORD_HASH)].map(([, value = '']) => value),
+        ...[...(response.content.text ?? '').matchAll(SECRET)].map(([, value = '']) => value),
     ]);
     const known = new Set(secrets.flatMap((value) => [value, decoded(value)]));
     return [...known]
