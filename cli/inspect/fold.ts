@@ -2,7 +2,7 @@ import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { shared } from './dispatch.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
-import { isApiRoot, isLanguage, isPlural, isRouteWord, type Piece, precedesPerson, precedesSearchTerm } from './segments.ts';
+import { isApiRoot, isLanguage, isPlural, isRouteWord, PROGRAM_SUFFIX, type Piece, precedesPerson, precedesSearchTerm } from './segments.ts';
 import { featuresOf } from './shape.ts';
 import type { SiteTexts } from './site-texts.ts';
 
@@ -115,7 +115,10 @@ function varyingWords(
     // Programs mark their own addresses beside those of things with `_` (`/_all_docs`).
     const candidates = [...words.keys()].filter(
         (word) =>
-            word !== '' && !/^_[a-z]/.test(word) && !namesApi(words.get(word) ?? [], parent, place) && (isFolder || !isUsual(word, place)),
+            word !== '' &&
+            !/^_[a-z]/.test(word) &&
+            (isFolder || !(isUsual(word, place) || PROGRAM_SUFFIX.test(word))) &&
+            !namesApi(words.get(word) ?? [], parent, place),
     );
     const varying = new Set<string>(candidates.filter((word) => known?.has(word)));
     for (const [word, groups] of words) if (areMembers(word, groups, parent, place)) varying.add(word);

@@ -1,4 +1,5 @@
 import { isProgramWord, namesPeoplesWords } from './harmless.ts';
+import { PROGRAM_SUFFIX } from './segments.ts';
 
 /** Query params that select an action on sites where all routes have one address. */
 export const DISPATCHERS =
@@ -8,7 +9,7 @@ export const DISPATCHERS =
 const MAYBE_DISPATCHERS = /^(?:[a-z]{1,2}|page|view|mode|show|section|screen|tab|type|what|tool)$/i;
 
 /** Whether a path is the address of a program instead of one of its routes. */
-export const ONE_ADDRESS = /\/$|\.(?:php|cgi|pl|aspx?|jsp|do)$/i;
+export const ONE_ADDRESS = new RegExp(`/$|${PROGRAM_SUFFIX.source}`, 'i');
 
 /** Whether a query pair selects the action of a program. */
 export function isDispatch(name: string, value: string): boolean {

@@ -16,8 +16,10 @@ export interface Piece {
     suffix: string;
 }
 
+/** Suffixes of programs. What stands before one names a part of the program, and never a thing of its users. */
+export const PROGRAM_SUFFIX = /\.(?:php|aspx?|jsp|do|f?cgi|pl|action|view)$/i;
 /** Suffixes that request a response format. */
-const FORMAT_SUFFIX = /\.(?:json|html?|xml|rss|atom|csv|txt|php|aspx?|jsp|do|cgi|action)$/i;
+const FORMAT_SUFFIX = new RegExp(`\\.(?:json|html?|xml|rss|atom|csv|txt)$|${PROGRAM_SUFFIX.source}`, 'i');
 
 /**
  * Reads one percent-encoded segment of a path.
@@ -56,7 +58,7 @@ const FORMS: readonly { form: SegmentForm; fits: (text: string, place: number) =
     { form: 'token', fits: isToken },
     { form: 'locale', fits: (text) => /^[a-z]{2,3}[-_](?:[A-Z]{2}|[A-Z][a-z]{3}|\d{3})$/.test(text) },
     { form: 'code', fits: isMixed },
-    { form: 'code', fits: (text) => /^[A-Z]{2,5}$/.test(text) || /^[A-Za-z]{1,8}[-_]?\d{3,}$/.test(text) },
+    { form: 'code', fits: (text) => (/^[A-Z]{2,5}$/.test(text) && !isApiRoot(text)) || /^[A-Za-z]{1,8}[-_]?\d{3,}$/.test(text) },
     { form: 'file', fits: (text) => /^[^.].*\.[A-Za-z][A-Za-z0-9]{0,7}$/.test(text) && !FORMAT_SUFFIX.test(text) },
     { form: 'slug', fits: (text) => text.split('-').length > 4 && /^[a-z0-9-]+$/i.test(text) },
 ];
