@@ -195,8 +195,13 @@ function withFewWords(body: SentBody, choices: DispatchWords, url: URL): SentBod
     return { sort: 'fields', format: body.format, fields: new Map(fields.map(([name, value]) => [name, [value]])) };
 }
 
-function jsonIn({ answer: { type, text } }: Exchange): Json | undefined {
-    return /json/.test(type) && text !== undefined ? parseJson(text) : undefined;
+function jsonIn(exchange: Exchange): Json | undefined {
+    const text = jsonTextIn(exchange);
+    return text === undefined ? undefined : parseJson(text);
+}
+
+function jsonTextIn({ answer: { type, text } }: Exchange): string | undefined {
+    return /json/.test(type) ? text : undefined;
 }
 
 /** The params of a request, and the unnamed segments of its path. */
@@ -231,12 +236,21 @@ function keyOf({ choices }: Pick<Collection, 'choices'>, exchange: Exchange, bod
           : exchange.answer.type === ''
             ? 'none'
             : 'text';
-    return `${addressIn(choices, exchange).key} ${body.sort === 'operation' ? body.operation.key : ''} ${sort}`;
+    return `${addressIn(choices, exchange, jsonTextIn(exchange)).key} ${body.sort === 'operation' ? body.operation.key : ''} ${sort}`;
 }
 
-/** The address of an exchange or form. @param names of the params in its query, unless its URL has them */
-function addressIn(choices: DispatchWords, to: Pick<Exchange, 'method' | 'url'>, names: Iterable<string> = to.url.searchParams.keys()) {
-    const chosen = choicesOf(choices, to.url);
+/**
+ * The address of an exchange or form.
+ * @param answer the JSON that answered, if it did
+ * @param names of the params in its query, unless its URL has them
+ */
+function addressIn(
+    choices: DispatchWords,
+    to: Pick<Exchange, 'method' | 'url'>,
+    answer?: string,
+    names: Iterable<string> = to.url.searchParams.keys(),
+) {
+    const chosen = choicesOf(choices, to.url, answer);
     const selecting = ONE_ADDRESS.test(to.url.pathname)
         ? [...new Set(names)].filter((name) => name !== '' && !isIrrelevant(name) && !DISPATCHERS.test(name)).sort()
         : [];
@@ -245,9 +259,9 @@ function addressIn(choices: DispatchWords, to: Pick<Exchange, 'method' | 'url'>,
 }
 
 /** The query pairs that may select a route of the program at this address. */
-function choicesOf(choices: DispatchWords, url: URL): [string, string][] {
+function choicesOf(choices: DispatchWords, url: URL, answer: string | undefined): [string, string][] {
     const counts = Map.groupBy(url.searchParams, ([name]) => name);
-    const pairs = [...url.searchParams].filter(([name, value]) => counts.get(name)?.length === 1 && mayDispatch(url, name, value));
+    const pairs = [...url.searchParams].filter(([name, value]) => counts.get(name)?.length === 1 && mayDispatch(url, name, value, answer));
     return choices.tryAdd(url, pairs) ? pairs : [];
 }
 
@@ -256,7 +270,7 @@ function groupFor(collection: Collection, exchange: Exchange, body: SentBody): G
     const key = keyOf(collection, exchange, body);
     const known = groups.get(key);
     if (known !== undefined || groups.size >= MAX_GROUPS) return known;
-    const made = openGroup(addressIn(choices, exchange), body.sort === 'operation' ? body.operation : undefined);
+    const made = openGroup(addressIn(choices, exchange, jsonTextIn(exchange)), body.sort === 'operation' ? body.operation : undefined);
     groups.set(key, made);
     return made;
 }
@@ -293,7 +307,7 @@ function takeForm(
                     action.searchParams.append(name, word);
         }
         const names = form.method === 'GET' ? [...form.fields, ...form.hidden].map(({ name }) => name) : undefined;
-        const address = addressIn(collection.choices, { method: form.method, url: action }, names);
+        const address = addressIn(collection.choices, { method: form.method, url: action }, undefined, names);
         const body = form.method === 'POST' ? withFewWords(bodyOfForm(form), collection.choices, action) : undefined;
         const operation = body?.sort === 'operation' ? body.operation : undefined;
         const key = `${address.key} ${operation?.key ?? ''} form`;

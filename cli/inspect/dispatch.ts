@@ -1,5 +1,5 @@
 import { type Group, mergeGroups } from './groups.ts';
-import { DISPATCHERS } from './is-dispatch.ts';
+import { DISPATCHERS, MAYBE_DISPATCHERS } from './is-dispatch.ts';
 import { withoutAction } from './operation.ts';
 import { addShape, featuresOf, openShape } from './shape.ts';
 import { addValues, openValues, wasEmpty } from './values.ts';
@@ -36,8 +36,7 @@ export class DispatchWords {
  */
 export function settleDispatch(groups: Iterable<Group>): Group[] {
     const byPath = Map.groupBy(groups, pathOf);
-    const byAddress = Map.groupBy([...byPath.values()].flatMap(settleNames), (group) => `${group.method} ${pathOf(group)}`);
-    return [...byAddress.values()].flatMap(settleAddress);
+    return [...byPath.values()].map(settleNames).flatMap(settleAddress);
 }
 
 function pathOf({ origin, segments }: Group): string {
@@ -92,12 +91,25 @@ function selectorsOf(pages: readonly Group[]): ReadonlySet<string> {
     if (rare.length < MIN_WORDS) return new Set();
     for (const [name, some] of rare)
         if (isSeenTwice(name, some) && !some.some(({ names }) => names.some((one) => found.has(one)))) found.set(name, some);
-    const layout = new Set(pages[0]?.skeleton);
-    for (const mark of layout) if (pages.some(({ skeleton }) => !skeleton.has(mark))) layout.delete(mark);
+    const layout = layoutOf(pages);
     const areRoutes = areUnlike([...found.values()], (some, others) =>
         some.some((one) => others.some((other) => looksLike(one, other, layout))),
     );
     return new Set(areRoutes ? found.keys() : []);
+}
+
+/** What all answers of a program have: the layout of pages, titles that are the name of the site, fields around the data. */
+interface Layout {
+    marks: ReadonlySet<unknown>;
+    titles: ReadonlySet<string>;
+}
+
+function layoutOf(pages: readonly Group[]): Layout {
+    const [first, ...others] = pages;
+    const traits = others.map(traitsOf);
+    const marks = first === undefined ? [] : [...traitsOf(first)].filter((mark) => traits.every((all) => all.has(mark)));
+    const titles = [...(first?.pages.titles.keys() ?? [])].filter((title) => others.every((other) => other.pages.titles.has(title)));
+    return { marks: new Set(marks), titles: new Set(titles) };
 }
 
 /** A param with one value may be a filter, whose page happens to differ. A route has no value at all, or several. */
@@ -107,9 +119,9 @@ function isSeenTwice(name: string, pages: readonly Group[]): boolean {
 }
 
 /** Whether two pages are alike, or have one title, or differ in little but what all pages have in common. */
-function looksLike(one: Group, other: Group, layout: ReadonlySet<number>): boolean {
-    const [own, others] = [one, other].map(({ skeleton }) => new Set([...skeleton].filter((mark) => !layout.has(mark))));
-    const isOneTitle = [...one.pages.titles.keys()].some((title) => other.pages.titles.has(title));
+function looksLike(one: Group, other: Group, { marks, titles }: Layout): boolean {
+    const [own, others] = [one, other].map((group) => new Set([...traitsOf(group)].filter((mark) => !marks.has(mark))));
+    const isOneTitle = [...one.pages.titles.keys()].some((title) => !titles.has(title) && other.pages.titles.has(title));
     return answersAlike(one, other) && (isOneTitle || shared(own ?? new Set(), others ?? new Set()) >= MIN_SIMILARITY);
 }
 
@@ -132,12 +144,16 @@ function sortOf({ answers }: Group): string {
 
 function chooses(name: string, groups: readonly Group[]): boolean {
     if (groups.some(({ query, form }) => query.has(name) || form?.fields.has(name) === true)) return false;
-    const byWord = Map.groupBy(
-        groups.filter(({ sendings }) => sendings > 0),
-        ({ dispatch }) => dispatch.find(([one]) => one === name)?.[1],
+    const sent = groups.filter(({ sendings }) => sendings > 0);
+    const reads = sent.filter(({ method }) => method === 'GET');
+    // A word that selects a page selects the form that is sent to it.
+    const byWord = Map.groupBy(reads.length > 0 ? reads : sent, ({ dispatch }) => dispatch.find(([one]) => one === name)?.[1]);
+    // What some pages do without is a filter, unless its name is that of an action.
+    if (byWord.delete(undefined) && !MAYBE_DISPATCHERS.test(name)) return false;
+    const layout = layoutOf(reads);
+    return areUnlike([...byWord.values()], (some, others) =>
+        some.some((one) => others.some((other) => paramsOf(one) === paramsOf(other) && looksLike(one, other, layout))),
     );
-    byWord.delete(undefined);
-    return areUnlike([...byWord.values()], areAlike);
 }
 
 /**
@@ -165,18 +181,16 @@ function areUnlike(byWord: readonly Group[][], alike: (some: readonly Group[], o
     return pairs.filter((isAlike) => isAlike).length * 4 <= pairs.length;
 }
 
-function areAlike(some: readonly Group[], others: readonly Group[]): boolean {
-    return some.some((one) => others.some((other) => paramsOf(one) === paramsOf(other) && answersAlike(one, other)));
-}
-
 function paramsOf({ query }: Group): string {
     return [...query.keys()].sort().join(' ');
 }
 
 function answersAlike(one: Group, other: Group): boolean {
-    if (sortOf(one) !== sortOf(other)) return false;
-    if (one.answers.json > 0) return shared(featuresOf(one.shape), featuresOf(other.shape)) >= MIN_SIMILARITY;
-    return shared(one.skeleton, other.skeleton) >= MIN_SIMILARITY;
+    return sortOf(one) === sortOf(other) && shared(traitsOf(one), traitsOf(other)) >= MIN_SIMILARITY;
+}
+
+function traitsOf({ answers, shape, skeleton }: Group): ReadonlySet<unknown> {
+    return answers.json > 0 ? featuresOf(shape) : skeleton;
 }
 
 /** The Jaccard index. */

@@ -6,7 +6,7 @@ export const DISPATCHERS =
     /^[@_]?(?:action|do|cmd|command|op|operation|act|task|func|function|method|module|mod|route|request|service|controller)$/i;
 
 /** Query params that select an action on some sites (`?p=boats;a=log`) and filter a list on others. Their pages show which. */
-const MAYBE_DISPATCHERS = /^(?:[a-z]{1,2}|page|view|mode|show|section|screen|tab|type|what|tool)$/i;
+export const MAYBE_DISPATCHERS = /^(?:[a-z]{1,2}|page|view|mode|show|section|screen|tab|type|what|tool)$/i;
 
 /** Whether a path is the address of a program instead of one of its routes. */
 export const ONE_ADDRESS = new RegExp(`/$|${PROGRAM_SUFFIX.source}`, 'i');
@@ -16,8 +16,22 @@ export function isDispatch(name: string, value: string): boolean {
     return DISPATCHERS.test(name) && isProgramWord(value);
 }
 
-/** Whether a query pair may select the action of the program at an address. Its exchanges stay separate until all were read. */
-export function mayDispatch({ pathname }: URL, name: string, value: string): boolean {
-    if (DISPATCHERS.test(name)) return false;
-    return ONE_ADDRESS.test(pathname) && MAYBE_DISPATCHERS.test(name) && !namesPeoplesWords(name) && isProgramWord(value);
+/**
+ * Whether a query pair may select the action of the program at an address. Its exchanges stay separate until all were read.
+ * @param answer the JSON that answered, if it did
+ */
+export function mayDispatch({ pathname, searchParams }: URL, name: string, value: string, answer?: string): boolean {
+    if (DISPATCHERS.test(name) || !ONE_ADDRESS.test(pathname) || !isProgramWord(value)) return false;
+    if (namesPeoplesWords(name)) return answer !== undefined && namesPart(value, answer);
+    // Who writes an address says first what is asked for, such as `table` of `edit.php?table=boats&id=3`.
+    const [first = name] = searchParams.keys();
+    return name === first || MAYBE_DISPATCHERS.test(name);
+}
+
+const MAX_READ = 20_000;
+
+/** Whether an answer has a field that a word names (`{"boatlist": …}` or `{"list": …}` of `?query=boatlist`): then it is the program's word. */
+function namesPart(word: string, answer: string): boolean {
+    const fields = answer.slice(0, MAX_READ).matchAll(/"([A-Za-z]{4,24})"\s*:/g);
+    return [...fields].some(([, field = '']) => word.toLowerCase().endsWith(field.toLowerCase()));
 }
