@@ -2,7 +2,16 @@ import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { shared } from './dispatch.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
-import { isApiRoot, isLanguage, isPlural, isRouteWord, PROGRAM_SUFFIX, type Piece, precedesPerson, precedesSearchTerm } from './segments.ts';
+import {
+    isApiRoot,
+    isLanguage,
+    isPlural,
+    isRouteWord,
+    type Piece,
+    PROGRAM_SUFFIX,
+    precedesPerson,
+    precedesSearchTerm,
+} from './segments.ts';
 import { featuresOf } from './shape.ts';
 import type { SiteTexts } from './site-texts.ts';
 
@@ -121,7 +130,12 @@ function varyingWords(
             !namesApi(words.get(word) ?? [], parent, place),
     );
     const varying = new Set<string>(candidates.filter((word) => known?.has(word)));
-    for (const [word, groups] of words) if (areMembers(word, groups, parent, place)) varying.add(word);
+    // What is done with one of the things is done with all of them (`/queues/{queue}/pause`, `/queues/pause`).
+    const deeds = new Set(
+        [...siblings, ...[...words.values()].flat()].filter((group) => isLast(group, place + 1)).map((group) => deedOf(group, place + 1)),
+    );
+    for (const [word, groups] of words)
+        if (areMembers(word, groups, parent, place) && !groups.some((group) => deeds.has(deedOf(group, place)))) varying.add(word);
     const languages = candidates.filter(isLanguage);
     // Unless at least half of the words are languages, the languages are treated as other words.
     const isMostly = languages.length > 1 && languages.length * 2 >= candidates.length;
@@ -130,11 +144,14 @@ function varyingWords(
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     for (const word of candidates) {
         const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !(words.get(word) ?? []).some(sendsSearchTerm);
-        const isAfterSearch = isTerm || (parent?.form === 'word' && precedesPerson(parent.core));
+        const isAfterSearch = isTerm || (parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word));
         if (isAfterSearch || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
             seen.wasName(percentDecode(word)) ||
-            (!isRoot && wasValue(word) && isMember(words.get(word) ?? [], parent, place, varying.size + siblings.length))
+            (!isRoot &&
+                wasValue(word) &&
+                !(isBelowValue && isDeed(words.get(word) ?? [], place)) &&
+                isMember(words.get(word) ?? [], parent, place, varying.size + siblings.length))
         )
             varying.add(word);
     }
@@ -168,13 +185,25 @@ function varyingWords(
     return varying;
 }
 
+function isLast({ segments }: Group, place: number): boolean {
+    return segments.length === place + 1;
+}
+
+function deedOf({ method, segments }: Group, place: number): string {
+    return `${method} ${textOf(segments[place])}`;
+}
+
+/** Whether a word is only posted to, behind a thing: it says what to do with it (`/tickets/{id}/comment`), whatever answers say. */
+function isDeed(groups: readonly Group[], place: number): boolean {
+    return groups.every((group) => group.method === 'POST' && isLast(group, place));
+}
+
 /**
  * Responses contain many words, such as `local` and `default`. Such a word in the middle of a path is a value only below a plural or beside
  * other values.
  */
 function isMember(groups: readonly Group[], parent: Piece | undefined, place: number, beside: number): boolean {
-    const isLast = groups.some(({ segments }) => segments.length === place + 1);
-    return isLast || beside > 0 || parent?.form !== 'word' || isPlural(parent.core);
+    return groups.some((group) => isLast(group, place)) || beside > 0 || parent?.form !== 'word' || isPlural(parent.core);
 }
 
 /**

@@ -88,7 +88,7 @@ function looksScrambled(text: string): boolean {
 /** Names of fields that contain people's names or texts that people write. Their values are never words of the program. */
 const PEOPLES_WORDS: ReadonlySet<string> = new Set(
     (
-        'user username login author owner name nick nickname email mail phone tel mobile fax address street city zip zipcode postal postcode ' +
+        'u user username login author owner name nick nickname email mail phone tel mobile fax address street city zip zipcode postal postcode ' +
         'first last middle full given family surname birth birthday dob gender ssn contact customer assignee reviewer member members person ' +
         'people account profile recipient sender from to cc bcc q query search s text term terms keyword keywords words title comment ' +
         'comments message body subject note notes description content bio about company organization iban card latitude longitude lat lon lng'

@@ -33,9 +33,10 @@ export function readSegment(raw: string, place: number, path: readonly string[] 
     if (mark !== '' && raw.length > 1 && !/[/%]/.test(raw)) return { form: 'slug', prefix: mark, core: raw.slice(1), suffix: '' };
     const suffix = FORMAT_SUFFIX.exec(raw)?.[0] ?? '';
     const core = raw.slice(0, raw.length - suffix.length);
-    const form = formOf(percentDecode(core), place);
+    const form = PROGRAM_SUFFIX.test(suffix) && isProgramWord(core) ? 'word' : formOf(percentDecode(core), place);
     if (suffix !== '' && core !== '' && form !== 'word' && form !== 'file') return { form, prefix: '', core, suffix };
-    return { form: suffix === '' ? formOf(text, place) : isProgramWord(core) ? 'word' : 'file', prefix: '', core: raw, suffix: '' };
+    const isName = isProgramWord(core) || (PROGRAM_SUFFIX.test(suffix) && form === 'word');
+    return { form: suffix === '' ? formOf(text, place) : isName ? 'word' : 'file', prefix: '', core: raw, suffix: '' };
 }
 
 /** The form of decoded text. */
