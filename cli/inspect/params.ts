@@ -26,14 +26,13 @@ const PARAM_NAME = /^[!-z|~]{1,64}$/;
 /** Builds the URL template and params of a route. `fields` are the fields of its form, if it has one. */
 export function requestOf(group: Group, fields: readonly Field[]): Request {
     const left: Request['left'] = [];
-    const constants: [string, string][] = [...group.dispatch];
-    const query = queryParams(group, fields, constants, left);
+    const query = queryParams(group, fields, left);
     const taken = new Set(query.map(({ name }) => name));
     // The fields of a body keep their names; those of a path are free.
     const path = pathParams(group, new Set([...taken, ...(group.body?.fields.keys() ?? [])]));
     for (const { name } of path.params) taken.add(name);
     const body = bodyParams(group, fields, taken, left);
-    const search = constants.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
+    const search = group.dispatch.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
     return {
         url: `${group.origin}/${path.template}${search === '' ? '' : `?${search}`}`,
         params: [...path.params, ...query, ...body.params],
@@ -64,16 +63,17 @@ function schemaOfSegment({ form }: Piece): JsonObject {
     return { type: 'string', minLength: 1, maxLength: 200 };
 }
 
-function queryParams(group: Group, fields: readonly Field[], constants: [string, string][], left: Request['left']): PackageParam[] {
+function queryParams(group: Group, fields: readonly Field[], left: Request['left']): PackageParam[] {
     const own = group.method === 'GET' ? fields.filter(({ type }) => type !== 'submit') : [];
     const shown = new Set(own.map(({ name }) => name));
     const params: PackageParam[] = [];
     for (const [name, values] of group.query) {
-        // Where a param selects the action by being there, the values of all params are the caller's.
-        const constant = shown.has(name) || group.selector !== undefined ? undefined : constantOf(name, values, group.sendings);
+        // A word that all requests had may be a choice as well: the caller may give another. In a form, the visitor chose it.
+        const usual = shown.has(name) || isPlaceInList(name) ? undefined : constantOf(name, values, group.sendings);
         if (isValueInName(name)) left.push(VALUE_IN_NAME);
         else if (!PARAM_NAME.test(name)) left.push({ name, why: 'its name has other characters than a param may have' });
-        else if (constant !== undefined && !isPlaceInList(name)) constants.push([name, constant]);
+        else if (usual !== undefined && group.selector === undefined)
+            params.push({ name, source: 'query', required: false, schema: schemaOfTexts(name, values), default: usual });
         else
             params.push({ name, source: 'query', required: isRequired(name, values, group.sendings), schema: schemaOfTexts(name, values) });
     }
