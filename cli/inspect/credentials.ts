@@ -2,7 +2,7 @@ import { headerNameFault } from '../../shared/domain/package/rules/headers.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { OAuthFlow, PackageAuth } from '../../shared/domain/types.ts';
 import type { Exchange } from './exchange.ts';
-import { namesCredential, wordsOf } from './harmless.ts';
+import { holdsCredential, namesCredential, wordsOf } from './harmless.ts';
 import { parseJson } from './redact.ts';
 
 /** How a request sends a credential: names only, no value. */
@@ -46,7 +46,7 @@ export function authMethodsOf({ url, requestHeaders }: Exchange): AuthMethod[] {
         if (name === 'authorization' || name === 'cookie' || !isKeyName(name)) continue;
         if (headerNameFault(name, { isCredential: true }) === undefined) methods.push({ type: 'header', name });
     }
-    for (const name of new Set(url.searchParams.keys())) if (isKeyName(name)) methods.push({ type: 'query', name });
+    for (const name of new Set(url.searchParams.keys())) if (holdsCredential(name, url.searchParams) && isOwn(name)) methods.push({ type: 'query', name });
     for (const pair of (requestHeaders.get('cookie') ?? '').split(/;\s*/, MAX_COOKIES)) {
         const [name = ''] = pair.split('=', 1);
         if (SESSION.test(name) && /^[A-Za-z._-]+\d{0,2}$/.test(name) && isOwn(name)) methods.push({ type: 'cookie', name });

@@ -18,14 +18,23 @@ export function namesCredential(name: string): boolean {
     const words = wordsOf(name);
     if (CREDENTIAL_WORDS.has(words.join(''))) return true;
     return words.some((word, place) => {
-        if (word === 'token') return !PLACE_IN_A_LIST.has(words[place - 1] ?? '');
+        // Some join the words: `securitytoken`.
+        if (word.endsWith('token')) return !PLACE_IN_A_LIST.has(word.slice(0, -'token'.length) || (words[place - 1] ?? ''));
+        if (word === 'password') return !ABOUT_PASSWORDS.has(words[place + 1] ?? '');
         if (word === 'key') return KEY_OWNERS.has(words[place - 1] ?? '');
         return CREDENTIAL_WORDS.has(word);
     });
 }
 
+/** Whether a query param contains a credential. `p` is the password of the user `u` beside it. */
+export function holdsCredential(name: string, query: URLSearchParams): boolean {
+    return namesCredential(name) || (name === 'p' && query.has('u'));
+}
+
 /** A `page_token` identifies a page and not a person. */
 const PLACE_IN_A_LIST: ReadonlySet<string> = new Set(['page', 'next', 'continuation', 'cursor', 'sync', 'resume', 'previous', 'prev']);
+/** `password_expiry` is the setting of a site and no password. */
+const ABOUT_PASSWORDS: ReadonlySet<string> = new Set(['age', 'expiration', 'expires', 'expiry', 'length', 'policy', 'strength']);
 const KEY_OWNERS: ReadonlySet<string> = new Set('api app access private secret auth client consumer rapidapi subscription'.split(' '));
 
 /** `csrfMiddlewareToken` and `csrf_middleware-token` → csrf, middleware, token. */

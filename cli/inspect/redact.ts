@@ -2,7 +2,7 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import type { Exchange } from './exchange.ts';
-import { namesCredential, personalKind } from './harmless.ts';
+import { holdsCredential, namesCredential, personalKind } from './harmless.ts';
 import type { Ledger } from './report.ts';
 
 /** Headers that identify a person. Their values are removed. */
@@ -51,7 +51,7 @@ function withoutCredentials(url: URL, note: Note): URL {
     const kept: string[] = [];
     for (const pair of clean.search.slice(1).split('&')) {
         const [name = '', value = ''] = [...new URLSearchParams(pair)][0] ?? [];
-        const kind = namesCredential(name) ? 'a credential' : findSecrets(`${name}=${value}`)?.kind;
+        const kind = holdsCredential(name, url.searchParams) ? 'a credential' : findSecrets(`${name}=${value}`)?.kind;
         if (kind === undefined) {
             kept.push(pair);
             const personal = personalKind(value);
