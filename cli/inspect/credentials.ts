@@ -46,7 +46,8 @@ export function authMethodsOf({ url, requestHeaders }: Exchange): AuthMethod[] {
         if (name === 'authorization' || name === 'cookie' || !isKeyName(name)) continue;
         if (headerNameFault(name, { isCredential: true }) === undefined) methods.push({ type: 'header', name });
     }
-    for (const name of new Set(url.searchParams.keys())) if (holdsCredential(name, url.searchParams) && isOwn(name)) methods.push({ type: 'query', name });
+    for (const name of new Set(url.searchParams.keys()))
+        if (holdsCredential(name, url.searchParams) && isOwn(name)) methods.push({ type: 'query', name });
     for (const pair of (requestHeaders.get('cookie') ?? '').split(/;\s*/, MAX_COOKIES)) {
         const [name = ''] = pair.split('=', 1);
         if (SESSION.test(name) && /^[A-Za-z._-]+\d{0,2}$/.test(name) && isOwn(name)) methods.push({ type: 'cookie', name });

@@ -208,7 +208,7 @@ function makeParam(group: Group, name: string): void {
     if (group.sendings === 0) return;
     const values = openValues();
     for (let sent = 0; sent < group.sendings; sent++) addValues(values, [pair[1]]);
-    group.query.set(name, values);
+    group.query = new Map([[name, values], ...group.query]);
 }
 
 /** Turns a field that may name an action into a normal field of the body. */

@@ -15,7 +15,8 @@ export const CACHE_BREAKERS = /^(?:_|_t|_ts|_dc|cb|cachebuster?|nocache|rnd|rand
 
 /** Whether a field of this name contains a credential, or a one-time token from a page. */
 export function namesCredential(name: string): boolean {
-    const words = wordsOf(name);
+    // `password2` repeats the password.
+    const words = wordsOf(name).map((word) => word.replace(/(?<=[a-z])\d$/, ''));
     if (CREDENTIAL_WORDS.has(words.join(''))) return true;
     return words.some((word, place) => {
         // Some join the words: `securitytoken`.

@@ -1,6 +1,7 @@
 import type { Group } from './groups.ts';
 import { identifier } from './identifier.ts';
-import { isApiRoot, isPlural, type Piece, type SegmentForm, singular } from './segments.ts';
+import { saysChange } from './operation.ts';
+import { isApiRoot, isPlural, type Piece, PROGRAM_SUFFIX, type SegmentForm, singular } from './segments.ts';
 
 const NAME_BY_FORM: Readonly<Record<Exclude<SegmentForm, 'word'>, string>> = {
     number: 'id',
@@ -83,17 +84,18 @@ const VERBS: Readonly<Record<string, string>> = {
 const ACTIONS =
     /^(?:query|search|find|lookup|validate|verify|check|preview|render|convert|translate|calculate|estimate|refresh|sync|publish|send|cancel|import|export|upload|run|start|stop|count|batch|bulk)$/i;
 
+/** Names of programs that are calls in themselves, such as `getAlbum`. */
+const CALLS = /^(?:get|list|find|fetch)(?=[A-Z_-])/;
+
 /**
  * The name of a script that serves many addresses says nothing about them: `index.php`, or `wiki.php?do=search`, where a param names the
  * action.
  */
-const SCRIPT = /\.(?:php\d?|cgi|pl|aspx?|jsp|do)$/i;
-
 function wordsOfPath({ segments, dispatch }: Group): Piece[] {
     return segments
         .filter(({ form, core }) => form === 'word' && core !== '' && !isApiRoot(core))
-        .filter(({ core }) => !SCRIPT.test(core) || (dispatch.length === 0 && !/^index\./i.test(core)))
-        .map((piece) => ({ ...piece, core: piece.core.replace(SCRIPT, '') }));
+        .filter(({ core }) => !PROGRAM_SUFFIX.test(core) || (dispatch.length === 0 && !/^index\./i.test(core)))
+        .map((piece) => ({ ...piece, core: piece.core.replace(PROGRAM_SUFFIX, '') }));
 }
 
 function choiceOf({ dispatch, selector }: Group): string[] {
@@ -125,6 +127,8 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
         return /search/i.test(object) ? object : `search_${[...words.map(({ core }) => core).slice(-2), ...choice].join('_') || 'site'}`;
     if (kind.isForm && !overrides) return `submit_${object}`;
     if (group.method === 'POST' && !overrides && ACTIONS.test(things.at(-1) ?? '')) return object;
+    const call = words.at(-1)?.core ?? '';
+    if (group.method === 'GET' && (CALLS.test(call) || saysChange(call))) return object;
     if (group.answers.html > 0 && group.method === 'GET') return `open_${object}`;
     if (group.method === 'GET' && !endsWithParam && (kind.givesList || isPlural(words.at(-1)?.core ?? ''))) return `list_${object}`;
     return `${VERBS[overrides ? operation.name : group.method] ?? 'call'}_${object}`;

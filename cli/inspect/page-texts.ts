@@ -74,7 +74,7 @@ function labelsOf($: CheerioAPI): Map<string, string> {
     return labels;
 }
 
-/** Texts that name a field by their place: beside it, in the cell or term before it, at the head of its row, and above its group. */
+/** Texts that name a field by their place: beside it, in the box, cell or term before it, at the head of its row, and above its group. */
 function textsBeside(field: Selection, type: string, legendOf: (group: Selection) => string): string[] {
     const isTicked = type === 'checkbox' || type === 'radio';
     const node = field.get(0);
@@ -82,9 +82,23 @@ function textsBeside(field: Selection, type: string, legendOf: (group: Selection
     const row = field.closest('td').prevAll('td, th');
     return [
         text?.type === 'text' ? lineOf(text.data) : '',
+        boxBefore(field),
         ...[row.first(), row.filter('th').last(), field.closest('dd').prevAll('dt').first()].map(labelIn),
         legendOf(field.closest('fieldset')),
     ];
+}
+
+const MAX_BOXES = 3;
+
+/** Pages without tables set a label, or a name and a colon, before the box of the field. */
+function boxBefore(field: Selection): string {
+    let box = field.parent();
+    for (let level = 0; level < MAX_BOXES && box.is('div, span, label'); level++, box = box.parent()) {
+        const before = box.prev();
+        const text = before.children().length > 1 ? '' : lineOf(before.text());
+        if (text.endsWith(':') || before.is('label')) return text;
+    }
+    return '';
 }
 
 /** The legend of a group whose fields all have one name. */

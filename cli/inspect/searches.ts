@@ -2,7 +2,7 @@ import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import { saysChange } from './operation.ts';
-import { precedesSearchTerm } from './segments.ts';
+import { PROGRAM_SUFFIX, precedesSearchTerm } from './segments.ts';
 
 const SEARCH_NAMES: ReadonlySet<string> = new Set(['q', 'query', 'search', 's', 'text', 'keyword', 'keywords', 'term', 'terms']);
 
@@ -21,5 +21,5 @@ export function namesChange(group: Group): boolean {
 }
 
 function lastWord({ segments }: Group): string {
-    return segments.findLast((piece) => !isVarying(piece) && piece.core !== '')?.core ?? '';
+    return segments.findLast((piece) => !isVarying(piece) && piece.core !== '')?.core.replace(PROGRAM_SUFFIX, '') ?? '';
 }

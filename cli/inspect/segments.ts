@@ -17,7 +17,7 @@ export interface Piece {
 }
 
 /** Suffixes of programs. What stands before one names a part of the program, and never a thing of its users. */
-export const PROGRAM_SUFFIX = /\.(?:php|aspx?|jsp|do|f?cgi|pl|action|view)$/i;
+export const PROGRAM_SUFFIX = /\.(?:php\d?|aspx?|jsp|do|f?cgi|pl|action|view)$/i;
 /** Suffixes that request a response format. */
 const FORMAT_SUFFIX = new RegExp(`\\.(?:json|html?|xml|rss|atom|csv|txt)$|${PROGRAM_SUFFIX.source}`, 'i');
 

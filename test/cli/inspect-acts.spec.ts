@@ -806,16 +806,59 @@ describe('routebook inspect distinguishes routes at one address', () => {
         const drafted = found.package.endpoints.map(({ name, method, url, params = [] }) => [
             name,
             `${method} ${url.replace(SHOP, '')}`,
-            params.map((param) => param.name).join(' '),
+            params
+                .map((param) => param.name)
+                .sort()
+                .join(' '),
         ]);
         expect(drafted).to.have.deep.members([
-            ['open_dock_rows', 'GET /dock/', 'rows page db'],
+            ['open_dock_rows', 'GET /dock/', 'db page rows'],
             ['open_dock_columns', 'GET /dock/', 'columns db'],
             ['open_dock_ask', 'GET /dock/?ask=', 'db'],
             ['open_dock', 'GET /dock/', 'db'],
             ['create_dock_ask', 'POST /dock/?ask=', 'db words'],
-            ['open_list', 'GET /list/', 'owner berth since page'],
-            ['open_stock', 'GET /stock/', 'colour size maker'],
+            ['open_list', 'GET /list/', 'berth owner page since'],
+            ['open_stock', 'GET /stock/', 'colour maker size'],
+        ]);
+    });
+
+    it('splits pages and their forms by the word that an address says first, not by a filter that some do without', async () => {
+        const frame = (inside: string) =>
+            `<html><head><title>Dock</title></head><body><nav>${wide('menu')}</nav><main>${inside}</main></body></html>`;
+        const words = ['boat', 'quay', 'rope'];
+        const found = await inspectCalls([
+            ...words.flatMap((word) => [
+                { url: `${SHOP}/edit.php?table=${word}&id=3`, html: frame(wide(word)) },
+                { url: `${SHOP}/edit.php?table=${word}&id=4`, html: frame(wide(word)) },
+            ]),
+            { method: 'POST', url: `${SHOP}/edit.php?table=boat`, form: { length: '3' }, html: frame(wide('boat')) },
+            ...['all', 'long', 'short'].map((group) => ({ url: `${SHOP}/list.php?group=${group}`, html: frame(wide(group)) })),
+            { url: `${SHOP}/list.php?owner=7`, html: frame(wide('owner')) },
+        ]);
+        expect(routesOf(found)).to.have.members([
+            ...words.map((word) => `GET /edit.php?table=${word}`),
+            'POST /edit.php?table=boat',
+            'GET /list.php',
+        ]);
+        expect(paramsOf(endpointOf(found, 'GET /list.php'), 'query')).to.have.members(['group', 'owner']);
+    });
+
+    it('splits answers in one frame by a word that they have as a field, and never by words to look for', async () => {
+        const answer = (data: object) => ({ format: 1, result: { time: 1, code: 0, message: '', user: 'x', version: '4' }, data });
+        const found = await inspectCalls([
+            { url: `${SHOP}/state.cgi?query=boatlist`, json: answer({ boatlist: { a: 1 }, berth: 'x' }) },
+            { url: `${SHOP}/state.cgi?query=boat&name=a`, json: answer({ boat: { length: 3, sail: 'x' } }) },
+            { url: `${SHOP}/state.cgi?query=quaycount`, json: answer({ count: { full: 1, empty: 2 } }) },
+            ...['rope', 'lamp', 'oar'].map((words) => ({
+                url: `${SHOP}/find.cgi?query=${words}`,
+                json: answer({ [`of${words.length}`]: [words], hits: 1 }),
+            })),
+        ]);
+        expect(routesOf(found)).to.have.members([
+            'GET /state.cgi?query=boatlist',
+            'GET /state.cgi?query=boat',
+            'GET /state.cgi?query=quaycount',
+            'GET /find.cgi',
         ]);
     });
 

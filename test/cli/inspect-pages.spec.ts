@@ -84,7 +84,7 @@ describe('routebook inspect reads pages', () => {
             ...params.map((param) => param.description),
         ]);
         expect(said).to.deep.equal([
-            ['/lookfor.php', 'Find boats by their names', 'Which result to begin with, by number.', 'The mode.', 'Words to look for.'],
+            ['/lookfor.php', 'Find boats by their names', 'Words to look for.', 'The mode.', 'Which result to begin with, by number.'],
             ['/hints/{hint_id}/{locale}', 'Find boats by their names', 'Words to look for.', 'The language of the results, such as en.'],
         ]);
         expect(report.dropped.map(({ what }) => what)).to.include('Descriptions of searches');
@@ -167,6 +167,22 @@ describe('routebook inspect reads pages', () => {
         const counts = report.found.map(({ name, byPages, byAnswers }) => [name, byPages + byAnswers]);
         expect(Object.fromEntries(counts)).to.deep.include({ delete_quay: 0, create_bell: 1, replace_boat: 2, create_reindex: 0 });
         expect(JSON.stringify(drafted)).not.to.match(/harbour-queen|44\.5/);
+    });
+
+    it('describes fields by a label, or a name and a colon, in the box before theirs', async () => {
+        const form = `<form action="/berths" method="post">
+            <div class="row"><div class="name">Length of the boat:</div><div class="value"><div><input name="l1"></div></div></div>
+            <div class="row"><label for="nothing">Who owns it</label><div><input name="o1"></div></div>
+            <div class="row"><div>Boats come and go</div><div><input name="z1"></div></div><button>Moor</button></form>`;
+        const found = await inspectCalls([
+            { url: `${SHOP}/`, html: page('Welcome', `<h1>Welcome</h1><p>Long enough to be read by somebody.</p>${form}`) },
+        ]);
+        const texts = endpointOf(found, 'POST /berths').params?.map(({ name, description }) => [name, description]);
+        expect(texts).to.deep.include.members([
+            ['l1', 'Length of the boat.'],
+            ['o1', 'Who owns it.'],
+        ]);
+        expect(JSON.stringify(texts)).not.to.include('come and go');
     });
 
     it('describes params without a label by choices, the button of their form, and validation messages of the site', async () => {

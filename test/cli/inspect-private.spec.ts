@@ -154,6 +154,31 @@ describe('routebook inspect keeps personal data of a recording to itself', () =>
         ]);
     });
 
+    it('offers no password called p, repeats no user called u, and drafts no token or repeated password', async () => {
+        const offered: ExampleCandidate[] = [];
+        const found = await inspectCalls(
+            [
+                ...[1, 2, 3].map((id) => ({ url: `${SHOP}/songs?u=gullwing&p=seaweed&id=${id}`, json: [{ id }] })),
+                {
+                    method: 'POST',
+                    url: `${SHOP}/berths`,
+                    form: { securitytoken: 'kelp', password2: 'seaweed', password_expiry: '365', name: 'x' },
+                    json: {},
+                },
+            ],
+            {
+                confirmExample: (candidate) => {
+                    offered.push(candidate);
+                    return false;
+                },
+            },
+        );
+        expect(JSON.stringify([found, offered.map(({ params }) => Object.keys(params))])).not.to.match(/seaweed|gullwing|kelp/);
+        expect(JSON.stringify(offered)).not.to.include('seaweed');
+        expect(endpointOf(found, 'GET /songs').params?.map(({ name }) => name)).to.have.members(['u', 'id']);
+        expect(endpointOf(found, 'POST /berths').params?.map(({ name }) => name)).to.have.members(['password_expiry', 'name']);
+    });
+
     it('makes an enum only of values that occurred three times, and of none that people write or that names them', async () => {
         const twice = await inspectCalls(
             ['red', 'red', 'red', 'blue', 'blue'].map((colour) => ({ url: `${SHOP}/paints?colour=${colour}`, json: [] })),

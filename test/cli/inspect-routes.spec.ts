@@ -121,6 +121,60 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
+    it('takes capitals that begin an API, and names with the suffix of a program, for words', async () => {
+        const answer = (name: string) => ({ status: 'ok', version: '1', data: { [name]: [] } });
+        const found = await inspectCalls([
+            ...['boat', 'quay'].flatMap((thing) => [3, 4].map((id) => ({ url: `${SHOP}/REST/2.0/${thing}/${id}`, json: { [thing]: id } }))),
+            ...['getBoatList2', 'getQuays', 'deleteBoat', 'createHarbourRadioStation'].map((name) => ({
+                url: `${SHOP}/song/${name}.view`,
+                json: answer(name),
+            })),
+            ...['boats', 'quays', 'ropes'].map((name) => ({ url: `${SHOP}/bin/${name}/status.cgi?rope=${name}`, json: answer('list') })),
+            ...['boats', 'quays', 'ropes'].map((name) => ({ url: `${SHOP}/bin/dock/${name}json.cgi?id=1`, json: answer('list') })),
+        ]);
+        expect(routesOf(found)).to.include.members([
+            'GET /REST/2.0/boat/{boat_id}',
+            'GET /REST/2.0/quay/{quay_id}',
+            'GET /song/getBoatList2.view',
+            'GET /song/getQuays.view',
+            'GET /song/deleteBoat.view',
+            'GET /song/createHarbourRadioStation.view',
+            'GET /bin/dock/boatsjson.cgi',
+            'GET /bin/dock/quaysjson.cgi',
+            'GET /bin/dock/ropesjson.cgi',
+        ]);
+        const reads = endpointOf(found, 'GET /song/getQuays.view');
+        const writes = endpointOf(found, 'GET /song/deleteBoat.view');
+        expect([reads.name, reads.effect, writes.effect]).to.deep.equal(['song_get_quays', undefined, 'write']);
+    });
+
+    it('takes what is done with a thing for a word: with all of them too, and though answers say the word', async () => {
+        const found = await inspectCalls([
+            ...['mails', 'tides'].flatMap((name) => [
+                { method: 'PUT', url: `${SHOP}/queues/${name}/pause`, json: {} },
+                { method: 'PUT', url: `${SHOP}/queues/${name}`, body: { size: 1 }, json: {} },
+            ]),
+            { method: 'PUT', url: `${SHOP}/queues/pause`, json: {} },
+            ...[7, 8].flatMap((id) => [
+                { url: `${SHOP}/tickets/${id}`, json: { id, kinds: ['praise', 'reproach'] } },
+                ...['praise', 'reproach'].map((deed) => ({
+                    method: 'POST',
+                    url: `${SHOP}/tickets/${id}/${deed}`,
+                    body: { text: 'x' },
+                    json: [],
+                })),
+            ]),
+        ]);
+        expect(routesOf(found)).to.have.members([
+            'PUT /queues/{queue}/pause',
+            'PUT /queues/{queue}',
+            'PUT /queues/pause',
+            'GET /tickets/{ticket_id}',
+            'POST /tickets/{ticket_id}/praise',
+            'POST /tickets/{ticket_id}/reproach',
+        ]);
+    });
+
     it('reads queries with a semicolon between pairs, and leaves one in a value alone', async () => {
         const found = await inspectCalls([
             { url: `${SHOP}/?p=harbour.git;a=log`, html: page('') },
@@ -128,8 +182,8 @@ describe('routebook inspect finds routes', () => {
             { url: `${SHOP}/?p=ropes.git;a=log;pg=1`, html: page('') },
             { url: `${SHOP}/parts?sizes=1;2;3`, json: [] },
         ]);
-        expect(routesOf(found)).to.have.members(['GET /?a=log', 'GET /parts']);
-        expect(paramsOf(endpointOf(found, 'GET /?a=log'), 'query')).to.have.members(['p', 'pg']);
+        expect(routesOf(found)).to.have.members(['GET /', 'GET /parts']);
+        expect(paramsOf(endpointOf(found, 'GET /'), 'query')).to.have.members(['p', 'a', 'pg']);
         expect(paramsOf(endpointOf(found, 'GET /parts'), 'query')).to.deep.equal(['sizes']);
     });
 
@@ -223,7 +277,7 @@ describe('routebook inspect finds routes', () => {
         expect(routesOf(found)).to.have.members(['GET /search/boats', 'GET /search/skippers', 'GET /api/search/{text}']);
     });
 
-    it('distinguishes constants from variables, makes an enum of frequent choices, and guesses types and required fields', async () => {
+    it('makes a default of the word that all requests had and an enum of frequent choices, and guesses types and required fields', async () => {
         const calls: Call[] = [];
         for (let time = 0; time < 4; time++) {
             for (const sort of ['newest', 'cheapest'])
@@ -233,8 +287,9 @@ describe('routebook inspect finds routes', () => {
                 });
         }
         const found = await inspectCalls(calls);
-        const offers = endpointOf(found, 'GET /offers?format=json');
+        const offers = endpointOf(found, 'GET /offers');
         expect(offers.params?.map(({ description: _, ...param }) => param)).to.deep.equal([
+            { name: 'format', source: 'query', required: false, schema: { type: 'string' }, default: 'json' },
             { name: 'sort', source: 'query', required: false, schema: { type: 'string', enum: ['cheapest', 'newest'] } },
             { name: 'max', source: 'query', required: true, schema: { type: 'number' } },
             { name: 'from', source: 'query', required: true, schema: { type: 'string', format: 'date' } },
