@@ -58,6 +58,12 @@ describe('keys on the dashboard', function () {
         expect(wordsOf((await person.get('/dashboard')).html)).to.include('1,049 left');
     });
 
+    it('are revoked only after a question that names the key', async () => {
+        const person = await signUp(world);
+        const { keyId } = await makeKey(person, { name: 'old laptop' });
+        expect((await person.get(`/dashboard/keys/${keyId}`)).html).to.include('<p><strong>Revoke “old laptop”?</strong></p>');
+    });
+
     it('end at the chosen time, and show when they were last used', async () => {
         const person = await signUp(world);
         const { apiKey } = await makeKey(person, { expires: 'month' });

@@ -337,6 +337,12 @@ describe('workspaces on the dashboard', function () {
         }
     });
 
+    it('are left only after a question that names the workspace', async () => {
+        const { member, workspaceId } = await team('member');
+        const { name } = await world.app.db('workspaces').where({ id: workspaceId }).first('name');
+        expect((await member.get('/dashboard/workspace')).html).to.include(`<p><strong>Leave ${name}?</strong></p>`);
+    });
+
     it('keep at least one owner, even if two leave at the same time', async () => {
         const { owner, member, workspaceId } = await team('owner');
         const both = [owner, member];
