@@ -1,20 +1,22 @@
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Lease } from '../../shared/coordination/limits/limits.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { type Admitted, admit, type RefusedCall } from '../../shared/fetch/admit.ts';
+import { answerText } from '../../shared/fetch/answer-text.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { holdCredits } from '../../shared/fetch/hold.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { jobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
-import { settle } from '../../shared/fetch/settle.ts';
+import { type Settled, settle } from '../../shared/fetch/settle.ts';
 import { keepResult } from '../../shared/fetch/stored-results.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
+import type { AnswerToKeep } from '../../shared/store/credits/credits.ts';
 import { countCall } from '../admission/count-call.ts';
 import { refuseTooLate } from '../admission/overload.ts';
 import type { Call, Reply } from '../call.ts';
 import { answerUnsent } from './answer-unsent.ts';
-import { answerToKeep, presentFetch } from './present-fetch.ts';
 
 /** A call of POST /v1/fetch, or of the tool that does the same. */
 type FetchCall = Call<object, object, FetchRequest>;
@@ -86,4 +88,27 @@ function leaseOf({ operation, caller, times, body }: FetchOrder, asked: Admitted
     const { registrable: site, siteConcurrency } = asked.found;
     const share = siteConcurrency === null ? {} : { share: siteConcurrency };
     return { ...lease, site, ...share };
+}
+
+function presentFetch(order: FetchOrder, admitted: Admitted, settled: Settled & { ok: true }): Reply<FetchAnswer> {
+    if (settled.kept !== undefined) return { text: settled.kept, isKept: true };
+    const { head, tail } = answerText(order, admitted, settled);
+    return { text: `${head}${settled.available}${tail}`, isKept: false };
+}
+
+/**
+ * Returns a function that encrypts the answer. It runs before the SQL statement that charges the account and stores the answer. Undefined
+ * for a call without an Idempotency-Key.
+ */
+function answerToKeep(
+    { app: { idempotency }, keyed }: Pick<Call<unknown, unknown, unknown>, 'app' | 'keyed'>,
+    order: FetchOrder,
+    admitted: Admitted,
+    outcome: FetchOutcome,
+): ((charged: number) => Promise<AnswerToKeep>) | undefined {
+    if (keyed === undefined || !outcome.ok) return undefined;
+    return async (charged) => {
+        const { head, tail } = answerText(order, admitted, { outcome, charged, durationMs: performance.now() - order.times.began });
+        return { call: keyed, head, tail, sealed: await idempotency.seal({ headers: {}, head, tail }) };
+    };
 }

@@ -1,22 +1,25 @@
 import type { EndpointsQuery, FindMeta, FoundEndpoint } from '../../shared/contracts/endpoints.ts';
+import { FINDS } from '../../shared/domain/accounts/plans.ts';
 import { defined } from '../../shared/domain/defined.ts';
 import { wordsOf } from '../../shared/domain/find/candidates.ts';
+import { fieldsWith } from '../../shared/domain/find/endpoint-words.ts';
 import { pageOf } from '../../shared/domain/find/order.ts';
 import { memorableTaskWords, type Search } from '../../shared/domain/find/weigh.ts';
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
+import { normaliseSite, registrableDomain } from '../../shared/domain/site/site-name.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
+import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { FindFilters } from '../../shared/store/registry/find-endpoints.ts';
-import { endpointRows } from '../../shared/store/registry/list-endpoints.ts';
+import { type EndpointRow, endpointRows } from '../../shared/store/registry/list-endpoints.ts';
 import { withoutRefused } from '../../shared/store/registry/refused-endpoints.ts';
 import { PlaceGone } from '../../shared/store/registry/search.ts';
+import { limitIdentity } from '../admission/client-address.ts';
 import { type Page, readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
-import { countFind } from './count-find.ts';
 import { meaningOf } from './embed-task.ts';
-import { presentFound } from './present-endpoint.ts';
-import { suggestRequest } from './suggest-request.ts';
 
 type FindCall = Call<object, EndpointsQuery, undefined>;
 
@@ -94,4 +97,91 @@ function metaOf({ app, caller, query }: FindCall, total: number, search?: Search
     }
     const suggestion = total === 0 && query.task !== undefined ? suggestRequest(query.task, query) : undefined;
     return defined({ session_id: caller === undefined ? undefined : sessionId, suggestion });
+}
+
+/**
+ * Counts a search in the `find` window of its account, or of its address without a key. If the counters are unreachable, the search is
+ * not counted.
+ * @throws Refusal RATE_LIMITED
+ */
+async function countFind({ app, caller, clientAddress }: Call<unknown, unknown, unknown>): Promise<void> {
+    const identity = `find:${caller === undefined ? `ip:${limitIdentity(clientAddress)}` : `account:${caller.accountId}`}`;
+    const verdict = await app.limits.take({ identity, windows: [FINDS] }).catch(() => undefined);
+    if (verdict === undefined || verdict.ok) return;
+    app.metrics.rateLimited.inc({ plan: caller?.plan ?? 'anonymous', window: 'find' });
+    const message = `The window find is full: ${FINDS.limit} questions a minute ${caller === undefined ? 'from one address' : 'of one account'}.`;
+    throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
+}
+
+/** The shortest task that a schema request accepts, in characters. */
+const MIN = 20;
+const PADDING = 'An endpoint for this task: ';
+
+/**
+ * Suggests a body for POST /v1/schema-requests for a task without matches; `missing` names the fields that the caller must add.
+ * Undefined if the task contains something that looks like a secret.
+ */
+function suggestRequest(task: string, query: EndpointsQuery): FindMeta['suggestion'] {
+    if (findSecrets(task) !== undefined) return undefined;
+    const written = normaliseNewlines(task).trim();
+    const domain = query.site === undefined ? domainIn(written) : readSite(query.site, '/site').site;
+    const request = {
+        ...(domain === undefined ? {} : { domain }),
+        task: [...written].length < MIN ? `${PADDING}${written}` : written,
+        ...(query.category === undefined ? {} : { intent_category: query.category }),
+        ...(query.effect === undefined ? {} : { read_or_write: query.effect }),
+    };
+    return domain === undefined ? { request, missing: ['domain'] } : { request };
+}
+
+/** The domain from the first word that is a domain name or a URL. */
+function domainIn(task: string): string | undefined {
+    for (const word of task.split(/[\s,;()<>"']+/)) {
+        const host = /^https?:\/\//i.test(word) ? URL.parse(word)?.hostname : word.replace(/[.:?!]+$/, '');
+        if (host === undefined || !LIKE_A_DOMAIN.test(host)) continue;
+        const name = normaliseSite(host);
+        if (name.ok && registrableDomain(name.site) !== undefined) return name.site;
+    }
+    return undefined;
+}
+
+const LIKE_A_DOMAIN = /^(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}$/u;
+
+/** The searched task, and how well an endpoint fits it. */
+interface Fit {
+    /** The significant words of the task. */
+    words: readonly string[];
+    score: number;
+}
+
+/** An endpoint as GET /v1/endpoints returns it. @param fit undefined without a task */
+function presentFound(row: EndpointRow, fit: Fit | undefined): FoundEndpoint {
+    const { site, name: endpoint, entry, effect } = row;
+    const { title, description, required, optional, fields, hosted, unit, maxResults, example } = entry;
+    return {
+        site,
+        title,
+        endpoint,
+        kind: row.kind,
+        effect,
+        description,
+        required,
+        optional,
+        returns: { fields },
+        credits: row.siteCredits,
+        billing_unit: unit,
+        max_results: unit === 'result' ? maxResults : null,
+        verified: row.verifiedAt !== null,
+        verified_at: row.verifiedAt?.toISOString() ?? null,
+        claim: row.claim,
+        health: { success_rate_7d: row.successRate, p95_ms: row.p95Ms },
+        needs_connection: entry.needsConnection ?? false,
+        hosted,
+        score: fit === undefined ? null : Math.round(fit.score * 1000) / 1000,
+        matched: fit === undefined ? [] : fieldsWith(fit.words, row.search),
+        fetch:
+            hosted && example !== null
+                ? { site, endpoint, params: example, ...(effect === 'write' ? { dry_run: true as const } : {}) }
+                : null,
+    };
 }

@@ -3,11 +3,14 @@ import type { Card, SiteParams } from '../../shared/contracts/schemas.ts';
 import { readSearch } from '../../shared/domain/search/search-text.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import type { Json } from '../../shared/domain/types.ts';
+import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
 import { type ListPage, type ListQuery, PlaceGone } from '../../shared/store/registry/search.ts';
+import * as usage from '../../shared/store/usage/traffic.ts';
 import { readPage } from '../answers/paging.ts';
+import { presentHealth } from '../answers/present-health.ts';
 import type { Call, Reply } from '../call.ts';
-import { findCards } from './present-card.ts';
 
 /** GET /v1/schemas: finds the sites of one page, then reads their cards. */
 export async function listSchemas(call: Call<object, SchemasQuery, undefined>): Promise<Reply<Card[]>> {
@@ -64,4 +67,40 @@ export async function readCard({ app, params }: Call<SiteParams, unknown, unknow
     const [card] = await findCards(app.browse, [site]);
     if (card === undefined) throw siteNotFound(site);
     return card;
+}
+
+/** The cards of these sites, in the same order, with facts from their traffic. Sites without a usable version are left out. */
+async function findCards(db: Db, sites: readonly string[]): Promise<Card[]> {
+    const [cards, traffic] = await Promise.all([schemas.cards(db, sites), usage.siteTraffic(db, sites)]);
+    const trafficBySite = new Map(sites.map((site, place) => [site, traffic[place]]));
+    return cards.map((card) => presentCard(card, trafficBySite.get(card.site)));
+}
+
+/** A card as the API presents it, without URLs and headers. */
+function presentCard(card: schemas.CardRow, traffic: usage.SiteTraffic | undefined): Card {
+    return {
+        site: card.site,
+        title: card.title,
+        description: card.description,
+        intent_category: card.intentCategory,
+        verified: card.verifiedAt !== null,
+        verified_at: card.verifiedAt?.toISOString() ?? null,
+        version: card.version,
+        version_hash: card.versionHash,
+        published_at: card.publishedAt.toISOString(),
+        endpoints: card.endpoints.map(({ name, kind, method, description, hosted }) => ({
+            name,
+            kind,
+            method,
+            description,
+            hosted,
+            credits: card.siteCredits,
+        })),
+        maintainer: card.maintainer,
+        maintainer_id: card.maintainerId,
+        claim: card.claim,
+        hosts: card.hosts,
+        fetches_7d: traffic?.fetches7d ?? 0,
+        health: presentHealth(traffic?.health),
+    };
 }

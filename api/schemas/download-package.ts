@@ -1,11 +1,16 @@
+import { createHash, subtle } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip as gzipCallback } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
 import type { PackageQuery, SiteParams } from '../../shared/contracts/schemas.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
+import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { perApp } from '../admission/per-app.ts';
-import type { AnswerWithETag } from '../answers/etag.ts';
+import type { AnswerWithETag, Bytes } from '../answers/etag.ts';
 import type { Call } from '../call.ts';
-import { createPackageFiles } from './package-files.ts';
+import { workOnPackage } from '../packages/work.ts';
 
 /** GET /v1/schemas/{site}/package: the published package with its version, or an export in another `format`. */
 export async function downloadPackage({ app, params, query }: Call<SiteParams, PackageQuery, unknown>): Promise<AnswerWithETag> {
@@ -24,4 +29,105 @@ const filesOf = perApp(({ browse, publicUrl }) => createPackageFiles(browse, pub
 /** Reads a version number or hash. A hash has 64 digits, a number at most nine. */
 function readVersion(text: string): number | string {
     return text.length === 64 ? text : Number(text);
+}
+
+type PackageFormat = NonNullable<PackageQuery['format']>;
+
+interface PackageFiles {
+    /** Finds the file of a version that may be read. If the caller's copy is current, the file is not read. */
+    find(version: schemas.VersionRef, format: PackageFormat): Promise<AnswerWithETag>;
+}
+
+/** Files of packages up to this many characters are built for each request. Larger ones are cached. */
+const LIGHT = 64 * 1024;
+/** Maximum number of bytes of cached files. Four of the largest fit, each also gzipped. */
+const KEPT_BYTES = 20 * 1024 * 1024;
+
+const gzip = promisify(gzipCallback);
+
+type Made = Bytes & { tag: string };
+
+/**
+ * Builds and caches the files of packages, per process. A package has up to 4 MiB, so concurrent requests for the same file share one read
+ * and one gzip.
+ * @param base returns the URL of this server, which exported collections of requests contain
+ */
+function createPackageFiles(db: Db, base: () => string): PackageFiles {
+    const kept = new LRUCache<string, Made>({ maxSize: KEPT_BYTES, sizeCalculation: bytesOf });
+    const underWay = new Map<string, Promise<Made>>();
+
+    function read(version: schemas.VersionRef, format: PackageFormat): Made | Promise<Made> {
+        const key = `${version.versionId} ${format}`;
+        const known = kept.get(key) ?? underWay.get(key);
+        if (known !== undefined) return known;
+        const making = make(version, format).finally(() => underWay.delete(key));
+        underWay.set(key, making);
+        return making;
+    }
+
+    async function make(version: schemas.VersionRef, format: PackageFormat): Promise<Made> {
+        const light = await schemas.readPackageText(db, version.versionId, { maxCharacters: LIGHT });
+        if (light === undefined) return makeHeavy(version, format);
+        const plain = await makeText(version, format, light, base());
+        return { plain, tag: tagOf(version, format, plain) };
+    }
+
+    async function makeHeavy(version: schemas.VersionRef, format: PackageFormat): Promise<Made> {
+        const text = await schemas.readPackageText(db, version.versionId);
+        if (text === undefined) throw new Refusal('VERSION_NOT_FOUND');
+        const plain = Buffer.from(await makeText(version, format, text, base()));
+        const [gzipped, tag] = await Promise.all([gzip(plain), tagOfLarge(version, format, plain)]);
+        const made = { plain, gzipped, tag };
+        kept.set(`${version.versionId} ${format}`, made);
+        return made;
+    }
+
+    return {
+        async find(version, format) {
+            if (format === 'routebook') return { tag: revisionOf(version), read: async () => read(version, format) };
+            const made = await read(version, format);
+            return { tag: made.tag, read: async () => made };
+        },
+    };
+}
+
+/** Builds the whole answer. Exports are built in a thread, in the queue of their version. */
+async function makeText(version: schemas.VersionRef, format: PackageFormat, text: string, base: string): Promise<string> {
+    const { versionId, versionHash, publishedAt } = version;
+    // Stored packages are spliced into the answer without parsing.
+    if (format === 'routebook') {
+        const published = JSON.stringify({ version: version.version, version_hash: versionHash, published_at: publishedAt.toISOString() });
+        return `{"success":true,"data":${text.slice(0, text.lastIndexOf('}'))},${published.slice(1)}}`;
+    }
+    if (format === 'tools') return (await workOnPackage('tools', String(versionId), { text })).answer;
+    if (format === 'postman' || format === 'bruno') {
+        return (await workOnPackage(format, String(versionId), { text, about: { versionHash, base } })).answer;
+    }
+    if (format === 'typescript' || format === 'python') return (await workOnPackage(format, String(versionId), { text, version })).answer;
+    return (await workOnPackage('openapi', String(versionId), { text, version })).answer;
+}
+
+/** The ETag of a file. The tag of an export is the hash of its bytes, since the code that builds it may change. */
+function tagOf(version: schemas.VersionRef, format: PackageFormat, plain: string | Buffer): string {
+    return format === 'routebook' ? revisionOf(version) : sha256(plain);
+}
+
+/** The same for a large file. It is hashed outside of the event loop. */
+async function tagOfLarge(version: schemas.VersionRef, format: PackageFormat, plain: Buffer<ArrayBuffer>): Promise<string> {
+    return format === 'routebook' ? revisionOf(version) : Buffer.from(await subtle.digest('SHA-256', plain)).toString('hex');
+}
+
+/**
+ * The ETag of a package. A version is immutable, so its id and metadata identify the bytes. Increase the number when the format changes.
+ */
+function revisionOf({ versionId, version, versionHash, publishedAt }: schemas.VersionRef): string {
+    return sha256(`package 1 ${versionId} ${version} ${versionHash} ${publishedAt.toISOString()}`);
+}
+
+function sha256(bytes: string | Buffer): string {
+    return createHash('sha256').update(bytes).digest('hex');
+}
+
+function bytesOf({ plain, gzipped }: Bytes): number {
+    return plain.length + (gzipped?.length ?? 0);
 }

@@ -4,12 +4,12 @@ import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
+import type { HistoryRow } from '../../shared/store/registry/schemas.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
-import { presentVersion } from './present-version.ts';
 
 /** POST …/yank and DELETE …/yank: for maintainers of the domain. Takes effect with the next call in every process. */
 export async function yankVersion(call: Call<VersionParams, unknown, YankOrder | undefined>): Promise<Reply<VersionEntry>> {
@@ -44,5 +44,19 @@ export async function listVersions(call: Call<SiteParams, PageQuery, undefined>)
     return {
         answer: versions.map(presentVersion),
         pagination: await page.end(lowest > 1 ? lowest : undefined, total),
+    };
+}
+
+function presentVersion(version: HistoryRow): VersionEntry {
+    const { added, removed, changed, hosts_added } = version.changes;
+    return {
+        version: version.version,
+        version_hash: version.versionHash,
+        published_at: version.publishedAt.toISOString(),
+        published_by: version.publishedBy,
+        verified: version.verifiedAt !== null,
+        yanked: version.yankedAt !== null,
+        change: version.change,
+        changes: { added, removed, changed, hosts_added },
     };
 }

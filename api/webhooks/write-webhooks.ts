@@ -1,12 +1,15 @@
+import type { App } from '../../shared/app.ts';
 import type { WebhookEntry, WebhookOrder, WebhookParams } from '../../shared/contracts/webhooks.ts';
 import { MAX_WEBHOOKS } from '../../shared/domain/events/webhook-bounds.ts';
+import { type Receiver, readReceiver } from '../../shared/domain/events/webhook-url.ts';
+import { siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
+import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { changeWebhook, createWebhook } from '../../shared/store/events/webhooks.ts';
+import { changeWebhook, createWebhook, isReceiverBlocked } from '../../shared/store/events/webhooks.ts';
 import { planLimit } from '../answers/plan-limit.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
-import { checkReceiver } from './check-receiver.ts';
 import { presentWebhook } from './present-webhook.ts';
 import { nameOf, webhookNotFound } from './webhooks.ts';
 
@@ -35,4 +38,18 @@ export async function changeOne(call: Call<WebhookParams, object, Partial<Webhoo
     const webhook = await retryRolledBack(() => changeWebhook(app.db, nameOf(call), change, byCall(call)));
     if (webhook === undefined) throw webhookNotFound();
     return { answer: presentWebhook(webhook) };
+}
+
+/**
+ * Validates the URL of a webhook. The egress guard checks its address at each connection.
+ * @throws Refusal VALIDATION_ERROR, SITE_BLOCKED
+ */
+async function checkReceiver(app: App, url: string): Promise<Receiver> {
+    const read = readReceiver(url, { allow: app.config.egressAllow, publicUrl: app.publicUrl() });
+    if (!read.ok) {
+        const message = `url ${read.message}.`;
+        throw new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '/url', code: 'INVALID_VALUE', message }] });
+    }
+    if (await isReceiverBlocked(app.db, read.receiver)) throw siteBlocked();
+    return read.receiver;
 }

@@ -1,11 +1,12 @@
+import { autocomplete, intro, isCancel, outro, text } from '@clack/prompts';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
+import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
+import type { Kind, Method } from '../../shared/domain/types.ts';
 import { CommandFault, detailLines, wrongUsage } from '../failures.ts';
-import type { Done, Session } from '../session.ts';
-import type { InitOptions } from './ask-for-draft.ts';
-import { askForDraft } from './ask-for-draft.ts';
-import { type DraftOrder, draftPackage, endpointNameOf, siteOf } from './draft-package.ts';
-import { draftFile, textOf, writeDraft } from './write-draft.ts';
+import { cancelled, type Done, type Session } from '../session.ts';
+import { type DraftOrder, draftPackage, endpointNameOf, placeholdersOf, siteOf } from './draft-package.ts';
+import { type DraftPlace, draftFile, textOf, writeDraft } from './write-draft.ts';
 
 /** `routebook init`: writes a first draft from flags or questions. The draft passes the rules. */
 export async function initPackage({ terminal, settings, note }: Session, options: InitOptions): Promise<Done> {
@@ -51,4 +52,57 @@ function readExamples(pairs: readonly string[] = []): Record<string, string> {
         return [pair.slice(0, at), pair.slice(at + 1)];
     });
     return Object.fromEntries(read);
+}
+
+/** Asks for every value that no flag gives. Questions go to stderr, so that stdout has only the result. */
+async function askForDraft(options: InitOptions, orderOf: (options: InitOptions) => DraftOrder): Promise<DraftOrder> {
+    const output = process.stderr;
+    intro('A draft of a schema', { output });
+    const url =
+        options.url ??
+        requireAnswer(
+            await text({
+                output,
+                message: 'URL of a page or an API of the site; {braces} mark the variable parts',
+                placeholder: 'https://shop.example/products/{id}',
+                validate: (value) => (siteOf(value ?? '') === undefined ? 'Enter a complete URL that begins with https://' : undefined),
+            }),
+        );
+    const category = options.category ?? (await askForCategory(output));
+    const guess = orderOf({ ...options, url, category });
+    const title = options.title ?? requireAnswer(await text({ output, message: 'Title of the site', initialValue: guess.title }));
+    const name = options.name ?? requireAnswer(await text({ output, message: 'Name of the endpoint', initialValue: guess.name }));
+    const examples = { ...guess.examples };
+    for (const placeholder of placeholdersOf(url)) {
+        if (examples[placeholder] !== undefined) continue;
+        const value = requireAnswer(
+            await text({ output, message: `A value of ${placeholder} that works (empty: none)`, defaultValue: '' }),
+        );
+        if (value !== '') examples[placeholder] = value;
+    }
+    outro('You can change every answer in the file.', { output });
+    return { ...guess, title, name, examples };
+}
+
+async function askForCategory(output: NodeJS.WriteStream): Promise<string> {
+    const options = CATEGORIES.flatMap(({ children }) => children.map(({ path }) => ({ value: path, label: path })));
+    return requireAnswer(await autocomplete({ output, message: 'Category (type to search)', options, maxItems: 8 }));
+}
+
+function requireAnswer<Value>(answer: Value): Exclude<Value, symbol> {
+    if (isCancel(answer)) throw cancelled();
+    return answer as Exclude<Value, symbol>;
+}
+
+/** The flags of `routebook init`. */
+interface InitOptions extends DraftPlace {
+    url?: string;
+    site?: string;
+    title?: string;
+    description?: string;
+    category?: string;
+    name?: string;
+    method?: Method;
+    kind?: Kind;
+    example?: readonly string[];
 }

@@ -1,7 +1,6 @@
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { openDeadline } from './deadline.ts';
 import { type Failure, failureOf, RoutebookError } from './errors.ts';
-import { readBody } from './read-body.ts';
 
 export interface RoutebookOptions {
     /** URL of the Routebook server, such as `http://localhost:8080`. */
@@ -190,4 +189,28 @@ function waitBefore(retry: number, retryAfter: number | undefined): number {
     if (retryAfter !== undefined) return retryAfter * 1000 * (1 + Math.random() / 5);
     const longest = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** Math.max(0, retry - 1));
     return longest * (0.5 + Math.random() / 2);
+}
+
+/**
+ * Reads a body as text. Returns undefined for one with more than `maxBytes` bytes after decompression, and closes its connection: a server
+ * that does not stop would fill the memory.
+ */
+async function readBody(response: Response, maxBytes: number): Promise<string | undefined> {
+    if (response.body === null) return '';
+    // Some implementations of fetch, passed by the caller, have no stream.
+    if (typeof response.body?.getReader !== 'function') return response.text();
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
+    let text = '';
+    for (let bytes = 0; ; ) {
+        const { done, value } = await reader.read();
+        if (done) return text + decoder.decode();
+        bytes += value.byteLength;
+        if (bytes > maxBytes) {
+            // It may have failed meanwhile, which changes nothing.
+            reader.cancel().catch(() => undefined);
+            return undefined;
+        }
+        text += decoder.decode(value, { stream: true });
+    }
 }
