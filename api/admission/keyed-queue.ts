@@ -44,7 +44,7 @@ export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: Ke
     const running = new Set<string>();
     // A map keeps insertion order.
     const waiting = new Map<Turn, () => void>();
-    let works = 0;
+    let runningCount = 0;
 
     async function wait(turn: Turn): Promise<void> {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -79,7 +79,7 @@ export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: Ke
 
     /** Work that waits for one of its keys also blocks its other keys. Otherwise later work could overtake it forever. */
     function startNext(): void {
-        if (works >= atOnce) return;
+        if (runningCount >= atOnce) return;
         const claimed = new Set(running);
         for (const turn of inOrder(waiting.keys())) {
             const isFree = turn.keys.every((key) => !claimed.has(key));
@@ -88,10 +88,10 @@ export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: Ke
             const start = waiting.get(turn);
             waiting.delete(turn);
             room.taken -= 1;
-            works += 1;
+            runningCount += 1;
             for (const key of turn.keys) running.add(key);
             start?.();
-            if (works >= atOnce) return;
+            if (runningCount >= atOnce) return;
         }
     }
 
@@ -103,7 +103,7 @@ export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: Ke
             try {
                 return await work();
             } finally {
-                works -= 1;
+                runningCount -= 1;
                 for (const key of turn.keys) running.delete(key);
                 startNext();
             }

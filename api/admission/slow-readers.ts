@@ -61,8 +61,8 @@ export const slowReaders: AppPlugin = {
 /**
  * Closes the connections of clients that do not read their answers, because these answers stay in memory. Node closes a connection without
  * traffic after its timeout, and resets the timeout after the last answer. If unread answers exceed the total budget, connections of the
- * client with the most unread bytes are closed, first those that sent nothing since the last look, and of them the oldest. Of an answer
- * in one piece nothing counts as sent before all of it is.
+ * client with the most unread bytes are closed, first those that sent nothing since the last look, and of them the oldest. An answer in
+ * one piece counts as unsent until all of it is sent.
  */
 export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds: SlowReaderBounds): void {
     const { stallMs, budgetBytes = BUDGET_BYTES, everyMs = EVERY_MS, proxies = 0 } = bounds;

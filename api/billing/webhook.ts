@@ -15,21 +15,19 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 const MAX_BYTES = 512 * 1024;
 /** The longest age of a signature. An older one may be a replay. */
 const TOLERANCE_SECONDS = 300;
-const KEEP_MS = 60_000;
+const RECONCILE_MS = 60_000;
 
 /** Handles Stripe's events, and reconciles once a minute. Without STRIPE_SECRET_KEY the path does not exist. */
 export const stripeWebhook: AppPlugin = {
     name: 'stripe-webhook',
     register(server, { app }) {
-        keepEveryMinute(server, app);
+        reconcileEveryMinute(server, app);
         const billing = billingOf(app);
         if (billing === undefined) return;
         server.route({
             method: 'POST',
             path: '/webhooks/stripe',
-            options: {
-                app: { isOpen: false },
-            },
+            options: { app: { isOpen: false } },
             handler: async (request, h) => {
                 // The signature covers the exact bytes.
                 const bytes = await readBytes(request, MAX_BYTES);
@@ -41,21 +39,18 @@ export const stripeWebhook: AppPlugin = {
     },
 };
 
-/**
- * @throws Refusal VALIDATION_ERROR if the signature is wrong or too old
- */
+/** @throws Refusal VALIDATION_ERROR if the signature is wrong or too old */
 async function signedEvent({ settings, clock }: Billing, bytes: Buffer, signature: string | string[] | undefined): Promise<Stripe.Event> {
     const stripe = await clientFor(settings);
     try {
-        const { webhookSecret } = settings;
-        return stripe.webhooks.constructEvent(bytes, String(signature), webhookSecret, TOLERANCE_SECONDS, undefined, clock.now());
+        return stripe.webhooks.constructEvent(bytes, String(signature), settings.webhookSecret, TOLERANCE_SECONDS, undefined, clock.now());
     } catch (cause) {
         throw new Refusal('VALIDATION_ERROR', 'The Stripe-Signature header does not fit this body.', {}, { cause });
     }
 }
 
 /** Reconciles subscriptions every minute in every process; the store gives each subscription to one process. */
-function keepEveryMinute(server: Server, app: App): void {
+function reconcileEveryMinute(server: Server, app: App): void {
     let running: Promise<void> = Promise.resolve();
     const timer = setInterval(() => {
         running = running.then(() =>
@@ -63,7 +58,7 @@ function keepEveryMinute(server: Server, app: App): void {
                 app.log.warn({ part: 'billing', err: error }, 'subscriptions could not be looked at; it is tried again in a minute');
             }),
         );
-    }, KEEP_MS);
+    }, RECONCILE_MS);
     timer.unref();
     server.ext('onPreStop', async () => {
         clearInterval(timer);
@@ -74,14 +69,12 @@ function keepEveryMinute(server: Server, app: App): void {
 /** Handles an event by the id of its object, or of the charge that it names. Everything else is read from Stripe. */
 type Handler = (billing: Billing, id: string) => Promise<void>;
 
-const readAgain: Handler = settleSubscription;
-
-const readOfInvoice: Handler = async (billing, invoiceId) => {
+const settleOfInvoice: Handler = async (billing, invoiceId) => {
     const invoice = await readInvoice(billing, invoiceId);
     if (invoice?.subscriptionId !== undefined) await settleSubscription(billing, invoice.subscriptionId);
 };
 
-const readOfCheckout: Handler = async (billing, sessionId) => {
+const settleOfCheckout: Handler = async (billing, sessionId) => {
     const subscriptionId = await readCheckout(billing, sessionId);
     if (subscriptionId !== undefined) await settleSubscription(billing, subscriptionId);
 };
@@ -92,21 +85,21 @@ const readOfCheckout: Handler = async (billing, sessionId) => {
  */
 const HANDLERS: ReadonlyMap<string, Handler> = new Map<Stripe.Event['type'], Handler>([
     ['invoice.paid', takeInvoice],
-    ['invoice.payment_failed', readOfInvoice],
-    ['invoice.payment_action_required', readOfInvoice],
-    ['invoice.voided', readOfInvoice],
-    ['invoice.marked_uncollectible', readOfInvoice],
-    ['checkout.session.completed', readOfCheckout],
-    ['checkout.session.async_payment_succeeded', readOfCheckout],
-    ['checkout.session.async_payment_failed', readOfCheckout],
-    ['checkout.session.expired', readOfCheckout],
-    ['customer.subscription.created', readAgain],
-    ['customer.subscription.updated', readAgain],
-    ['customer.subscription.deleted', readAgain],
-    ['customer.subscription.paused', readAgain],
-    ['customer.subscription.resumed', readAgain],
-    ['customer.subscription.pending_update_applied', readAgain],
-    ['customer.subscription.pending_update_expired', readAgain],
+    ['invoice.payment_failed', settleOfInvoice],
+    ['invoice.payment_action_required', settleOfInvoice],
+    ['invoice.voided', settleOfInvoice],
+    ['invoice.marked_uncollectible', settleOfInvoice],
+    ['checkout.session.completed', settleOfCheckout],
+    ['checkout.session.async_payment_succeeded', settleOfCheckout],
+    ['checkout.session.async_payment_failed', settleOfCheckout],
+    ['checkout.session.expired', settleOfCheckout],
+    ['customer.subscription.created', settleSubscription],
+    ['customer.subscription.updated', settleSubscription],
+    ['customer.subscription.deleted', settleSubscription],
+    ['customer.subscription.paused', settleSubscription],
+    ['customer.subscription.resumed', settleSubscription],
+    ['customer.subscription.pending_update_applied', settleSubscription],
+    ['customer.subscription.pending_update_expired', settleSubscription],
     ['charge.refunded', handleRefund],
     ['charge.dispute.created', handleRefund],
     ['charge.dispute.funds_withdrawn', handleRefund],

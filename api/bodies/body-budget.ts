@@ -143,7 +143,7 @@ function findLargestGroup(entries: readonly Entry[], by: 'network' | 'owner'): r
     return largest;
 }
 
-const room = createBodyBudget();
+const budget = createBodyBudget();
 
 const NO_ROOM = 'So many large bodies are on their way to this process that there is no room for this one; send it again in a moment.';
 
@@ -167,7 +167,7 @@ export function reserveBody(request: Request, { maxBytes, isCall = false }: Body
     const isFree = (caller?.plan ?? signedIn?.current?.plan ?? 'free') === 'free';
     const waiting = new AbortController();
     let isWhole = false;
-    const { came, whole, runs, leave } = room.enter({ network: networkOf(clientAddress), owner, isFree }, () => {
+    const { came, whole, runs, leave } = budget.enter({ network: networkOf(clientAddress), owner, isFree }, () => {
         if (isWhole) waiting.abort(new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1 }));
         else giveUp(new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1, headers: { connection: 'close' } }));
     });

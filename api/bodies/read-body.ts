@@ -32,14 +32,14 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
     if (declared > maxBytes) await refuseTooLarge(request, declared, maxBytes);
     return new Promise((resolve, reject) => {
         const body = createBody(Number(source.headers['content-length'] ?? maxBytes));
-        let place: ReturnType<typeof reserveBody> | undefined;
+        let reservation: ReturnType<typeof reserveBody> | undefined;
         let isOver = false;
         const refuse = (refusal: Refusal) => {
             if (isOver) return;
             isOver = true;
             reject(refusal);
             body.drop();
-            place?.leave();
+            reservation?.leave();
         };
         // Node discards the rest once the answer is sent.
         const refuseUnread = (refusal: Refusal) => {
@@ -55,14 +55,14 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
             body.add(chunk);
             // An internal call repeats the body of a form, which is already counted.
             if (bytes <= FIRST_BYTES || request.app.gone !== undefined) return;
-            if (place === undefined) {
-                place = reserveBody(request, { maxBytes, ...use }, refuseUnread);
-                place.came(bytes);
-            } else place.came(chunk.length);
+            if (reservation === undefined) {
+                reservation = reserveBody(request, { maxBytes, ...use }, refuseUnread);
+                reservation.came(bytes);
+            } else reservation.came(chunk.length);
         });
         source.once('end', () => {
             if (isOver) return;
-            const full = place?.whole(bytes);
+            const full = reservation?.whole(bytes);
             if (full !== undefined) return refuse(full);
             isOver = true;
             resolve(body.take());

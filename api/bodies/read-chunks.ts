@@ -32,10 +32,10 @@ const UNCOUNTED = 16 * 1024;
 export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: ArrivalLimits): Chunks {
     const { req: source } = request.raw;
     const state: { full?: Refusal; wake?: () => void } = {};
-    let place: ReturnType<typeof reserveBody> | undefined;
+    let reservation: ReturnType<typeof reserveBody> | undefined;
     let kept = 0;
 
-    function reserve(): NonNullable<typeof place> {
+    function reserve(): NonNullable<typeof reservation> {
         const reserved = reserveBody(request, { maxBytes }, (refusal) => {
             state.full = refusal;
             state.wake?.();
@@ -71,7 +71,7 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
             if (source.destroyed) throw new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.');
             await waitForBytes(source, Math.min(pauseMs, until - performance.now()), state);
         }
-        place?.whole(kept);
+        reservation?.whole(kept);
     }
 
     return {
@@ -79,9 +79,9 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
         keep(bytes) {
             kept += bytes;
             if (kept <= UNCOUNTED) return;
-            if (place !== undefined) return place.came(bytes);
-            place = reserve();
-            place.came(kept);
+            if (reservation !== undefined) return reservation.came(bytes);
+            reservation = reserve();
+            reservation.came(kept);
         },
     };
 }
