@@ -1,5 +1,6 @@
 import type { App } from '../../shared/app.ts';
-import type { OAuthClientDeleted, OAuthClientEntry, OAuthClientOrder, SiteParams } from '../../shared/contracts/oauth.ts';
+import type { OAuthClientDeleted, OAuthClientEntry, OAuthClientOrder } from '../../shared/contracts/oauth.ts';
+import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import { originsOf } from '../../shared/domain/connections/oauth-clients.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';

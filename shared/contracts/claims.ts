@@ -34,7 +34,7 @@ export interface ClaimChecked {
 
 export type ClaimDeleted = v.Deleted<'claim_id'>;
 
-const domainParams = () => Joi.object<DomainParams, true>({ domain: v.siteInput().required() });
+export const domainParams = () => Joi.object<DomainParams, true>({ domain: v.siteInput().required() });
 const claimParams = () =>
     Joi.object<ClaimParams, true>({ domain: v.siteInput().required(), claim_id: Joi.string().required().description('clm_…') });
 

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
-import type { SiteParams } from './schemas.ts';
+import { siteParams } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
 export interface MaintainerEntry {
@@ -38,7 +38,7 @@ export const getMaintainers = contract({
     description: 'They maintain every site of the registrable domain. The longest-standing one is first.',
     auth: 'optional',
     scope: 'none',
-    params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
+    params: siteParams(),
     query: v.pageQuery(),
     answer: list(),
     cacheSeconds: 30,

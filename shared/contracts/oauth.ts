@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
+import { siteParams } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
 export interface AuthorizeOrder {
@@ -12,10 +13,6 @@ export interface AuthorizeOrder {
 export interface AuthorizeAnswer {
     authorize_url: string;
     expires_at: string;
-}
-
-export interface SiteParams {
-    site: string;
 }
 
 export interface OAuthClientOrder {
@@ -55,8 +52,6 @@ export const authorizeConnection = contract({
     refusals: ['INVALID_DOMAIN', 'SITE_BLOCKED', 'SITE_NOT_FOUND'],
 });
 
-const params = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
-
 export const putOAuthClient = contract({
     name: 'putOAuthClient',
     route: 'PUT /v1/oauth-clients/{site}',
@@ -66,7 +61,7 @@ export const putOAuthClient = contract({
         'Register callback_url at the site. A public client has no secret. The client is sent only to the token endpoint of the latest version: set it again if a later version names another.',
     scope: 'account',
     managersOnly: true,
-    params: params(),
+    params: siteParams(),
     body: {
         schema: Joi.object<OAuthClientOrder, true>({
             client_id: Joi.string().min(1).max(1024).required(),
@@ -91,7 +86,7 @@ export const deleteOAuthClient = contract({
     description: 'Connections made with it can no longer be renewed.',
     scope: 'account',
     managersOnly: true,
-    params: params(),
+    params: siteParams(),
     answer: { schema: () => v.deleted('site', v.siteName()) },
     refusals: ['NOT_FOUND'],
 });

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
-import type { SiteParams } from './schemas.ts';
+import { siteParams } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
 export interface ReportOrder {
@@ -44,7 +44,7 @@ export const postReport = contract({
     description:
         'Emails the maintainers, who can read the report in the dashboard for 90 days. They do not see who wrote it. 30 reports an hour per account.',
     scope: 'none',
-    params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
+    params: siteParams(),
     body: {
         schema: Joi.object<ReportOrder, true>({
             endpoint: Joi.string().min(1).max(1024).description('An endpoint of the latest version; absent: the report concerns the site'),
@@ -70,7 +70,7 @@ export const getReports = contract({
     summary: 'List reported problems',
     description: 'Only for maintainers. Newest first, of the last 90 days. Authors are not shown.',
     scope: 'maintain',
-    params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
+    params: siteParams(),
     query: v.pageQuery(),
     answer: {
         shape: 'list',

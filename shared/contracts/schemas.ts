@@ -51,7 +51,7 @@ export interface SiteParams {
     site: string;
 }
 
-const siteParams = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
+export const siteParams = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
 
 export const changes = () =>
     Joi.object<Changes, true>({

@@ -1,10 +1,8 @@
 import Joi from 'joi';
 import { MAX_BLOCKED_PATHS, MAX_REQUESTS_PER_MINUTE, PATH_PREFIX, type SitePolicy, timezoneOf } from '../domain/site/site-policy.ts';
-import type { DomainParams } from './claims.ts';
+import { domainParams } from './claims.ts';
 import { contract } from './contract.ts';
-import * as v from './vocabulary.ts';
 
-const domainParams = () => Joi.object<DomainParams, true>({ domain: v.siteInput().required() });
 const timeOfDay = () =>
     Joi.string()
         .pattern(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time of day, such as 09:30')

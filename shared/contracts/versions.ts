@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
-import { type Changes, changes, type SiteParams } from './schemas.ts';
+import { type Changes, changes, siteParams } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
 export interface VersionEntry {
@@ -53,7 +53,7 @@ export const getVersions = contract({
     description: 'Newest first, including yanked versions.',
     auth: 'optional',
     scope: 'none',
-    params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
+    params: siteParams(),
     query: v.pageQuery(),
     answer: { shape: 'list', schema: () => v.listOf(entry()) },
     cacheSeconds: 30,
