@@ -143,6 +143,14 @@ describe('the turn of a job', () => {
         }
         await ending;
         expect(read).to.deep.equal(items.map((_, at) => at + 1));
+        // Each result has two bytes. A page ends with the item that fills it, also if a search has skipped others.
+        const ofBytes = async (after: number, maxBytes: number) =>
+            (await listEnded(db, reader, { batchId, after, limit: 100, maxBytes })).map(({ endNumber }) => endNumber);
+        expect(await ofBytes(0, 1)).to.deep.equal([1]);
+        expect(await ofBytes(1, 5)).to.deep.equal([2, 3, 4]);
+        await db('jobs').where({ batch_id: batchId }).whereBetween('end_number', [3, 150]).update({ end_number: null });
+        expect(await ofBytes(0, 6)).to.deep.equal([1, 2, 151]);
+        expect(await ofBytes(0, 200)).to.deep.equal([1, 2, ...items.slice(150).map((_, at) => at + 151)]);
     });
 
     it('is returned for several items together, each with its own wait, and not for one that was cancelled or claimed again', async () => {

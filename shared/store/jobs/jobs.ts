@@ -134,33 +134,16 @@ export const STREAMED_BYTES = 1024 * 1024;
 
 /**
  * The ended items of a batch after `after`, in the order of their ends; at most `limit`, and fewer if their results are large. Empty only
- * if no item follows.
+ * if no item follows. Searches a range of end numbers, and longer ranges while the page is not full. Without an upper bound, a server sorts
+ * the whole batch for each page: immediately after the end of a batch, it has no statistics that suggest the order of the index.
  */
-export async function listEnded(db: Db, reader: Reader, list: EndedList): Promise<EndedRow[]> {
-    for (let { after } = list; ; ) {
-        const page = withinBytes(await findEnds(db, reader, { ...list, after }), list.maxBytes ?? PAGE_BYTES);
-        const last = page.at(-1);
-        if (last === undefined) return [];
-        const rows = await readEnds(db, page, last.endNumber);
-        if (rows.length > 0) return rows;
-        // All of these items have been retried meanwhile.
-        after = last.endNumber;
-    }
-}
-
-interface FoundEnd {
-    jobId: string;
-    endNumber: number;
-    /** Size of the result in bytes. */
-    bytes: number;
-}
-
-/**
- * Searches a range of end numbers, and longer ranges while the page is not full. Without an upper bound, a server sorts the whole batch for
- * each page: immediately after the end of a batch, it has no statistics that suggest the order of the index.
- */
-async function findEnds(db: Db, reader: Reader, { batchId, status, after, limit }: EndedList): Promise<FoundEnd[]> {
-    const found: FoundEnd[] = [];
+export async function listEnded(
+    db: Db,
+    reader: Reader,
+    { batchId, status, after, limit, maxBytes = PAGE_BYTES }: EndedList,
+): Promise<EndedRow[]> {
+    const found: EndedRow[] = [];
+    let bytes = 0;
     for (let from = after, span = limit; ; from += span, span *= 2) {
         const ends = visible(db, reader)
             .where({ 'j.batch_id': batchId })
@@ -168,46 +151,31 @@ async function findEnds(db: Db, reader: Reader, { batchId, status, after, limit 
             .where('j.end_number', '<=', from + span)
             .orderBy('j.end_number')
             .limit(limit - found.length)
-            .select({ jobId: 'j.job_id', endNumber: 'j.end_number', bytes: db.raw('coalesce(octet_length(j.result), 0)') });
+            .select({ ...ENDED, result: 'j.result', before: db.raw(BYTES_BEFORE) });
         if (status !== undefined) ends.where({ 'j.status': status });
         // A single statement. If the last end were read later, ends that are committed in between would be skipped.
-        const rows: (FoundEnd & { last: number | null })[] = await db
+        const rows: ReadEnd[] = await db
             .from(db('jobs').where({ batch_id: batchId }).max({ last: 'end_number' }).as('l'))
-            .leftJoin(ends.as('e'), db.raw('true'))
+            .leftJoin(ends.as('e'), (on) => void on.onVal('e.before', '<', maxBytes - bytes))
             .orderBy('e.endNumber')
-            .select('l.last', 'e.jobId', 'e.endNumber', 'e.bytes');
-        found.push(...rows.filter(({ jobId }) => jobId !== null));
-        if (found.length >= limit || from + span >= (rows[0]?.last ?? 0)) return found;
+            // Base64 is shorter than the hexadecimal digits of a bytea.
+            .select('l.last', ...Object.keys(ENDED).map((name) => `e.${name}`), { result: db.raw("encode(e.result, 'base64')") });
+        for (const { result: encoded, last: _, ...row } of rows) {
+            if (row.jobId === null) continue;
+            const result = encoded === null ? null : Buffer.from(encoded, 'base64');
+            found.push({ ...row, result, request: null, waitingFor: null, nextAttemptAt: null });
+            bytes += result?.length ?? 0;
+        }
+        if (found.length >= limit || bytes >= maxBytes || from + span >= (rows[0]?.last ?? 0)) return found;
     }
 }
 
-function withinBytes(ends: readonly FoundEnd[], maxBytes: number): FoundEnd[] {
-    let bytes = 0;
-    return ends.filter((end) => {
-        const isWithin = bytes < maxBytes;
-        bytes += end.bytes;
-        return isWithin;
-    });
-}
+const ENDED = { ...ROW, ...columns('j', 'end_number', 'remaining') };
+/** Raw: bytes of the results before this one. Reading a size does not read a large result. */
+const BYTES_BEFORE =
+    'coalesce(sum(octet_length(j.result)) over (order by j.end_number rows between unbounded preceding and 1 preceding), 0)';
 
-async function readEnds(db: Db, ends: readonly FoundEnd[], last: number): Promise<EndedRow[]> {
-    const rows: (Omit<EndedRow, 'endNumber' | 'result'> & { endNumber: number | null; result: string | null })[] = await db('jobs as j')
-        .whereRaw('j.job_id = any(?)', [ends.map(({ jobId }) => jobId)])
-        .orderBy('j.end_number')
-        .select({
-            ...ROW,
-            waitingFor: db.raw('null'),
-            nextAttemptAt: db.raw('null'),
-            ...columns('j', 'end_number', 'remaining'),
-            // Shorter than the hexadecimal digits of a bytea.
-            result: db.raw("encode(j.result, 'base64')"),
-            request: db.raw('null'),
-        });
-    // An item that was retried meanwhile has no end number, or one after the page.
-    return rows.flatMap(({ endNumber, result, ...row }) =>
-        endNumber === null || endNumber > last ? [] : { ...row, endNumber, result: result === null ? null : Buffer.from(result, 'base64') },
-    );
-}
+type ReadEnd = Omit<EndedRow, 'result'> & { result: string | null; last: number | null };
 
 /** Returns the ids of those of the given jobs that have ended or were deleted. */
 export async function endedOf(db: Db, jobIds: readonly string[]): Promise<Set<string>> {
