@@ -50,6 +50,7 @@ function labelsOf($: CheerioAPI): Map<string, string> {
     for (const element of $('label[for]').toArray().slice(0, MAX_FIELDS)) byId.set($(element).attr('for') ?? '', lineOf($(element).text()));
     const labels = new Map<string, string>();
     const legendOf = oncePerBox(legendOfOneName);
+    const nameIn = oncePerBox(nameOfField);
     for (const element of $(FIELDS).toArray().slice(0, MAX_FIELDS)) {
         const field = $(element);
         const name = field.attr('name') ?? '';
@@ -66,7 +67,7 @@ function labelsOf($: CheerioAPI): Map<string, string> {
             byId.get(field.attr('id') ?? '') ?? '',
             own,
             ...HINTS.map((hint) => lineOf(field.attr(hint) ?? '')),
-            ...textsBeside(field, type, legendOf),
+            ...textsBeside(field, type, { legendOf, nameIn }),
         ];
         const label = candidates.find((text) => /\p{L}{2}/u.test(text));
         if (label !== undefined && label.length <= 100) labels.set(name, label.replace(/[\s:*]+$/, ''));
@@ -75,14 +76,18 @@ function labelsOf($: CheerioAPI): Map<string, string> {
 }
 
 /** Texts that name a field by their place: beside it, in the box, cell or term before it, at the head of its row, and above its group. */
-function textsBeside(field: Selection, type: string, legendOf: (group: Selection) => string): string[] {
+function textsBeside(
+    field: Selection,
+    type: string,
+    { legendOf, nameIn }: Record<'legendOf' | 'nameIn', (box: Selection) => string>,
+): string[] {
     const isTicked = type === 'checkbox' || type === 'radio';
     const node = field.get(0);
     const text = (isTicked ? node?.next : node?.prev) ?? undefined;
     const row = field.closest('td').prevAll('td, th');
     return [
         text?.type === 'text' ? lineOf(text.data) : '',
-        boxBefore(field),
+        boxBefore(field, nameIn),
         ...[row.first(), row.filter('th').last(), field.closest('dd').prevAll('dt').first()].map(labelIn),
         legendOf(field.closest('fieldset')),
     ];
@@ -90,15 +95,20 @@ function textsBeside(field: Selection, type: string, legendOf: (group: Selection
 
 const MAX_BOXES = 3;
 
-/** Pages without tables set a label, or a name and a colon, before the box of the field. */
-function boxBefore(field: Selection): string {
+/** Pages without tables set the name of a field before its box. */
+function boxBefore(field: Selection, nameIn: (box: Selection) => string): string {
     let box = field.parent();
     for (let level = 0; level < MAX_BOXES && box.is('div, span, label'); level++, box = box.parent()) {
-        const before = box.prev();
-        const text = before.children().length > 1 ? '' : lineOf(before.text());
-        if (text.endsWith(':') || before.is('label')) return text;
+        const name = nameIn(box.prev());
+        if (name !== '') return name;
     }
     return '';
+}
+
+/** A label, or a small box whose text ends with a colon. */
+function nameOfField(box: Selection): string {
+    const text = box.children().length > 2 ? '' : lineOf(box.text());
+    return text.endsWith(':') || box.is('label') ? text : '';
 }
 
 /** The legend of a group whose fields all have one name. */
