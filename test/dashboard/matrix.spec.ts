@@ -79,7 +79,12 @@ describe('the test of what one tenant may see of another covers everything:', fu
                 .filter(({ method }) => method !== '*')
                 .map(({ method, path }) => `${method} ${path}`);
             const tabled = [...CONTRACTS, ...PAGES].map(({ method, path }) => `${method.toLowerCase()} ${path}`);
-            expect(served.filter((route) => !tabled.includes(route) && !(route in OF_NOBODY))).to.deep.equal([]);
+            // Opened as a page, the address of a form leads to the page around it, and reads nothing.
+            const forms = PAGES.filter(({ method, path }) => method === 'POST' && path.startsWith('/dashboard/')).map(
+                ({ path }) => `get ${path}`,
+            );
+            const known = new Set([...tabled, ...forms, ...Object.keys(OF_NOBODY)]);
+            expect(served.filter((route) => !known.has(route))).to.deep.equal([]);
             expect(tabled.filter((route) => !served.includes(route))).to.deep.equal([]);
         } finally {
             await world.close();
