@@ -47,7 +47,7 @@ export async function countSuccess(trx: Db, app: App, monitor: MonitorRow, dueAt
 }
 
 async function next(trx: Db, app: App, monitor: MonitorRow, dueAt: Date | null): Promise<Date> {
-    // A manual run changes the schedule only if it starts or ends the longer intervals.
+    // A failed run by hand keeps the schedule: its failure counts in the interval after the next scheduled one.
     if (dueAt === null && monitor.failures > 0 && monitor.nextRunAt !== null) return monitor.nextRunAt;
     const caller = await findCallerById(trx, monitor.keyId);
     return nextRunOf(app, monitor, caller?.plan ?? 'free', dueAt);
