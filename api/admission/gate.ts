@@ -63,8 +63,17 @@ function routeOf(server: Server, { method = '', url = '' }: IncomingMessage): Re
     }
 }
 
-/** The path with dot segments resolved, and with the characters decoded that routes are named with, as hapi reads it. */
+/** The path with the characters decoded that routes are named with, then with dot segments resolved, exactly as hapi reads it. */
 function plainPath(url: string): string {
-    const { pathname = '' } = URL.parse(url.startsWith('/') ? `http://localhost${url}` : url) ?? {};
-    return pathname.replaceAll(/%(?:2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F)/gi, (escaped) => decodeURIComponent(escaped));
+    const written = url.startsWith('/') ? url.replace(/[?#].*$/s, '') : (URL.parse(url)?.pathname ?? '');
+    const path = written.replaceAll(/%(?:2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F)/gi, (escaped) => decodeURIComponent(escaped));
+    if (!path.includes('/.')) return path;
+    const segments: string[] = [];
+    for (const segment of path.split('/')) {
+        if (segment === '..') segments.pop();
+        else if (segment !== '.') segments.push(segment);
+    }
+    if (/\/\.\.?$/.test(path)) segments.push('');
+    const resolved = segments.join('/');
+    return resolved.startsWith('/') ? resolved : `/${resolved}`;
 }

@@ -77,12 +77,20 @@ describe('the gate and hapi', () => {
     after(() => server.stop());
 
     const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
-        '/v1/schemas': ['/v1/schemas?q=1', '/v1/schemas#x', '/%76%31/%73chemas', '/x/../v1/schemas', '/x/%2e%2E/v1/schemas'],
+        '/v1/schemas': [
+            '/v1/schemas?q=1',
+            '/v1/schemas#x',
+            '/%76%31/%73chemas',
+            '/x/../v1/schemas',
+            '/x/%2e%2E/v1/schemas',
+            '/..//v1/schemas',
+        ],
         '/v1/schemas/{site}': [
             '/v1/%73chemas/a.test',
             '/v1/schemas/%252f',
             '/v1/schemas/a%2Fb',
             '/./v1/schemas/%C3%A9?x=/../',
+            '/v1/%73chemas/a\\..\\..',
             'http://h/v1/schemas/a',
         ],
         '/llms.txt': ['/llms%2etxt', '/%6C%6c%6D%73.%74%78%74'],
