@@ -32,6 +32,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 interface Sweep {
     /** Name of the work in the log. */
     part: string;
+    /** Whole seconds. All work also runs in the first second. */
     everyMs: number;
     work(db: Db): Promise<unknown>;
 }
@@ -41,13 +42,11 @@ interface Sweep {
  * may run a sweeper; the store sweeps each row once.
  */
 export function startSweeper(app: App): Repeated {
-    const sweeps = sweepsOf(app).map((sweep) => ({ ...sweep, status: watchConnection(app.log, sweep.part), dueAt: 0 }));
+    const sweeps = sweepsOf(app).map((sweep) => ({ ...sweep, status: watchConnection(app.log, sweep.part) }));
+    let seconds = 0;
     return repeat(SECOND_MS, async () => {
-        for (const sweep of sweeps) {
-            if (performance.now() < sweep.dueAt) continue;
-            sweep.dueAt = performance.now() + sweep.everyMs;
-            await sweep.work(app.db).then(sweep.status.up, sweep.status.down);
-        }
+        const elapsedMs = seconds++ * SECOND_MS;
+        for (const { everyMs, work, status } of sweeps) if (elapsedMs % everyMs === 0) await work(app.db).then(status.up, status.down);
     });
 }
 

@@ -47,4 +47,26 @@ describe('the sweeper', () => {
             await sweeper.stop();
         }
     });
+
+    it('does the work of each second in each second, also after other work that took longer', async () => {
+        const { app } = world;
+        let [holds, answers] = [0, 0];
+        app.db.client.on('query', ({ sql }: { sql: string }) => {
+            if (/idempotency_sweep/.test(sql)) answers++;
+        });
+        const sweep = async () => {
+            if (holds++ % 2 === 0) await app.db.raw('select pg_sleep(0.2)');
+            return app.credits.sweep();
+        };
+        const sweeper = startSweeper({ ...app, credits: { ...app.credits, sweep } });
+        try {
+            await eventually(
+                async () => holds,
+                (count) => count >= 4,
+            );
+        } finally {
+            await sweeper.stop();
+        }
+        expect(answers).to.equal(holds);
+    });
 });
