@@ -14,7 +14,7 @@ export const ratio = (one: Values, other: Values) => join(one, other, (a, b) => 
 export const difference = (one: Values, other: Values) => join(one, other, (a, b) => a - b);
 
 /** Absolute goals count where bare got takes at most this much CPU per call. Elsewhere times and rates are scaled to such a machine. */
-const GOT_US = 210;
+export const GOT_US = 210;
 /** @param got the CPU of bare got in the same round, µs per call */
 export const timeAtGot = (time: Values, got: Values) => join(time, got, (ms, us) => ms * Math.min(1, GOT_US / us));
 export const rateAtGot = (rate: Values, got: Values) => join(rate, got, (perSecond, us) => perSecond * Math.max(1, us / GOT_US));

@@ -9,12 +9,13 @@ import { shippedPhrases } from '../../shared/platform/phrases.ts';
 import { indexNextSite } from '../../shared/store/registry/endpoint-index.ts';
 import { createFinder } from '../../shared/store/registry/find-endpoints.ts';
 import { type AskForTask, measureServed, measureUnserved } from '../../test/starter/measure-tasks.ts';
+import { GOT_US } from '../goals/values.ts';
 import { runLoad } from '../load/load.ts';
 import type { Figures } from '../results.ts';
 import { fillEndpoints, taskMaker } from '../stack/endpoints.ts';
 import { type Started, startNode } from '../stack/processes.ts';
 import { fillRegistry, numbers } from '../stack/registry.ts';
-import { figuresOf, times } from './fetches.ts';
+import { bareGot, figuresOf, times } from './fetches.ts';
 import { type OwnApi, openApi, publish } from './registry.ts';
 import type { Bench, Round } from './scenario.ts';
 
@@ -32,7 +33,8 @@ export const FIND: Round = {
     name: 'find',
     scenarios: [
         { name: 'find_tasks', run: labelledTasks },
-        { name: 'find_1m', run: find },
+        { name: 'find_1m', run: (bench) => find(bench, PER_SECOND) },
+        { name: 'find_scaled', run: findScaled },
         { name: 'publish_unindexed', run: (bench) => publishIndexed(bench, false) },
         { name: 'publish_indexed', run: (bench) => publishIndexed(bench, true) },
     ],
@@ -51,7 +53,7 @@ export const FIND: Round = {
     },
 };
 
-async function find(bench: Bench): Promise<Figures> {
+async function find(bench: Bench, perSecond: number): Promise<Figures> {
     const { sites, own } = openedNow();
     const pathsFile = join(folder, 'tasks');
     const draw = numbers(++turns);
@@ -63,11 +65,18 @@ async function find(bench: Bench): Promise<Figures> {
         headers: {},
         bodies: [],
         fromManyClients: true,
-        pace: { perSecond: PER_SECOND },
+        pace: { perSecond },
         ...times(bench, 10_000),
     };
     const { postgres, redis } = bench.stack;
     return figuresOf(await runLoad(plan, { api: own.api, redis, postgres: { pid: postgres.pid, children: true } }));
+}
+
+/** At the rate that costs this machine what PER_SECOND costs one where bare got takes GOT_US. */
+async function findScaled(bench: Bench): Promise<Figures> {
+    const { cpu_us: got = GOT_US } = await bareGot(bench, 64);
+    const perSecond = PER_SECOND * Math.min(1, GOT_US / got);
+    return { ...(await find(bench, perSecond)), got_us: got, offered_per_second: perSecond };
 }
 
 /** Publishing without the index, or with a worker that indexes each version. */
