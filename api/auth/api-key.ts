@@ -6,6 +6,7 @@ import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.t
 import { EVERY_TOOL } from '../../shared/domain/apps/resource.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { countRefusedOrder } from '../admission/count-in-window.ts';
 import { invalidKeysOf } from '../admission/invalid-keys.ts';
 import { bearerKey, headerCopies } from '../admission/request-headers.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
@@ -50,7 +51,12 @@ export const apiKey: AppPlugin = {
                 const { contract } = request.route.settings.app ?? {};
                 if (contract !== undefined && callerOf(request) !== undefined) {
                     const caller = await freshCaller(app, request);
-                    checkTarget(contract, caller, { params: request.params, body: request.payload });
+                    try {
+                        checkTarget(contract, caller, { params: request.params, body: request.payload });
+                    } catch (refusal) {
+                        await countRefusedOrder(app, request);
+                        throw refusal;
+                    }
                 }
                 return h.continue;
             },

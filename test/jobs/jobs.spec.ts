@@ -167,7 +167,11 @@ for (const topology of TOPOLOGIES) {
         it('is one of 600 a minute, including refused ones', async () => {
             const eve = await join(world, { plan: 'pro' });
             const window = { identity: `jobs:account:${eve.workspaceId}`, windows: [OWN_WINDOWS.jobs] };
-            for (let one = 0; one < 596; one++) await world.app.limits.take(window);
+            for (let one = 0; one < 595; one++) await world.app.limits.take(window);
+            const scopes = { ...EVERY_SCOPE, sites: ['other.test'] };
+            const { apiKey } = await createKey(world.app.db, { ...eve, name: 'elsewhere', scopes });
+            const elsewhere = order(eve, product(), { authorization: `Bearer ${apiKey}` });
+            expect(codeOf(await elsewhere)).to.equal('FORBIDDEN');
             const malformed = eve.call('POST', '/v1/jobs', { body: '{' });
             expect(codeOf(await malformed)).to.equal('INVALID_JSON');
             expect(codeOf(await order(eve, { color: 'red' }))).to.equal('VALIDATION_ERROR');
