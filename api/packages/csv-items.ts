@@ -31,6 +31,9 @@ export type CsvItems =
 export const ITEM_NAME = 'custom_id';
 export const MAX_COLUMNS = 100;
 const DELIMITERS = [',', ';', '\t', '|'];
+const NEWLINES = ['\r\n', '\n', '\r'] as const;
+/** How many characters show what separates the cells. */
+const SAMPLE = 16_384;
 const FIRST = 5;
 /** Maximum length of a cell that is parsed as JSON. Longer ones could be nested too deeply to be serialized again. */
 const MAX_JSON = 10_000;
@@ -40,11 +43,12 @@ const MAX_JSON = 10_000;
  * @param max the most items
  */
 export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOrder, max: number): CsvItems {
-    const { data, errors } = papaparse.parse<string[]>(text.replace(/^\uFEFF/, ''), { delimitersToGuess: DELIMITERS });
-    const rows = withLines(data);
-    const fault = errors.find(({ type }) => type === 'Quotes');
-    if (fault !== undefined)
-        return { ok: false, problem: `Line ${fault.row === undefined ? 1 : fault.row + 1} has quotes that do not end.` };
+    const file = text.replace(/^\uFEFF/, '');
+    const { delimiter, linebreak } = papaparse.parse(file.slice(0, SAMPLE), { delimitersToGuess: DELIMITERS }).meta;
+    const broken = brokenQuote(file, delimiter, linebreak);
+    if (broken !== undefined) return { ok: false, problem: `Line ${1 + breaksIn(file.slice(0, broken))} has quotes that do not end.` };
+    const newline = NEWLINES.find((one) => one === linebreak) ?? '\n';
+    const rows = withLines(papaparse.parse<string[]>(file, { delimiter, newline }).data);
     const [first, ...items] = rows;
     if (first === undefined || items.length === 0) {
         return { ok: false, problem: 'There are no rows: the first line names the columns, and each further one is a call.' };
@@ -86,6 +90,32 @@ export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOr
         lines: items.map(({ line }) => line),
         first: items.slice(0, FIRST).map(({ cells }) => head.map((_, place) => cells[place] ?? '')),
     };
+}
+
+/**
+ * Where a quoted cell starts that does not end before a delimiter or a line break. The parser reads on behind each such quote: it can
+ * take hours for a file of 4 MiB.
+ */
+function brokenQuote(text: string, delimiter: string, linebreak: string): number | undefined {
+    const ends = `[${delimiter}]|${linebreak}`;
+    const nextEnd = new RegExp(ends, 'g');
+    const endBehindSpaces = new RegExp(`(?:(?!${ends})\\s)*(?:${ends})`, 'y');
+    for (let at = 0; at < text.length; ) {
+        const isQuoted = text[at] === '"';
+        let close = at;
+        if (isQuoted) {
+            close = text.indexOf('"', at + 1);
+            while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
+            if (close === -1) return at;
+            close += 1;
+            if (close === text.length) return undefined;
+        }
+        const end = isQuoted ? endBehindSpaces : nextEnd;
+        end.lastIndex = close;
+        if (!end.test(text)) return isQuoted ? at : undefined;
+        at = end.lastIndex;
+    }
+    return undefined;
 }
 
 /** The rows that are not empty, each with the line on which it starts. A quoted cell may span several lines. */

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
+import { itemsOfCsv } from '../../api/packages/csv-items.ts';
 import { setPlan } from '../../shared/store/accounts/accounts.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
@@ -211,6 +212,8 @@ describe('jobs and batches on the dashboard', function () {
             expect(await said('')).to.include('Choose a file or paste its text.');
             expect(await said('id\n')).to.include('There are no rows');
             expect(await said('id\n"1\n')).to.include('quotes that do not end');
+            expect(await said('id\n"a\nb"\n"1" 2\n3\n')).to.include('Line 4 has quotes that do not end');
+            expect(await said('id\n1\n"2" ')).to.include('Line 3 has quotes that do not end');
             expect(await said(`id\n${'1\n'.repeat(10_001)}`)).to.include('10,001 rows');
             expect(await said(`${'a,'.repeat(200)}\n1\n`)).to.include('more than 100 columns');
             expect(await said('id\n1\n', { site: 'nothing.test' })).to.include('no schema of this site');
@@ -218,6 +221,32 @@ describe('jobs and batches on the dashboard', function () {
             expect(await said('id\n1\n', { key: 'key_nobodys' })).to.include('Choose one of your active keys.');
             expect(await said('id\n1\n', { max_credits: 'many' })).to.include('Enter a whole number.');
             expect(await said(`id,id\n1,2\n`)).to.include('Two columns are id');
+        });
+
+        it('reads broken quotes before many spaces in linear time', () => {
+            const text = `id,note\n${'"a'.repeat(400_000)}${' '.repeat(400_000)},\n`;
+            const read = itemsOfCsv({ text, params: [{ name: 'id', schema: undefined }] }, 10);
+            expect(read).to.deep.equal({ ok: false, problem: 'Line 2 has quotes that do not end.' });
+        }).timeout(10_000);
+
+        it('reads quotes, separators and line breaks of spreadsheets', () => {
+            const params = ['id', 'note'].map((name) => ({ name, schema: undefined }));
+            for (const separator of [',', ';', '\t', '|'])
+                for (const newline of ['\r\n', '\n', '\r']) {
+                    const cells = [
+                        ['id', 'note'],
+                        [' "1"', '"say ""x"""  '],
+                        ['"2" ', '"a, b; c"'],
+                        ['3" x', '""'],
+                    ];
+                    const text = cells.map((row) => row.join(separator)).join(newline);
+                    const read = itemsOfCsv({ text, params }, 10);
+                    expect(read.ok && JSON.parse(read.items), JSON.stringify(text)).to.deep.equal([
+                        { params: { id: ' "1"', note: 'say "x"' } },
+                        { params: { id: '2', note: 'a, b; c' } },
+                        { params: { id: '3" x' } },
+                    ]);
+                }
         });
     });
 
