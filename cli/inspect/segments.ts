@@ -31,6 +31,8 @@ export function readSegment(raw: string, place: number, path: readonly string[] 
     const text = percentDecode(raw);
     const mark = /^[@~]/.exec(raw)?.[0] ?? '';
     if (mark !== '' && raw.length > 1 && !/[/%]/.test(raw)) return { form: 'slug', prefix: mark, core: raw.slice(1), suffix: '' };
+    // Domains of Poland end like programs in Perl, which stand at the root or in their own folder.
+    if (/.\.pl$/i.test(raw) && place > 0 && !path.includes('cgi-bin')) return { form: 'file', prefix: '', core: raw, suffix: '' };
     const suffix = FORMAT_SUFFIX.exec(raw)?.[0] ?? '';
     const core = raw.slice(0, raw.length - suffix.length);
     const form = PROGRAM_SUFFIX.test(suffix) && isProgramWord(core) ? 'word' : formOf(percentDecode(core), place);

@@ -125,7 +125,7 @@ describe('routebook inspect finds routes', () => {
         const answer = (name: string) => ({ status: 'ok', version: '1', data: { [name]: [] } });
         const found = await inspectCalls([
             ...['boat', 'quay'].flatMap((thing) => [3, 4].map((id) => ({ url: `${SHOP}/REST/2.0/${thing}/${id}`, json: { [thing]: id } }))),
-            ...['getBoatList2', 'getQuays', 'deleteBoat', 'createHarbourRadioStation'].map((name) => ({
+            ...['getBoatList2', 'getQuays', 'deleteBoat', 'unstarBoat', 'createHarbourRadioStation'].map((name) => ({
                 url: `${SHOP}/song/${name}.view`,
                 json: answer(name),
             })),
@@ -144,8 +144,19 @@ describe('routebook inspect finds routes', () => {
             'GET /bin/dock/ropesjson.cgi',
         ]);
         const reads = endpointOf(found, 'GET /song/getQuays.view');
-        const writes = endpointOf(found, 'GET /song/deleteBoat.view');
-        expect([reads.name, reads.effect, writes.effect]).to.deep.equal(['song_get_quays', undefined, 'write']);
+        const writes = ['deleteBoat', 'unstarBoat'].map((name) => endpointOf(found, `GET /song/${name}.view`).effect);
+        expect([reads.name, reads.effect, ...writes]).to.deep.equal(['song_get_quays', undefined, 'write', 'write']);
+    });
+
+    it('takes domains that end like programs for values, and programs at the root or in their folder for words', async () => {
+        const json = { expires: '2027-01-01' };
+        const found = await inspectCalls(
+            ['domains/harbour.pl', 'domains/quay.pl', 'domains/pier.com', 'cgi-bin/boats/tides.pl', 'winds.pl'].map((path) => ({
+                url: `${SHOP}/${path}`,
+                json,
+            })),
+        );
+        expect(routesOf(found)).to.have.members(['GET /domains/{file}', 'GET /cgi-bin/boats/tides.pl', 'GET /winds.pl']);
     });
 
     it('takes what is done with a thing for a word: with all of them too, and though answers say the word', async () => {
