@@ -4,7 +4,7 @@ import type { BodyFormat, Json } from '../../shared/domain/types.ts';
 import { type AuthMethod, keyOfMethod } from './credentials.ts';
 import type { Exchange } from './exchange.ts';
 import { type FormFacts, joinForms } from './form-facts.ts';
-import { CACHE_BREAKERS, namesCredential } from './harmless.ts';
+import { CACHE_BREAKERS, holdsCredential } from './harmless.ts';
 import { addHeader, fixedHeader } from './headers.ts';
 import { isDispatch } from './is-dispatch.ts';
 import { namedOf, type Operation, operationOf } from './operation.ts';
@@ -249,7 +249,7 @@ function argumentsOf({ given, argumentsAt }: Operation): Map<string, Json[]> {
 
 function addFields(body: Body, fields: ReadonlyMap<string, Json[]>): void {
     for (const [name, values] of fields) {
-        if (namesCredential(name)) continue;
+        if (holdsCredential(name, fields)) continue;
         const known = body.fields.get(name) ?? { values: openValues(), shape: openShape() };
         addValues(known.values, values);
         for (const value of values) addShape(known.shape, value);

@@ -27,9 +27,9 @@ export function namesCredential(name: string): boolean {
     });
 }
 
-/** Whether a query param contains a credential. `p` is the password of the user `u` beside it. */
-export function holdsCredential(name: string, query: URLSearchParams): boolean {
-    return namesCredential(name) || (name === 'p' && query.has('u'));
+/** Whether a param contains a credential. `p` is the password of the user `u` beside it. */
+export function holdsCredential(name: string, beside: { has(name: string): boolean }): boolean {
+    return namesCredential(name) || (name === 'p' && beside.has('u'));
 }
 
 /** A `page_token` identifies a page and not a person. */

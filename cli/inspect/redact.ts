@@ -65,8 +65,9 @@ function withoutCredentials(url: URL, note: Note): URL {
 function redactBody({ type, text }: { type: string; text: string }, note: Note): string {
     if (type === 'application/x-www-form-urlencoded') {
         const kept = new URLSearchParams();
-        for (const [name, value] of new URLSearchParams(text)) {
-            const kind = kindOf(name, value);
+        const fields = new URLSearchParams(text);
+        for (const [name, value] of fields) {
+            const kind = value !== '' && holdsCredential(name, fields) ? 'a credential' : kindOf(name, value);
             if (kind !== undefined) note(`field ${plain(name)} of the request body`, kind);
             // The name shows the inspector that the form needs a token. A package cannot send a form with a password.
             kept.append(name, kind === undefined || !isCredential(kind) ? value : '');
@@ -97,7 +98,8 @@ function clean(value: Json, where: string, note: Note, level: number, takesOut: 
     if (Array.isArray(value)) return value.map((item) => clean(item, where, note, level + 1, takesOut, name));
     const out: JsonObject = {};
     for (const [key, item] of Object.entries(value)) {
-        if (takesOut && level === 0 && namesCredential(key)) note(`field ${plain(key)} of ${where}`, 'a credential');
+        if (takesOut && level === 0 && holdsCredential(key, new Set(Object.keys(value))))
+            note(`field ${plain(key)} of ${where}`, 'a credential');
         else if (key !== '__proto__') out[key] = clean(item, where, note, level + 1, takesOut, key);
     }
     return out;

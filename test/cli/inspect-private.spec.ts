@@ -159,6 +159,13 @@ describe('routebook inspect keeps personal data of a recording to itself', () =>
         const found = await inspectCalls(
             [
                 ...[1, 2, 3].map((id) => ({ url: `${SHOP}/songs?u=gullwing&p=seaweed&id=${id}`, json: [{ id }] })),
+                ...[1, 2, 3].map((id) => ({
+                    method: 'POST',
+                    url: `${SHOP}/ropes`,
+                    form: { u: 'gullwing', p: 'seaweed', id: `${id}` },
+                    json: {},
+                })),
+                ...[1, 2, 3].map((id) => ({ method: 'POST', url: `${SHOP}/sails`, body: { u: 'gullwing', p: 'seaweed', id }, json: {} })),
                 {
                     method: 'POST',
                     url: `${SHOP}/berths`,
@@ -176,6 +183,8 @@ describe('routebook inspect keeps personal data of a recording to itself', () =>
         expect(JSON.stringify([found, offered.map(({ params }) => Object.keys(params))])).not.to.match(/seaweed|gullwing|kelp/);
         expect(JSON.stringify(offered)).not.to.include('seaweed');
         expect(endpointOf(found, 'GET /songs').params?.map(({ name }) => name)).to.have.members(['u', 'id']);
+        for (const route of ['POST /ropes', 'POST /sails'])
+            expect(endpointOf(found, route).params?.map(({ name }) => name)).to.have.members(['u', 'id']);
         expect(endpointOf(found, 'POST /berths').params?.map(({ name }) => name)).to.have.members(['password_expiry', 'name']);
     });
 
