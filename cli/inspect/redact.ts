@@ -132,5 +132,10 @@ export function parseJson(text: string): Json | undefined {
 /** A name that a report may repeat. A name that contains a value is left out. */
 function plain(name: string): string {
     const shown = name.replaceAll(/[^\x21-\x7e]/g, '').slice(0, 60);
-    return shown === '' || findSecrets(name) !== undefined || personalKind(name) !== undefined || /\d{4,}/.test(name) ? '…' : shown;
+    return shown === '' || VALUE_IN_NAME.test(name.slice(0, 200)) || findSecrets(name) !== undefined || personalKind(name) !== undefined
+        ? '…'
+        : shown;
 }
+
+/** Many digits, or a digit in a long word: also what `findSecrets` calls a token only with the value beside it. */
+const VALUE_IN_NAME = /\d{4}|(?=[a-z]*\d)[a-z\d]{20}/i;

@@ -113,6 +113,8 @@ describe('routebook inspect keeps personal data of a recording to itself', () =>
                 'wilhelmina.oosterhuis@postbus.test',
                 '+31 20 555 01 34',
                 'q8Zr2LmX7vTn4KbW9sYd6HpJ3fGc5RtA1eUoQiPl0Nx',
+                // As a name, a token only with the value behind it.
+                'wA1e00oAF14GEe20A1H3aAaaoC020a2b03fD6IB1cb75',
                 '4111 1111 1111 1111',
             ])
                 for (const times of [1, 4]) expectUnspoken(await inspectCalls(Array.from({ length: times }, () => call(secret))), secret);
