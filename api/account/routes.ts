@@ -1,13 +1,9 @@
 import { getAccount } from '../../shared/contracts/account.ts';
-import { type AuditEntry, type AuditQuery, getAudit } from '../../shared/contracts/audit.ts';
+import { getAudit } from '../../shared/contracts/audit.ts';
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
-import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
-import { readPage } from '../answers/paging.ts';
-import type { Call, Reply } from '../call.ts';
 import { serve } from '../serve.ts';
+import { listActs } from './list-acts.ts';
 
 export const accountRoutes = [
     serve(getAccount, async ({ app, caller }) => {
@@ -48,18 +44,3 @@ export const accountRoutes = [
     }),
     serve(getAudit, listActs),
 ];
-
-/** GET /v1/audit: the entries of the workspace's audit log, newest first. */
-async function listActs(call: Call<object, AuditQuery, undefined>): Promise<Reply<AuditEntry[]>> {
-    const { app, query } = call;
-    const { workspaceId } = call.caller as Caller;
-    const { actor, action } = query;
-    const since = query.since === undefined ? undefined : new Date(query.since);
-    const page = await readPage(call, 'getAudit', [workspaceId, actor ?? null, action ?? null, since?.toISOString() ?? null]);
-    const filter = { workspaceId, actor, action, since };
-    const { acts, next, total } = await pageOfActs(app.db, filter, { limit: page.limit, after: page.from as RowPlace | undefined });
-    return {
-        answer: acts.map(({ at, ...act }) => ({ at: at.toISOString(), ...act })),
-        pagination: await page.end(next, total),
-    };
-}

@@ -1,0 +1,59 @@
+import { type Path, quoted, type Report } from './report.ts';
+
+/**
+ * Words in the name of a field that suggest that the field contains credentials, or instructions to bypass the protection of a site. The
+ * format has no such fields. The error message explains this instead of calling the field unknown.
+ */
+const FORBIDDEN_WORDS: readonly string[] = [
+    'cookie',
+    'session',
+    'token',
+    'secret',
+    'password',
+    'passwd',
+    'credential',
+    'authorization',
+    'authentication',
+    'apikey',
+    'privatekey',
+    'proxy',
+    'proxies',
+    'clearance',
+    'captcha',
+    'turnstile',
+    'challenge',
+    'bypass',
+    'evade',
+    'evasion',
+    'stealth',
+    'antibot',
+    'botwall',
+    'unblock',
+    'fingerprint',
+    'impersonate',
+    'useragent',
+    'tlsprofile',
+    'ja3',
+];
+
+/** Whether the name of a field suggests content that packages may not contain. */
+function isForbiddenField(name: string): boolean {
+    const plain = name
+        .slice(0, 200)
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9]/g, '');
+    return plain === 'auth' || FORBIDDEN_WORDS.some((word) => plain.includes(word));
+}
+
+/** Reports a field that the format does not have. */
+export function unknownField(name: string, at: Path, known: readonly string[], report: Report): void {
+    if (isForbiddenField(name)) {
+        report.add(
+            at,
+            'FORBIDDEN_FIELD',
+            'A package carries no cookies, credentials, proxies or ways around a protection: take this field out.',
+        );
+        return;
+    }
+    report.add(at, 'UNKNOWN_FIELD', `There is no field ${quoted(name)} here; known are ${known.join(', ')}.`);
+}
