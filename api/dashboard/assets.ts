@@ -13,7 +13,7 @@ const own = (name: string) => fileURLToPath(new URL(`assets/${name}`, import.met
 const FILES = {
     'style.css': own('style.css'),
     'app.js': own('app.js'),
-    'lists.css': own('lists.css'),
+    'dashboard.css': own('dashboard.css'),
     'docs.css': own('docs.css'),
     'docs.js': own('docs.js'),
     'registry.css': own('registry.css'),
