@@ -98,15 +98,26 @@ type Definition<Params, Query, Body, Answer> = WithDefaults<
     answer: WithDefaults<AnswerRules<Answer>, 'shape' | 'status'>;
 };
 
+/** A type error if `T` is `any`, which would leave the handler unchecked. */
+type NotAny<T> = 0 extends 1 & T ? { error: 'a schema of this contract has the type any' } : unknown;
+
 /**
  * Types a contract by its schemas and completes it. By default a route needs a key, is not counted, takes a guarded body of at most
  * `BODY_BYTES`, and answers 200 with `data`.
  * @param definition `refusals` lists the codes that `standardRefusals` does not derive
  */
 export function contract<Params = object, Query = object, Body = undefined, Answer = unknown>(
-    definition: Definition<Params, Query, Body, Answer>,
+    definition: Definition<Params, Query, Body, Answer> & NotAny<Params> & NotAny<Query> & NotAny<Body> & NotAny<Answer>,
 ): Contract<Params, Query, Body, Answer> {
-    const { route, body, answer, auth = 'required', counted = false, refusals = [], ...others } = definition;
+    const {
+        route,
+        body,
+        answer,
+        auth = 'required',
+        counted = false,
+        refusals = [],
+        ...others
+    }: Definition<Params, Query, Body, Answer> = definition;
     const [method, path] = route.split(' ') as [AnyContract['method'], AnyContract['path']];
     const completed = {
         ...others,
