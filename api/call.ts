@@ -4,7 +4,6 @@ import type { Span } from '../shared/platform/tracing.ts';
 import type { Caller } from '../shared/store/accounts/callers.ts';
 import type { KeyedCall } from '../shared/store/fetch/idempotency.ts';
 
-/** The validated input of a request. */
 export interface Input<Params, Query, Body> {
     params: Params;
     query: Query;
@@ -35,11 +34,9 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
     gone: AbortSignal;
     /** Marks the call as waiting for an event, so that other reads of the same client do not wait for it. */
     endRead(): void;
-    /** The handler's notes about its answer. */
     notes: AnswerNotes;
 }
 
-/** Facts about an answer that are not in its body. */
 export interface AnswerNotes {
     /** Headers of the answer, also of a refusal. */
     readonly headers: Record<string, string>;

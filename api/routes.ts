@@ -35,7 +35,6 @@ export const ROUTES: readonly ServedRoute[] = [
     ...healthRoutes,
 ];
 
-/** Registers the routes under /v1. */
 export const v1: AppPlugin = {
     name: 'v1',
     dependencies: ['api-key', 'input'],

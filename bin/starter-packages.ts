@@ -8,7 +8,6 @@ import type { PackageDocument } from '../shared/domain/types.ts';
 import type { Db } from '../shared/platform/db.ts';
 import { publishStarter, type StarterLoad } from '../shared/store/registry/schemas.ts';
 
-/** The folder of the packages that are part of the program. */
 export const STARTER_FOLDER = fileURLToPath(new URL('../schemas', import.meta.url));
 
 const MAX_FILES = 1000;

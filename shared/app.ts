@@ -86,7 +86,6 @@ export interface App {
     isDraining(): boolean;
     /** Makes /readyz fail from now on, so that no new traffic arrives. */
     drain(): void;
-    /** Closes all parts in reverse order. */
     close(): Promise<void>;
 }
 

@@ -45,7 +45,6 @@ export interface Collecting {
     turn: ReadingTurn;
 }
 
-/** Collects the results of one request. */
 export async function collectOne(collecting: Collecting): Promise<Collected | FetchFailure> {
     const { call, reader, endpoint, values, job, identity, form, turn } = collecting;
     const request = planPage(endpoint, values, identity, form);

@@ -12,7 +12,6 @@ import { prepareCall } from './prepare-call.ts';
 import { createReadingTurn, type Reader } from './select/reader.ts';
 import { type CallTools, openSiteCall, type SiteCall } from './site-call.ts';
 
-/** Dependencies of a job. */
 export interface FetchTools extends CallTools {
     /** Loads an endpoint of an immutable version, and the domain that its requests stay on. */
     loadEndpoint(versionId: number, name: string): Promise<{ endpoint: Endpoint; registrable: string } | undefined>;

@@ -30,9 +30,7 @@ export interface SiteCall {
     figures(): UpstreamFigures;
     /** The hosts that requests were sent to so far, each once, in the order of their last requests. */
     hosts(): readonly string[];
-    /** The headers of all pages and redirects so far. */
     heads(): readonly Page['headers'][];
-    /** Frees all memory of the call. */
     close(): void;
 }
 

@@ -155,7 +155,6 @@ function generalTools(names: readonly string[] | undefined): readonly AgentTool[
     return TOOLS.filter(({ name }) => names.includes(name));
 }
 
-/** Reads a comma-separated list of names. */
 function readNames(parameter: string, value: unknown, problems: Detail[]): string[] | undefined {
     if (value === undefined) return undefined;
     if (typeof value !== 'string') problems.push(problem(parameter, 'REPEATED', 'Send it only once'));

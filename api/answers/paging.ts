@@ -5,10 +5,8 @@ import type { Call, Reply } from '../call.ts';
 
 type Pagination = NonNullable<Reply<unknown>['pagination']>;
 
-/** The requested page of a list. */
 export interface Page {
     limit: number;
-    /** The cursor of the previous page; undefined for the first one. */
     from: Json | undefined;
     /** Builds `meta.pagination`; `next` is where the next page begins, undefined on the last page. */
     end(next: Json | undefined, total: number): Promise<Pagination>;

@@ -26,7 +26,6 @@ interface ExchangeRequest {
     isGone: () => boolean;
 }
 
-/** The storage model of the OAuth library, for one request. */
 export function createModel({ db, publicUrl }: App, { resource, isGone }: ExchangeRequest) {
     /** The refresh token of this request. It is used in the transaction that stores its successor. */
     let renewed: string | undefined;

@@ -5,7 +5,6 @@ import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 
-/** Refuses a key that may not be used from this address. */
 export function checkAddress({ scopes }: Caller, address: string): Refusal | undefined {
     return scopes.allowsAddress(address) ? undefined : missingScope({ part: 'ip_allow', needs: address });
 }

@@ -5,7 +5,6 @@ import { networkOf } from '../admission/client-address.ts';
 import { goneSignal } from '../call.ts';
 
 export interface Sender {
-    /** The network that it comes from. */
     network: string;
     /** The account, or another identifier of the sender. */
     owner: string;
@@ -132,7 +131,6 @@ export function createBodyBudget({
     };
 }
 
-/** The entries of the network or owner with the most bytes. */
 function findLargestGroup(entries: readonly Entry[], by: 'network' | 'owner'): readonly Entry[] {
     let largest: readonly Entry[] = [];
     let bytes = -1;
@@ -147,9 +145,7 @@ const budget = createBodyBudget();
 
 const NO_ROOM = 'So many large bodies are on their way to this process that there is no room for this one; send it again in a moment.';
 
-/** How a complete body is used. */
 export interface BodyUse {
-    /** The maximum body size of its route. */
     maxBytes: number;
     /** Whether it contains the params of a call, which stay in memory while the call runs. */
     isCall?: boolean;

@@ -9,7 +9,6 @@ export const LATE = Symbol('late');
 /** Small pieces of one body, since each costs microseconds and memory. */
 const SMALL_PIECES: PieceLimit = { max: 10_000, size: 64 };
 
-/** The refusal of a body that arrives in too many small pieces. */
 export function tooManyPieces(limit: PieceLimit): Refusal {
     return new Refusal('VALIDATION_ERROR', `The body comes ${inPieces(limit)}: send larger ones.`, { headers: { connection: 'close' } });
 }

@@ -9,7 +9,6 @@ interface SiteOffer {
     site: string;
     registrable: string;
     offer: AuthOffer;
-    /** Whether connections may hold session cookies. */
     takesCookies: boolean;
 }
 

@@ -8,7 +8,6 @@ export type Fields = ReadonlyMap<string, string>;
 /** Messages by field name. `''` stands for the whole form. */
 export type Problems = Readonly<Record<string, string>>;
 
-/** Reads one field. Returns its value or the problem with it. */
 export type Reader<T> = (text: string) => { ok: true; value: T } | { ok: false; problem: string };
 
 export type FormResult<T> = { ok: true; values: T } | { ok: false; problems: Problems };
@@ -81,7 +80,6 @@ export const secret: Reader<string> = (text) => {
     return text.length > 1000 ? { ok: false, problem: 'This is too long.' } : { ok: true, value: text };
 };
 
-/** Reads a checkbox. */
 export const tick: Reader<boolean> = (text) => ({ ok: true, value: text !== '' });
 
 function showable(value: string): string {

@@ -10,7 +10,6 @@ interface Entry {
     also?: string;
 }
 
-/** The dashboard's menu, in order. */
 const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard', label: 'Overview', audience: 'signed-in' },
     { path: '/dashboard/keys', label: 'Keys', audience: USERS },

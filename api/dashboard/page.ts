@@ -16,7 +16,6 @@ export const MEMBERS: readonly Role[] = ROLES;
 export const USERS: readonly Role[] = ['owner', 'admin', 'member'];
 export const MANAGERS: readonly Role[] = ['owner', 'admin'];
 export const PAYERS: readonly Role[] = ['owner', 'billing'];
-/** Roles that may see payments. */
 export const BILLING_VIEWERS: readonly Role[] = ['owner', 'admin', 'billing'];
 
 /** One row of the table of pages. Routes, tests of tenant isolation and screenshots are generated from it. */
@@ -38,7 +37,6 @@ export interface Page {
     respond(visit: Visit): Promise<Answer>;
 }
 
-/** One request for a page. */
 export interface Visit {
     app: App;
     passwords: Passwords;
@@ -48,7 +46,6 @@ export interface Visit {
     query(name: string): string | undefined;
     /** The fields of the form; empty for GET. */
     fields: Fields;
-    /** The requested path and query. */
     path: string;
     /** Whether a person may have opened the page in a tab, and not a script or a prefetch. */
     isOpenedByPerson: boolean;

@@ -12,7 +12,6 @@ export async function read(visit: WorkspaceVisit, path: string): Promise<ApiAnsw
     throw refusalOf(answer.refused);
 }
 
-/** The `data` of what the API answers. */
 export async function readData<Data>(visit: WorkspaceVisit, path: string): Promise<Data> {
     return (await read(visit, path)).body['data'] as Data;
 }

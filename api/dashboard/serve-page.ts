@@ -74,7 +74,6 @@ function enter(
     return unconfirmed === undefined ? { visit } : { sent: unconfirmed };
 }
 
-/** Stores the user for the layout and the log. */
 function setSignedIn(request: Request, user: SignedIn | undefined): void {
     request.auth.credentials = user === undefined ? {} : { user };
 }

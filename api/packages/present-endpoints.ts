@@ -14,11 +14,9 @@ export interface Look {
     /** The words of the search, from `soughtWords`. */
     words: readonly string[];
     siteCredits: number;
-    /** The policy of the site's owner. */
     policy: StrictestPolicy | null;
     /** Whether a workspace that proved the domain published the version. */
     isOwners: boolean;
-    /** The `auth` entries of the package. */
     auth: readonly PackageAuth[];
     health: usage.EndpointHealth;
     outcomes: Experience['outcomes'];

@@ -12,7 +12,6 @@ import type { AppPlugin } from './plugin.ts';
 
 declare module '@hapi/hapi' {
     interface RequestApplicationState {
-        /** The problems found in the input so far. */
         problems: Detail[];
     }
     interface PluginSpecificConfiguration {
@@ -53,7 +52,6 @@ export const input: AppPlugin = {
     },
 };
 
-/** The schemas of a contract as the options of its hapi route. */
 export function inputOptions({ params, query, body }: AnyContract) {
     return {
         validate: {

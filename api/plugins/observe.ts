@@ -22,7 +22,6 @@ declare module '@hapi/hapi' {
         notes: AnswerNotes;
         /** The validated input. */
         call: Pick<Call<unknown, unknown, unknown>, 'operation' | 'body'> | undefined;
-        /** The code of the refusal. */
         refused: string | undefined;
     }
     interface RouteOptionsApp {

@@ -4,7 +4,6 @@ import { createTokenBuckets } from '../admission/token-buckets.ts';
 
 /** The caller of waiting work. */
 interface FairTurn {
-    /** The client's network. */
     network: string;
     owner: string;
     /** Whether the account is on Free. One person may have many free accounts. */

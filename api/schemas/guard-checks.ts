@@ -27,7 +27,6 @@ export async function guardChecks(app: App, caller: Caller): Promise<void> {
     throw refusal(app, caller, `this account has sent ${CHECKED_AN_HOUR} packages within an hour.`, verdict.retryAfter);
 }
 
-/** The queue of the thread that checks and compares packages. */
 const line = createFairQueue();
 
 type PackageCall = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'clientAddress' | 'gone'>;

@@ -20,7 +20,6 @@ export class AdminFault extends Error {
     }
 }
 
-/** The operator, the database and the settings of a command. */
 export interface Operator {
     db: Db;
     secrets: Secrets;

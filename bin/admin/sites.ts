@@ -8,7 +8,6 @@ import * as sites from '../../shared/store/registry/sites.ts';
 import { type Done, done, fields, table } from './command.ts';
 import { AdminFault, audited, type Operator, workspaceOrFault } from './operator.ts';
 
-/** A site and its registrable domain. */
 export interface SiteName {
     site: string;
     registrable: string;

@@ -52,7 +52,6 @@ const CONNECTION_OPEN = 'details say what to choose as connection, or what the p
 const UNCONFIRMED =
     'Only a person may let this happen, and this client cannot ask one. Tell the person you work for: they can raise confirm_above of the key.';
 
-/** The next step for an agent, in one or two sentences. */
 export function nextStepText({ code, retryable, retry_after: seconds, did_you_mean: meant, details = [] }: ApiError): string {
     const known = creditsToConfirm({ details }) === undefined ? knownStep(code, details) : UNCONFIRMED;
     const again = retryable ? `The same call may succeed ${seconds === undefined ? 'in a moment' : `in ${seconds} s`}.` : undefined;

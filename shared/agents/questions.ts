@@ -36,7 +36,6 @@ type Request = ServerContext['mcpReq'];
 const CONNECT = 'connect';
 const CONFIRM = 'confirm';
 
-/** Finds the confirmation that this request contains. */
 export async function findAgreement(
     { inputResponses, requestState }: Request,
     call: Omit<Agreed, 'credits'>,

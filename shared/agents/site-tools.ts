@@ -19,7 +19,6 @@ const LIST_TOKENS = 10_000;
 const MAX_TOKEN = 4;
 const SHORT_DESCRIPTION = 160;
 
-/** A tool of a site as lists show it. */
 export type SiteTool = Pick<AgentTool, 'name' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'>;
 
 /**

@@ -105,7 +105,6 @@ export async function notifyOfFailure(
     if (isNew) await mailPayers(trx, secrets, workspaceId, (to, name) => paymentFailedMail(to, publicUrl(), name));
 }
 
-/** Reports the end of a plan and its reason. */
 export async function notifyOfEnd(
     trx: Db,
     { publicUrl, secrets }: Sender,

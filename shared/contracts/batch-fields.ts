@@ -27,7 +27,6 @@ export interface BatchItem extends BatchDefaults {
     custom_id?: string;
 }
 
-/** The fields of a batch other than its items. */
 export interface BatchFields {
     name?: string;
     defaults?: BatchDefaults;

@@ -63,7 +63,6 @@ const entry = () =>
         expires_at: v.nullableTime().required().description('When an unproven claim is deleted; null once proved'),
     });
 
-/** A claim is about a registrable domain. */
 const COMMON = { tag: 'Owners', scope: 'maintain', actsOnDomain: true } as const;
 
 export const postClaim = contract({

@@ -112,7 +112,6 @@ const patch = Joi.object<ConnectionPatch, true>({
     agree: Joi.boolean().valid(true).description('Accept how the latest version of the schema uses the connection'),
 }).min(1);
 
-/** Errors of a connection test, which sends a call. */
 const TESTED = [
     'ENDPOINT_NOT_FOUND',
     'ENDPOINT_NOT_HOSTED',

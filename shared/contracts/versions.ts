@@ -7,7 +7,6 @@ export interface VersionEntry {
     version: number;
     version_hash: string;
     published_at: string;
-    /** Name of the workspace. */
     published_by: string;
     verified: boolean;
     yanked: boolean;

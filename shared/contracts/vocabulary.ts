@@ -93,7 +93,6 @@ export const health = () =>
         last_success_at: nullableTime().required(),
     });
 
-/** The paging parameters of every list. */
 export interface PageQuery {
     limit?: number;
     cursor?: string;
@@ -140,7 +139,6 @@ export type Deleted<Id extends string> = Readonly<Record<Id, string>> & { delete
 export const deleted = <Id extends string>(name: Id, id = Joi.string()) =>
     Joi.object({ [name]: id.required(), deleted: Joi.boolean().valid(true).required() }) as Joi.ObjectSchema<Deleted<Id>>;
 
-/** A list, with the type of its items. */
 export const listOf = <Item>(item: Joi.Schema<Item>) => Joi.array<Item[]>().items(item);
 
 /** Any JSON value; the input guard has already bounded it. */

@@ -1,4 +1,3 @@
-/** The fields without those that are undefined. */
 export function defined<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
     return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 }

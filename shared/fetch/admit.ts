@@ -27,7 +27,6 @@ export interface Admitted {
     found: Found;
     values: Values;
     price: pricing.Price;
-    /** The connection whose credential is sent. */
     connection: UsableConnection | undefined;
     /** The position from which a paginated call continues. */
     cursor: OpenedCursor | undefined;
@@ -168,7 +167,6 @@ export interface Found {
     siteRate: number | null;
     /** Requests a minute to each host, as the latest versions of the domain declare them. */
     paces: schemas.SiteState['paces'];
-    /** Whether connections may hold session cookies. */
     takesCookies: boolean;
     policy: schemas.SiteState['policy'];
     /** The revision of the site state. */

@@ -14,7 +14,6 @@ import { openText } from '../store/monitors/sealed.ts';
 import { type Admitted, admitFresh } from './admit.ts';
 import { newJobOf } from './new-job.ts';
 
-/** A run that has passed all checks. */
 export interface PreparedRun {
     job: NewJob;
     /** How long its job waits for its turn, in seconds. */
@@ -25,7 +24,6 @@ export interface PreparedRun {
 
 export const UNREADABLE = 'The params of this monitor cannot be decrypted.';
 
-/** Decrypts the call of a monitor; undefined if that fails. */
 export async function openCall(app: App, { request }: Pick<MonitorRow, 'request'>): Promise<FetchRequest | undefined> {
     const text = await openText(app.secrets, 'request', request);
     return text === undefined ? undefined : parseExact<FetchRequest>(text);

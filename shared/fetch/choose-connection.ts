@@ -16,7 +16,6 @@ interface Called {
     site: string;
     endpoint: Endpoint;
     offer: AuthOffer;
-    /** Whether connections may hold session cookies. */
     takesCookies: boolean;
 }
 

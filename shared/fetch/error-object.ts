@@ -1,7 +1,6 @@
 import { defined } from '../domain/defined.ts';
 import { type ErrorBody, type ItemDetail, type Refusal, refusalEntry } from '../refusals.ts';
 
-/** The value of the field `error` of an answer. */
 export function errorObject(refusal: Refusal, requestId: string, publicUrl: string): ErrorBody {
     const { status, fault, retryable } = refusalEntry(refusal.code);
     const {

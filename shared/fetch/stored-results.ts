@@ -47,7 +47,6 @@ export async function keepResult(
     }
 }
 
-/** The key under which the result of this call is stored; undefined if it may not be stored. */
 export function resultKeyFor({ body }: FetchOrder, { found, values, connection }: Admitted): string | undefined {
     return isCacheable(body, found) ? resultKeyOf(body, found, values, connection) : undefined;
 }

@@ -3,7 +3,6 @@ import type { App } from '../app.ts';
 /** Timeout of a check, in milliseconds. A check that takes longer counts as down, because the caller needs an answer soon. */
 const CHECK_MS = 900;
 
-/** Whether a check succeeds in time. */
 export async function isUp(check: () => PromiseLike<unknown>): Promise<boolean> {
     const { promise: late, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => resolve(false), CHECK_MS);

@@ -3,7 +3,6 @@ import type { Secrets } from '../platform/secrets.ts';
 import { queueMail } from '../store/accounts/mails.ts';
 import { type NewsMail, takeNews } from '../store/accounts/workspace-news.ts';
 
-/** Queues the mails of due news. */
 export async function mailNews(db: Db, secrets: Secrets, publicUrl: string): Promise<void> {
     for (;;) {
         const isMailed = await db.transaction(async (trx) => {

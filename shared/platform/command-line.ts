@@ -10,7 +10,6 @@ export function usageExit({ exitCode, code, message }: CommanderError, isJson: b
     return 2;
 }
 
-/** Returns a parser for a whole number within bounds. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
     return (text) => {
         const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;

@@ -1,4 +1,3 @@
-/** The methods of a logger that connections use. */
 export interface ConnectionLog {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;

@@ -10,7 +10,6 @@ export interface RowPage {
     after?: RowPlace | undefined;
 }
 
-/** The columns of the time and the id. */
 interface SortColumns {
     at: string;
     id: string;

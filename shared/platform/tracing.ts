@@ -1,4 +1,3 @@
-/** OpenTelemetry's span kinds. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
 /**

@@ -5,7 +5,6 @@ import { defined } from '../../shared/domain/defined.ts';
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import { UpstreamFault } from '../upstream/failures.ts';
 
-/** The answer of a token endpoint. */
 export type Tokens = Pick<Grant, 'accessToken' | 'refreshToken' | 'expiresAt' | 'scopes'>;
 
 interface TokenServer {

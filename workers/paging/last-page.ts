@@ -1,6 +1,5 @@
 import type { Endpoint } from '../../shared/domain/types.ts';
 
-/** The state of a walk after a page. */
 interface Walked {
     /** Results of the walk so far, without repeats. */
     delivered: number;

@@ -6,11 +6,9 @@ import { isNothing } from '../select/is-nothing.ts';
 import type { NextFound } from '../select/read-page.ts';
 import { nextLink } from './next-link.ts';
 
-/** The parts of a page that lead to the next one. */
 export interface SeenPage {
     /** The URL of the page, after redirects. */
     url: string;
-    /** Its Link header. */
     link: string | undefined;
     /** The value of `pagination.next` in the page. */
     found: NextFound | undefined;

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { ANSWER_READER_NICENESS, lowerChildPriority } from '../../shared/platform/low-priority.ts';
 import type { FromChild, ToChild } from './child-loop.ts';
 
-/** A task for a child, and its limits. */
 export interface Order {
     task: object;
     /** Limit of CPU time. On a busy machine a child waits longer for a core than it works. */

@@ -1,7 +1,6 @@
 import { isExact, parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Json, SelectedType } from '../../shared/domain/types.ts';
 
-/** The decimal separator. */
 export type Decimal = '.' | ',';
 
 /**

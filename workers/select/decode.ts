@@ -50,7 +50,6 @@ export function decode(page: Undecoded): string {
     return new TextDecoder(encodingOf(page)).decode(page.body);
 }
 
-/** Whether a body is read as UTF-8. */
 export function isUtf8(page: Undecoded): boolean {
     return encodingOf(page) === 'utf-8';
 }

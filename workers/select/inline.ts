@@ -10,7 +10,6 @@ import { isPacked } from './unpack.ts';
  */
 const INLINE_TYPES: ReadonlySet<ResponseType> = new Set(['json', 'ndjson', 'text', 'binary']);
 
-/** Whether a page is parsed in time proportional to its size. */
 export function costsItsSize(page: RawPage): boolean {
     return INLINE_TYPES.has(page.type) || isEmptyAnswer(page);
 }

@@ -8,7 +8,6 @@ import type { RawPage } from './read-page.ts';
 import { selectOne } from './select-html.ts';
 import { loadXml } from './xml.ts';
 
-/** The values that a step of `prepare` extracts. */
 export interface WantedOfStep {
     /** Pointer to the step, for messages. */
     path: string;

@@ -32,7 +32,6 @@ export interface RawPage {
     url: string;
     method: Method;
     type: ResponseType;
-    /** `response.charset`. */
     charset?: string | undefined;
 }
 
@@ -147,7 +146,6 @@ export interface Part {
     login?: LoginSign | undefined;
 }
 
-/** The part of a page that a multi-page result needs. */
 export interface WantedPart {
     /** Dotted path of the list of results. */
     results: string;

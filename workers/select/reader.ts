@@ -202,7 +202,6 @@ function isHeavy({ type }: RawPage, rules: ResponseRules): boolean {
     return isSelected ? rules.select !== undefined || !hasInlineRules({ ...rules, select: undefined }) : !hasInlineRules(rules);
 }
 
-/** The types that the processes for HTML read. */
 const MARKUP: ReadonlySet<ResponseType> = new Set(['html', 'xml', 'feed']);
 
 /** The types that a bot challenge may be parsed as. */

@@ -7,7 +7,6 @@ import { type DataEntry, dataIn, firstDataIn, isDataEntry } from './page-data.ts
 
 type Matches = ReturnType<CheerioAPI>;
 
-/** One entry of `select`. */
 interface Descriptor {
     selector: string;
     /** An attribute or property, or a map that is selected within each match. */
@@ -19,7 +18,6 @@ interface Descriptor {
 interface Where {
     /** Pointer to the entry. */
     path: string;
-    /** The base of relative links. */
     base: string;
 }
 

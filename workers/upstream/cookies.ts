@@ -9,7 +9,6 @@ export interface CallCookies {
     store(url: string, setCookies: readonly string[] | undefined, now: number): void;
     /** The value of the newest cookie of this name that the host of `url` set. */
     value(url: string, name: string, now: number): string | undefined;
-    /** The Cookie header for a request to `url`; undefined without cookies. */
     header(url: string, now: number): string | undefined;
 }
 

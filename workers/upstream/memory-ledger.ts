@@ -2,7 +2,6 @@ import type { UpstreamFault } from './failures.ts';
 
 export type Cut = (fault: UpstreamFault) => void;
 
-/** A call that uses the memory budget. */
 export interface Call {
     site: string;
     page: number;

@@ -12,7 +12,6 @@ import { isRetriedStatus, readRetryAfter } from './retries.ts';
 const REFUSAL_BODY = 16 * 1024;
 const REFUSAL_PATIENCE = 1000;
 
-/** The request that the site refused. */
 interface Refused {
     host: string;
     /** When it was sent, by `performance.now()`. */

@@ -71,7 +71,6 @@ const LATE_MARK_MS = 100;
 /** If a site had to wait this long for our memory, a closed connection or a timeout is not its fault. */
 const LONG_WAIT_MS = 1000;
 
-/** One call of `send`, with its retries and redirects. */
 export class Call {
     readonly #tools: SendTools;
     readonly #options: SendOptions;
@@ -158,7 +157,6 @@ export class Call {
         return { code: 'SITE_UNAVAILABLE', message: NO_TURN, isTransient: false, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) };
     }
 
-    /** Sends one request and classifies its answer. */
     async #tryOnce(request: UpstreamRequest): Promise<{ page: Page } | { next: UpstreamRequest } | { fault: Fault }> {
         if (this.#time.isOver()) return { fault: this.#outOfTime(false) };
         const began = performance.now();

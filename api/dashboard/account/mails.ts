@@ -109,7 +109,6 @@ If this was not you, reset your password on the sign-in page immediately.
     };
 }
 
-/** To a user who signed in with a new browser. */
 export function newBrowserMail(to: string, { browser, address, at }: { browser: string; address: string; at: Date }): Mail {
     return {
         to,

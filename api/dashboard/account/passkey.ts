@@ -7,7 +7,6 @@ import type { Answer, Visit } from '../page.ts';
 import { begin } from './begin.ts';
 import { waitText } from './fields.ts';
 
-/** The page on which a browser uses a passkey. */
 export async function showPasskeySignIn(visit: Visit): Promise<Answer> {
     if (visit.me !== undefined) return { to: ownPath(visit.query('next'), '/dashboard') };
     return form(visit, {});

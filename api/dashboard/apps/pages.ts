@@ -63,7 +63,6 @@ async function decide(visit: PersonalVisit): Promise<Answer> {
     return back(visit, request, { code: made.code });
 }
 
-/** Redirects the person back to the app with their decision. */
 function back(visit: PersonalVisit, request: Pick<AppRequest, 'redirectUri' | 'state'>, answer: Record<string, string>): Answer {
     return { to: returnUrl(visit, request, answer) };
 }

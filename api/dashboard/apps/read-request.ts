@@ -12,7 +12,6 @@ import type { PersonalVisit } from '../page.ts';
 const PATIENCE_MS = 7000;
 const LOOK_MS = 100;
 
-/** A valid authorization request. */
 export interface AppRequest {
     client: ClientApp;
     redirectUri: string;

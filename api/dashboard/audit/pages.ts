@@ -9,7 +9,6 @@ import { factsOf } from './facts.ts';
 const PATH = '/dashboard/audit';
 const ROWS = 12;
 
-/** The audit log of the workspace, for its owners and admins. */
 export const auditPages = [workspacePage({ method: 'GET', path: PATH, audience: MANAGERS, respond: showAudit })];
 
 async function showAudit(visit: WorkspaceVisit): Promise<Shown> {

@@ -1,6 +1,5 @@
 import type { Answer } from '../page.ts';
 
-/** Texts of the page before Stripe. */
 const WAYS = {
     checkout: { words: 'Your checkout is ready. You have not been charged yet.', label: 'Pay at Stripe' },
     portal: { words: 'Manage your card, address and invoices at Stripe.', label: 'Open Stripe' },

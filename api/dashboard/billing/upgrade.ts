@@ -74,7 +74,6 @@ async function goToCheckout(visit: WorkspaceVisit, billing: Billing, wanted: Sol
     );
 }
 
-/** A page that offers one plan for one workspace. */
 function offer(
     billing: Billing,
     { membership, plan, isSubscribed }: { membership: Membership; plan: SoldPlan; isSubscribed: boolean },

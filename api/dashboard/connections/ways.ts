@@ -2,9 +2,7 @@ import { hostOf } from '../../../shared/domain/connections/redirect-urls.ts';
 import { flowsOf } from '../../../shared/domain/package/auth.ts';
 import type { PackageAuth } from '../../../shared/domain/types.ts';
 
-/** One way to authenticate, as pages offer it. */
 export interface Way {
-    /** The id of its entry in the schema. */
     id: string;
     /** A short description of the credential, for the page. */
     words: string;
@@ -13,7 +11,6 @@ export interface Way {
     obtain: { url: string; host: string } | undefined;
     /** Whether the user consents at the site or types values. */
     asks: 'consent' | 'value' | 'password' | 'client';
-    /** The label of the field for the secret. */
     label: string;
 }
 

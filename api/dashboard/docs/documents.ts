@@ -5,7 +5,6 @@ export interface DocumentRow {
     path: `/docs/${string}`;
     /** The name of its file in docs/. */
     file: string;
-    /** The name shown in menus. */
     name: string;
     about: string;
     group: 'Guides' | 'Reference';

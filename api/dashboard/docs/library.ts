@@ -9,7 +9,6 @@ import { type Chapter, reference } from './reference.ts';
 export interface Library {
     articles: readonly { row: DocumentRow; article: Article }[];
     chapters: readonly Chapter[];
-    /** The passages that the search looks through. */
     passages: readonly Passage[];
 }
 
@@ -24,7 +23,6 @@ export interface Passage {
 /** Cached. It is built again only if the public URL changes. */
 const made = new WeakMap<App, { publicUrl: string; library: Promise<Library> }>();
 
-/** The documentation of this server. */
 export function libraryOf(app: App): Promise<Library> {
     const publicUrl = app.publicUrl();
     const before = made.get(app);

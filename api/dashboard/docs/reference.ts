@@ -10,7 +10,6 @@ export interface Operation {
     path: string;
     summary: string;
     description: Words;
-    /** Whether the route requires a key, accepts one, or ignores it. */
     auth: 'required' | 'optional' | 'ignored';
     isCounted: boolean;
     /** The values in path, query, headers and body. */

@@ -6,7 +6,6 @@ import { type Fields, keepTyped, type Problems } from '../fields.ts';
 const MAX_ROWS = 100;
 const EMPTY_ROWS = 3;
 
-/** The values of the fields of the form. */
 export interface PolicyFields {
     blocked: boolean;
     writes: boolean;

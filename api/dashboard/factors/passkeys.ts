@@ -5,7 +5,6 @@ import { type Answer, type PersonalVisit, pageNotFound } from '../page.ts';
 import { addedFactor, removedFactor } from './changed.ts';
 import { creationOptions, readNewPasskey, takesPasskeys } from './webauthn.ts';
 
-/** Stores the passkey that the browser created. */
 export async function addPasskeyByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { name: line({ maxLength: 60 }) });
@@ -27,7 +26,6 @@ export async function removePasskeyByForm(visit: PersonalVisit): Promise<Answer>
     return removedFactor(visit, `the passkey ${name}`);
 }
 
-/** The page on which the browser creates a passkey. */
 export async function showNewPasskey(visit: PersonalVisit, problems: Problems = {}): Promise<Answer> {
     const { app, me, fields } = visit;
     const passkey = takesPasskeys(app) ? JSON.stringify(await creationOptions(app, me)) : undefined;

@@ -123,7 +123,6 @@ function mayNotInvite({ app, me }: PersonalVisit): boolean {
     return app.config.mail.smtpUrl !== undefined && !me.isVerified;
 }
 
-/** An invitation from a user to a friend. */
 function friendMail(to: string, by: string, url: string): Mail {
     return {
         to,

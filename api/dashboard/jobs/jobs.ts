@@ -77,7 +77,6 @@ async function remove(visit: WorkspaceVisit, what: string, notice: Notice): Prom
     });
 }
 
-/** Converts the times of a job to dates, for the view. */
 export function forView(job: Job) {
     return {
         ...job,

@@ -77,7 +77,6 @@ export async function revoke(visit: WorkspaceVisit): Promise<Answer> {
     return { to: '/dashboard/keys', notice: 'key-revoked' };
 }
 
-/** Records a change of a key in the audit log of the workspace. */
 export function recordChange(db: Db, visit: WorkspaceVisit, action: Act, { keyId }: ListedKey, details: JsonObject): Promise<void> {
     return recordVisit(db, visit, { workspaceId: visit.workspace.workspaceId, action, target: keyId, details });
 }

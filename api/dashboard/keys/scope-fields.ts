@@ -73,7 +73,6 @@ export function shownScopes(fields: Fields, scopes: Scopes) {
     };
 }
 
-/** Scopes as details of an audit entry. */
 export function scopeDetails({ effects, sites, endpoints, connections, routes, ip_allow }: Scopes): JsonObject {
     const copy = (names: readonly string[] | null) => (names === null ? null : [...names]);
     return {
@@ -86,7 +85,6 @@ export function scopeDetails({ effects, sites, endpoints, connections, routes, i
     };
 }
 
-/** Whether the form that was sent has scope fields. */
 function showsScopes(fields: Fields): boolean {
     return fields.get('scopes') === 'shown';
 }

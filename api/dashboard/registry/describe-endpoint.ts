@@ -17,7 +17,6 @@ interface EndpointShown extends Pick<Endpoint, 'name' | 'kind' | 'method' | 'eff
     schema: string | undefined;
     price: string;
     health: TrafficHealth | undefined;
-    /** Example params for a call. */
     example: JsonObject;
 }
 
@@ -84,7 +83,6 @@ export function exampleOf({ examples, params }: Endpoint): JsonObject {
     return Object.fromEntries(entries.slice(0, EXAMPLE).map(([name, value]) => [name, isShort(value) ? value : '…']));
 }
 
-/** Whether a value is short enough to be shown completely. */
 export function isShort(value: Json): boolean {
     return writeJson(value, VALUE).isWhole;
 }
@@ -166,7 +164,6 @@ function oneOf(values: readonly Json[]): string {
     return clip(text, TYPE);
 }
 
-/** Writes a value as JSON, up to the length that is shown. */
 export function writeValue(value: Json, max = TYPE, indent = 0): string {
     const { text, isWhole } = writeJson(value, max, { indent });
     return isWhole ? text : clip(`${text}…`, max);

@@ -14,7 +14,6 @@ interface ParamField {
     isLong: boolean;
 }
 
-/** Maximum number of params that the form shows. */
 const MAX = 100;
 
 export function paramFields(endpoint: Endpoint): ParamField[] {

@@ -89,7 +89,6 @@ async function* linesOf(
     }
 }
 
-/** The columns of the file. `keys` are the names of keys by id. */
 const COLUMNS: Readonly<Record<string, (call: LoggedCall, keys: ReadonlyMap<string, string>) => Cell>> = {
     at: (call) => call.at,
     call: (call) => call.operation,

@@ -2,7 +2,6 @@ import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import type { UsageScope } from '../../../shared/store/usage/usage-report.ts';
 import { MANAGERS, type WorkspaceVisit } from '../page.ts';
 
-/** An option of a select. */
 export interface Choice {
     value: string;
     label: string;
@@ -32,20 +31,17 @@ export function scopeOf(visit: WorkspaceVisit): UsageScope {
 /** The filter value for catalog look-ups, which have no endpoint. No endpoint can have this name. */
 export const LOOK_UPS = '-';
 
-/** A filter from the query. Undefined if it is empty or too long. */
 export function filterOf({ query }: WorkspaceVisit, name: string): string | undefined {
     const value = query(name)?.trim();
     return value === undefined || value === '' || value.length > 253 ? undefined : value;
 }
 
-/** Names of the keys that this visitor may see, by id. */
 export async function keyNames(visit: WorkspaceVisit): Promise<Map<string, string>> {
     const { app, me, workspace } = visit;
     const keys = await listedKeys(app.db, workspace.workspaceId, seesAll(visit) ? undefined : me.userId);
     return new Map(keys.map(({ keyId, name }) => [keyId, name]));
 }
 
-/** The keys as options of a select. */
 export function keyChoices(keys: ReadonlyMap<string, string>): Choice[] {
     return [{ value: '', label: 'all' }, ...[...keys].map(([value, label]) => ({ value, label }))];
 }

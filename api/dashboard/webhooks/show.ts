@@ -6,10 +6,8 @@ import { keepTyped, type Problems } from '../fields.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { dateOf, readData } from '../read-api.ts';
 
-/** What people may write as events. */
 const EVENTS = [...EVENT_PREFIXES, ...EVENT_TYPES];
 
-/** How many deliveries a page shows. */
 const DELIVERIES = 20;
 
 /** GET /dashboard/webhooks */

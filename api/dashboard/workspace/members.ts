@@ -36,7 +36,6 @@ export async function leaveWorkspace(visit: WorkspaceVisit): Promise<Answer> {
     return { to: '/dashboard/workspace', notice: 'workspace-left' };
 }
 
-/** Removes a member from the workspace. Members who remove themselves leave it. */
 async function remove(visit: WorkspaceVisit, userId: string): ReturnType<typeof removeMember> {
     const { app, me, workspace } = visit;
     const { workspaceId } = workspace;

@@ -27,7 +27,6 @@ export interface Tally {
     failed: number;
 }
 
-/** The death of a worker during a job. */
 export interface Death {
     versionId: number;
     endpoint: string;

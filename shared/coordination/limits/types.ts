@@ -3,7 +3,6 @@ export type WindowName = 'minute' | 'hour' | 'day';
 /** A fixed window of an identity. It begins with the first counted call after the last window ended. */
 export interface LimitWindow {
     name: WindowName;
-    /** Allowed calls. */
     limit: number;
     /** Length of the window. */
     seconds: number;

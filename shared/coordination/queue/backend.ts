@@ -25,7 +25,6 @@ export interface QueuedJob {
     since: number;
 }
 
-/** Callbacks of the reply channel. */
 export interface ReplyListener {
     onReply(reply: Reply): void;
     /**

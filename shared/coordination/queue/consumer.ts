@@ -23,7 +23,6 @@ export interface Consumer {
     drain(): Promise<void>;
     /** Drains, then closes every connection. */
     close(): Promise<void>;
-    /** Number of running jobs. */
     inFlight(): number;
     /** When the loop last made progress, in milliseconds since the epoch. In a healthy worker at most 3 s ago. */
     lastProgressAt(): number;

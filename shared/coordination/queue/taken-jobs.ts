@@ -87,7 +87,6 @@ export class TakenJobs {
         }).add;
     }
 
-    /** The next job for a free slot. */
     async next(): Promise<BullResult> {
         try {
             await this.#givingBack;

@@ -21,7 +21,6 @@ interface Waiters {
     size(): number;
 }
 
-/** Creates an empty set of waiters. */
 export function createWaiters(): Waiters {
     const waiters = new Map<string, Waiter>();
     return {

@@ -30,10 +30,8 @@ export interface KeyRing {
     opening(sealed: Buffer, purpose: string): Steps<Buffer | undefined>;
     /** A 32-byte HMAC with the first key. */
     hmac(text: string, purpose: string): Buffer;
-    /** Whether any key of the ring made this HMAC. */
     isHmac(mac: Buffer, text: string, purpose: string): boolean;
     has(id: string): boolean;
-    /** Whether the first key encrypted it. */
     isCurrent(sealed: Buffer): boolean;
 }
 

@@ -5,7 +5,6 @@ import { ENDPOINT_NAME } from '../package/endpoint.ts';
 import { normaliseSite } from '../site/site-name.ts';
 import type { Effect } from '../types.ts';
 
-/** The scopes that a contract may require. */
 export const ROUTE_SCOPES = ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 'account'] as const;
 export type RouteScope = (typeof ROUTE_SCOPES)[number];
 export const EFFECTS = ['read', 'write'] as const;

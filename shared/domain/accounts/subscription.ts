@@ -20,7 +20,6 @@ export interface SubscriptionFacts {
     endsAt: Date | null;
 }
 
-/** A paid invoice for a period of a plan. */
 export interface PaidInvoice {
     invoiceId: string;
     subscriptionId: string;
@@ -64,7 +63,6 @@ export function isLive(status: string): boolean {
     return LIVE.includes(status);
 }
 
-/** Whether a payment failed. */
 export function isPaymentDue(status: string): boolean {
     return status === 'past_due' || status === 'unpaid';
 }

@@ -10,7 +10,6 @@ const MIN = 8;
  * for.
  */
 export interface EchoMask {
-    /** Replaces the credential in a text. */
     text(text: string): string;
     /**
      * Replaces the credential in bytes. Returns the same bytes if there is nothing to replace. @param isJson keep JSON well-formed outside
@@ -95,7 +94,6 @@ const AS_LATIN = Buffer.from(HIDDEN).toString('latin1');
 /** The replacement text in UTF-8, UTF-16LE and UTF-16BE, with one character per byte. */
 const MARKS = [AS_LATIN, Buffer.from(HIDDEN, 'utf16le').toString('latin1'), Buffer.from(HIDDEN, 'utf16le').swap16().toString('latin1')];
 
-/** Changes the parts of a JSON text that are outside of strings. */
 function outsideOfStrings(json: string, change: (part: string) => string): string {
     const parts: string[] = [];
     for (let from = 0; from < json.length; ) {

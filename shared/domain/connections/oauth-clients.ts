@@ -25,7 +25,6 @@ export function strayProblem({ origins }: OAuthClient, site: string, entry: Pack
 
 export type OAuthClients = ReadonlyMap<string, OAuthClient>;
 
-/** Reads a file of clients; undefined if its format is wrong. */
 export function readOAuthClients(value: unknown): OAuthClients | undefined {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     const clients = new Map<string, OAuthClient>();

@@ -93,7 +93,6 @@ export function unknownScopes({ oauth2 }: PackageAuth, scopes: readonly string[]
     );
 }
 
-/** The part of a valid secret that is stored. */
 export function toStoredSecret(
     { type }: PackageAuth,
     { client_id: clientId = '', client_secret: clientSecret = '', scopes, ...plain }: SecretFields,

@@ -3,7 +3,6 @@ import type { RateWindow } from '../accounts/plans.ts';
 /** The limits of webhooks (docs/jobs.md, "Webhooks"). The times of attempts are in delivery-schedule.ts. */
 
 export const MAX_WEBHOOKS = 20;
-/** Maximum number of types and prefixes of one webhook. */
 export const MAX_EVENTS = 50;
 /** Rate limit for test events and redeliveries of one webhook together. */
 export const TEST_WINDOW: RateWindow = { name: 'minute', limit: 10, seconds: 60 };

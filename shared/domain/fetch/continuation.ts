@@ -20,7 +20,6 @@ export function writeContinuation({ place, ...rest }: Continuation): string {
     return JSON.stringify({ ...rest, ...place });
 }
 
-/** @param text the result of `writeContinuation` */
 export function readContinuation(text: string): Continuation {
     type Flat = Omit<Continuation, 'place'> & { url?: string; value?: Json };
     const { skip, delivered, first, before, url, value } = parseExact<Flat>(text);

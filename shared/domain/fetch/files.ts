@@ -66,7 +66,6 @@ function decodedBytes(base64: string): number {
     return (base64.length / 4) * 3 - padding;
 }
 
-/** A value that was validated as a file. */
 export function asFile(value: Json): GivenFile {
     return value as unknown as GivenFile;
 }

@@ -5,7 +5,6 @@ const LOGIN =
 /** A page that is for signing in, or another one that may ask for it, too. */
 export type LoginSign = 'page' | 'form';
 
-/** Whether a short text is the title of a sign-in page. */
 export function isLoginTitle(text: string): boolean {
     return LOGIN.test(text.slice(0, 500));
 }

@@ -3,7 +3,6 @@ import type { Endpoint, Json, Values } from '../types.ts';
 import { isSegment, MAX_HEADER_TEXT } from './param-place.ts';
 import { isVisibleAscii } from './visible-ascii.ts';
 
-/** Valid names for the values that `prepare` extracts. */
 export const EXTRACT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 /** Placeholders of extracted values in headers, URLs and bodies. */
@@ -28,7 +27,6 @@ export function withPlaceholderValues({ prepare }: Pick<Endpoint, 'prepare'>, va
 /** Maximum length of one extracted value, in characters. */
 const MAX_TEXT = 1024;
 
-/** The fault of a missing value. */
 export const NOT_THERE = 'is not there';
 
 /** Why an extracted value cannot be sent where the endpoint uses it, as the end of a sentence; undefined if it can be sent. */

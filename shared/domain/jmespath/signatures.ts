@@ -1,4 +1,3 @@
-/** The types that an argument of a function may have. */
 export type ArgumentType =
     | 'any'
     | 'array'

@@ -50,10 +50,8 @@ export const ORDER_BOUNDS: Readonly<Record<Plan, JobBounds>> = {
 
 /** Maximum size of the stored results of an account, in bytes. */
 export const RESULT_BYTES: Readonly<Record<Plan, number>> = { free: GIB, starter: 10 * GIB, pro: 10 * GIB, enterprise: 10 * GIB };
-/** Maximum size of the result of one job, in bytes. */
 export const MAX_RESULT_BYTES = 5 * MIB;
 
-/** Maximum number of open batches of an account. */
 export const OPEN_BATCHES = 20;
 
 /** `expires_in`: how long a job or a batch may wait. */

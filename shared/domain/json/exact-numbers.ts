@@ -96,7 +96,6 @@ function isOfNumber(code: number): boolean {
     return code === 0x2d || (code >= 0x30 && code <= 0x39);
 }
 
-/** Replaces each marked string by its number, in place. */
 function restoreNumbers(value: Json, mark: string, known: Map<string, Json>): Json {
     if (typeof value === 'string' && value.startsWith(mark)) {
         const digits = value.slice(mark.length);

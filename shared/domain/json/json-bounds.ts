@@ -153,7 +153,6 @@ export function isLongerThan(text: string, bytes: number): boolean {
     return text.length > bytes || (text.length * 3 > bytes && Buffer.byteLength(text) > bytes);
 }
 
-/** The pointer of the current position. */
 function pointerTo(at: string, opened: readonly Opened[]): string {
     return [at, ...opened.map(({ names, next }) => escapePointer(names?.[next - 1] ?? String(next - 1)))].join('/');
 }

@@ -49,7 +49,6 @@ function sentText(entry: PackageAuth): string {
     return known;
 }
 
-/** The OAuth flows by which an entry obtains tokens. */
 export function flowsOf({ oauth2 }: PackageAuth): readonly OAuthFlow[] {
     return oauth2 === undefined ? [] : (oauth2.flows ?? ['authorization_code']);
 }

@@ -8,7 +8,6 @@ import { isVerifiablePackage } from './verification.ts';
 /** The fields of a package that describe its site, without its endpoints. */
 export type PackageHead = Omit<PackageDocument, 'endpoints'>;
 
-/** The fields of an endpoint that cards show. */
 export type EndpointSummary = Pick<Endpoint, 'name' | 'kind' | 'method' | 'description' | 'hosted'>;
 
 /** A checked package in the format in which it is stored. Its texts may be built in a thread. */

@@ -5,7 +5,6 @@ import { readEndpoint } from './endpoint.ts';
 /** The parts of a stored package that calls need. */
 interface SplitPackage {
     endpoints: Map<string, string>;
-    /** `auth` as JSON. */
     auth: string;
 }
 

@@ -11,7 +11,6 @@ export function sealCursor(key: Uint8Array, query: Json, place: Json): string {
     return cursorSealer(key, query)(place);
 }
 
-/** Creates many cursors of one query. */
 export function cursorSealer(key: Uint8Array, query: Json): (place: Json) => string {
     const seal = sealer(key, query);
     return (place) => {

@@ -70,7 +70,6 @@ export function searchEntry(site: string, title: string): SearchEntry {
     return { label: cut(joinWords(label)), lexemes: [...new Set(texts.map(cut).filter((text) => text !== ''))] };
 }
 
-/** Parses a search text. Undefined if it is blank. */
 export function readSearch(text: string): Search | undefined {
     if (text.trim() === '') return undefined;
     const chunks = plain(text).split(/\s+/u).filter(Boolean).map(withoutAddress);

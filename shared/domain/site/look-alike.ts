@@ -3,7 +3,6 @@ import { parse } from 'tldts';
 import { editDistance } from '../text/edit-distance.ts';
 import { foldCase, withoutAccents } from '../text/fold-text.ts';
 
-/** Why one name may be mistaken for another. */
 export type Resemblance = 'letters that look alike' | 'one letter' | 'another ending';
 
 interface ReadName {

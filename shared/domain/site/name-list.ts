@@ -36,7 +36,6 @@ export function joinNames(a: NameList, b: NameList): NameList {
 
 const both = (a: ReadonlySet<string>, b: ReadonlySet<string>) => new Set([...a, ...b]);
 
-/** Whether a list contains a normalised name. */
 export function holdsName({ names, suffixes, exempt }: NameList, name: string): boolean {
     const labels = name.split('.');
     const above = labels.map((_, place) => labels.slice(place).join('.'));

@@ -73,7 +73,6 @@ export function readBlockedPath(text: string): BlockedPath | undefined {
     return host === '' || path_prefix === undefined ? undefined : { host, path_prefix };
 }
 
-/** A policy as rows of a name and a text for people. */
 export function policyRows({ blocked, writes, blocked_paths: paths, requests_per_minute: pace, hours }: SitePolicy): [string, string][] {
     const [first = 'none', ...more] = paths.map(({ host, path_prefix }) => `${host}${path_prefix}`);
     return [

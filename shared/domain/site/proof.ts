@@ -4,7 +4,6 @@ export const CLAIM_STATUSES = ['pending', 'proven', 'failed'] as const;
 /** `failed`: the last look-up found no proof. The claim may be checked again until it expires. */
 export type ClaimStatus = (typeof CLAIM_STATUSES)[number];
 
-/** Where a proof was found. */
 export type ProofMethod = 'dns' | 'file';
 
 /** Maximum size of the file that proves a claim, in bytes. */
@@ -24,7 +23,6 @@ export function proofName(registrable: string): string {
     return `_routebook.${registrable}`;
 }
 
-/** The URL of the file that proves a domain. */
 export function proofUrl(registrable: string): string {
     return `https://${registrable}/.well-known/routebook.txt`;
 }

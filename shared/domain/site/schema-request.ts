@@ -40,7 +40,6 @@ const NEXT: Readonly<Record<RequestStatus, readonly RequestStatus[]>> = {
     declined: [],
 };
 
-/** Whether a request may change from one status to another. */
 export function isStepForward(from: RequestStatus, to: RequestStatus): boolean {
     return NEXT[from].includes(to);
 }

@@ -20,7 +20,6 @@ export interface LeftWorkspace {
     members: number;
 }
 
-/** The workspaces of a user, with their other members. */
 export async function workspacesLeft(db: Db, userId: string): Promise<LeftWorkspace[]> {
     const members = () => db('memberships as o').whereRaw('o.workspace_id = w.id').count();
     const columns: Columns<LeftWorkspace> = {

@@ -1,14 +1,12 @@
 import { createHash, randomInt } from 'node:crypto';
 import type { Db } from '../../platform/db.ts';
 
-/** The second factors of a user. */
 interface Factors {
     hasTotp: boolean;
     passkeys: number;
     recoveryCodes: number;
 }
 
-/** Reads the second factors of a user. */
 export async function factorsOf(db: Db, userId: string): Promise<Factors> {
     const ofUser = (table: string) => db(table).where({ user_id: userId });
     return db.queryBuilder().first({

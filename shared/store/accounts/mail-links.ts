@@ -57,7 +57,6 @@ export function newLinkId(): string {
     return randomBytes(16).toString('base64url');
 }
 
-/** The hash of an id, which tables contain. */
 export function linkHash(id: string): Buffer {
     return webTokenHash(id);
 }

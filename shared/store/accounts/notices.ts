@@ -179,7 +179,6 @@ export interface Streak {
     site: string;
     endpoint: string;
     lastSuccess: Date | null;
-    /** Whether the last call failed. */
     isFailing: boolean;
 }
 

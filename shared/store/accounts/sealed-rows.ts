@@ -40,7 +40,6 @@ interface Rewrapped {
     unreadable: number;
 }
 
-/** Number of rows that are read at a time. */
 const BATCH = 500;
 
 /**

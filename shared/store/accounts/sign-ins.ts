@@ -1,7 +1,6 @@
 import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
 import { type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
 
-/** How the user authenticated. */
 export type How = 'sign-up' | 'password' | 'mailed link' | 'password and code' | 'password and recovery code' | 'passkey';
 
 interface SignIn {
@@ -15,7 +14,6 @@ interface SignIn {
 
 const SIGN_IN: Columns<SignIn> = columns('', 'at', 'how', 'browser', 'address', 'is_new_browser');
 
-/** Maximum number of sign-ins that a user sees. */
 const SHOWN = 20;
 /** Maximum number of known browsers of a user. The browser with the oldest sign-in is deleted first. */
 const MAX_BROWSERS = 50;

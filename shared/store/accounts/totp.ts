@@ -2,7 +2,6 @@ import type { Knex } from 'knex';
 import { ago, type Db, now, orNow } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
-/** The purpose for the key ring. */
 export const TOTP_PURPOSE = 'totp';
 /** A code is valid 30 seconds before and after its own half minute, because the clocks of phones are slightly off. */
 const TOLERANCE_SECONDS = 30;
@@ -55,7 +54,6 @@ export async function dropPendingTotp(db: Db, userId: string): Promise<void> {
     await pending(db, userId).delete();
 }
 
-/** Removes the authenticator app. */
 export async function removeTotp(db: Db, userId: string): Promise<void> {
     await db('totp_secrets').where({ user_id: userId }).delete();
 }

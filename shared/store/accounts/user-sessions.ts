@@ -134,7 +134,6 @@ function session(db: Db, sessionId: string) {
     return db('web_sessions').where({ id: sessionId });
 }
 
-/** Records that the user of a session authenticated again. */
 export async function confirmSession(db: Db, sessionId: string): Promise<void> {
     await session(db, sessionId).update({ confirmed_at: now(db), code_hash: null, code_expires_at: null });
 }

@@ -16,7 +16,6 @@ export interface User {
 
 const USER: Columns<User> = { userId: 'id', email: 'email', verifiedAt: 'verified_at', suspendedAt: 'suspended_at' };
 
-/** The credentials that a sign-in is compared with. */
 export interface Credentials {
     userId: string;
     email: string;
@@ -67,7 +66,6 @@ export async function setSuspended(db: Db, userId: string, isSuspended: boolean)
     return suspended === 1;
 }
 
-/** The credentials of a normalised address; undefined for an unknown address. */
 export async function findCredentials(db: Db, normalised: string): Promise<Credentials | undefined> {
     return credentials(db).where({ email_normalised: normalised });
 }

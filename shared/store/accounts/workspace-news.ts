@@ -1,6 +1,5 @@
 import { ago, type Db, toColumns } from '../../platform/db.ts';
 
-/** News for the owners of a workspace, sent by mail. */
 interface News {
     workspaceId: string;
     /** News about the same domain share a mail. At most one such mail is sent per hour. */

@@ -113,7 +113,6 @@ export async function markUsedOnce(db: Db, code: string): Promise<boolean> {
     return (await markUsed(db, 'app_codes', code)) === 1;
 }
 
-/** The tokens of a grant that come next. */
 export interface NextTokens {
     access: string;
     refresh: string;
@@ -198,7 +197,6 @@ async function revokeGrant(trx: Db, keyId: string): Promise<void> {
     await revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'revoked');
 }
 
-/** Ends the grant of an access or refresh token of this app. */
 export async function endGrantOf(db: Db, token: string, appId: string | undefined): Promise<void> {
     const hash = keyHash(token);
     const grant = await db('app_grants as g')

@@ -14,7 +14,6 @@ export async function addInvoice(db: Db, workspaceId: string, invoice: PaidInvoi
     await db('paid_invoices').insert(row).onConflict().ignore();
 }
 
-/** Whether an invoice is stored. */
 export async function isKept(db: Db, invoiceId: string): Promise<boolean> {
     return (await db('paid_invoices').where({ id: invoiceId }).first('id')) !== undefined;
 }

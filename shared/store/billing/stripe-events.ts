@@ -1,6 +1,5 @@
 import { ago, type Db } from '../../platform/db.ts';
 
-/** Whether an event was handled completely. */
 export async function wasHandled(db: Db, eventId: string): Promise<boolean> {
     return (await db('stripe_events').where({ id: eventId }).first('id')) !== undefined;
 }

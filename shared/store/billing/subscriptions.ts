@@ -12,7 +12,6 @@ const SUBSCRIPTION: Columns<Subscription> = {
     ...columns('', 'workspace_id subscription_id customer_id item_id status plan period_end ends_at ended_by'),
 };
 
-/** The subscription of a workspace; undefined if it never had one. */
 export async function findSubscription(db: Db, workspaceId: string): Promise<Subscription | undefined> {
     return db('subscriptions').where({ workspace_id: workspaceId }).whereNotNull('subscription_id').first(SUBSCRIPTION);
 }

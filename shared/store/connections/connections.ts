@@ -24,7 +24,6 @@ export interface Connection {
     status: ConnectionStatus;
     /** Increases with each new value. */
     revision: number;
-    /** The scopes of an OAuth grant. */
     scopes: string[];
     createdAt: Date;
     lastUsedAt: Date | null;
@@ -49,7 +48,6 @@ interface Viewer {
     userId: string;
 }
 
-/** Whether a member may use a connection of the workspace. */
 export function isFor({ shared, ownerId }: Pick<Connection, 'shared' | 'ownerId'>, userId: string): boolean {
     return shared || ownerId === userId;
 }
@@ -170,7 +168,6 @@ interface ConnectionChange {
     name?: string | undefined;
     shared?: boolean | undefined;
     verifies?: boolean | undefined;
-    /** The terms that the owner agrees to. */
     terms?: AuthTerms | undefined;
     /** A new value, which lifts a rejection. */
     value?: { sealed: Buffer; hint: string; status: ConnectionStatus } | undefined;

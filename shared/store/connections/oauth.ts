@@ -242,7 +242,6 @@ export async function queueRevocations(trx: Db, ids: readonly string[]): Promise
     );
 }
 
-/** The allowed redirect URLs after a consent. */
 export async function redirectUrls(db: Db, workspaceId: string): Promise<string[]> {
     return db('redirect_urls').where({ workspace_id: workspaceId }).orderBy('url').pluck('url');
 }

@@ -96,14 +96,12 @@ export interface Credits {
      * hold that has ended. With an `answer`, the charge and the answer are stored together or not at all.
      */
     charge(charge: { operation: string; amount: number; answer?: AnswerToKeep | undefined }): Promise<ChargeVerdict>;
-    /** Releases the whole hold. */
     release(release: { operation: string }): Promise<ReleaseVerdict>;
     /**
      * Changes the state of a hold from `held` to `sent`, for a worker. The worker sends the request only if this resolves with true. After
      * an error the state is unknown, so the worker must not send.
      */
     markSent(operation: string): Promise<boolean>;
-    /** The state of a hold; undefined if there is none. */
     stateOf(operation: string): Promise<HoldView | undefined>;
     balance(accountId: string): Promise<Balance | undefined>;
     /** The estimated duration of a charge in milliseconds: the rest of the current batch plus the charge's own batch. */

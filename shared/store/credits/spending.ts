@@ -11,7 +11,6 @@ interface Cap {
 /** Maximum of a cap, in whole credits. */
 export const MAX_CAP = 1_000_000;
 
-/** The daily cap of an account, and its spending today. */
 export async function accountCap(db: Db, accountId: string): Promise<Cap> {
     return readCap(db, 'credit_accounts', accountId);
 }
@@ -30,7 +29,6 @@ export async function setKeyCap(db: Db, keyId: string, cap: number | null): Prom
     await setCap(db, 'api_keys', keyId, cap);
 }
 
-/** Deletes the spending of past days. */
 export async function forgetSpending(db: Db): Promise<void> {
     await db('day_spending')
         .where('day', '<', db.raw(`${TODAY} - 1`))

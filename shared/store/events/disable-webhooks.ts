@@ -10,7 +10,6 @@ import { holdSpreading } from './spread.ts';
  */
 export type DisabledReason = 'caller' | 'gone' | 'failing' | 'backlog';
 
-/** Why Routebook disables a webhook. */
 type Cause = Exclude<DisabledReason, 'caller'> | 'left';
 
 /** Notices about webhooks are combined in one email. */

@@ -36,7 +36,6 @@ export async function recordEvents(trx: Db, events: readonly NewEvent[]): Promis
     if (events.length > 0) await insertEvents(trx, events);
 }
 
-/** Records an event for one webhook. @returns its id */
 export async function recordTestEvent(trx: Db, { webhookId, data }: { webhookId: string; data: JsonObject }): Promise<string> {
     const [id] = await insertEvents(trx, [{ type: 'webhook.test', webhookId, data }]);
     return id as string;

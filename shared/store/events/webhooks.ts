@@ -48,7 +48,6 @@ interface NewWebhook {
     by: By;
 }
 
-/** Identifies a webhook of a workspace. */
 export interface WebhookName {
     webhookId: string;
     workspaceId: string;

@@ -18,7 +18,6 @@ export interface StoredResult {
     /** `data` of the answer, as JSON text. */
     text: string;
     results: number;
-    /** The value of `meta.pagination_end`. */
     paginationEnd?: PaginationEnd;
 }
 

@@ -111,7 +111,6 @@ export async function findMonitor(db: Db, reader: Reader, monitorId: string): Pr
     return visible(db, reader).where({ 'm.monitor_id': monitorId }).first(ROW);
 }
 
-/** Locks a monitor until the end of the transaction. */
 export async function lockMonitor(trx: Db, monitorId: string): Promise<MonitorRow | undefined> {
     return trx('monitors as m').where({ 'm.monitor_id': monitorId }).forUpdate().first(ROW);
 }
@@ -210,7 +209,6 @@ export async function lastRuns(db: Db, monitorIds: readonly string[]): Promise<M
     return new Map(rows.map((row) => [row.monitorId, row]));
 }
 
-/** The encrypted diff of a change; undefined if it was deleted. */
 export async function readDiff(db: Db, changeId: string): Promise<Buffer | undefined> {
     return (await db('monitor_changes').where({ change_id: changeId }).first('diff'))?.diff;
 }

@@ -129,7 +129,6 @@ const ENDED = `from monitor_runs r left join jobs j using (job_id)
 /** Raw: whether the job of a run has ended. The order is that of the index of running runs. */
 export const RUN_HAS_ENDED = `select true ${ENDED} order by r.monitor_id limit 1`;
 
-/** Claims a run whose job has ended. */
 export async function takeEndedRun(db: Db): Promise<EndedRun | undefined> {
     const claim = newId('op');
     const { rows } = await db.raw<{ rows: EndedRun[] }>(

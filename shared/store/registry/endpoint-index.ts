@@ -7,7 +7,6 @@ import { queueSiteToEmbed } from './endpoint-vectors.ts';
 
 /** The index of endpoints. When the latest version of a site changes, a trigger of `sites` queues the site for indexing. */
 
-/** The callbacks for indexing a site. */
 export interface Indexing {
     /** Extracts the indexed data of a package. @param text its JSON */
     describe(text: string, site: string): Promise<IndexedPackage>;

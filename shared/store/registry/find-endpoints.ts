@@ -36,7 +36,6 @@ export interface FindFilters {
     needsConnection: boolean | undefined;
 }
 
-/** An endpoint that matches a task. */
 export interface FoundEndpoint extends Found {
     site: string;
 }
@@ -235,7 +234,6 @@ const NEAREST = compose(
     { ...NARROWING_TYPES, vector: 'real[]' },
 );
 
-/** The columns of a candidate. */
 const CANDIDATE = `e.id, e.site, e.registrable, e.name, e.is_verified, e.success_rate, e.p95_ms, e.effect, e.version_id, e.search, e.brevity,
                    e.needs_id`;
 

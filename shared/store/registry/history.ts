@@ -4,7 +4,6 @@ import { type Columns, columnList, columns, type Db } from '../../platform/db.ts
 export const YANK_REASONS = ['broken', 'security', 'legal'] as const;
 export type YankReason = (typeof YANK_REASONS)[number];
 
-/** One version of a site, without its document. */
 export interface VersionRef {
     versionId: number;
     version: number;

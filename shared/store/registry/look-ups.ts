@@ -13,7 +13,6 @@ import type { LoadedVersion, Versions } from './versions.ts';
 interface LookUpQuestion {
     site: string;
     registrable: string;
-    /** The words of an intent. */
     words: readonly string[];
 }
 

@@ -52,7 +52,6 @@ function inOrder(db: Db, registrable: string) {
         .orderBy(['m.added_at', 'w.id']);
 }
 
-/** Whether a workspace may publish on a domain. */
 export async function isMaintainer(db: Db, registrable: string, workspaceId: string): Promise<boolean> {
     return (await db('maintainers').where({ registrable, workspace_id: workspaceId }).first('workspace_id')) !== undefined;
 }

@@ -16,7 +16,6 @@ export async function ownersOf(db: Db, registrable: string): Promise<string[]> {
     return db('maintainers').where({ registrable }).whereNotNull('proven_at').orderBy(['proven_at', 'workspace_id']).pluck('workspace_id');
 }
 
-/** Whether this workspace has proven the domain. */
 export async function isOwner(db: Db, registrable: string, workspaceId: string): Promise<boolean> {
     return (await ownersOf(db, registrable)).includes(workspaceId);
 }

@@ -19,7 +19,6 @@ export async function create(
     });
 }
 
-/** The public data of a request; undefined for an unknown id. */
 export async function find(db: Db, id: string): Promise<SchemaRequest | undefined> {
     const row = await db('schema_requests as r')
         .leftJoin('versions as v', 'v.id', 'r.fulfilled_version_id')

@@ -3,7 +3,6 @@ import type { Db } from '../../platform/db.ts';
 
 /** The search index of a site. Call it in the transaction that writes the site's title. */
 
-/** Number of sites that are indexed in one statement. */
 const CHUNK = 500;
 /** Minimum length of a word that a typing error may be matched with, in characters. */
 const MIN_CHARACTERS = 3;

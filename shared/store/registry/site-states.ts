@@ -25,7 +25,6 @@ export interface SiteState {
     siteRate: number | null;
     /** Rate limits that the latest versions of the domain declare. */
     paces: HostPaces;
-    /** Whether connections may hold session cookies. */
     takesCookies: boolean;
     /** The combined policies of owner and operator; null if there is none. */
     policy: StrictestPolicy | null;

@@ -2,8 +2,6 @@ import { type Columns, columns, type Db, orNow } from '../../platform/db.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 import { reclaimContribution } from '../credits/credits.ts';
 
-/** Registrable domains, and their sites. */
-
 /** An operator's settings for a registrable domain and all its sites (docs/api.md, "Credits"). */
 export interface Domain {
     registrable: string;
@@ -33,7 +31,6 @@ export interface DomainSettings {
     rate?: number | null;
     /** Hosts outside of the domain that its OAuth URLs may use. */
     auth_hosts?: string[];
-    /** Whether connections may hold session cookies. */
     takes_cookies?: boolean;
 }
 
@@ -168,7 +165,6 @@ export async function listSites(db: Db, { only, limit }: { only: SiteFilter | un
     return sites;
 }
 
-/** A site that a workspace maintains. */
 interface OwnSite {
     site: string;
     title: string;

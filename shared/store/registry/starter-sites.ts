@@ -5,7 +5,6 @@ import { columns, type Db, now } from '../../platform/db.ts';
 /** Verification state of a site that Routebook maintains. */
 type StarterState = 'verified' | 'failing' | 'undecided' | 'nothing to call' | 'in line' | 'never run';
 
-/** A site that Routebook itself maintains. */
 interface StarterSite {
     site: string;
     registrable: string;

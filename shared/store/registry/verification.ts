@@ -6,7 +6,6 @@ import { noteVerified } from './endpoint-index.ts';
 
 /** Verification runs: which are due, who runs them, and their results. Import it as a namespace: `verification.claimRun(…)`. */
 
-/** A run that a worker has claimed. */
 export interface VerificationRun {
     site: string;
     registrable: string;
@@ -241,7 +240,6 @@ const VERSION_STATE: Columns<VersionState> = {
     failures: 'verification_failures',
 };
 
-/** Undefined if there is no such version. */
 export async function readVersion(db: Db, versionId: number): Promise<VersionState | undefined> {
     return db('versions').where({ id: versionId }).first(VERSION_STATE);
 }

@@ -53,7 +53,6 @@ function compile(expression: Expression): Evaluate {
     }
 }
 
-/** An expression with two parts. */
 type Pair = Extract<Expression, { first: Expression }>;
 
 function compilePair(pair: Pair, first: Evaluate, second: Evaluate): Evaluate {

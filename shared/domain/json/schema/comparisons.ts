@@ -32,7 +32,6 @@ function comparing(schema: JsonSchema, isPlain: (schema: unknown) => boolean): s
 }
 
 interface Following {
-    /** Resolves a `$ref`. */
     follow(ref: string): unknown;
     /** Schemas that were already checked. References may lead to one schema many times, and in circles. */
     known: Map<JsonObject, ReadonlySet<string> | undefined>;

@@ -29,7 +29,6 @@ export interface PatternBudget {
 export const MAX_PATTERNS = 500;
 const MAX_INSTRUCTIONS = 30_000;
 
-/** The whole budget of one package. */
 export function createPatternBudget(): PatternBudget {
     return { seen: new Set(), instructions: 0 };
 }

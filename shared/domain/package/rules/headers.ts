@@ -133,7 +133,6 @@ interface Sending {
     extracted: ReadonlySet<string>;
 }
 
-/** The fixed headers of an endpoint. */
 export function checkHeaders(headers: JsonObject, at: Path, report: Report, sending: Sending): void {
     const names = Object.keys(headers);
     if (names.length > MAX_HEADERS) report.add(at, 'TOO_COMPLEX', `An endpoint sets at most ${MAX_HEADERS} headers.`);

@@ -11,7 +11,6 @@ export interface Report {
     add(path: Path, code: DetailCode, message: string): void;
     /** Adds problems that were found elsewhere. Their pointers are already complete. */
     addAll(found: readonly Detail[]): void;
-    /** Whether a problem with this code was already reported for this path. */
     has(path: Path, code: DetailCode): boolean;
     /** Whether the report takes no more problems. */
     isFull(): boolean;

@@ -74,7 +74,6 @@ export const BESIDE_NAMES: readonly KnownForm[] = [
     },
 ];
 
-/** Whether a text contains an ASCII digit. */
 export function hasDigit(text: string): boolean {
     return /[0-9]/.test(text);
 }

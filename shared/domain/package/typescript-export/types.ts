@@ -36,7 +36,6 @@ export function typeOf(schema: Json | undefined, side: Side, indent = 0): string
     return closed.length === 1 ? (closed[0] ?? side.open) : closed.map((part) => `(${part})`).join(' & ');
 }
 
-/** The name of a field as its declaration spells it. */
 function fieldName(name: string): string {
     return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }

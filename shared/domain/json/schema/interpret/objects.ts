@@ -5,7 +5,6 @@ import { type Check, checkPart, fail, type Node, type State } from './node.ts';
 import { matches } from './plain.ts';
 import type { Building, Rule } from './rule.ts';
 
-/** Creates a check for objects. Other values pass. */
 function ofObject(fits: (value: JsonObject, state: State, seen: Parameters<Check>[2]) => boolean): Check {
     return (value, state, seen) => !isObject(value) || fits(value, state, seen);
 }
