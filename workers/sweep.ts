@@ -38,15 +38,26 @@ interface Sweep {
 }
 
 /**
- * Starts the sweeper, which runs all regular work one after the other. Work that fails is logged and holds up no other work. Every process
- * may run a sweeper; the store sweeps each row once.
+ * Starts the sweeper, which runs all regular work. Work of one interval runs one after the other, and beside work of other intervals: an
+ * hourly deletion of millions of rows must not delay the release of holds. Work that fails is logged and holds up no other work. Every
+ * process may run a sweeper; the store sweeps each row once.
  */
 export function startSweeper(app: App): Repeated {
-    const sweeps = sweepsOf(app).map((sweep) => ({ ...sweep, status: watchConnection(app.log, sweep.part) }));
+    const sweeps = [...Map.groupBy(sweepsOf(app), ({ everyMs }) => everyMs).values()].map((together) => sweepTogether(app, together));
+    return {
+        async stop() {
+            await Promise.all(sweeps.map((one) => one.stop()));
+        },
+    };
+}
+
+/** Runs work of the same interval. */
+function sweepTogether({ db, log }: App, together: readonly Sweep[]): Repeated {
+    const sweeps = together.map((sweep) => ({ ...sweep, status: watchConnection(log, sweep.part) }));
     let seconds = 0;
     return repeat(SECOND_MS, async () => {
         const elapsedMs = seconds++ * SECOND_MS;
-        for (const { everyMs, work, status } of sweeps) if (elapsedMs % everyMs === 0) await work(app.db).then(status.up, status.down);
+        for (const { everyMs, work, status } of sweeps) if (elapsedMs % everyMs === 0) await work(db).then(status.up, status.down);
     });
 }
 

@@ -69,4 +69,25 @@ describe('the sweeper', () => {
         }
         expect(answers).to.equal(holds);
     });
+
+    it('releases holds each second, also while hourly work takes long', async () => {
+        const { app } = world;
+        let holds = 0;
+        const sweep = () => {
+            holds++;
+            return app.credits.sweep();
+        };
+        const lock = await app.db.transaction();
+        await lock.raw('lock table problem_reports');
+        const sweeper = startSweeper({ ...app, credits: { ...app.credits, sweep } });
+        try {
+            await eventually(
+                async () => holds,
+                (count) => count >= 3,
+            );
+        } finally {
+            await lock.rollback();
+            await sweeper.stop();
+        }
+    });
 });
