@@ -25,7 +25,7 @@ export const oneHost: AppPlugin = {
     },
 };
 
-/** An empty header is valid (RFC 9110, section 7.2). */
+/** An empty header is valid (RFC 9110, section 7.2). Parsers of URLs drop tabs, and proxies may not. */
 function isHost(text: string): boolean {
-    return text === '' || (!/[/\\?#@]/.test(text) && URL.canParse(`http://${text}/`));
+    return text === '' || (!/[\t/\\?#@]/.test(text) && URL.canParse(`http://${text}/`));
 }

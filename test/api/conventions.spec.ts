@@ -270,6 +270,11 @@ describe('every route', () => {
             expect((await sendRaw(world.base, 'GET /v1/health HTTP/1.0\r\n\r\n'))?.status).to.equal(200);
         });
 
+        it('refuses a Host header with a tab, which parsers of URLs drop', async () => {
+            const refused = await sendRaw(world.base, 'GET /v1/health HTTP/1.1\r\nHost: a\tb.test\r\nConnection: close\r\n\r\n');
+            expect(refused && codeOf(refused)).to.equal('VALIDATION_ERROR');
+        });
+
         it('refuses two Authorization headers if a key is used, and ignores both otherwise', async () => {
             const twice = (path: string) =>
                 sendRaw(world.base, rawRequest(`GET ${path} HTTP/1.1`, Array(2).fill(`Authorization: Bearer ${maker.apiKey}`)));
