@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runAdmin } from '../../bin/admin/run-admin.ts';
-import { createAccount } from '../../shared/store/accounts/accounts.ts';
+import { createAccount, setPlan } from '../../shared/store/accounts/accounts.ts';
 import { publish } from '../../shared/store/registry/publish.ts';
 import { contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
 
@@ -46,10 +46,14 @@ describe('admin jobs', () => {
         expect(await paused()).to.deep.equal([]);
     });
 
-    it('pauses the paying account of a workspace on Free', async () => {
+    it('pauses a workspace on Free and its owner, who pays, and resumes both after an upgrade', async () => {
         const { workspaceId, accountId } = await contributor(database.db);
         await jobs('pause', '--account', workspaceId);
-        expect(await paused()).to.deep.equal([[accountId, null]]);
+        expect(await paused()).to.have.deep.members([
+            [accountId, null],
+            [workspaceId, null],
+        ]);
+        await setPlan(database.db, workspaceId, 'pro', {});
         await jobs('resume', '--account', workspaceId);
         expect(await paused()).to.deep.equal([]);
     });
