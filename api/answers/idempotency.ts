@@ -3,6 +3,7 @@ import type { Request } from '@hapi/hapi';
 import canonicalize from 'canonicalize';
 import { limitHeaders } from '../../shared/coordination/limits/headers.ts';
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
+import type { StoredAnswer } from '../../shared/domain/fetch/stored-answer.ts';
 import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -24,8 +25,8 @@ export interface OnceRules<Body> {
     lastsMs?(call: Call<unknown, unknown, Body>): number;
     /** Restricts the answer to one user; absent: every member of the workspace may get it. */
     whose?(call: Call<unknown, unknown, Body>): Promise<string | undefined>;
-    /** Rejects a replay that the caller may no longer see. */
-    mayReplay?(call: Call<unknown, unknown, Body>): Promise<void>;
+    /** Rejects a replay that the caller may not see. */
+    mayReplay?(call: Call<unknown, unknown, Body>, kept: StoredAnswer): Promise<void>;
 }
 
 /** Visible ASCII. Two headers arrive joined by a comma and a space, which is invalid. */
@@ -88,10 +89,11 @@ async function takeKey<P, Q, B>(
         if (begun.verdict === 'abandoned') await endAbandoned(call, request, { ...keyed, operation: begun.holder });
         else if (begun.verdict === 'full') await waitForRoom(call, request, keyed);
         else {
-            await rules.mayReplay?.(call);
             const kept = await idempotency.read(keyed);
             if (kept === 'sealed') throw new Refusal('SERVICE_UNAVAILABLE', SEALED, { retryAfter: 60 });
-            if (kept !== undefined) return replay(kept);
+            if (kept === undefined) continue;
+            await rules.mayReplay?.(call, kept);
+            return replay(kept);
         }
     }
     throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
@@ -152,11 +154,11 @@ async function waitForRoom<P, Q, B>({ app, caller, notes }: Call<P, Q, B>, reque
     });
 }
 
-function replay({ status, headers, body }: { status: number; headers: Record<string, string>; body: string }): Rendered {
+function replay({ status, headers, body }: StoredAnswer): Rendered {
     return { text: body, status, headers: { ...headers, 'idempotent-replayed': 'true' }, isKept: true };
 }
 
-function toStoredAnswer({ text, status, headers }: Rendered) {
+function toStoredAnswer({ text, status, headers }: Rendered): StoredAnswer {
     return { status, headers, body: text };
 }
 

@@ -4,11 +4,11 @@ import { serve } from '../serve.ts';
 import { cancelBatch, pauseBatch, resumeBatch, retryBatch } from './batches/change-batch.ts';
 import { BATCH_ONCE, createBatch } from './batches/create-batch.ts';
 import { listBatches, readBatch, readResults } from './batches/read-batches.ts';
-import { createJob } from './create-job.ts';
+import { createJob, JOB_ONCE } from './create-job.ts';
 import { cancelJob, deleteJobResult, listJobs, readJob } from './read-jobs.ts';
 
 export const jobRoutes = [
-    serve(postJob, createJob),
+    serve(postJob, createJob, JOB_ONCE),
     serve(getJobs, listJobs),
     serve(getJob, readJob),
     serve(deleteJob, cancelJob),

@@ -265,6 +265,23 @@ describe('a key with scopes', function () {
             expect(lackOf(await reader.call('POST', '/v1/fetch', { body, headers }))).to.equal('effects: write');
         });
 
+        it('a key gets no replay of a job or batch that it could not have made', async () => {
+            const orders: readonly [string, object, Partial<Scopes>][] = [
+                ['jobs', order, { effects: ['read'] }],
+                ['batches', { items: [order] }, { effects: ['read'] }],
+                ['batches', { items: [product] }, { sites: [verified] }],
+            ];
+            for (const [what, body, scopes] of orders) {
+                const headers = { 'idempotency-key': JSON.stringify([what, body]) };
+                const made = await ada.call('POST', `/v1/${what}`, { body, headers });
+                const other = await key(scopes);
+                expect(codeOf(await other.call('POST', `/v1/${what}`, { body, headers })), what).to.equal('FORBIDDEN');
+                const replayed = await ada.call('POST', `/v1/${what}`, { body, headers });
+                expect(replayed.body).to.deep.equal(made.body);
+                dataOf(await ada.call('GET', `${made.headers.get('location')}?wait=30`));
+            }
+        });
+
         it('is refused within a second after its scopes were reduced, in every process', async () => {
             const { db } = world.app;
             const { apiKey, keyId } = await createKey(db, { ...ada, name: 'narrowed', scopes: EVERY_SCOPE });

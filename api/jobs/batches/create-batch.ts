@@ -16,6 +16,7 @@ import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import type { OnceRules } from '../../answers/idempotency.ts';
 import type { Reply } from '../../call.ts';
+import { hidden } from '../create-job.ts';
 import { mustFit, mustFitToday, openDraftRoom } from '../must-fit.ts';
 import { checkItems } from './check-items.ts';
 import { type BatchCall, hashBody, openBody } from './read-items.ts';
@@ -24,11 +25,15 @@ import { type BatchCall, hashBody, openBody } from './read-items.ts';
 const AFTER_MS = 60_000;
 const BODY_MS = 600_000;
 
-/** Reserves the Idempotency-Key before the body arrives, and compares the body's hash later. */
+/** Reserves the Idempotency-Key before the body arrives, and compares the body's hash later. Only keys that may see the batch get a replay. */
 export const BATCH_ONCE: OnceRules<BatchRequest> = {
     isKept: (_body, { query }) => (query as BatchQuery).dry_run !== true,
     lastsMs: () => BODY_MS + AFTER_MS,
     readHash: (call) => hashBody(call as BatchCall),
+    async mayReplay({ app, caller }, { headers }) {
+        const id = headers['location']?.split('/').at(-1) ?? '';
+        if ((await findBatch(app.db, readerOf(caller as Caller), id)) === undefined) throw hidden('batch');
+    },
 };
 
 /**
