@@ -112,11 +112,4 @@ describe('a published site', () => {
             (code) => code === 'SITE_NOT_FOUND',
         );
     });
-
-    it('gives yanked content a new number when it is published again', async () => {
-        const again = aPackage('again.test');
-        published(await maker.publish(again));
-        await yank(world.app.db, 'again.test', 1, 'broken');
-        expect(published(await maker.publish(again))).to.include({ version: 2, created: true });
-    });
 });

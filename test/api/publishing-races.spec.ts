@@ -102,6 +102,11 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(codeOf(answer)).to.equal('RATE_LIMITED');
         });
 
+        it('accepts more from an account on the enterprise plan', async () => {
+            const answers = await Promise.all(Array.from({ length: 61 }, (_, turn) => publish(maker, aPackage(newSite()), turn)));
+            expect(answers.map(({ status }) => status)).to.deep.equal(Array(61).fill(201));
+        });
+
         it('with concurrent yanks and unyanks ends with the right latest version', async () => {
             const site = newSite();
             published(await publish(maker, aPackage(site), 0));

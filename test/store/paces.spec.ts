@@ -34,13 +34,6 @@ describe('the request rate of a package', () => {
         expect((await stateOf('other.example')).paces).to.deep.equal({});
     });
 
-    it('is the lowest if packages of a domain name the same host', async () => {
-        await publish('two.example', 60, 'two.example', 'api.two.example');
-        await publish('shop.two.example', 10, 'api.two.example', 'shop.two.example');
-        const expected = { 'two.example': 60, 'api.two.example': 10, 'shop.two.example': 10 };
-        expect((await stateOf('two.example')).paces).to.deep.equal(expected);
-    });
-
     it('comes from the latest versions, whichever version is called, and changes with them at once', async () => {
         await publish('three.example', 30, 'three.example');
         const before = await stateOf('three.example');

@@ -39,21 +39,6 @@ describe('requests for schemas', () => {
         expect((await schemaRequests.find(db, second.id))?.demand).to.equal(2);
     });
 
-    it('move forward only, with the time of each step', async () => {
-        const { id, createdAt } = await request('moving.example');
-        expect(await schemaRequests.move(db, id, 'in_progress')).to.deep.equal({ outcome: 'moved', before: 'open' });
-        expect(await schemaRequests.move(db, id, 'in_progress')).to.deep.equal({ outcome: 'unchanged', before: 'in_progress' });
-        expect(await schemaRequests.move(db, id, 'open')).to.deep.equal({ outcome: 'refused', before: 'in_progress' });
-        expect(await schemaRequests.move(db, id, 'declined')).to.deep.equal({ outcome: 'moved', before: 'in_progress' });
-        for (const status of ['open', 'in_progress', 'fulfilled'] as const)
-            expect(await schemaRequests.move(db, id, status)).to.deep.equal({ outcome: 'refused', before: 'declined' });
-        expect(await schemaRequests.move(db, newId('srq'), 'declined')).to.deep.equal({ outcome: 'absent' });
-        const found = await schemaRequests.find(db, id);
-        expect(found?.history.map(({ status }) => status)).to.deep.equal(['open', 'in_progress', 'declined']);
-        expect(found?.history[0]?.at).to.deep.equal(createdAt);
-        expect(found?.history[2]?.at).to.deep.equal(found?.updatedAt);
-    });
-
     it('are fulfilled by the published version of their domain, and by no other site', async () => {
         const [open, begun, declined, elsewhere] = await Promise.all(
             ['filled.example', 'filled.example', 'filled.example', 'shop.filled.example'].map((domain) => request(domain)),

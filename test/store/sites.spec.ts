@@ -4,7 +4,7 @@ import { transferDomain } from '../../shared/store/registry/maintainer-orders.ts
 import * as maintainers from '../../shared/store/registry/maintainers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
-import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
+import { contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
 
 describe('a registrable domain', () => {
     let database: OpenedDatabase;
@@ -42,19 +42,6 @@ describe('a registrable domain', () => {
         expect(await set({ concurrency: null, rate: null })).to.include({ credits: 5, concurrency: null, rate: null });
     });
 
-    it('is blocked with a reason for every site on it, until it is unblocked', async () => {
-        const publisher = await contributor(db);
-        accepted(await schemas.publish(db, orderOf(packageOf('a.owner.example'), publisher)));
-        const blocked = await db.transaction((trx) => sites.blockDomain(trx, 'owner.example', 'asked by mail'));
-        expect(blocked).to.include({ blockReason: 'asked by mail' });
-        const question = { site: 'a.owner.example', registrable: 'owner.example' };
-        expect((await schemas.findLatest(db, question)).isBlocked).to.equal(true);
-        expect(await mayPublish(publisher, 'b.owner.example')).to.equal(false);
-        expect(await schemas.card(db, 'a.owner.example')).not.to.equal(undefined);
-        await db.transaction((trx) => sites.unblockDomain(trx, 'owner.example'));
-        expect(await mayPublish(publisher, 'b.owner.example')).to.equal(true);
-    });
-
     it('is transferred to another workspace, and then only that one publishes', async () => {
         const [old, next] = [await contributor(db), await contributor(db)];
         expect(await mayPublish(old, 'moved.example')).to.equal(true);
@@ -67,18 +54,5 @@ describe('a registrable domain', () => {
         expect(await sites.sitesOf(db, 'moved.example')).to.deep.equal([
             { site: 'moved.example', latest: 2, versions: 2, verified: false, drift: false },
         ]);
-    });
-
-    it('is shared with a workspace that was added, and always has a maintainer', async () => {
-        const [first, second] = [await contributor(db), await contributor(db)];
-        expect(await mayPublish(first, 'shared.example')).to.equal(true);
-        await db.transaction((trx) => maintainers.addMaintainer(trx, 'shared.example', second.workspaceId));
-        expect(await mayPublish(second, 'x.shared.example')).to.equal(true);
-        const remove = ({ workspaceId }: schemas.Publisher) =>
-            db.transaction((trx) => maintainers.removeMaintainer(trx, 'shared.example', workspaceId));
-        const both = await Promise.all([remove(first), remove(second)]);
-        expect(both.toSorted()).to.deep.equal(['last', 'removed']);
-        expect(await remove(await contributor(db))).to.equal('absent');
-        expect(await maintainers.listMaintainers(db, 'shared.example')).to.have.length(1);
     });
 });

@@ -62,27 +62,6 @@ describe('versions of a site', () => {
         expect(await schemas.findLatest(db, ask('shop.dear.example'))).to.include({ siteCredits: 5, siteConcurrency: 3, siteRate: 0.5 });
     });
 
-    it('fall back to the highest that is not yanked, and return', async () => {
-        const publisher = await contributor(db);
-        await publishAs(publisher, 'yanked.example', 'one', 'two');
-        const yanked = await schemas.yank(db, 'yanked.example', 2, 'security');
-        expect(yanked).to.include({ version: 2, yankReason: 'security' });
-        expect((await schemas.findLatest(db, ask('yanked.example'))).version?.version).to.equal(1);
-        expect((await schemas.card(db, 'yanked.example'))?.title).to.equal('Shop one');
-        const named = (await schemas.findLatest(db, ask('yanked.example', 2))).version;
-        expect(named && schemas.mayRun(named)).to.equal(false);
-
-        await schemas.yank(db, 'yanked.example', 1, 'broken');
-        expect(await schemas.findLatest(db, ask('yanked.example'))).to.include({ isKnown: true, version: undefined });
-        expect(await schemas.card(db, 'yanked.example')).to.equal(undefined);
-        const broken = (await schemas.findLatest(db, ask('yanked.example', 1))).version;
-        expect(broken && schemas.mayRun(broken)).to.equal(true);
-
-        await schemas.unyank(db, 'yanked.example', 2);
-        expect((await schemas.findLatest(db, ask('yanked.example'))).version?.version).to.equal(2);
-        expect(await schemas.yank(db, 'yanked.example', 9, 'broken')).to.equal(undefined);
-    });
-
     it('keep the time of the first yank when it is repeated with another reason', async () => {
         await publishAs(await contributor(db), 'twice.example', 'one');
         const first = await schemas.yank(db, 'twice.example', 1, 'broken');
@@ -143,25 +122,6 @@ describe('versions of a site', () => {
         expect(first?.endpoints.get('__proto__')).to.equal(undefined);
         expect(first?.endpoints.get('constructor')).to.equal(undefined);
         expect(await versions.load(2_000_000_000)).to.equal(undefined);
-    });
-
-    it('are listed newest first with their change and publisher, and found by hash', async () => {
-        const publisher = await contributor(db);
-        await publishAs(publisher, 'listed.example', 'one', 'two', 'three');
-        const page = await schemas.history(db, 'listed.example', { limit: 2 });
-        expect(page.total).to.equal(3);
-        expect(page.versions.map(({ version }) => version)).to.deep.equal([3, 2]);
-        expect(page.versions[0]).to.include({ change: 'patch' });
-        expect(page.versions[0]?.publishedBy).to.match(/^workspace-/);
-        const rest = await schemas.history(db, 'listed.example', { limit: 2, before: 2 });
-        expect(rest.versions.map(({ version }) => version)).to.deep.equal([1]);
-        expect(rest.versions[0]).to.deep.include({
-            change: 'major',
-            changes: { added: ['front'], removed: [], changed: [], hosts_added: ['listed.example'] },
-        });
-        const hash = page.versions[1]?.versionHash ?? '';
-        expect((await schemas.findVersion(db, 'listed.example', hash))?.version).to.equal(2);
-        expect(await schemas.findVersion(db, 'listed.example', 'f'.repeat(64))).to.equal(undefined);
     });
 
     it('show the maintainers of the domain on the card, never by an address', async () => {
