@@ -186,8 +186,7 @@ describe('a setting', () => {
     });
 });
 
-describe('a start with an unusable port, host or folder', function () {
-    this.timeout(240_000);
+describe('a start with an unusable port, host or folder', () => {
     let database: TestDatabase;
     let folder: string;
     let others: Server[];
@@ -301,9 +300,7 @@ describe('an API without HOST', () => {
     });
 });
 
-describe('npm start with HOST', function () {
-    this.timeout(240_000);
-
+describe('npm start with HOST', () => {
     it('prints a curl line that works unchanged', async function () {
         needs(this, 'curl');
         const database = await createTestDatabase();

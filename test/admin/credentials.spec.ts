@@ -201,5 +201,5 @@ describe('rotating the encryption keys of connections', () => {
             await world.close();
             await site.close();
         }
-    }).timeout(120_000);
+    });
 });

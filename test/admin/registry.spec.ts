@@ -47,8 +47,7 @@ describe('admin registry load', () => {
         return file;
     };
 
-    it('publishes the shipped packages for Routebook, and none of them again', async function () {
-        this.timeout(240_000);
+    it('publishes the shipped packages for Routebook, and none of them again', async () => {
         const first = await loaded();
         const sites = STARTERS.map(({ document }) => document.site).sort();
         expect(first.map(({ site }) => site)).to.have.members(sites);

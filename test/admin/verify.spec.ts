@@ -7,8 +7,7 @@ import { type AdminRun, openVerifying, type Verifying } from '../support/verifyi
 import { ANY_TOPOLOGY, type WorldOptions } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`schema verify (${topology})`, function () {
-        this.timeout(240_000);
+    describe(`schema verify (${topology})`, () => {
         let v: Verifying;
 
         const open = async (options: WorldOptions = {}) => {
@@ -125,8 +124,7 @@ for (const topology of ANY_TOPOLOGY) {
 }
 
 describe('schema verify', () => {
-    it('reports a site without a schema, and that no worker takes the run', async function () {
-        this.timeout(240_000);
+    it('reports a site without a schema, and that no worker takes the run', async () => {
         const v = await openVerifying('postgres', { workers: 0 });
         try {
             expect(faultOf(await v.admin('schema', 'verify', SITE))).to.equal('SITE_NOT_FOUND');

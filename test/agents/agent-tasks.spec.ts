@@ -24,8 +24,7 @@ interface Row {
     endpoint: string;
 }
 
-describe('ten scripted tasks of an agent (M1)', function () {
-    this.timeout(240_000);
+describe('ten scripted tasks of an agent (M1)', () => {
     let internet: Internet;
     let world: World;
     let agent: Client;

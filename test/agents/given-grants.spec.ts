@@ -16,8 +16,7 @@ const NAMES = new Map([
     ['both.test', ['169.254.169.254', '127.0.0.1']],
 ]);
 
-describe('grants of apps, when they are given', function () {
-    this.timeout(240_000);
+describe('grants of apps, when they are given', () => {
     let world: World;
     let sites: OwnerSites;
     let oauth: ReturnType<typeof oauthOf>;

@@ -13,8 +13,7 @@ import { oauthOf } from './support/oauth.ts';
 
 const CALLBACK = 'http://127.0.0.1/callback';
 
-describe('grants of apps', function () {
-    this.timeout(240_000);
+describe('grants of apps', () => {
     let world: World;
     let oauth: ReturnType<typeof oauthOf>;
     let ada: Visitor;

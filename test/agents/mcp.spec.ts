@@ -67,8 +67,7 @@ const CLIENTS: Readonly<Record<string, (world: World, apiKey: string | undefined
 };
 
 for (const [name, open] of Object.entries(CLIENTS)) {
-    describe(`an agent over ${name}`, function () {
-        this.timeout(240_000);
+    describe(`an agent over ${name}`, () => {
         let world: World;
         let shop: Shop;
         let ada: Person;

@@ -19,8 +19,7 @@ interface Question {
 }
 type Reply = 'accept' | 'decline' | 'cancel';
 
-describe('questions to the user of an agent', function () {
-    this.timeout(240_000);
+describe('questions to the user of an agent', () => {
     let world: World;
     let shop: Shop;
     let ada: Person;

@@ -43,8 +43,7 @@ function session(redirectUri: string, more: Partial<OAuthClientProvider> = {}): 
     };
 }
 
-describe('an app that signs in for a user', function () {
-    this.timeout(240_000);
+describe('an app that signs in for a user', () => {
     let world: World;
     let shop: Shop;
     let sites: OwnerSites;

@@ -7,8 +7,7 @@ import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('the endpoints of a site as tools', function () {
-    this.timeout(240_000);
+describe('the endpoints of a site as tools', () => {
     let world: World;
     let shop: Shop;
     let ada: Person;

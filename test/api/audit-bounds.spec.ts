@@ -9,8 +9,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const SITE = 'audited.test';
 
-describe('an audit log', function () {
-    this.timeout(240_000);
+describe('an audit log', () => {
     let world: World;
 
     before(async () => {

@@ -17,8 +17,7 @@ import { ANY_TOPOLOGY, openWorld, TOPOLOGIES, type World } from '../support/worl
 const FILE = '/.well-known/routebook.txt';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`a claim on a domain, over ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`a claim on a domain, over ${topology}`, () => {
         let world: World;
         let names: NameServer;
         let web: OwnerSites;
@@ -248,7 +247,7 @@ for (const topology of ANY_TOPOLOGY) {
             await world.clock.advance({ minutes: 2 });
             const full = await check(ada, made[0] as ClaimEntry);
             expect([full.status, Number(full.headers.get('retry-after')) > 60]).to.deep.equal([429, true]);
-        }).timeout(240_000);
+        });
 
         it('is one of ten open claims of an account, until it is proved, deleted or seven days old', async () => {
             const made = await Promise.all(Array.from({ length: 10 }, (_, index) => claim(ada, `many${index}.test`)));
@@ -376,7 +375,7 @@ for (const topology of ANY_TOPOLOGY) {
                 names.names.set(`_routebook.${domain}`, { txt: [made.value] });
                 await world.clock.advance({ minutes: 2 });
                 expect((await checked(ada, made)).status).to.equal('proven');
-            }).timeout(240_000);
+            });
 
             it('is checked again at once when another workspace proves the domain; both may keep it', async () => {
                 const domain = newDomain();
@@ -398,7 +397,7 @@ for (const topology of ANY_TOPOLOGY) {
                     9000,
                 );
                 expect(await stateOf(first)).to.include({ status: 'proven' });
-            }).timeout(240_000);
+            });
 
             it('ends when it is deleted; the workspace remains a maintainer', async () => {
                 const domain = newDomain();

@@ -19,8 +19,7 @@ const CALLS = 50;
 const SLOTS = 10;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`an OAuth grant that fifty calls of two processes use while it expires, over ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`an OAuth grant that fifty calls of two processes use while it expires, over ${topology}`, () => {
         let processes: WorldOfProcesses;
         let site: Site;
         let server: AuthorizationServer;

@@ -191,7 +191,7 @@ describe('a newcomer', () => {
 
         it('finds a document that an external tool accepts as OpenAPI 3.1', async () => {
             expect(await lintOpenApi({ routebook: document })).to.deep.equal([]);
-        }).timeout(240_000);
+        });
     });
 
     describe('for pages and probes', () => {

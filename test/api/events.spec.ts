@@ -14,8 +14,7 @@ import { lackOf, scopedKey } from '../support/scopes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('GET /v1/events', function () {
-    this.timeout(240_000);
+describe('GET /v1/events', () => {
     let world: World;
     let shop: Shop;
     before(async () => {

@@ -44,8 +44,7 @@ for (const topology of ANY_TOPOLOGY) {
         let ada: Person;
         let bob: Person;
 
-        before(async function () {
-            this.timeout(240_000);
+        before(async () => {
             [flaky, calm] = [await openFlakySite(), await openFlakySite()];
             world = await openWorld({ topology, config: { egressHosts: HOSTS, workerConcurrency: 100 } });
             elsewhere = (await world.openAnotherApi()).base;
@@ -210,8 +209,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         // With PostgreSQL as the queue, the deadline on a busy machine may pass before the worker reports the timeout.
         if (topology === 'redis') {
-            it('open a circuit with timeouts of calls that had ten seconds', async function () {
-                this.timeout(240_000);
+            it('open a circuit with timeouts of calls that had ten seconds', async () => {
                 flaky.behaviour = 'hangs';
                 const callAndLook = async () => {
                     const patient = Array.from({ length: 20 }, () => ada.fetch('awaited.test', 'thing', {}, { timeout_ms: 10_000 }));

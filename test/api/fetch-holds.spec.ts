@@ -18,8 +18,7 @@ for (const topology of ANY_TOPOLOGY) {
         /** Operations that requested a hold. */
         let asked: string[];
 
-        beforeEach(async function () {
-            this.timeout(240_000);
+        beforeEach(async () => {
             site = await openFlakySite();
             world = await openWorld({ topology, config: { egressHosts: HOSTS } });
             owner = await join(world);

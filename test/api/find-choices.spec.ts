@@ -8,8 +8,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const TASK = 'list trousers by colour';
 
-describe('the order of endpoints that match a task equally', function () {
-    this.timeout(240_000);
+describe('the order of endpoints that match a task equally', () => {
     let world: World;
     let shop: Shop;
     let maker: Person;

@@ -87,8 +87,7 @@ const crowd = (site: string, count = 10): PackageDocument =>
     });
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`a caller with a task, over ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`a caller with a task, over ${topology}`, () => {
         let world: World;
         let maker: Person;
         let addresses = 0;

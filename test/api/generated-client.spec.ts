@@ -13,8 +13,7 @@ import { openWorld, type World } from '../support/world.ts';
 const PROGRAM = fileURLToPath(new URL('../fixtures/generated-client/program.txt', import.meta.url));
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
-describe('a typed client from a public generator and the OpenAPI document', function () {
-    this.timeout(240_000);
+describe('a typed client from a public generator and the OpenAPI document', () => {
     let world: World;
     let shop: Shop;
     let person: Person;

@@ -95,7 +95,7 @@ for (const topology of TOPOLOGIES) {
                 await authorize(world, true);
                 await world.close();
             }
-        }).timeout(240_000);
+        });
     });
 }
 
@@ -126,7 +126,7 @@ describe('a worker’s METRICS_PORT', () => {
             await server.close();
             await world.close();
         }
-    }).timeout(240_000);
+    });
 });
 
 if (TOPOLOGIES.includes('redis')) {
@@ -152,7 +152,7 @@ if (TOPOLOGIES.includes('redis')) {
                 await world.close();
                 await redis.remove();
             }
-        }).timeout(240_000);
+        });
     });
 }
 

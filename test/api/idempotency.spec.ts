@@ -11,8 +11,7 @@ const PRODUCT = { site: SHOP, endpoint: 'product', params: { id: 7 } };
 const LIMITS = ['ratelimit', 'ratelimit-policy', 'x-ratelimit-remaining'];
 
 for (const topology of TOPOLOGIES) {
-    describe(`an Idempotency-Key, with queue and limits in ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`an Idempotency-Key, with queue and limits in ${topology}`, () => {
         let world: World;
         let shop: Shop;
         let ada: Person;

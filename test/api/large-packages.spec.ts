@@ -27,8 +27,7 @@ interface Download {
     encoding: string | undefined;
 }
 
-describe('a package of three megabytes', function () {
-    this.timeout(240_000);
+describe('a package of three megabytes', () => {
     let world: World;
     let document: PackageDocument;
     let stamp: { version: number; version_hash: string; published_at: string };

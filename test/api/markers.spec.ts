@@ -266,5 +266,5 @@ describe('passwords in connection strings', () => {
             await app.close();
             await world.close();
         }
-    }).timeout(240_000);
+    });
 });

@@ -10,8 +10,7 @@ const metaOf = ({ body }: Answer) => body['meta'] as Record<string, unknown>;
 const dataOf = ({ body }: Answer) => body['data'] as { n: number };
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`max_age, with queue and limits in ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`max_age, with queue and limits in ${topology}`, () => {
         let world: World;
         let news: Site;
         let ada: Person;

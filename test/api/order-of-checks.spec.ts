@@ -14,8 +14,7 @@ describe('a call with more than one fault', () => {
     let ada: Person;
     let reader: Person;
 
-    before(async function () {
-        this.timeout(240_000);
+    before(async () => {
         world = await openWorld({ workers: 0 });
         ada = await join(world);
         reader = await scopedKey(world, ada, { routes: ['catalog'] });

@@ -26,8 +26,7 @@ describe('more fetches than workers can do', () => {
     let site: FlakySite;
     let ada: Person;
 
-    before(async function () {
-        this.timeout(240_000);
+    before(async () => {
         site = await openFlakySite();
         const topology = TOPOLOGIES.at(-1) ?? 'postgres';
         world = await openWorld({
@@ -41,14 +40,12 @@ describe('more fetches than workers can do', () => {
         // About 130 a second with four slots.
         site.behaviour = soon;
     });
-    after(async function () {
-        this.timeout(240_000);
+    after(async () => {
         await world.close();
         await site.close();
     });
 
-    it('are refused at once with Retry-After, free of charge and before the site; the others succeed, and soon all do', async function () {
-        this.timeout(240_000);
+    it('are refused at once with Retry-After, free of charge and before the site; the others succeed, and soon all do', async () => {
         // The first fetch earns a bonus.
         expect((await ada.fetch(SITE, 'thing')).status).to.equal(200);
         site.arrivals.length = 0;
@@ -76,8 +73,7 @@ describe('more fetches than workers can do', () => {
         expect(told.reduce((sum, line) => sum + Number(line['refused']), 0)).to.equal(refused.length);
     });
 
-    it('are refused as well for agents, while browsing works', async function () {
-        this.timeout(240_000);
+    it('are refused as well for agents, while browsing works', async () => {
         const agent = new Client({ name: 'test', version: '1' });
         const requestInit = { headers: { authorization: `Bearer ${ada.apiKey}` } };
         // The SDK's own types disagree under exactOptionalPropertyTypes.
@@ -93,8 +89,7 @@ describe('more fetches than workers can do', () => {
         expect(told.at(-1)).to.include({ isError: true });
     });
 
-    it('do not include requests that are still arriving: however many bodies come slowly, others succeed', async function () {
-        this.timeout(240_000);
+    it('do not include requests that are still arriving: however many bodies come slowly, others succeed', async () => {
         const { port } = new URL(world.base);
         const head = `POST /v1/fetch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${ada.apiKey}\r\nContent-Type: application/json\r\n`;
         const slow = Array.from({ length: CROWD }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
@@ -109,8 +104,7 @@ describe('more fetches than workers can do', () => {
         }
     });
 
-    it('do not include few calls that take long: a slow site looks like workers that stopped', async function () {
-        this.timeout(240_000);
+    it('do not include few calls that take long: a slow site looks like workers that stopped', async () => {
         // They wait for each other, so that the completion rate is known.
         await Promise.all(Array.from({ length: 40 }, () => ada.fetch(SITE, 'thing')));
         const held: ServerResponse[] = [];
@@ -128,8 +122,7 @@ describe('more fetches than workers can do', () => {
         for (const { status } of await Promise.all(few)) expect(status).to.equal(200);
     });
 
-    it('are refused, too, if they would time out in the queue; calls with more time wait', async function () {
-        this.timeout(240_000);
+    it('are refused, too, if they would time out in the queue; calls with more time wait', async () => {
         // Eight a second with four slots.
         site.behaviour = (response) => void setTimeout(soon, 470, response);
         const crowd = Array.from({ length: 50 }, () => ada.fetch(SITE, 'thing'));
@@ -149,8 +142,7 @@ describe('more fetches than workers can do', () => {
         site.behaviour = soon;
     });
 
-    it('throttle browsing, by API or page, beyond the rate that each process always admits; without fetches nothing is throttled', async function () {
-        this.timeout(240_000);
+    it('throttle browsing, by API or page, beyond the rate that each process always admits; without fetches nothing is throttled', async () => {
         let isFetching = true;
         const fetching = (async () => {
             const statuses: number[] = [];

@@ -10,8 +10,7 @@ import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 const EARLY_MS = 15;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`the request rate that a package asks for, with queue and limits in ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`the request rate that a package asks for, with queue and limits in ${topology}`, () => {
         let world: World;
         let site: Site;
         let ada: Person;

@@ -9,8 +9,7 @@ import { aProvenClaim, codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('an owner’s policy', function () {
-    this.timeout(240_000);
+describe('an owner’s policy', () => {
     let world: World;
     let shop: Shop;
     let owner: Person;

@@ -9,8 +9,7 @@ import { aPackage } from '../support/schemas.ts';
 import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`concurrent publishing, over two processes and ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`concurrent publishing, over two processes and ${topology}`, () => {
         let world: World;
         let bases: string[];
         let maker: Person;

@@ -247,7 +247,7 @@ describe('publishing a schema', () => {
         expect((await author.publish(aPackage(site, { title: 'Tried' }), '?dry_run=true')).status).to.equal(200);
         await world.clock.advance({ seconds: Number(refused.headers.get('retry-after')) });
         expect((await author.publish(aPackage(site, { title: 'One too many' }))).status).to.equal(201);
-    }).timeout(240_000);
+    });
 
     it('is limited to 20 new sites a day', async () => {
         const author = await join(world);

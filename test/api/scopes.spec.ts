@@ -49,8 +49,7 @@ const SCOPES_OF_TOOLS: Readonly<Record<string, string>> = {
 /** All scopes of routes except one. */
 const without = (scope: string): Partial<Scopes> => ({ routes: ROUTE_SCOPES.filter((route) => route !== scope) });
 
-describe('a key with scopes', function () {
-    this.timeout(240_000);
+describe('a key with scopes', () => {
     let world: World;
     let shop: Shop;
     let ada: Person;

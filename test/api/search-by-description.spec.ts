@@ -6,8 +6,7 @@ import { codeOf, dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('a search by description', function () {
-    this.timeout(240_000);
+describe('a search by description', () => {
     let world: World;
     let maker: Person;
 

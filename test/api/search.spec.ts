@@ -323,7 +323,7 @@ for (const topology of ANY_TOPOLOGY) {
                 await blocker.rollback();
             }
             expect((await list()).status).to.equal(200);
-        }).timeout(240_000);
+        });
 
         it('has an ETag, is 304 if nothing changed, allows HEAD, and is open to pages of every origin', async () => {
             const anybody = stranger(world);

@@ -15,8 +15,7 @@ import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/s
 import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`the proved owner of a domain, over ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`the proved owner of a domain, over ${topology}`, () => {
         let world: World;
         let shop: Shop;
         let owner: Person;

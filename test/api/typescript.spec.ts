@@ -81,7 +81,7 @@ describe('the package of a site as functions in TypeScript', () => {
             const hosted = document.endpoints.filter(({ hosted }) => hosted !== false);
             expect(files[index]?.source.match(/^export function /gm), document.site).to.have.lengthOf(hosted.length);
         }
-    }).timeout(240_000);
+    });
 
     it('compiles for packages with awkward names, texts and schemas', async () => {
         const site = 'awkward.test';
@@ -111,7 +111,7 @@ describe('the package of a site as functions in TypeScript', () => {
         const closed = { ...document, site: 'closed.test', endpoints: [anEndpoint('closed.test', { hosted: false })] } as PackageDocument;
         expect(await compile('awkward', [file, exportTypeScript(closed, ABOUT)])).to.equal('');
         expect(await compile('awkward-loose', [file], { exactOptionalPropertyTypes: false })).to.equal('');
-    }).timeout(240_000);
+    });
 
     it('calls the endpoints through the client, with typed params and results', async () => {
         const id = { name: 'id', source: 'path' as const, required: true, schema: { type: 'integer' } };
@@ -161,5 +161,5 @@ describe('the package of a site as functions in TypeScript', () => {
         };
         const { data } = await oneProduct(new Routebook({ apiKey: maker.apiKey ?? '', baseUrl: world.base }), { id: 7 });
         expect(data).to.include({ id: 7 });
-    }).timeout(240_000);
+    });
 });

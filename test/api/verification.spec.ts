@@ -12,8 +12,7 @@ import { ANY_TOPOLOGY, type WorldOptions } from '../support/world.ts';
 const PATIENCE_MS = 20_000;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`verification (${topology})`, function () {
-        this.timeout(240_000);
+    describe(`verification (${topology})`, () => {
         let v: Verifying;
 
         const open = async (options: WorldOptions = {}) => {

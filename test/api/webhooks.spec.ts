@@ -12,8 +12,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const URL_OK = 'https://receiver.example/hook?token=abc';
 
-describe('webhooks', function () {
-    this.timeout(240_000);
+describe('webhooks', () => {
     let world: World;
     before(async () => {
         world = await openWorld({ workers: 0, config: { egressAllow: [], publicUrl: 'https://routebook.example' } });

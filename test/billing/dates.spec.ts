@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
-describe('the billing date of a subscription', function () {
-    this.timeout(240_000);
+describe('the billing date of a subscription', () => {
     let fixture: BillingWorld;
     before(async () => {
         fixture = await openBillingWorld();

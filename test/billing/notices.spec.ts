@@ -6,8 +6,7 @@ import { holdMails, mailsTo, type WaitingMail } from '../support/mails.ts';
 import type { Person } from '../support/people.ts';
 import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
-describe('users are notified', function () {
-    this.timeout(240_000);
+describe('users are notified', () => {
     let fixture: BillingWorld;
     before(async () => {
         fixture = await openBillingWorld();

@@ -8,8 +8,7 @@ import { findSubscription } from '../../shared/store/billing/subscriptions.ts';
 import type { Person } from '../support/people.ts';
 import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
-describe('a paid plan', function () {
-    this.timeout(240_000);
+describe('a paid plan', () => {
     let fixture: BillingWorld;
     before(async () => {
         fixture = await openBillingWorld();

@@ -6,8 +6,7 @@ import { join, type Person, withKey } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('a spending cap', function () {
-    this.timeout(240_000);
+describe('a spending cap', () => {
     let world: World;
     let shop: Shop;
     before(async () => {

@@ -7,8 +7,7 @@ import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.t
 const FREE = { plan: 'free', limit: 1_000, left: 1_000 };
 const STARTER = { plan: 'starter', limit: 15_000, left: 15_000 };
 
-describe('a Stripe event', function () {
-    this.timeout(240_000);
+describe('a Stripe event', () => {
     let fixture: BillingWorld;
     before(async () => {
         fixture = await openBillingWorld();

@@ -9,8 +9,7 @@ describe('the circuits of hosts', () => {
     let fixture: CircuitFixture;
     let serial = 0;
 
-    before(async function () {
-        this.timeout(240_000);
+    before(async () => {
         fixture = await openCircuitFixture();
     });
     after(() => fixture.remove());

@@ -10,8 +10,7 @@ const at = (host: string, rate?: number, registrable = host): TurnOrder => ({ ho
 describe('the turns of a host', () => {
     let fixture: CircuitFixture;
 
-    before(async function () {
-        this.timeout(240_000);
+    before(async () => {
         fixture = await openCircuitFixture();
     });
     after(() => fixture.remove());
@@ -99,8 +98,7 @@ describe('the quarantine of endpoints', () => {
     let fixture: CircuitFixture;
     let serial = 0;
 
-    before(async function () {
-        this.timeout(240_000);
+    before(async () => {
         fixture = await openCircuitFixture();
     });
     after(() => fixture.remove());

@@ -7,8 +7,7 @@ import { join, type Person } from '../support/people.ts';
 import { openSite } from '../support/sites.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('logging in on the command line', function () {
-    this.timeout(240_000);
+describe('logging in on the command line', () => {
     let world: World;
     let ada: Person;
     let shell: CommandLine;

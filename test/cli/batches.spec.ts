@@ -15,8 +15,7 @@ interface Line {
     result: { data: { id: number } } | null;
 }
 
-describe('batches and jobs on the command line and in the client', function () {
-    this.timeout(240_000);
+describe('batches and jobs on the command line and in the client', () => {
     let world: World;
     let shop: Shop;
     let ada: Person;

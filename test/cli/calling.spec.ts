@@ -10,8 +10,7 @@ import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/s
 import { openSite } from '../support/sites.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('calling sites from the command line', function () {
-    this.timeout(240_000);
+describe('calling sites from the command line', () => {
     let world: World;
     let shop: Shop;
     let shell: CommandLine;

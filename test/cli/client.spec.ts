@@ -30,8 +30,7 @@ function answer(response: ServerResponse, status: number, body: unknown, headers
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-describe('the client, with any behaviour of a server', function () {
-    this.timeout(240_000);
+describe('the client, with any behaviour of a server', () => {
     const servers: Site[] = [];
 
     afterEach(async () => {
@@ -311,8 +310,7 @@ describe('the client, with any behaviour of a server', function () {
     });
 });
 
-describe('the client against a running server', function () {
-    this.timeout(240_000);
+describe('the client against a running server', () => {
     let world: World;
     let shop: Shop;
     let ada: Person;

@@ -18,8 +18,7 @@ const PROGRAM = fileURLToPath(new URL('../../cli/bin/routebook.js', import.meta.
 const SITE = 'terminal.test';
 const KEY = 'the-good-key-4711';
 
-describe('routebook connect on a terminal', function () {
-    this.timeout(240_000);
+describe('routebook connect on a terminal', () => {
     let world: World;
     let site: Site;
     let shell: CommandLine;

@@ -9,8 +9,7 @@ import { openWorld, type World } from '../support/world.ts';
 const SITE = 'typed.test';
 const KEY = 'the-good-key-4711';
 
-describe('connections on the command line', function () {
-    this.timeout(240_000);
+describe('connections on the command line', () => {
     let world: World;
     let site: Site;
     let shell: CommandLine;

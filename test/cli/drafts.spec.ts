@@ -48,8 +48,7 @@ const DOCUMENT = {
     },
 };
 
-describe('drafts from existing files', function () {
-    this.timeout(240_000);
+describe('drafts from existing files', () => {
     let shell: CommandLine;
 
     beforeEach(() => {

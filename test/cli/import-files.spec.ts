@@ -5,8 +5,7 @@ import { expect } from 'chai';
 import { CannotImport, type Imported, importDocument, readDocument } from '../../cli/import/import.ts';
 import { faultsOf, requestFor } from './import/requests.ts';
 
-describe('routebook import, of files', function () {
-    this.timeout(240_000);
+describe('routebook import, of files', () => {
     let folder: string;
 
     beforeEach(() => {

@@ -11,8 +11,7 @@ import { CREDENTIALS, PERSON } from './inspect/planted.ts';
 
 const HEADLESS = { executablePath: CHROMIUM, headless: true, arguments: BROWSER_ARGUMENTS };
 
-describe('routebook inspect, on a site that is opened in a browser', function () {
-    this.timeout(240_000);
+describe('routebook inspect, on a site that is opened in a browser', () => {
     let server: RealServer;
     let site: string;
 

@@ -92,8 +92,7 @@ const RECORDED: readonly Recorded[] = [
     },
 ];
 
-describe('routebook inspect, on Chromium’s recordings of third-party applications', function () {
-    this.timeout(240_000);
+describe('routebook inspect, on Chromium’s recordings of third-party applications', () => {
     let browser: Browser;
     let world: World;
     let folder: string;

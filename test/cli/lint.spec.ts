@@ -14,8 +14,7 @@ interface Linted {
     warnings: { code: string; line: number }[];
 }
 
-describe('routebook lint', function () {
-    this.timeout(240_000);
+describe('routebook lint', () => {
     let shell: CommandLine;
 
     before(() => {

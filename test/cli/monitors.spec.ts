@@ -17,8 +17,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const SITE = 'prices.test';
 
-describe('monitors on the command line and in the clients', function () {
-    this.timeout(240_000);
+describe('monitors on the command line and in the clients', () => {
     let world: World;
     let site: Server;
     let ada: Person;

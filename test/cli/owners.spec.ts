@@ -11,8 +11,7 @@ import { aPackage } from '../support/schemas.ts';
 import { scopedKey } from '../support/scopes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('claiming a domain on the command line', function () {
-    this.timeout(240_000);
+describe('claiming a domain on the command line', () => {
     let world: World;
     let names: NameServer;
     let ada: Person;

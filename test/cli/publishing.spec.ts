@@ -8,8 +8,7 @@ import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('publishing from the command line', function () {
-    this.timeout(240_000);
+describe('publishing from the command line', () => {
     let world: World;
     let shop: Shop;
     let ada: Person;

@@ -9,8 +9,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const TASK = 'compare the prices of one product over all its sizes';
 
-describe('the registry on the command line', function () {
-    this.timeout(240_000);
+describe('the registry on the command line', () => {
     let world: World;
     let ada: Person;
     let shell: CommandLine;

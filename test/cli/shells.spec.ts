@@ -5,8 +5,7 @@ import { expect } from 'chai';
 import { table } from '../../cli/table.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 
-describe('a user at a shell', function () {
-    this.timeout(240_000);
+describe('a user at a shell', () => {
     let shell: CommandLine;
 
     before(() => {

@@ -15,8 +15,7 @@ interface Result {
     results?: number;
 }
 
-describe('routebook test', function () {
-    this.timeout(240_000);
+describe('routebook test', () => {
     let shell: CommandLine;
     let shop: Shop;
 

@@ -8,8 +8,7 @@ import { join, type Person } from '../support/people.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('webhooks on the command line and in the client', function () {
-    this.timeout(240_000);
+describe('webhooks on the command line and in the client', () => {
     let world: World;
     let ada: Person;
     let shell: CommandLine;

@@ -43,9 +43,7 @@ function openLibrary(recorded: EventEmitter): Promise<Site> {
     });
 }
 
-describe('a contributor with a site without a schema', function () {
-    this.timeout(240_000);
-
+describe('a contributor with a site without a schema', () => {
     it('records, inspects, lints, tests and pushes it; it is verified, looked up and fetched', async function () {
         needs(this, 'chromium');
         const recorded = new EventEmitter();

@@ -18,8 +18,7 @@ import { openWorld, type World } from '../support/world.ts';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ABOUT = { version: 3, versionHash: 'a'.repeat(64) };
 
-describe('the client for Python', function () {
-    this.timeout(240_000);
+describe('the client for Python', () => {
     let folder: string;
     let python: PythonClient;
     let world: World;

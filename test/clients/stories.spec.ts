@@ -139,8 +139,7 @@ function checkRequest({ method, path, headers, body }: Seen, expected: Asked): v
     }
 }
 
-describe('every client keeps the same promises', function () {
-    this.timeout(240_000);
+describe('every client keeps the same promises', () => {
     let folder: string;
     let world: World;
     let shop: Shop;

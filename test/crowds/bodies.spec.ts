@@ -149,8 +149,7 @@ describe('a write that waits for its turn with its body', () => {
     });
 });
 
-describe('the ids of items of a batch that arrives as lines', function () {
-    this.timeout(240_000);
+describe('the ids of items of a batch that arrives as lines', () => {
     let world: World;
     let shop: Shop;
     let person: Person;
@@ -203,8 +202,7 @@ describe('the ids of items of a batch that arrives as lines', function () {
     });
 });
 
-describe('packages of many accounts that never arrive completely', function () {
-    this.timeout(240_000);
+describe('packages of many accounts that never arrive completely', () => {
     let world: World;
     let good: Person;
     const sockets: Socket[] = [];

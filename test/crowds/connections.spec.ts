@@ -7,8 +7,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const REQUEST = 'GET /livez HTTP/1.1\r\nHost: api.example\r\n\r\n';
 
-describe('connections of one client', function () {
-    this.timeout(240_000);
+describe('connections of one client', () => {
     let world: World;
     let sockets: Socket[];
 

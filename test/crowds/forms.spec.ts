@@ -11,8 +11,7 @@ const CROWD = 100;
 /** One that runs and four that wait. */
 const INSIDE = 5;
 
-describe('a crowd of forms', function () {
-    this.timeout(240_000);
+describe('a crowd of forms', () => {
     let world: World;
     let other: Knex;
 

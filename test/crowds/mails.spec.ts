@@ -4,8 +4,7 @@ import { openMailWorld } from '../dashboard/support/mail-world.ts';
 import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from '../dashboard/support/visitor.ts';
 import type { World } from '../support/world.ts';
 
-describe('mails to addresses of others', function () {
-    this.timeout(240_000);
+describe('mails to addresses of others', () => {
     let world: World;
     let mail: MailServer;
 

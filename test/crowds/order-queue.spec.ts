@@ -11,8 +11,7 @@ const SITE = 'orders.test';
 /** More than the database connections of a process. */
 const CROWD = 40;
 
-describe('a crowd of orders by one account', function () {
-    this.timeout(240_000);
+describe('a crowd of orders by one account', () => {
     let world: World;
     let other: Knex;
     let crowd: Person;

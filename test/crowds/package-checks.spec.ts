@@ -69,8 +69,7 @@ describe('the queue of packages to check', () => {
     });
 });
 
-describe('slow packages of forty free accounts', function () {
-    this.timeout(240_000);
+describe('slow packages of forty free accounts', () => {
     let world: World;
 
     before(async () => {

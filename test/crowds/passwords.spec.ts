@@ -11,8 +11,7 @@ const asker = (client: string, more: { account?: string; isKnown?: boolean } = {
     ...more,
 });
 
-describe('many password checks', function () {
-    this.timeout(240_000);
+describe('many password checks', () => {
     let world: World;
 
     before(async () => {

@@ -18,8 +18,7 @@ const RESULT = 3 * MIB;
 const DOWNLOADS = 48;
 const BUDGET_MIB = 128;
 
-describe('large results of a batch that many callers begin to download and do not read', function () {
-    this.timeout(240_000);
+describe('large results of a batch that many callers begin to download and do not read', () => {
     let world: World;
     let site: Site;
     let eve: Person;

@@ -18,8 +18,7 @@ const INSIDE = 5;
 /** A lock that others hold: the statement that takes it, and its value. */
 type Lock = [sql: string, value: () => string];
 
-describe('a crowd of writes', function () {
-    this.timeout(240_000);
+describe('a crowd of writes', () => {
     let world: World;
     let other: Knex;
     let crowd: Person;

@@ -16,8 +16,7 @@ import { freshAddress, PASSWORD, signUp as signUpEarly, type Visitor, visitor, w
 
 const OTHER_PASSWORD = 'another long sentence';
 
-describe('an account', function () {
-    this.timeout(240_000);
+describe('an account', () => {
     let world: World;
     /** A world without a mail server, in which accounts work before their address is confirmed. */
     let quiet: World;

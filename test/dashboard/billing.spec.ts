@@ -18,8 +18,7 @@ interface Owner extends Visitor {
     workspaceId: string;
 }
 
-describe('the billing pages', function () {
-    this.timeout(240_000);
+describe('the billing pages', () => {
     let stripe: LocalStripe;
     let world: World;
     before(async () => {

@@ -12,8 +12,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
-describe('the bonus for a schema, on its author’s pages', function () {
-    this.timeout(240_000);
+describe('the bonus for a schema, on its author’s pages', () => {
     let world: World;
     let shop: Shop;
     let page: Visitor;

@@ -10,8 +10,7 @@ import { freshAddress, hiddenOf, PASSWORD, signUp, type Visitor, visitor, wordsO
 
 const MINUTES = 60;
 
-describe('a sensitive step', function () {
-    this.timeout(240_000);
+describe('a sensitive step', () => {
     let world: World;
     let mail: MailServer;
 

@@ -19,8 +19,7 @@ const GRANTED = 'granted-story.test';
 const AUTH = `auth.${GRANTED}`;
 const [FIRST, WRONG, SECOND] = ['the-first-key-4711', 'a-mistyped-key-4712', 'the-second-key-4713'];
 
-describe('a connection, in a browser', function () {
-    this.timeout(240_000);
+describe('a connection, in a browser', () => {
     let world: World;
     let site: Site;
     let server: AuthorizationServer;

@@ -23,8 +23,7 @@ const areasOf = (names: readonly string[]) =>
 
 const PLACES = new Map(CONTRACTS.map(({ name, tag }) => [name, `/docs/api/${tag.toLowerCase()}#${name}`]));
 
-describe('the pages of the API', function () {
-    this.timeout(240_000);
+describe('the pages of the API', () => {
     let world: World;
     let browser: Browser;
     let shop: Shop;

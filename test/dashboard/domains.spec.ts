@@ -12,8 +12,7 @@ import { openBrowser, openTab, PHONE } from './support/browser.ts';
 import { type Settled, settle } from './support/settled.ts';
 import { hiddenOf, signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
-describe('the domains of a workspace on the dashboard', function () {
-    this.timeout(240_000);
+describe('the domains of a workspace on the dashboard', () => {
     let world: World;
     let names: NameServer;
     const hosts = new Map<string, string[]>();

@@ -21,8 +21,7 @@ const run = promisify(execFile);
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const HARBOUR = 'harbour.test';
 
-describe('a newcomer’s first hour, in a browser', function () {
-    this.timeout(240_000);
+describe('a newcomer’s first hour, in a browser', () => {
     let world: World;
     let shop: Shop;
     let harbour: Site;

@@ -26,8 +26,7 @@ const TABLES = [
     ...'versions domains schema_requests workspace_audit'.split(' '),
 ];
 
-describe('a form that another site sends in the browser of somebody signed in', function () {
-    this.timeout(120_000);
+describe('a form that another site sends in the browser of somebody signed in', () => {
     let world: World;
     let person: Settled;
     /** Somebody else, whose form tokens the other site knows. */

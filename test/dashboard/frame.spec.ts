@@ -25,8 +25,7 @@ const PAGE_RULES = [
 ];
 const FILE_RULES = ["default-src 'none'", 'sandbox'];
 
-describe('every page', function () {
-    this.timeout(240_000);
+describe('every page', () => {
     let world: World;
     const operatorEmails: string[] = [];
 

@@ -19,8 +19,7 @@ const FAULTS: Readonly<Record<string, readonly [string, RegExp]>> = {
     '/broken': ['', /500 from/],
 };
 
-describe('the harness of the browser tests', function () {
-    this.timeout(240_000);
+describe('the harness of the browser tests', () => {
     let browser: Browser;
     let server: Server;
     let base: string;

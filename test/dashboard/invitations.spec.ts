@@ -10,8 +10,7 @@ import { type MailServer, openMailServer } from './support/mail-server.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, PASSWORD, signUpByMail, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
-describe('inviting a friend', function () {
-    this.timeout(240_000);
+describe('inviting a friend', () => {
     let world: World;
     let shop: Shop;
     let mail: MailServer;

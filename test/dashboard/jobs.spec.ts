@@ -16,8 +16,7 @@ import { signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
 const SITE = 'stock.test';
 
-describe('jobs and batches on the dashboard', function () {
-    this.timeout(240_000);
+describe('jobs and batches on the dashboard', () => {
     let world: World;
     let site: Server;
     let ada: Visitor;

@@ -18,8 +18,7 @@ const FIRST = {
     effect_write: 'yes',
 };
 
-describe('scopes of keys on the dashboard', function () {
-    this.timeout(240_000);
+describe('scopes of keys on the dashboard', () => {
     let world: World;
 
     before(async () => {

@@ -13,8 +13,7 @@ import { signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 const run = promisify(execFile);
 
-describe('keys on the dashboard', function () {
-    this.timeout(240_000);
+describe('keys on the dashboard', () => {
     let world: World;
     let shop: Shop;
 

@@ -20,8 +20,7 @@ const TITLE = 'Department of Agriculture, Fisheries, Forestry and the Rural Envi
 /** Three screens of a phone. */
 const MAX_PIXELS = 2500;
 
-describe('long lists and long names', function () {
-    this.timeout(240_000);
+describe('long lists and long names', () => {
     let world: World;
     let browser: Browser;
     let somebody: Settled;

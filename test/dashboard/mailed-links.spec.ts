@@ -15,8 +15,7 @@ import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from '
 
 const OTHER_PASSWORD = 'another long sentence';
 
-describe('an account', function () {
-    this.timeout(240_000);
+describe('an account', () => {
     let world: World;
     let mail: MailServer;
 

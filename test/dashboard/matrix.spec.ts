@@ -68,9 +68,7 @@ const KINDS: Readonly<Record<string, RegExp>> = {
     app: /./,
 };
 
-describe('the test of what one tenant may see of another covers everything:', function () {
-    this.timeout(240_000);
-
+describe('the test of what one tenant may see of another covers everything:', () => {
     it('each route of the server is in the table of contracts or of pages, or is listed here with a reason', async () => {
         const world = await openWorld({ workers: 0 });
         try {

@@ -16,8 +16,7 @@ import { signUp, type Visitor, wordsOf } from './support/visitor.ts';
 const SITE = 'prices.test';
 const NEW = `/dashboard/monitors/new?site=${SITE}&endpoint=list`;
 
-describe('monitors on the dashboard', function () {
-    this.timeout(240_000);
+describe('monitors on the dashboard', () => {
     let world: World;
     let site: Server;
     let ada: Visitor;

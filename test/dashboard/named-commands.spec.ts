@@ -6,9 +6,7 @@ import { expect } from 'chai';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-describe('the commands on pages', function () {
-    this.timeout(240_000);
-
+describe('the commands on pages', () => {
     it('exist in the command line', async () => {
         const { stdout } = await promisify(execFile)(process.execPath, ['cli/bin/routebook.ts', '--help'], { cwd: ROOT });
         const known = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);

@@ -8,8 +8,7 @@ import { openBrowser, openTab } from './support/browser.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
-describe('a workspace’s own schemas on the dashboard', function () {
-    this.timeout(240_000);
+describe('a workspace’s own schemas on the dashboard', () => {
     let world: World;
 
     before(async () => {

@@ -7,8 +7,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { type Attestation, attest, challengeFor, PASSKEY_PAGE } from './support/program-passkey.ts';
 import { type PageAnswer, signUp, wordsOf } from './support/visitor.ts';
 
-describe('a passkey from a software authenticator', function () {
-    this.timeout(240_000);
+describe('a passkey from a software authenticator', () => {
     let world: World;
     let listed: Server;
     const asked: string[] = [];

@@ -10,8 +10,7 @@ import { visitor, wordsOf } from './support/visitor.ts';
 
 const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
-describe('the registry’s pages', function () {
-    this.timeout(240_000);
+describe('the registry’s pages', () => {
     let world: World;
     let ada: Person;
 

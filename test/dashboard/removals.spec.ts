@@ -9,8 +9,7 @@ import { openBrowser, openTab, PHONE } from './support/browser.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
-describe('the removal of a maintainer, on pages', function () {
-    this.timeout(240_000);
+describe('the removal of a maintainer, on pages', () => {
     let world: World;
     let sites = 0;
 

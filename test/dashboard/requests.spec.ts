@@ -6,8 +6,7 @@ import { hiddenOf, signUp, visitor, wordsOf } from './support/visitor.ts';
 
 const TASK = 'Read the departures of one harbour every morning; today a browser clicks through four pages.';
 
-describe('schema requests on the dashboard', function () {
-    this.timeout(240_000);
+describe('schema requests on the dashboard', () => {
     let world: World;
 
     before(async () => {

@@ -8,8 +8,7 @@ import { freshAddress, PASSWORD, signUp, type Visitor } from './support/visitor.
 
 const FACTORS = '/dashboard/settings/factors';
 
-describe('a second factor in a browser', function () {
-    this.timeout(240_000);
+describe('a second factor in a browser', () => {
     let world: World;
     let browser: Browser;
 

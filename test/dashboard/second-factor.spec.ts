@@ -17,8 +17,7 @@ import { freshAddress, hiddenOf, PASSWORD, type PageAnswer, signUp, type Visitor
 const FACTORS = '/dashboard/settings/factors';
 const OPERATOR = 'root@factors.example';
 
-describe('a second factor', function () {
-    this.timeout(240_000);
+describe('a second factor', () => {
     let world: World;
     let mail: MailServer;
 

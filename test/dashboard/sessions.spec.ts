@@ -9,8 +9,7 @@ import { freshAddress, PASSWORD, signUp, signUpByMail, type Visitor, visitor, wo
 const SETTINGS = '/dashboard/settings';
 const NEWS = 'New sign-in to your account';
 
-describe('sessions', function () {
-    this.timeout(240_000);
+describe('sessions', () => {
     let world: World;
     let mail: MailServer;
 

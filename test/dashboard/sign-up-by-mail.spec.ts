@@ -8,8 +8,7 @@ import { freshAddress, PASSWORD, type PageAnswer, signUpByMail, type Visitor, vi
 
 const OTHER_PASSWORD = 'another long sentence';
 
-describe('signing up with a mail server', function () {
-    this.timeout(240_000);
+describe('signing up with a mail server', () => {
     let world: World;
     let mail: MailServer;
 

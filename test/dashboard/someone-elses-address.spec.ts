@@ -14,8 +14,7 @@ import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from '
 const OWN_PASSWORD = 'the owner’s own sentence';
 const OPERATOR = 'root@pages.example';
 
-describe('an address that a stranger signed up with', function () {
-    this.timeout(240_000);
+describe('an address that a stranger signed up with', () => {
     let world: World;
     let mail: MailServer;
 

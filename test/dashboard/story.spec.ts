@@ -21,8 +21,7 @@ interface Account {
     credits: { balance: number };
 }
 
-describe('a new user, in a browser', function () {
-    this.timeout(240_000);
+describe('a new user, in a browser', () => {
     let world: World;
     let shop: Shop;
     let mail: MailServer;

@@ -12,8 +12,7 @@ import { freshAddress, hiddenOf, PASSWORD, type PageAnswer, signUp, type Visitor
 const OWN_PASSWORD = 'the owner’s own sentence';
 const NEW_PASSWORD = 'what the stranger would have';
 
-describe('a request that runs while the owner of the address takes over the account', function () {
-    this.timeout(240_000);
+describe('a request that runs while the owner of the address takes over the account', () => {
     let world: World;
 
     before(async () => {

@@ -9,8 +9,7 @@ import { openBrowser, openTab } from './support/browser.ts';
 import { settle, userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
-describe('trying an endpoint on its page', function () {
-    this.timeout(240_000);
+describe('trying an endpoint on its page', () => {
     let world: World;
     let shop: Shop;
 

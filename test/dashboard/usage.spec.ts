@@ -8,8 +8,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { type Settled, settle, userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
-describe('the usage of a workspace', function () {
-    this.timeout(240_000);
+describe('the usage of a workspace', () => {
     let world: World;
     let shop: Shop;
     let ada: Settled;

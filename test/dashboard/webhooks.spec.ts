@@ -4,8 +4,7 @@ import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
-describe('the webhooks of a workspace on the dashboard', function () {
-    this.timeout(240_000);
+describe('the webhooks of a workspace on the dashboard', () => {
     let world: World;
     let receiver: Receiver;
     before(async () => {

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { openWorld, type World } from '../support/world.ts';
 import { visitor, wordsOf } from './support/visitor.ts';
 
-describe('the well-known addresses', function () {
-    this.timeout(240_000);
+describe('the well-known addresses', () => {
     let world: World;
 
     before(async () => {

@@ -19,8 +19,7 @@ import { findPlanted, readStored } from '../support/stored.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
-describe('workspaces on the dashboard', function () {
-    this.timeout(240_000);
+describe('workspaces on the dashboard', () => {
     let world: World;
 
     before(async () => {

@@ -23,8 +23,7 @@ function describeEndpoints(path: string): void {
     writeFileSync(path, JSON.stringify(draft));
 }
 
-describe('a newcomer’s first hour, in a terminal', function () {
-    this.timeout(240_000);
+describe('a newcomer’s first hour, in a terminal', () => {
     let clone: StartedClone;
     let base: string;
 

@@ -29,8 +29,7 @@ interface Shown {
     output: string | undefined;
 }
 
-describe('the commands in the README and the documents', function () {
-    this.timeout(240_000);
+describe('the commands in the README and the documents', () => {
     let clone: StartedClone;
 
     before(async function () {

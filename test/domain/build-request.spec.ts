@@ -80,7 +80,7 @@ describe('the URL of a request', () => {
 
     it('keeps scheme, user info, host, port and the number of path segments of its template, whatever the params are (E5)', () => {
         checkBuiltUrls(6000);
-    }).timeout(240_000);
+    });
 });
 
 describe('the body and the headers of a request', () => {

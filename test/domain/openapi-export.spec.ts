@@ -48,13 +48,13 @@ describe('a package as an OpenAPI document', () => {
         const [first] = found;
         const culprit = generated.find(([name]) => first?.startsWith(`${name}:`))?.[1];
         expect(found, JSON.stringify(culprit)).to.deep.equal([]);
-    }).timeout(240_000);
+    });
 
     it('is reported as invalid if it is', async () => {
         const { paths } = openApiOf(onePackage(endpoint('get', '/{id}', { params: [pathParam('id')] })));
         const broken = { openapi: '3.1.0', info: { title: 'Broken', version: '1' }, paths: { '/{other}?q=1': paths['/{id}'] ?? {} } };
         expect(await lintOpenApi({ good: exportOpenApi(onePackage(endpoint('get', '/')), STAMP), broken })).not.to.deep.equal([]);
-    }).timeout(240_000);
+    });
 
     it('has one operation for each endpoint, with its name, method and host, and with each parameter once', () => {
         fc.assert(
@@ -80,7 +80,7 @@ describe('a package as an OpenAPI document', () => {
             }),
             { numRuns: 50 },
         );
-    }).timeout(240_000);
+    });
 
     for (const { document, fixture } of STARTERS) {
         it(`of ${document.site} makes the same requests as the package`, () => {
@@ -237,7 +237,7 @@ describe('a package as an OpenAPI document', () => {
             ['Accept-Language', 'header', undefined],
         ]);
         expect(imported.find(({ name }) => name === 'restart')).to.include({ body_required: false });
-    }).timeout(240_000);
+    });
 
     it('describes the authentication, so that an import of it has the same methods', async () => {
         const oauth2 = {
@@ -314,7 +314,7 @@ describe('a package as an OpenAPI document', () => {
             ['maybe', 'optional'],
             ['open', 'none'],
         ]);
-    }).timeout(240_000);
+    });
 
     it('describes bodies: flat, by template, and as forms', () => {
         const body = (name: string, required: boolean, schema?: JsonObject) => ({
@@ -439,7 +439,7 @@ describe('a package as an OpenAPI document', () => {
                 published_at: '2026-01-02T03:04:05.678Z',
             },
         });
-    }).timeout(240_000);
+    });
 });
 
 /** A call that a client makes from the document only: the given params, constants and defaults. */

@@ -28,7 +28,7 @@ describe('a package as tool definitions', () => {
         };
         for (const { document } of STARTERS) check(document);
         fc.assert(fc.property(anyPackage(), check), { numRuns: 50 });
-    }).timeout(240_000);
+    });
 
     it('accepts the params of every documented call, and refuses those that a call would refuse', () => {
         for (const { document, fixture } of STARTERS) {
@@ -121,7 +121,7 @@ describe('an export', () => {
         for (const made of [exportOpenApi(document, { version: 1, versionHash: '', publishedAt: new Date(0) }), exportTools(document)])
             expect(JSON.stringify(made).length).to.be.below(16 * 1024 * 1024);
         expect(performance.now() - began).to.be.below(patienceFor(5000));
-    }).timeout(240_000);
+    });
 });
 
 /** Pointers of `$ref` keywords, but not of properties with that name. */

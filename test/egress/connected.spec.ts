@@ -41,8 +41,7 @@ const REPEATS = [
     `?a=${VALUE.replaceAll('-', '%2D')}`,
 ];
 
-describe('a call with a connection that its site redirects', function () {
-    this.timeout(240_000);
+describe('a call with a connection that its site redirects', () => {
     let world: World;
     let owner: Person;
     let server: Server;

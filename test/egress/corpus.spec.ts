@@ -18,8 +18,7 @@ async function open(make?: Parameters<typeof openBench>[0]): Promise<Bench> {
 const balanceOf = async ({ person }: Bench) =>
     dataOf<{ credits: { balance: number; held: number } }>(await person.call('GET', '/v1/account')).credits;
 
-describe('the egress corpus with a connection, from the API to the dial (E1)', function () {
-    this.timeout(240_000);
+describe('the egress corpus with a connection, from the API to the dial (E1)', () => {
     let bench: Bench;
     let atFirst: { balance: number; held: number };
 
@@ -64,8 +63,7 @@ describe('the egress corpus with a connection, from the API to the dial (E1)', f
     });
 });
 
-describe('the egress corpus, run against a worker with another connector (E2)', function () {
-    this.timeout(240_000);
+describe('the egress corpus, run against a worker with another connector (E2)', () => {
     let naive: Bench;
     before(async () => {
         naive = await open((rules, dialled) => new NaiveConnector(rules, dialled));

@@ -13,9 +13,8 @@ import { findHome } from '../../shared/platform/embedded-postgres/home.ts';
 import { findPostmaster } from '../../shared/platform/embedded-postgres/postmaster.ts';
 import { findRunning, startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
 
-describe('The embedded database', function () {
+describe('The embedded database', () => {
     // Creating a cluster takes a second on an idle machine and ten on a busy one.
-    this.timeout(240_000);
     let dataDir: string;
     const children: ChildProcess[] = [];
     const log = { info() {}, error() {} };

@@ -12,8 +12,7 @@ const CALLS = 20;
 const TIMEOUT_MS = 2000;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`an API process that is killed while keyed calls are in flight (${topology})`, function () {
-        this.timeout(240_000);
+    describe(`an API process that is killed while keyed calls are in flight (${topology})`, () => {
         let world: World;
         let shop: Shop;
         let ada: Person;

@@ -78,5 +78,5 @@ for (const topology of ANY_TOPOLOGY) {
             await processes.close();
             await shop.close();
         }
-    }).timeout(240_000);
+    });
 }

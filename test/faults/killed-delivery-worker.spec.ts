@@ -12,8 +12,7 @@ const LATEST = 40_000;
 const EVENTS = 150;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`a worker that is killed while it sends events (${topology})`, function () {
-        this.timeout(240_000);
+    describe(`a worker that is killed while it sends events (${topology})`, () => {
         let processes: WorldOfProcesses;
         let receiver: Receiver;
         let ada: Person;

@@ -15,8 +15,7 @@ interface Job {
 }
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`a worker that is killed while it runs jobs (${topology})`, function () {
-        this.timeout(240_000);
+    describe(`a worker that is killed while it runs jobs (${topology})`, () => {
         let world: World;
         let shop: Shop;
         let ada: Person;

@@ -9,8 +9,7 @@ import { ANY_TOPOLOGY, type World } from '../support/world.ts';
 import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of-processes.ts';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`a worker that is killed in the middle of a verification run (${topology})`, function () {
-        this.timeout(240_000);
+    describe(`a worker that is killed in the middle of a verification run (${topology})`, () => {
         let world: World;
         let site: SiteWithPages;
         let ada: Person;

@@ -10,8 +10,7 @@ import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of
 const codeOf = ({ body }: Answer) => (body['error'] as { code: string } | undefined)?.code ?? 'success';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`a worker that is killed in the middle of a fetch (${topology})`, function () {
-        this.timeout(240_000);
+    describe(`a worker that is killed in the middle of a fetch (${topology})`, () => {
         let world: World;
         let shop: Shop;
         let ada: Person;

@@ -11,8 +11,7 @@ const IN_FLIGHT = 64;
 const MAX_TRIES = 5;
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`${FETCHES} fetches at ${IN_FLIGHT} in flight over two workers, a tenth failing upstream (${topology})`, function () {
-        this.timeout(240_000);
+    describe(`${FETCHES} fetches at ${IN_FLIGHT} in flight over two workers, a tenth failing upstream (${topology})`, () => {
         let world: World;
         let shop: Shop;
         let ada: Person;

@@ -6,8 +6,7 @@ import { killWorkers, pauseWorkers, replaceAll } from './hurt-processes.ts';
 import { emptyRedis, fillRedis } from './hurt-redis.ts';
 
 /** Each fault once, on any machine. `npm run test:long` has the full counts and the times. */
-describe('two APIs and two workers under load', function () {
-    this.timeout(240_000);
+describe('two APIs and two workers under load', () => {
     let bed: FaultBed;
 
     before(async function () {

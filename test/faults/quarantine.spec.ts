@@ -2,8 +2,7 @@ import { ANY_TOPOLOGY } from '../support/world.ts';
 import { killTwo, openPoisonBed, type PoisonBed } from './poison.ts';
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`an endpoint that kills its workers (${topology})`, function () {
-        this.timeout(240_000);
+    describe(`an endpoint that kills its workers (${topology})`, () => {
         let bed: PoisonBed;
 
         before(async () => {

@@ -12,8 +12,7 @@ const CALLS = 20;
 /** The crowd, its callers and the API share this process. A call may take this many times as long as beside a harmless crowd. */
 const TIMES_AS_LONG = 10;
 
-describe('beside a crowd', function () {
-    this.timeout(240_000);
+describe('beside a crowd', () => {
     let world: World;
     let good: Person;
     let crowd: Person;

@@ -5,8 +5,7 @@ import { BEHAVIOURS } from './behaviours.ts';
 /** Shorter than the caller's own 30 s, which a wrong hang takes. `npm run test:long` compares the times with docs/billing.md. */
 const PATIENCE = { atOnce: 25_000, afterDeadline: 25_000, afterCap: 25_000 };
 
-describe('a site that', function () {
-    this.timeout(240_000);
+describe('a site that', () => {
     let outcome: Awaited<ReturnType<typeof runAll>>;
 
     before(async () => {

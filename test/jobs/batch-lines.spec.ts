@@ -44,8 +44,7 @@ async function writable(socket: Socket): Promise<void> {
     socket.off('drain', go).off('close', go);
 }
 
-describe('a batch that comes as lines', function () {
-    this.timeout(240_000);
+describe('a batch that comes as lines', () => {
     let world: World;
     let shop: Shop;
     let ada: Person;

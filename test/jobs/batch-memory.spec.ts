@@ -16,8 +16,7 @@ const MIB = 1024 * 1024;
 /** The memory that one account may use of a process. */
 const MAX_MIB = 64;
 
-describe('a batch that names many versions of large packages', function () {
-    this.timeout(180_000);
+describe('a batch that names many versions of large packages', () => {
     let world: World;
     let eve: Person;
 

@@ -37,8 +37,7 @@ interface Item {
 }
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`a batch, with queue and limits in ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`a batch, with queue and limits in ${topology}`, () => {
         let world: World;
         let shop: Shop;
         let flaky: FlakySite;

@@ -29,8 +29,7 @@ interface Job {
 }
 
 for (const topology of TOPOLOGIES) {
-    describe(`a job, with queue and limits in ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`a job, with queue and limits in ${topology}`, () => {
         let world: World;
         let shop: Shop;
         let flaky: FlakySite;

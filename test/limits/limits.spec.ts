@@ -19,8 +19,7 @@ for (const topology of topologies) {
         const somebody = () => `account:${topology}-${++serial}`;
         const clock = { offsetMs: 0 };
 
-        before(async function () {
-            this.timeout(240_000);
+        before(async () => {
             fixture = await openQueueFixture(topology);
             db = knex({ client: 'pg', connection: fixture.place.databaseUrl, pool: { min: 0, max: 1 } });
             limits = fixture.openLimits(clock, UNHURRIED_MS);
@@ -188,8 +187,7 @@ for (const topology of topologies) {
             expect((await fleet.live()).some(({ id }) => id === 'slow')).to.equal(true, 'a moved clock kills nobody');
         });
 
-        it('forgets a worker that stopped reporting', async function () {
-            this.timeout(240_000);
+        it('forgets a worker that stopped reporting', async () => {
             const fleet = fixture.openFleet();
             await eventually('the register answers', () =>
                 fleet.report({ id: 'gone', slots: 1, busy: 0, progressAt: Date.now() }).then(
@@ -200,8 +198,7 @@ for (const topology of topologies) {
             await eventually('it is forgotten', async () => !(await fleet.live()).some(({ id }) => id === 'gone'), 8000);
         });
 
-        it('admits exactly the limit when 10,000 calls come at once over several connections', async function () {
-            this.timeout(240_000);
+        it('admits exactly the limit when 10,000 calls come at once over several connections', async () => {
             const identity = somebody();
             const many: LimitWindow = { name: 'hour', limit: 777, seconds: 3600 };
             const processes = [limits, ...Array.from({ length: 3 }, () => fixture.openLimits(clock, UNHURRIED_MS))];
@@ -217,8 +214,7 @@ for (const topology of topologies) {
             expect((await limits.peek(identity, [many], identity)).windows[0]?.remaining).to.equal(0);
         });
 
-        it('never admits more fetches than allowed, and never deadlocks, when accounts and sites cross', async function () {
-            this.timeout(240_000);
+        it('never admits more fetches than allowed, and never deadlocks, when accounts and sites cross', async () => {
             const accounts = [somebody(), somebody(), somebody()];
             const sites = [1, 2, 3].map((number) => `cross-${serial}-${number}.example`);
             const flying = new Map<string, number>();

@@ -44,8 +44,7 @@ interface Change {
     after_run: string;
 }
 
-describe('a monitor', function () {
-    this.timeout(240_000);
+describe('a monitor', () => {
     let world: World;
     let site: Server;
     let ada: Person;

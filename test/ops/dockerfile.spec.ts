@@ -10,8 +10,7 @@ import { startProcess } from '../support/processes.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-describe('the Dockerfile', function () {
-    this.timeout(240_000);
+describe('the Dockerfile', () => {
     let folder: string;
     let compiled: string;
     let database: TestDatabase;

@@ -18,8 +18,7 @@ const CONF = fileURLToPath(new URL('../../ops/nginx/routebook.conf', import.meta
 const HOST = 'routebook.example';
 const SHIPPED_RATE = 'rate=128r/s';
 
-describe('nginx in front of the API, with the shipped configuration', function () {
-    this.timeout(240_000);
+describe('nginx in front of the API, with the shipped configuration', () => {
     const authority: Certificate = createAuthority();
     let world: World;
     let ada: Person;

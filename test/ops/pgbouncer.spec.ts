@@ -19,8 +19,7 @@ import { needs } from '../support/system-programs.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-describe('Debian’s PostgreSQL behind PgBouncer in transaction mode', function () {
-    this.timeout(240_000);
+describe('Debian’s PostgreSQL behind PgBouncer in transaction mode', () => {
     let postgres: DebianPostgres;
     let pooler: Awaited<ReturnType<typeof startPgBouncer>>;
     let poolerPort = 0;

@@ -32,9 +32,7 @@ const panels = readdirSync(`${OPS}/grafana`).flatMap((file) => {
     return dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ panel: `${dashboard.title}: ${title}`, expr })));
 });
 
-describe('the alerting rules', function () {
-    this.timeout(240_000);
-
+describe('the alerting rules', () => {
     it('are valid, and fire when they should and only then', async function () {
         needs(this, 'prometheus');
         expect(await promtool(['check', 'rules', `${OPS}/prometheus/rules.yml`])).to.include('SUCCESS');
@@ -72,8 +70,7 @@ describe('the alerting rules', function () {
     });
 });
 
-describe('Prometheus, scraping two APIs and two workers', function () {
-    this.timeout(240_000);
+describe('Prometheus, scraping two APIs and two workers', () => {
     /** A registered site below a domain that is not registered. */
     const BELOW = 'api.dear.test';
     const PRICES = { COST_PER_REQUEST: '0.5', COST_PER_SECOND: '0', COST_PER_GB: '0' };

@@ -7,8 +7,7 @@ import { readRedis } from '../support/stored.ts';
 import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-describe('a Redis for the queue and another for the limits', function () {
-    this.timeout(240_000);
+describe('a Redis for the queue and another for the limits', () => {
     let [queue, limits]: OwnRedis[] = [];
     let world: World;
     let shop: Shop;

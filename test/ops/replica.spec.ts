@@ -8,8 +8,7 @@ import { type Running, startProcess } from '../support/processes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { needs } from '../support/system-programs.ts';
 
-describe('a replica of the database', function () {
-    this.timeout(240_000);
+describe('a replica of the database', () => {
     let primary: DebianPostgres;
     let standby: DebianPostgres;
     let api: Running;

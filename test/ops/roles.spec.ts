@@ -8,8 +8,7 @@ import { startProcess } from '../support/processes.ts';
 import { openShop, SHOP, type Shop, shopPackage } from '../support/shop.ts';
 import { needs } from '../support/system-programs.ts';
 
-describe('a role that only reads and writes rows', function () {
-    this.timeout(240_000);
+describe('a role that only reads and writes rows', () => {
     let postgres: DebianPostgres;
     let redis: OwnRedis;
     let shop: Shop;

@@ -63,8 +63,7 @@ async function unknownFields(manifests: readonly Manifest[]): Promise<string[]> 
     }
 }
 
-describe('the files in ops/', function () {
-    this.timeout(240_000);
+describe('the files in ops/', () => {
     const manifests = readdirSync(`${OPS}/kubernetes`).flatMap((name) =>
         parseAllDocuments(readFileSync(`${OPS}/kubernetes/${name}`, 'utf8')).map((document) => document.toJS() as Manifest),
     );

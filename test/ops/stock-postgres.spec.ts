@@ -14,8 +14,7 @@ import { needs } from '../support/system-programs.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 for (const hasRedis of [true, false]) {
-    describe(`a fetch on Debian’s PostgreSQL, ${hasRedis ? 'with' : 'without'} Redis`, function () {
-        this.timeout(240_000);
+    describe(`a fetch on Debian’s PostgreSQL, ${hasRedis ? 'with' : 'without'} Redis`, () => {
         let postgres: DebianPostgres;
         let redis: OwnRedis | undefined;
         let shop: Shop;

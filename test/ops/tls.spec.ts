@@ -19,8 +19,7 @@ import { needs } from '../support/system-programs.ts';
 
 const PASSWORD = 'of-redis';
 
-describe('stores with TLS, names and passwords', function () {
-    this.timeout(240_000);
+describe('stores with TLS, names and passwords', () => {
     const running: Running[] = [];
     const undo: (() => Promise<unknown>)[] = [];
     let folder = '';

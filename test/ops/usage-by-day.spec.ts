@@ -30,8 +30,7 @@ const SERVERS: Record<string, () => Promise<Server>> = {
 };
 
 for (const [name, start] of Object.entries(SERVERS)) {
-    describe(`the request log by day, on ${name}`, function () {
-        this.timeout(240_000);
+    describe(`the request log by day, on ${name}`, () => {
         let server: Server;
         let db: Db;
         let app: Db;

@@ -54,15 +54,13 @@ const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
 for (const topology of topologies) {
     describe(`the queue over ${topology} when a worker dies`, () => {
         let fixture: QueueFixture;
-        before(async function () {
-            this.timeout(240_000);
+        before(async () => {
             fixture = await openQueueFixture(topology);
         });
         afterEach(() => fixture.closeAll());
         after(() => fixture.remove());
 
-        it('reports to the caller within seconds, never runs the job again, and serves the next one', async function () {
-            this.timeout(240_000);
+        it('reports to the caller within seconds, never runs the job again, and serves the next one', async () => {
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const dying = await startWorkerProcess(fixture.place);
@@ -102,8 +100,7 @@ if (topologies.includes('redis')) {
     describe('the queue when Redis fails', () => {
         let redis: OwnRedis;
         let fixture: QueueFixture;
-        beforeEach(async function () {
-            this.timeout(240_000);
+        beforeEach(async () => {
             redis = await startRedis();
             fixture = await openQueueFixture('redis', redis.url);
         });
@@ -112,8 +109,7 @@ if (topologies.includes('redis')) {
             await redis.remove();
         });
 
-        it('delivers an outcome that was produced while Redis was down', async function () {
-            this.timeout(240_000);
+        it('delivers an outcome that was produced while Redis was down', async () => {
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const gate = Promise.withResolvers<void>();
@@ -135,8 +131,7 @@ if (topologies.includes('redis')) {
             expect(api.waiting()).to.equal(0);
         });
 
-        it('serves a job that waited in the queue during the outage', async function () {
-            this.timeout(240_000);
+        it('serves a job that waited in the queue during the outage', async () => {
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const outcome = api.run(aJob({}, 15_000));
@@ -161,8 +156,7 @@ if (topologies.includes('redis')) {
             await worker.close();
         });
 
-        it('refuses within 300 ms while Redis is down, and answers again within 2 s of its return', async function () {
-            this.timeout(240_000);
+        it('refuses within 300 ms while Redis is down, and answers again within 2 s of its return', async () => {
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
@@ -173,8 +167,7 @@ if (topologies.includes('redis')) {
             await eventually('a call succeeds', async () => (await api.run(aJob())).ok, 2000);
         });
 
-        it('notices within 3 s that Redis is silent, refuses within 300 ms from then on, and answers again within 3 s of its return', async function () {
-            this.timeout(240_000);
+        it('notices within 3 s that Redis is silent, refuses within 300 ms from then on, and answers again within 3 s of its return', async () => {
             const relay = await startRelay(redis.port);
             const place = { ...fixture.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent };
             const api = openQueue({ ...place, secrets: testSecretsAlone(), role: 'api' });
@@ -195,8 +188,7 @@ if (topologies.includes('redis')) {
         });
 
         for (const lost of ['waits', 'answers to waits'] as const) {
-            it(`continues within seconds, with as many slots as before, if its Redis connection loses ${lost}`, async function () {
-                this.timeout(240_000);
+            it(`continues within seconds, with as many slots as before, if its Redis connection loses ${lost}`, async () => {
                 const relay = await startHalfDeafRelay(redis.port);
                 const api = fixture.openQueue('api');
                 await eventually('it is connected', () => isUp(api));
@@ -270,8 +262,7 @@ if (topologies.includes('redis')) {
             return { relay, api, worker, work, gate, handled, running, lost };
         }
 
-        it('returns a job that it took without receiving it, when it stops', async function () {
-            this.timeout(240_000);
+        it('returns a job that it took without receiving it, when it stops', async () => {
             const { relay, worker, work, gate, handled, running, lost } = await startDeafWorker();
             fixture.openQueue('worker').consume(async () => success(), { concurrency: 2 });
             const stopped = worker.close();
@@ -284,8 +275,7 @@ if (topologies.includes('redis')) {
             await relay.close();
         });
 
-        it('returns a job that it took without receiving it, when its connection is lost, and continues', async function () {
-            this.timeout(240_000);
+        it('returns a job that it took without receiving it, when its connection is lost, and continues', async () => {
             const { relay, api, worker, gate, handled, running, lost } = await startDeafWorker();
             relay.hear();
             expect((await lost).ok).to.equal(true);
@@ -297,8 +287,7 @@ if (topologies.includes('redis')) {
             await relay.close();
         });
 
-        it('keeps the job that it works on while it stops, also if it failed the job of a dead worker before', async function () {
-            this.timeout(240_000);
+        it('keeps the job that it works on while it stops, also if it failed the job of a dead worker before', async () => {
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const client = new Redis(redis.url);
@@ -340,8 +329,7 @@ if (topologies.includes('redis')) {
             }
         });
 
-        it('reports to the caller that Redis was emptied and the job lost', async function () {
-            this.timeout(240_000);
+        it('reports to the caller that Redis was emptied and the job lost', async () => {
             const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const outcome = api.run(aJob({}, 15_000));
@@ -350,8 +338,7 @@ if (topologies.includes('redis')) {
             expect(await outcome).to.deep.include({ ok: false, lost: 'worker' });
         });
 
-        it('starts before its Redis and works once that is up', async function () {
-            this.timeout(240_000);
+        it('starts before its Redis and works once that is up', async () => {
             await redis.kill();
             const api = fixture.openQueue('api');
             fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
@@ -364,15 +351,13 @@ if (topologies.includes('redis')) {
 
 describe('the queue in PostgreSQL when connections break', () => {
     let fixture: QueueFixture;
-    before(async function () {
-        this.timeout(240_000);
+    before(async () => {
         fixture = await openQueueFixture('postgres');
     });
     afterEach(() => fixture.closeAll());
     after(() => fixture.remove());
 
-    it('delivers an outcome that came while nobody listened', async function () {
-        this.timeout(240_000);
+    it('delivers an outcome that came while nobody listened', async () => {
         const api = fixture.openQueue('api');
         await eventually('it is connected', () => isUp(api));
         const gate = Promise.withResolvers<void>();
@@ -393,8 +378,7 @@ describe('the queue in PostgreSQL when connections break', () => {
         expect(api.waiting()).to.equal(0);
     });
 
-    it('continues after every connection was cut', async function () {
-        this.timeout(240_000);
+    it('continues after every connection was cut', async () => {
         const api = fixture.openQueue('api');
         await eventually('it is connected', () => isUp(api));
         fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });

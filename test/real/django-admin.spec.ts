@@ -18,8 +18,7 @@ const metaOf = ({ body }: Answer) =>
 const errorOf = ({ body }: Answer) => body['error'] as Record<string, unknown>;
 const names = (...numbers: number[]) => numbers.map((number) => `guest${String(number).padStart(3, '0')}`);
 
-describe('the administration of Django behind a hosted fetch', function () {
-    this.timeout(240_000);
+describe('the administration of Django behind a hosted fetch', () => {
     let server: RealServer;
 
     before(async function () {

@@ -9,8 +9,7 @@ import { check, truthOf } from '../cli/inspect/truth.ts';
 const APPLICATIONS = readdirSync(new URL('../fixtures/inspect/recordings', import.meta.url)).map((name) => name.replace(/\..*$/, ''));
 
 /** Drafts of `routebook inspect` from recordings of third-party applications. */
-describe('drafts of recorded applications', function () {
-    this.timeout(240_000);
+describe('drafts of recorded applications', () => {
     const drafts = new Map<string, Inspected>();
 
     before(async () => {

@@ -14,8 +14,7 @@ for (const topology of TOPOLOGIES) {
         let world: World;
         let ada: Person;
 
-        before(async function () {
-            this.timeout(240_000);
+        before(async () => {
             [server, world] = await Promise.all([
                 startJsonServer(postsDatabase()),
                 openWorld({ topology, config: { egressHosts: new Map([[POSTS, ['127.0.0.1']]]) } }),
@@ -191,8 +190,7 @@ for (const topology of TOPOLOGIES) {
 }
 
 describe('a server that is down', () => {
-    it('cannot be reached, for reads and writes, free of charge', async function () {
-        this.timeout(240_000);
+    it('cannot be reached, for reads and writes, free of charge', async () => {
         const server = await startJsonServer(postsDatabase());
         const world = await openWorld({ config: { egressHosts: new Map([[POSTS, ['127.0.0.1']]]) } });
         const ada = await join(world);

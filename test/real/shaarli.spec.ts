@@ -24,8 +24,7 @@ const FIRST_ROWS = 3;
 const NEWEST_FIRST = BOOKMARK_ROWS.map(({ title }) => title).toReversed();
 
 for (const topology of TOPOLOGIES) {
-    describe(`Shaarli behind a hosted fetch, with queue and limits in ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`Shaarli behind a hosted fetch, with queue and limits in ${topology}`, () => {
         let shaarli: Shaarli;
         let world: World;
         let ada: Person;

@@ -16,8 +16,7 @@ for (const topology of TOPOLOGIES) {
         let world: World;
         let ada: Person;
 
-        before(async function () {
-            this.timeout(240_000);
+        before(async () => {
             [server, world] = await Promise.all([
                 startVerdaccio(),
                 openWorld({ topology, config: { egressHosts: new Map([[`npm.${PACKAGES}`, ['127.0.0.1']]]) } }),

@@ -27,8 +27,7 @@ except WebhookVerificationError as error:
 type Verified = { event: { type: string; data: object } } | { refused: string };
 type Delivery = Pick<Seen, 'headers' | 'body'>;
 
-describe('a webhook, verified by the published libraries of Standard Webhooks', function () {
-    this.timeout(240_000);
+describe('a webhook, verified by the published libraries of Standard Webhooks', () => {
     let folder: string;
     let python: PythonClient | undefined;
     let world: World;

@@ -7,8 +7,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { type AskForTask, measureServed, measureUnserved } from './measure-tasks.ts';
 import { CONTRIBUTED, LATER_CONTRIBUTED } from './tasks.ts';
 
-describe('tasks of users, over the complete starter registry', function () {
-    this.timeout(240_000);
+describe('tasks of users, over the complete starter registry', () => {
     let world: World;
     let asked = 0;
 

@@ -87,8 +87,7 @@ describe('the starter registry, published and fetched', () => {
     let world: World;
     let ada: Person;
 
-    before(async function () {
-        this.timeout(240_000);
+    before(async () => {
         internet = await openInternet();
         world = await openWorld({ config: { egressAllow: [], egressProxyUrl: internet.proxyUrl } });
         await loadStarterRegistry(world.app);

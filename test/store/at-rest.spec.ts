@@ -23,8 +23,7 @@ const PLANTED = ['keyed param', 'keyed body', 'kept param', 'kept body', 'write 
 const randomText = () => `planted${randomBytes(18).toString('hex')}`;
 
 for (const topology of TOPOLOGIES) {
-    describe(`stored and logged data, with queue and limits in ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`stored and logged data, with queue and limits in ${topology}`, () => {
         let world: World;
         let mail: MailServer;
         let site: Site;

@@ -23,8 +23,7 @@ interface RecordedEvent {
     data: JsonObject;
 }
 
-describe('an event is recorded', function () {
-    this.timeout(240_000);
+describe('an event is recorded', () => {
     let world: World;
     let shop: Shop;
     let ada: Person;

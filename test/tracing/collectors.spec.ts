@@ -9,8 +9,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const SITE = 'shop.test';
 
-describe('a collector of traces', function () {
-    this.timeout(240_000);
+describe('a collector of traces', () => {
     let site: Site;
     let world: World;
     let ada: Person;

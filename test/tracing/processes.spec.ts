@@ -18,8 +18,7 @@ registerHooks({
 });
 process.on('exit', () => writeSync(2, asked.join('\\n') + '\\n'));`;
 
-describe('the processes of Routebook', function () {
-    this.timeout(240_000);
+describe('the processes of Routebook', () => {
     let database: TestDatabase;
     let dataDir: string;
     const running: Running[] = [];

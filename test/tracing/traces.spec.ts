@@ -12,8 +12,7 @@ const SITE = 'shop.test';
 const FETCH = ['POST /v1/fetch in routebook-api', '  limits', '  hold', '  queue', '    job in routebook-worker', '      upstream'];
 
 for (const topology of ANY_TOPOLOGY) {
-    describe(`traces to a collector, over ${topology}`, function () {
-        this.timeout(240_000);
+    describe(`traces to a collector, over ${topology}`, () => {
         let collector: Collector;
         let world: World;
         let site: Site;

@@ -228,8 +228,7 @@ describe('the memory budget for large responses', () => {
     });
 });
 
-describe('large responses of concurrent calls', function () {
-    this.timeout(240_000);
+describe('large responses of concurrent calls', () => {
     const body = randomBytes(2 * MIB);
     let site: Site;
     let upstream: Upstream;
@@ -453,9 +452,7 @@ const ROWS = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(1300)
 const SIXTEEN = `[${Array.from({ length: 16 }, () => '@').join(',')}][]`;
 const SELECT = { items: `rows | ${SIXTEEN} | ${SIXTEEN}` };
 
-describe('paginated calls that select a large part of each small page', function () {
-    this.timeout(240_000);
-
+describe('paginated calls that select a large part of each small page', () => {
     it('read no page before there is memory for the selection, and block nobody if the next page does not come', async () => {
         const stalled = new Set<ServerResponse>();
         let peak = 0;
@@ -497,9 +494,7 @@ describe('paginated calls that select a large part of each small page', function
     });
 });
 
-describe('a large selection from one small page', function () {
-    this.timeout(240_000);
-
+describe('a large selection from one small page', () => {
     it('uses memory until its outcome was delivered', async () => {
         const site = await openSite((_request, response) => {
             response.setHeader('content-type', 'application/json').end(JSON.stringify({ rows: ROWS }));

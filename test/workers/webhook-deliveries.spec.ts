@@ -26,8 +26,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const LATEST = 20_000;
 
-describe('an event is delivered to webhooks', function () {
-    this.timeout(240_000);
+describe('an event is delivered to webhooks', () => {
     let world: World;
     let shop: Shop;
     let receiver: Receiver;

@@ -17,8 +17,7 @@ const MAX_MS = 100;
 const SLOW = 0.001;
 
 export function describeApi({ checked, isTimed }: Rows): void {
-    describe('an API under slow packages of strangers', function () {
-        this.timeout(240_000);
+    describe('an API under slow packages of strangers', () => {
         let world: World;
         let api: MeasuredApi;
         let eve: Person;

@@ -23,8 +23,7 @@ interface Result {
 }
 
 export function describeCommandLine({ read, checked, scales, values }: Rows): void {
-    describe('routebook test of a package that', function () {
-        this.timeout(240_000);
+    describe('routebook test of a package that', () => {
         let site: BombSite;
         let shell: CommandLine;
 

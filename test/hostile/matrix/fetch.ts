@@ -43,8 +43,7 @@ export function describeFetches({ fetched, scales }: Rows): void {
         });
 
         for (const { name, at, code } of fetched) {
-            it(`${name} is free for its caller and does not affect others`, async function () {
-                this.timeout(240_000);
+            it(`${name} is free for its caller and does not affect others`, async () => {
                 for (const scale of scales) {
                     served = at(SCALES[scale]);
                     const published = await mallory.publish(packageOf(served, 'bombs.test', site.port));

@@ -42,8 +42,7 @@ export function describeSurface(
 ): void {
     const maxMs = isTimed ? TURN_MS : undefined;
 
-    describe(`${name}, and a package that`, function () {
-        this.timeout(240_000);
+    describe(`${name}, and a package that`, () => {
         let world: World;
         let api: MeasuredApi;
         let site: BombSite;

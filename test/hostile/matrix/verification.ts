@@ -27,8 +27,7 @@ async function ended(world: World, host: string): Promise<Finding[]> {
 }
 
 export function describeVerification({ read, scales, values, isTimed }: Rows): void {
-    describe('a verification run of a package that', function () {
-        this.timeout(240_000);
+    describe('a verification run of a package that', () => {
         let world: World;
         let site: BombSite;
         let mallory: Person;
@@ -75,8 +74,7 @@ export function describeVerification({ read, scales, values, isTimed }: Rows): v
         });
     });
 
-    describe('a worker that verifies versions with schemas of any size', function () {
-        this.timeout(240_000);
+    describe('a worker that verifies versions with schemas of any size', () => {
         const counts = scales.map((scale) => 240 * SCALES[scale]);
         let world: World;
         let worker: Measured;
