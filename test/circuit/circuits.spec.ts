@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { openSiteGuards, type SiteGuards } from '../../shared/coordination/circuits/circuits.ts';
 import { openDb } from '../../shared/platform/db.ts';
-import { eventually, silent } from '../queue/jobs.ts';
-import { leastLeft, patienceFor } from '../support/eventually.ts';
+import { silent } from '../queue/jobs.ts';
+import { leastLeft } from '../support/eventually.ts';
 import { type CircuitFixture, openCircuitFixture } from './circuit-fixture.ts';
 
 describe('the circuits of hosts', () => {
@@ -77,34 +77,6 @@ describe('the circuits of hosts', () => {
         expect(await waitOf(host)).to.equal(undefined);
     });
 
-    it('open for their own host only, not for others of its domain', async () => {
-        const host = await openedHost();
-        const neighbour = `www.${host}`;
-        await end(neighbour, { passed: 1, failed: 1 });
-        expect(await waitOf(neighbour)).to.equal(undefined);
-        expect(await fixture.two.circuits.open())
-            .to.include(host)
-            .and.not.include(neighbour);
-    });
-
-    it('return the remaining time, and then let exactly one of 50 through, over all processes', async () => {
-        const host = await openedHost();
-        await fixture.advance(3);
-        expect(await waitOf(host)).to.be.within(leastLeft(1000), 2000);
-        const early = await fixture.two.circuits.takeProbe(host, 'op_early', 1000);
-        expect(early.ok ? 0 : early.waitMs).to.be.within(leastLeft(1000), 2000);
-        await fixture.advance(2);
-        expect(await waitOf(host)).to.equal(0);
-        const admissions = await Promise.all(
-            Array.from({ length: 50 }, (_, call) =>
-                (call % 2 === 0 ? fixture.one : fixture.two).circuits.takeProbe(host, `op_crowd_${call}`, 30_000),
-            ),
-        );
-        expect(admissions.filter((admission) => admission.ok)).to.have.lengthOf(1);
-        expect(admissions.find((admission) => !admission.ok)).to.deep.equal({ ok: false, waitMs: 1000 });
-        expect(await waitOf(host)).to.equal(1000);
-    });
-
     it('close with one success of the probe, and then count from zero', async () => {
         const host = await openedHost();
         await fixture.advance(5);
@@ -161,21 +133,6 @@ describe('the circuits of hosts', () => {
         expect(await fixture.one.circuits.takeProbe(host, 'op_late', 1000)).to.deep.equal({ ok: true, isProbe: false });
         await end(host, { failed: 20 });
         expect(await waitOf(host)).to.be.within(leastLeft(4000), 5000);
-    });
-
-    it('are known to all processes within moments', async () => {
-        const third = fixture.openThird();
-        const openMs = async (host: string) => (await third.circuits.look([host], { versionId: 0, endpoint: 'any' })).openMs;
-        try {
-            const host = fixture.newHost();
-            expect(await openMs(host)).to.equal(0);
-            await end(host, { failed: 20 });
-            const began = performance.now();
-            await eventually('it is known', async () => (await openMs(host)) > 0);
-            expect(performance.now() - began).to.be.below(patienceFor(5000));
-        } finally {
-            await third.close();
-        }
     });
 
     it('stop a call that needs several hosts if one of them is open', async () => {

@@ -23,26 +23,6 @@ describe('look-ups of the catalog', () => {
     const publish = async (site: string, text: string, publisher?: schemas.Publisher) =>
         accepted(await schemas.publish(db, orderOf(packageOf(site, text, { description: text }), publisher ?? (await contributor(db)))));
 
-    it('have the latest version at once after a publish and a yank, however often it was read before', async () => {
-        const site = 'fresh.example';
-        const latest = async () => {
-            const { latest: found } = await find(site);
-            if (found === undefined) return undefined;
-            const { version, inOrder } = await found.load();
-            return [found.ref.version, version, inOrder.map(({ name }) => name)];
-        };
-        expect(await latest()).to.equal(undefined);
-        const maintainer = await contributor(db);
-        for (const version of [1, 2]) {
-            await publish(site, `version ${version}`, maintainer);
-            for (let time = 0; time < 4; time++) expect(await latest(), `time ${time}`).to.deep.equal([version, version, ['front']]);
-        }
-        await schemas.yank(db, site, 2, 'broken');
-        for (let time = 0; time < 3; time++) expect(await latest()).to.deep.equal([1, 1, ['front']]);
-        await schemas.yank(db, site, 1, 'broken');
-        expect(await latest()).to.equal(undefined);
-    });
-
     it('have prices and blocks of the registrable domain at once', async () => {
         await publish('shop.dear.example', 'one');
         expect(await find('shop.dear.example')).to.include({ siteCredits: 1, isBlocked: false });
