@@ -1,7 +1,6 @@
 import { defined } from '../../shared/domain/defined.ts';
-import { type CallOptions, limitsOf, paramsOf } from '../calling/fetch-endpoint.ts';
+import { type CallOptions, limitsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
 import { failureOfJob, type JobOrder, type JobStatus } from '../client/index.ts';
-import { needsSchema, readParams } from '../package/read-params.ts';
 import { type Done, done, type Session } from '../session.ts';
 import { table } from '../table.ts';
 
@@ -11,10 +10,9 @@ interface JobOptions extends CallOptions {
 }
 
 export async function addJob(session: Session, site: string, endpoint: string, options: JobOptions): Promise<Done> {
-    const { version, expiresIn, wait } = options;
-    const asTyped = readParams(options);
+    const { expiresIn, wait } = options;
     const client = session.client();
-    const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, version)) : asTyped;
+    const params = await paramsOfCall(client, site, endpoint, options);
     const order = { site, endpoint, params, ...limitsOf(options), expires_in: expiresIn };
     const job = await client.jobs.create(defined<JobOrder>(order));
     if (wait === true) return showJob(session, job.job_id, { wait });

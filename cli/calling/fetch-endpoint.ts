@@ -1,6 +1,6 @@
 import { defined } from '../../shared/domain/defined.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
-import type { PackageParam } from '../../shared/domain/types.ts';
+import type { JsonObject, PackageParam } from '../../shared/domain/types.ts';
 import { type FetchAnswer, type FetchRequest, type Routebook, RoutebookError } from '../client/index.ts';
 import { needsSchema, readParams, type TypedParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
@@ -28,9 +28,8 @@ interface FetchOptions extends CallOptions {
 /** `routebook fetch SITE ENDPOINT`: prints the result to stdout and the cost to stderr. */
 export async function fetchEndpoint(session: Session, site: string, endpoint: string, options: FetchOptions): Promise<Done> {
     const { terminal, note } = session;
-    const asTyped = readParams(options);
     const client = session.client();
-    const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, options.version)) : asTyped;
+    const params = await paramsOfCall(client, site, endpoint, options);
     const order: FetchRequest = { site, endpoint, params, ...limitsOf(options) };
     const progress = terminal.progress(`${site} ${endpoint}`);
     const answer = await client
@@ -45,8 +44,14 @@ export async function fetchEndpoint(session: Session, site: string, endpoint: st
     return { result: answer, lines: [JSON.stringify(answer.data, undefined, 2)] };
 }
 
-/** Reads the params of the endpoint, to interpret `name=value`. Undefined if that fails; then the fetch reports the reason. */
-export async function paramsOf(
+/** The params that the options give. Asks for the schema of the endpoint only if a `name=value` needs it. */
+export async function paramsOfCall(client: Routebook, site: string, endpoint: string, options: CallOptions): Promise<JsonObject> {
+    const asTyped = readParams(options);
+    return needsSchema(options) ? readParams(options, await declaredParams(client, site, endpoint, options.version)) : asTyped;
+}
+
+/** The params that the endpoint declares; none if the server refuses to name them, since then it refuses the call with a reason. */
+async function declaredParams(
     client: Routebook,
     site: string,
     endpoint: string,

@@ -1,9 +1,8 @@
 import { defined } from '../../shared/domain/defined.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
-import { type CallOptions, limitsOf, paramsOf } from '../calling/fetch-endpoint.ts';
+import { type CallOptions, limitsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
 import type { Monitor, MonitorChanges, MonitorOrder, MonitorStatus } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
-import { needsSchema, readParams } from '../package/read-params.ts';
 import { type Done, done, type Session } from '../session.ts';
 import { fieldLines, table } from '../table.ts';
 
@@ -25,9 +24,8 @@ interface AddOptions extends ChangeOptions, Omit<CallOptions, 'maxAge' | 'timeou
 /** `routebook monitor add SITE ENDPOINT --every 1h` */
 export async function addMonitor(session: Session, site: string, endpoint: string, options: AddOptions): Promise<Done> {
     if ((options.every === undefined) === (options.cron === undefined)) throw wrongUsage('give a schedule: either --every or --cron');
-    const asTyped = readParams(options);
     const client = session.client();
-    const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, options.version)) : asTyped;
+    const params = await paramsOfCall(client, site, endpoint, options);
     const order: MonitorOrder = { site, endpoint, params, ...scheduleOf(options), ...limitsOf(options) };
     const monitor = await client.monitors.create(order);
     const { paint } = session.terminal;
@@ -114,7 +112,7 @@ export async function runMonitor({ client, terminal }: Session, monitorId: strin
         result: job,
         lines: [
             `${isGood ? terminal.paint('green', '✓') : terminal.paint('red', '✗')} job ${id} ${status}${why}`,
-            `${counted(credits, 'credit')} used. What it changed: routebook monitor runs ${monitorId}`,
+            `${counted(credits, 'credit')} used. Show its changes: routebook monitor changes ${monitorId}`,
         ],
         isFailure: !isGood,
     };
