@@ -90,7 +90,7 @@ function reachable({ egressAllow, egressHosts }: Config, port: number): Pick<Con
 }
 
 function printFirstSteps(key: string, { base, demo }: { base: string; demo: DemoSite }): void {
-    const note = demo.taken === undefined ? '' : `, since ${demo.taken} is taken: say ${demo.port} where the guides say ${demo.taken}`;
+    const note = demo.taken === undefined ? '' : ` (${demo.taken} is taken: use ${demo.port} where the guides say ${demo.taken})`;
     const body = JSON.stringify({ site: DEMO_SITE, endpoint: 'search_products', params: { q: 'shoes' } });
     process.stdout.write(`demo shop ready on port ${demo.port} of this machine${note}
 
@@ -99,6 +99,6 @@ demo API key: ${key}
 Try it:
 curl -s ${base}/v1/fetch -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'
 
-Ctrl-C stops everything; the next start keeps the data.
+Ctrl-C stops everything. The next start has the same data.
 `);
 }

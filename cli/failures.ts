@@ -103,17 +103,17 @@ function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
     };
 }
 
-const SCOPE_HINT = '"routebook whoami" shows what the key may do; its page in the dashboard gives it more';
+const SCOPE_HINT = '"routebook whoami" shows what the key may do; change that on its page in the dashboard';
 
 /** Command-line hints for messages of the server that refer to its routes. */
 const HINTS: Readonly<Record<string, string | undefined>> = {
-    API_KEY_REQUIRED: '"routebook login" stores a key, and ROUTEBOOK_API_KEY brings one',
+    API_KEY_REQUIRED: 'store a key with "routebook login", or set ROUTEBOOK_API_KEY',
     INVALID_API_KEY: '"routebook login" stores another key',
     NOT_MAINTAINER: 'if it is your site, "routebook claim start <domain>" proves it and makes your workspace a maintainer',
     CLAIM_REQUIRED: '"routebook claim start <domain>" starts the proof',
     SITE_NOT_FOUND: 'request a schema with "routebook request", or write one with "routebook init"',
     NETWORK_ERROR: 'is the server running? --server and ROUTEBOOK_URL select another',
-    BATCH_PAUSED: '"routebook batch resume <batch>" lets it continue; it takes new limits',
+    BATCH_PAUSED: '"routebook batch resume <batch>" continues it, also with new limits',
     VERSION_CONFLICT: '"routebook diff" shows what changed meanwhile',
 };
 

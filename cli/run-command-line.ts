@@ -46,7 +46,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
 function newProgram(terminal: Terminal): Command {
     const { paint } = terminal;
     const program = new Command('routebook')
-        .description('Routes behind websites: write them down, check and publish them, call them.')
+        .description('Write down the routes behind websites, publish them, and call them.')
         .version(VERSION, '-V, --version', 'print the version')
         .helpOption('-h, --help', 'show this help')
         .addHelpCommand(new Command('help').argument('[command]').description('show the help of a command').helpGroup('More:'))
@@ -76,12 +76,13 @@ function newProgram(terminal: Terminal): Command {
 }
 
 const AFTER_HELP = `
-Settings of the environment:
-  ROUTEBOOK_URL      the server, where --server names none
-  ROUTEBOOK_API_KEY  the key, before the stored one
-  EGRESS_ALLOW       what "test" may reach beyond public https, such as
-                     127.0.0.1/32:3000; EGRESS_HOSTS and EGRESS_PROXY_URL too
-  NO_COLOR           no colours, wherever it goes
+Environment variables:
+  ROUTEBOOK_URL      the server, unless --server is given
+  ROUTEBOOK_API_KEY  the API key, instead of the stored one
+  EGRESS_ALLOW       what "test" may call besides public https, such as
+                     127.0.0.1/32:3000; it also reads EGRESS_HOSTS and
+                     EGRESS_PROXY_URL
+  NO_COLOR           print no colours
 
 "routebook help <command>" shows the help of a command.`;
 
@@ -94,5 +95,5 @@ function pathOf(command: Command): string {
 function takeCommonOptions(command: Command): Command {
     return command
         .option('--server <url>', 'address of the Routebook to talk to')
-        .option('--json', 'print the result as one line of JSON, the last of stdout');
+        .option('--json', 'print the result as one line of JSON, the last line of stdout');
 }

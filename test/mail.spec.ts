@@ -96,7 +96,7 @@ describe('mail', () => {
         await postman().flush();
         expect(server.mails.filter(({ to }) => to === 'sealed@people.example')).to.deep.equal([]);
         expect(await waiting()).to.equal(1);
-        expect(JSON.stringify(logged)).to.include('no key of SECRET_KEYS opens it');
+        expect(JSON.stringify(logged)).to.include('no key of SECRET_KEYS decrypts it');
     });
 
     it('is not sent if the transaction of its cause fails', async () => {

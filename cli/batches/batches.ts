@@ -37,13 +37,15 @@ interface ResumeOptions {
 export async function resumeBatch({ client }: Session, batchId: string, { maxCredits, stopAfterFailures }: ResumeOptions): Promise<Done> {
     const limits = defined({ max_credits: maxCredits, stop_after_failures: stopAfterFailures });
     const batch = await client().batches.resume(batchId, limits);
-    return { result: batch, lines: [`It continues: routebook batch follow ${batchId}`] };
+    return { result: batch, lines: [`The batch continues. Follow it: routebook batch follow ${batchId}`] };
 }
 
 export async function retryBatch({ client }: Session, batchId: string, { code: codes }: { code?: string[] }): Promise<Done> {
     const batch = await client().batches.retry(batchId, defined({ codes }));
     const again =
-        batch.retried === 0 ? 'No items to retry.' : `${batch.retried.toLocaleString('en')} run again: routebook batch follow ${batchId}`;
+        batch.retried === 0
+            ? 'No items to retry.'
+            : `${batch.retried.toLocaleString('en')} run again. Follow them: routebook batch follow ${batchId}`;
     return { result: batch, lines: [again] };
 }
 

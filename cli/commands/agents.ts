@@ -7,12 +7,12 @@ export function addAgentCommands(program: Command, run: Run): void {
     program.commandsGroup('More:');
     program
         .command('mcp')
-        .description('serve Routebook as tools to an agent: Model Context Protocol over stdin and stdout')
+        .description('serve Routebook as tools for an agent: Model Context Protocol over stdin and stdout')
         .addHelpText('after', examples(['mcp --server https://routebook.example']))
         .action(run(async () => (await import('../mcp/serve-agents.ts')).serveAgents));
     program
         .command('completion')
-        .description('print a script with which a shell completes commands and options')
+        .description('print a script for your shell that completes commands and options')
         .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
         .addHelpText('after', examples(['completion bash > ~/.local/share/bash-completion/completions/routebook']))
         .action(

@@ -11,7 +11,7 @@ export function addAuthoringCommands(program: Command, run: Run): void {
     addInit(program, run);
     program
         .command('lint')
-        .description("check packages by the registry's own rules, every problem at once")
+        .description('check packages by the rules of the registry and list every problem')
         .argument('<file...>', 'packages; - is stdin')
         .addHelpText('after', examples(['lint shop.example.json'], 'Nothing is fetched and nothing is sent.'))
         .action(run(async () => (await import('../authoring/lint-packages.ts')).lintPackages));
@@ -23,10 +23,10 @@ export function addAuthoringCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../authoring/diff-package.ts')).diffPackage));
     program
         .command('push')
-        .description("publish a package as its site's next version, at once")
+        .description('publish a package as the next version of its site')
         .argument('<file>', 'the package; - is stdin')
-        .option('--dry-run', 'let the server check it, and store nothing')
-        .option('--if-match <hash>', 'only if this is still the latest version')
+        .option('--dry-run', 'let the server check the package; store nothing')
+        .option('--if-match <hash>', 'publish only if this is still the latest version')
         .option('--wait <seconds>', 'wait until the version is verified', wholeNumber(1, 86_400))
         .addHelpText('after', examples(['push shop.example.json --dry-run', 'push shop.example.json --wait 120']))
         .action(run(async () => (await import('../authoring/push-package.ts')).pushPackage));
@@ -42,7 +42,7 @@ function addInspect(program: Command, run: Run): void {
         .addOption(
             new Option(
                 '--examples <which>',
-                'recorded calls that become examples for everybody to read; ask on a terminal, none otherwise',
+                'which recorded calls become public examples; on a terminal the default is ask, otherwise none',
             ).choices(['ask', 'none', 'all']),
         )
         .option('--browser <program>', 'the browser that opens an address; Chromium, Chrome or Edge by default')
@@ -50,7 +50,7 @@ function addInspect(program: Command, run: Run): void {
             'after',
             examples(
                 ['inspect https://shop.example', 'inspect session.har', 'inspect openapi.json --category developer/packages'],
-                'Of a recording only names, types and shapes enter the draft. Secrets and\npersonal values are taken out as it is read, and listed.',
+                'The draft contains only names, types and shapes of a recording. Secrets and\npersonal values are removed while it is read, and listed.',
             ),
         )
         .action(run(async () => (await import('../authoring/inspect-site.ts')).inspectSite));
@@ -63,13 +63,17 @@ function addImport(program: Command, run: Run): void {
             .description('draft a package from a package of another registry, or from an OpenAPI document')
             .argument('<file>', 'a package of the format 0.1, or OpenAPI 3 or Swagger 2.0 in JSON or YAML'),
     )
-        .option('--only <tag|path|method>', 'operations with this tag, path (and below; * for a part) or method; may be repeated', collect)
-        .option('--single', 'one package; if there are too many operations, the most useful ones')
+        .option(
+            '--only <tag|path|method>',
+            'only operations with this tag, method or path (and those below it; * matches a part); may be repeated',
+            collect,
+        )
+        .option('--single', 'make one package; of too many operations take the most useful ones')
         .addHelpText(
             'after',
             examples(
                 ['import openapi.yaml', 'import openapi.yaml --only GET --only /orders', 'import package.json --out shop.json'],
-                'Parts that cannot be imported are listed with the reason. A document with more\noperations than a package takes becomes several packages, by tag.',
+                'Parts that cannot be imported are listed with the reason. A document with more\noperations than a package may have becomes several packages, by tag.',
             ),
         )
         .action(run(async () => (await import('../authoring/import-package.ts')).importPackage));
@@ -77,10 +81,10 @@ function addImport(program: Command, run: Run): void {
 
 function takeDraftOptions(command: Command): Command {
     return command
-        .option('--site <domain>', 'the site; of the source by default')
+        .option('--site <domain>', 'the site; by default that of the source')
         .option('--title <text>', 'title of the site')
         .option('--category <path>', 'what the site is for; guessed by default')
-        .option('-o, --out <file>', '<site>.json by default; - is stdout')
+        .option('-o, --out <file>', 'write to this file; <site>.json by default, - is stdout')
         .option('--force', 'replace an existing file');
 }
 
@@ -90,14 +94,14 @@ function addInit(program: Command, run: Run): void {
         .description('draft a package by questions, or by --url and --category')
         .option('--url <url>', 'address of a page or an API; {braces} mark what changes, its query becomes params')
         .option('--category <path>', 'what the site is for, such as commerce/product-search')
-        .option('--site <domain>', 'the site; of the URL by default')
+        .option('--site <domain>', 'the site; by default that of the URL')
         .option('--title <text>', 'title of the site')
         .option('--description <text>', 'what the site offers')
         .option('--name <name>', 'name of the endpoint')
-        .addOption(new Option('--method <method>', 'of the endpoint; GET by default').choices(METHODS))
-        .addOption(new Option('--kind <kind>', 'of the endpoint; api_call by default').choices(KINDS))
-        .option('--example <name=value>', 'a value that works; may be repeated', collect)
-        .option('-o, --out <file>', '<site>.json by default; - is stdout')
+        .addOption(new Option('--method <method>', 'method of the endpoint; GET by default').choices(METHODS))
+        .addOption(new Option('--kind <kind>', 'kind of the endpoint; api_call by default').choices(KINDS))
+        .option('--example <name=value>', 'a value with which a call works; may be repeated', collect)
+        .option('-o, --out <file>', 'write to this file; <site>.json by default, - is stdout')
         .option('--force', 'replace an existing file')
         .addHelpText(
             'after',
@@ -115,12 +119,12 @@ function addTest(program: Command, run: Run): void {
         .option('--allow-writes <endpoint>', 'send this write too; may be repeated', collect)
         .option(
             '--param <name=value>',
-            'call the endpoint with this instead of its examples; name:=json for JSON, name=@path for a file',
+            'call the endpoint with this param instead of its examples; name:=json for JSON, name=@path for a file',
             collect,
         )
-        .option('--params <json>', 'the same as one JSON object')
-        .option('--timeout <ms>', 'of each call', wholeNumber(1000, 120_000), 30_000)
-        .option('--pause <ms>', 'between two calls', wholeNumber(0, 60_000), 1000)
+        .option('--params <json>', 'all params as one JSON object')
+        .option('--timeout <ms>', 'milliseconds that each call may take', wholeNumber(1000, 120_000), 30_000)
+        .option('--pause <ms>', 'milliseconds between two calls', wholeNumber(0, 60_000), 1000)
         .option('--show', 'print the result; only the beginning of a large one')
         .addHelpText(
             'after',
@@ -130,7 +134,7 @@ function addTest(program: Command, run: Run): void {
                     'test shop.example.json product --param id=7 --show',
                     'test shop.example.json --allow-writes place_order',
                 ],
-                'Uses the executor and the guard of the workers: public https only, unless EGRESS_ALLOW allows more.\nWrites are sent only if you name each.',
+                'Calls sites like a worker: public https only, unless EGRESS_ALLOW allows more.\nSends only the writes that --allow-writes names.',
             ),
         )
         .action(run(async () => (await import('../authoring/test-package.ts')).testPackage));

@@ -28,15 +28,15 @@ export function addBatchCommands(program: Command, run: Run): void {
         .requiredOption('--endpoint <name>', 'its endpoint')
         .option('--map <column=param>', 'map a column to a param; by default to the param of the same name; repeatable', collect)
         .option('--out <file>', 'write the results to this file; stdout by default')
-        .option('--name <text>', 'its name')
+        .option('--name <text>', 'name of the batch')
         .option('--version <version>', 'number or hash; the latest by default', versionName)
-        .option('--max-results <n>', 'the most results of an item', wholeNumber(1, 1000))
+        .option('--max-results <n>', 'maximum number of results of an item', wholeNumber(1, 1000))
         .option('--max-age <seconds>', MAX_AGE, wholeNumber(0, 86_400))
-        .option('--timeout <ms>', 'how long one item may take', wholeNumber(1000, 120_000))
+        .option('--timeout <ms>', 'milliseconds that one item may take', wholeNumber(1000, 120_000))
         .option('--connection <id>', CONNECTION)
         .option('--max-credits <n>', 'pause before the batch would cost more', wholeNumber(1, 1_000_000_000))
         .option('--stop-after-failures <n>', 'pause after this many failures', wholeNumber(1, 1_000_000))
-        .option('--expires-in <seconds>', 'how long the batch may take', wholeNumber(60, 2_592_000))
+        .option('--expires-in <seconds>', 'seconds that the batch may take', wholeNumber(60, 2_592_000))
         .option('--dry-run', 'validate and price all items; start nothing')
         .option('--detach', 'start the batch and do not wait')
         .action(run(async () => (await import('../batches/run-batch.ts')).runBatch));
@@ -59,12 +59,12 @@ export function addBatchCommands(program: Command, run: Run): void {
             .argument('<batch>', 'bat_…')
             .action(run(async () => (await import('../batches/batches.ts')).actOnBatch(act)));
     one('show', 'get', 'show the progress of a batch');
-    one('pause', 'pause', 'start no further items until it is resumed');
+    one('pause', 'pause', 'start no more items until the batch is resumed');
     batch
         .command('resume')
-        .description('start further items, with the rights of this key')
+        .description('start the remaining items, with the rights of this key')
         .argument('<batch>', 'bat_…')
-        .option('--max-credits <n>', 'pause before the batch would cost more, instead of the limit before', wholeNumber(1, 1_000_000_000))
+        .option('--max-credits <n>', 'new limit: pause before the batch would cost more', wholeNumber(1, 1_000_000_000))
         .option('--stop-after-failures <n>', 'pause after this many further failures', wholeNumber(1, 1_000_000))
         .action(run(async () => (await import('../batches/batches.ts')).resumeBatch));
     one('cancel', 'cancel', 'cancel the items that have not ended');
@@ -80,7 +80,7 @@ export function addBatchCommands(program: Command, run: Run): void {
 function addJobCommands(program: Command, run: Run): void {
     const job = program
         .command('job')
-        .description('queued calls, including items of batches')
+        .description('queue calls, and show queued ones and items of batches')
         .addHelpText(
             'after',
             examples(
@@ -88,11 +88,11 @@ function addJobCommands(program: Command, run: Run): void {
                 'The key needs the scope jobs.',
             ),
         );
-    const add = job.command('add').description('queue one call; it waits where a fetch would be refused for limits or credits');
+    const add = job.command('add').description('queue one call; it waits for limits and credits where a fetch would be refused');
     takeCall(add, { version: 'the latest by default', cap: 'the call' })
         .option('--max-age <seconds>', MAX_AGE, wholeNumber(0, 86_400))
-        .option('--timeout <ms>', 'how long one attempt may take', wholeNumber(1000, 120_000))
-        .option('--expires-in <seconds>', 'how long the job may wait to start; 3600 by default', wholeNumber(60, 86_400))
+        .option('--timeout <ms>', 'milliseconds that one attempt may take', wholeNumber(1000, 120_000))
+        .option('--expires-in <seconds>', 'seconds that the job may wait to start; 3600 by default', wholeNumber(60, 86_400))
         .option('--wait', 'wait for its end and show the result')
         .action(run(async () => (await import('../batches/jobs.ts')).addJob));
     job.command('list')

@@ -14,7 +14,7 @@ export function addCallingCommands(program: Command, run: Run): void {
         .option('--site <domain>', 'only of this site')
         .option('--verified', 'only verified ones')
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 50), 5)
-        .option('--cursor <cursor>', 'continue a list where it ended')
+        .option('--cursor <cursor>', 'continue a list with the cursor that it printed')
         .addHelpText('after', examples(["find 'currency rates of last year'", "find 'order a product' --effect write"]))
         .action(run(async () => (await import('../calling/find-endpoints.ts')).findEndpoints));
     program
@@ -26,11 +26,11 @@ export function addCallingCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../calling/look-up-catalog.ts')).lookUpCatalog));
     const fetch = program.command('fetch').description('call an endpoint through Routebook: result to stdout, cost to stderr');
     takeCall(fetch, { version: 'the latest by default', cap: 'this call' })
-        .option('--dry-run', 'show the request and its highest price; send and charge nothing')
-        .option('--cursor <cursor>', 'continue where a call over pages stopped: the next_cursor that it printed')
+        .option('--dry-run', 'show the request and its maximum price; send and charge nothing')
+        .option('--cursor <cursor>', 'continue a paginated call with the next_cursor that it printed')
         .option('--partial', 'if a page after the first fails, print the pages before it')
         .option('--max-age <seconds>', MAX_AGE, wholeNumber(0, 86_400))
-        .option('--timeout <ms>', 'how long to wait in all', wholeNumber(1000, 120_000))
+        .option('--timeout <ms>', 'milliseconds to wait in all', wholeNumber(1000, 120_000))
         .option('--session <id>', 'the session_id of the preceding look-up')
         .option('--idempotency-key <key>', 'repeating a key returns the same answer; by default each call gets a new one')
         .addHelpText(
@@ -64,7 +64,7 @@ function addRequest(program: Command, run: Run): void {
         .option('--failure-mode <text>', 'how it fails today')
         .option('--category <path>', 'the category of the site')
         .option('--source-url <url>', 'the page where the workflow begins')
-        .addOption(new Option('--frequency <which>', 'how often').choices(['once', 'daily', 'hourly', 'continuous']))
+        .addOption(new Option('--frequency <which>', 'how often the workflow runs').choices(['once', 'daily', 'hourly', 'continuous']))
         .option('--contact <text>', 'how to contact you; only the operator sees it')
         .addHelpText(
             'after',

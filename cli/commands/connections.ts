@@ -12,10 +12,10 @@ export function addConnectionCommands(program: Command, run: Run): void {
         .option('--auth <id>', 'the auth entry of the schema, if it has several')
         .option('--user <name>', 'user name, if the site takes user name and password')
         .option('--client-id <id>', 'client id, if the site requires your own OAuth client')
-        .option('--name <text>', 'your name for it')
-        .option('--shared', 'for every member of the workspace')
+        .option('--name <text>', 'name of the connection')
+        .option('--shared', 'let every member of the workspace use it')
         .option('--no-test', 'store it without a test')
-        .option('--consent', 'by OAuth: open the page where you consent')
+        .option('--consent', 'use OAuth: open the page where you consent')
         .option('--no-browser', 'print the address of the consent page; open no browser')
         .addHelpText(
             'after',
@@ -36,7 +36,7 @@ export function addConnectionCommands(program: Command, run: Run): void {
             .description(description)
             .argument('<connection>', 'con_…')
             .action(run(async () => (await import('../connections/connections.ts'))[`${name}Connection`]));
-    one('show', 'show one connection, never its value');
-    one('test', 'ask the site whether it takes a connection');
+    one('show', 'show a connection without its value');
+    one('test', 'test whether the site accepts a connection');
     one('remove', 'delete a connection and its value');
 }

@@ -61,13 +61,13 @@ export function addMonitorCommands(program: Command, run: Run): void {
 
 function takeSchedule(command: Command): Command {
     return command
-        .option('--name <text>', 'its name')
+        .option('--name <text>', 'name of the monitor')
         .option('--every <time>', 'how often: 15m, 1h, 1d')
-        .option('--cron <fields>', 'or when: five fields, such as "0 8 * * 1-5"')
+        .option('--cron <fields>', 'or at which times: five fields, such as "0 8 * * 1-5"')
         .option('--timezone <name>', 'timezone of --cron; UTC by default')
         .option('--watch <jmespath>', 'the watched part of the data; all by default')
-        .option('--identity <jmespath>', "an item's id, by which lists are compared")
+        .option('--identity <jmespath>', 'the id of an item, by which the items of lists are matched')
         .addOption(new Option('--when <which>', 'report changes or every run').choices(['changed', 'always']))
-        .option('--tell-if <jmespath>', 'report if this, over {before, after, diff}, yields true')
-        .option('--max-credits-per-day <n>', 'the most credits that the runs of a day may cost', wholeNumber(1, 1_000_000_000));
+        .option('--tell-if <jmespath>', 'report if this expression over {before, after, diff} is true')
+        .option('--max-credits-per-day <n>', 'maximum number of credits that the runs of a day may cost', wholeNumber(1, 1_000_000_000));
 }

@@ -3,7 +3,7 @@ import { wholeNumber } from '../../shared/platform/command-line.ts';
 
 export const CONNECTION = 'the connection that sends your credential, or "default"';
 
-export const MAX_AGE = 'a stored result of the same call that is not older may be returned for 0 credits';
+export const MAX_AGE = 'accept a stored result of the same call, at most this old, for 0 credits';
 
 /** Adds what every command takes that calls an endpoint. */
 export function takeCall(command: Command, { version, cap }: { version: string; cap: string }): Command {
@@ -14,8 +14,8 @@ export function takeCall(command: Command, { version, cap }: { version: string; 
         .option('--params <json>', 'all params as one JSON object')
         .option('--version <version>', `number or hash; ${version}`, versionName)
         .option('--max-credits <n>', `spending cap of ${cap}`, wholeNumber(1, 1_000_000_000))
-        .option('--max-results <n>', 'the most results', wholeNumber(1, 1000))
-        .option('--max-pages <n>', 'the most pages to read, for endpoints with pages', wholeNumber(1, 20))
+        .option('--max-results <n>', 'maximum number of results', wholeNumber(1, 1000))
+        .option('--max-pages <n>', 'maximum number of pages to read', wholeNumber(1, 20))
         .option('--connection <id>', CONNECTION);
 }
 

@@ -9,7 +9,7 @@ export function addOwnerCommands(program: Command, run: Run): void {
     addPolicy(program, run);
 }
 
-const NEEDS_SCOPE = 'The key needs the scope maintain; "routebook whoami" shows what it has.';
+const NEEDS_SCOPE = 'The key needs the scope maintain; "routebook whoami" shows its scopes.';
 
 function addClaim(program: Command, run: Run): void {
     const claim = program
@@ -19,7 +19,7 @@ function addClaim(program: Command, run: Run): void {
             'after',
             examples(
                 ['claim start shop.example', 'claim check shop.example', 'claim list shop.example'],
-                `The registrable domain is proved, with every host on it.\n${NEEDS_SCOPE}`,
+                `The proof is for the registrable domain and every host on it.\n${NEEDS_SCOPE}`,
             ),
         );
     claim
@@ -29,7 +29,7 @@ function addClaim(program: Command, run: Run): void {
         .action(run(async () => (await import('../owners/claim-domain.ts')).startClaim));
     claim
         .command('check')
-        .description('look for the proof now; once a minute')
+        .description('look for the proof now; at most once a minute')
         .argument('<domain>')
         .argument('[claim]', 'clm_…, if there are several')
         .action(run(async () => (await import('../owners/claim-domain.ts')).checkClaim));
@@ -51,14 +51,14 @@ function addPolicy(program: Command, run: Run): void {
         .command('policy')
         .description('show what you allow on your domain, or change it')
         .argument('<domain>')
-        .option('--block', 'nothing of the domain is called, looked up or published')
+        .option('--block', 'refuse all calls, look-ups and versions of the domain')
         .option('--unblock', 'end the block')
         .addOption(new Option('--writes <state>', 'whether calls may change the site').choices(['on', 'off']))
-        .option('--rpm <n>', 'requests a minute, all calls together, or none for no limit', readPace)
-        .option('--hours <from-to>', 'when calls are welcome, such as 22:00-06:00', readHours)
-        .option('--timezone <name>', 'of the hours, such as Europe/Berlin')
-        .option('--no-hours', 'calls are welcome at any time')
-        .option('--block-path <host/path>', 'call no URL that begins like this; may be repeated', collectPaths)
+        .option('--rpm <n>', 'requests a minute of all calls together; "none" is no limit', readPace)
+        .option('--hours <from-to>', 'when calls are allowed, such as 22:00-06:00', readHours)
+        .option('--timezone <name>', 'timezone of the hours, such as Europe/Berlin')
+        .option('--no-hours', 'allow calls at any time')
+        .option('--block-path <host/path>', 'refuse calls of URLs that begin like this; may be repeated', collectPaths)
         .option('--unblock-path <host/path>', 'allow it again; may be repeated', collectPaths)
         .option('--clear', 'allow everything again')
         .addHelpText(
@@ -70,7 +70,7 @@ function addPolicy(program: Command, run: Run): void {
                     'policy shop.example --hours 22:00-06:00 --timezone Europe/Berlin',
                     'policy shop.example --block-path www.shop.example/admin',
                 ],
-                `For the proved owner of the domain ("routebook claim"); it holds within a second.\nOf owner, operator and package the strictest holds.\n${NEEDS_SCOPE}`,
+                `Only for the proved owner of the domain ("routebook claim"). Changes take effect within a second.\nThe strictest rule of owner, operator and package applies.\n${NEEDS_SCOPE}`,
             ),
         )
         .action(run(async () => (await import('../owners/change-policy.ts')).policyOf));

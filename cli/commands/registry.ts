@@ -19,7 +19,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../registry/lists.ts')).listCategories));
     program
         .command('pull')
-        .description("download a site's package, or the site in another format")
+        .description('download the package of a site, or the site in another format')
         .argument('<site>')
         .option('--version <version>', 'number or hash; the latest by default', versionName)
         .addOption(
@@ -48,7 +48,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../registry/add-site.ts')).addSite));
     program
         .command('update')
-        .description('update the functions that "add" wrote to the latest versions, and show how their types changed')
+        .description('update the functions of "add" to the latest versions, and show how their types changed')
         .argument('[site...]', 'only these sites')
         .option('-o, --out <folder>', 'the folder of the files', 'src/routebook')
         .option('--dry-run', 'show what would change; write nothing')
@@ -62,7 +62,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../registry/lists.ts')).listVersions));
     program
         .command('yank')
-        .description('yank a version: "latest" skips it')
+        .description('yank a version: calls that name no version skip it')
         .argument('<site>')
         .argument('<version>', 'its number', wholeNumber(1, 999_999_999))
         .addOption(
@@ -72,7 +72,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
                 'legal',
             ]),
         )
-        .option('--undo', 'restore it')
+        .option('--undo', 'restore the version')
         .action(run(async () => (await import('../registry/yank-version.ts')).yankVersion));
 }
 
@@ -80,7 +80,7 @@ function takeListOptions(command: Command): Command {
     return command
         .option('--category <path>', 'only of this category; a parent includes its children')
         .option('--verified', 'only verified ones')
-        .addOption(new Option('--sort <order>', 'the order').choices(['trending', 'recently_verified', 'recent', 'name']))
+        .addOption(new Option('--sort <order>', 'order of the list').choices(['trending', 'recently_verified', 'recent', 'name']))
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 10_000), 20)
-        .option('--cursor <cursor>', 'continue a list where it ended');
+        .option('--cursor <cursor>', 'continue a list with the cursor that it printed');
 }

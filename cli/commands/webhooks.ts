@@ -24,7 +24,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
         .command('add')
         .description('send events to a URL; the secret is shown once')
         .argument('<url>', 'https, on port 443')
-        .requiredOption('--events <types>', 'separated by commas; job.* means all types of a kind', readTypes)
+        .requiredOption('--events <types>', 'event types, separated by commas; job.* means all that begin with job.', readTypes)
         .option('--description <text>', 'what it is for')
         .action(run(async () => (await import('../webhooks/webhooks.ts')).addWebhook));
     const one = (name: 'show' | 'enable' | 'disable' | 'rotate' | 'delete' | 'test', description: string) =>
@@ -39,12 +39,12 @@ export function addWebhookCommands(program: Command, run: Run): void {
         .description('change the URL, the events or the description')
         .argument('<webhook>', 'whk_…')
         .option('--url <url>', 'https, on port 443')
-        .option('--events <types>', 'separated by commas, instead of those before', readTypes)
+        .option('--events <types>', 'new event types, separated by commas', readTypes)
         .option('--description <text>', 'what it is for')
         .action(run(async () => (await import('../webhooks/webhooks.ts')).changeWebhook));
     one('enable', 'send events again, from now on');
     one('disable', 'send no events until it is enabled');
-    one('rotate', 'make a new secret; the one before also signs for 24 hours');
+    one('rotate', 'make a new secret; the old one also signs for 24 hours');
     one('delete', 'delete a webhook');
     one('test', 'send a test event and show what the receiver answers');
     webhook
@@ -63,7 +63,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
     webhook
         .command('listen')
         .description('print events as they happen; with --json one line each')
-        .option('--events <types>', 'separated by commas; all by default', readTypes, [])
+        .option('--events <types>', 'event types, separated by commas; all by default', readTypes, [])
         .action(run(async () => (await import('../webhooks/listen.ts')).listen));
 }
 

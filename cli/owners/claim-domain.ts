@@ -26,7 +26,7 @@ export async function startClaim({ client, terminal: { paint } }: Session, domai
 export async function listClaims({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
     const claims = await claimsOn(client(), domain);
     const result = { claims };
-    if (claims.length === 0) return { result, lines: [`No claims; "routebook claim start ${domain}" begins one.`] };
+    if (claims.length === 0) return { result, lines: [`No claims; "routebook claim start ${domain}" starts one.`] };
     const rows = claims.map(({ claim_id, status, expires_at, value, reason }) => [claim_id, status, expires_at, value, reason]);
     return { result, lines: table(['claim', 'status', 'expires', 'value', 'reason'], rows, paint) };
 }
@@ -71,7 +71,7 @@ function claimsOn(api: Api, domain: string): Promise<ClaimEntry[]> {
 /** Finds the named claim, or the only one. @throws CommandFault */
 async function oneClaim(api: Api, domain: string, claimId: string | undefined): Promise<ClaimEntry> {
     const claims = await claimsOn(api, domain);
-    const begin = `"routebook claim start ${domain}" begins one`;
+    const begin = `"routebook claim start ${domain}" starts one`;
     if (claimId !== undefined) {
         const named = claims.find(({ claim_id }) => claim_id === claimId);
         if (named !== undefined) return named;

@@ -35,7 +35,7 @@ export async function searchSchemas({ client, terminal, note }: Session, q: stri
         progress.end();
     }
     const result = { schemas: cards, total, next_cursor: next };
-    if (cards.length === 0) return { result, lines: ['Nothing is registered that fits; "routebook request" asks for it.'] };
+    if (cards.length === 0) return { result, lines: ['No site matches; "routebook request" requests one.'] };
     if (next !== null) note(`${cards.length} of ${total}; --limit shows more, --cursor ${next} continues from here`);
     return { result, lines: cardLines(cards, terminal) };
 }

@@ -77,7 +77,7 @@ function turnWebhook(enabled: boolean) {
 /** `routebook webhook rotate ID`: shows the new secret once. */
 export async function rotateWebhook({ client }: Session, webhookId: string): Promise<Done> {
     const webhook = await client().webhooks.rotate(webhookId);
-    const note = 'Save this secret; it is not shown again. The one before also signs for 24 hours.';
+    const note = 'Save this secret; it is not shown again. The old one also signs for 24 hours.';
     return { result: webhook, lines: [`  ${webhook.secret}`, '', note] };
 }
 

@@ -53,7 +53,7 @@ export function openPostman({ db, secrets, log, mail, publicUrl, everyMs }: Post
 
     async function deliver({ to, content }: mails.WaitingMail): Promise<void> {
         // Another process may have the key, so the mail is retried.
-        if (content === undefined) throw new Error('no key of SECRET_KEYS opens it');
+        if (content === undefined) throw new Error('no key of SECRET_KEYS decrypts it');
         const text = await textOf(content);
         if (send === undefined) log.warn({ mail_to: to, mail_text: text }, `no SMTP_URL, so not mailed: ${content.subject}`);
         await send?.({ to, subject: content.subject, text });
@@ -72,7 +72,7 @@ export function openPostman({ db, secrets, log, mail, publicUrl, everyMs }: Post
             return running;
         }
         running = empty()
-            .catch((error: unknown) => log.warn({ part: 'mail', err: error }, 'the mails that wait could not be read'))
+            .catch((error: unknown) => log.warn({ part: 'mail', err: error }, 'queued mails could not be read'))
             .then(() => {
                 running = undefined;
                 if (!isAgain || isClosed) return undefined;

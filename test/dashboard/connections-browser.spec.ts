@@ -141,7 +141,7 @@ describe('a connection, in a browser', () => {
 
         await follow(`Change ${KEYED}`);
         await press('Lend it to verification runs');
-        await reads('Lent. The next verification run of the site uses it.');
+        await reads('Connection lent. The next verification run of the site uses it.');
         expect(await line(KEYED)).to.include('lent to verification');
         await follow(`Change ${KEYED}`);
         await tab.look();

@@ -130,7 +130,7 @@ describe('a second factor in a browser', () => {
 
         await page.goto(FACTORS);
         await page.getByRole('button', { name: 'Remove laptop' }).click();
-        await page.getByText('Removed.').waitFor();
+        await page.getByText('The second factor is removed.').waitFor();
         await signOut(tab);
         await page.goto('/login/passkey');
         await page.getByRole('button', { name: 'Use a passkey' }).click();

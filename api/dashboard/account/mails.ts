@@ -68,7 +68,7 @@ then you keep your old address.
 
 ${publicUrl}/verify?token=${LINK_TOKEN}
 
-If it was not you, do nothing.
+If this was not you, ignore this email. Nothing changes.
 `,
     };
 }
@@ -113,7 +113,7 @@ export function newBrowserMail(to: string, { browser, address, at }: { browser: 
     return {
         to,
         subject: 'New sign-in to your account',
-        text: `Your Routebook account was signed in to from a new browser: ${browser}.
+        text: `Someone signed in to your Routebook account from a new browser: ${browser}.
 
 When: ${formats.moment(at)}
 From: ${address}
