@@ -13,7 +13,7 @@ import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared
 const SETTLE_MS = 4000;
 /** Bytes of results in one statement. */
 const RESULT_BYTES = 1024 * 1024;
-const MAX = 50;
+const MAX = 100;
 
 /**
  * Items of one batch that were claimed together, or a single job. Values that they share are read once. Credits and budget that one item uses
