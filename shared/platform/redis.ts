@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import { type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis';
 import { type ConnectionLog, watchConnection } from './connection-log.ts';
 import { isSentinelUrl, parseSentinelUrl } from './redis-url.ts';
@@ -49,7 +48,6 @@ export function openRedis(url: string, profile: RedisProfile, part: string, log:
     redis.on('ready', status.up);
     if (profile === 'producer')
         for (const end of ['ready', 'close', 'error']) redis.once(end, () => (redis.options.enableOfflineQueue = false));
-    if (profile !== 'reader') redis.on('connect', () => writeOncePerTurn(redis));
     return redis;
 }
 
@@ -73,37 +71,4 @@ function throughSentinels(url: string): RedisOptions {
 /** All keys of one installation share a hash tag, so that scripts over several of them also run on a cluster. */
 export function hashTag(keyPrefix: string): string {
     return keyPrefix.startsWith('{') ? keyPrefix : `{${keyPrefix}}`;
-}
-
-/** The flush functions of connections that collect the commands of a turn. */
-const senders = new WeakMap<Redis, () => void>();
-
-/** Sends the collected commands at once instead of at the end of the turn, for callers that batch by themselves. */
-export function sendNow(redis: Redis): void {
-    senders.get(redis)?.();
-}
-
-/**
- * Writes all commands of one turn of the event loop together. One system call for each command took a tenth of the API's CPU under load.
- * When the loop is idle, the turn ends immediately, so a single command does not wait.
- */
-function writeOncePerTurn(redis: Redis): void {
-    const stream: Writable = redis.stream;
-    const write = stream.write.bind(stream) as Writable['write'];
-    let isCorked = false;
-    const send = () => {
-        if (!isCorked) return;
-        isCorked = false;
-        stream.uncork();
-    };
-    senders.set(redis, send);
-    const corkedWrite = (...args: Parameters<Writable['write']>) => {
-        if (!isCorked) {
-            isCorked = true;
-            stream.cork();
-            setImmediate(send);
-        }
-        return write(...args);
-    };
-    stream.write = corkedWrite as Writable['write'];
 }

@@ -2,7 +2,7 @@ import type { Result } from 'ioredis';
 import { openBatch } from '../../platform/batch.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
-import { hashTag, openRedis, sendNow } from '../../platform/redis.ts';
+import { hashTag, openRedis } from '../../platform/redis.ts';
 import { createStallDetector } from '../../platform/stall-detector.ts';
 import { PEEK_SCRIPT, STEP_SCRIPT } from './redis-scripts.ts';
 import { rememberSlots } from './slots.ts';
@@ -47,7 +47,6 @@ export function openRedisLimits(options: {
                     takes: batch.takes,
                 }),
             );
-            sendNow(redis);
             const [[seen] = [], ...replies] = await guard(answer).catch((error: unknown) => {
                 slots.unreachable();
                 throw error;

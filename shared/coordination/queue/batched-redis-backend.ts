@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BackendFactory, type JobJson, type KeyPrefixOptions, QueueKeys, RedisConnection, RedisQueueBackend } from 'bullmq';
 import type { Redis, Result } from 'ioredis';
-import { sendNow } from '../../platform/redis.ts';
 import { REPLY_TTL_S } from './backend.ts';
 import { ADD_SCRIPT, GIVE_BACK_SCRIPT, SCRIPT_BATCH, TURN_SCRIPT } from './batched-scripts.ts';
 import { JOB_OPTIONS, RETRY_MS, WORKER_OPTIONS } from './bull-options.ts';
@@ -73,9 +72,7 @@ export class BatchedRedisBackend extends RedisQueueBackend {
         if (!entries.every(({ job }) => isPlain(job))) return super.addJobs(entries);
         const { wait, marker, meta } = this.#keys;
         const jobs = entries.flatMap(({ jobId, job }) => [jobId, job.data]);
-        const added = this.#redis.jobsAdd(wait, marker, meta, this.toKey(''), OPTIONS, Date.now(), ...jobs);
-        sendNow(this.#redis);
-        await added;
+        await this.#redis.jobsAdd(wait, marker, meta, this.toKey(''), OPTIONS, Date.now(), ...jobs);
         return entries.map(({ jobId }) => jobId);
     }
 
@@ -126,7 +123,6 @@ export class BatchedRedisBackend extends RedisQueueBackend {
             ...[wait, active, prioritized, marker, meta, stalled, this.toKey(''), token, WORKER_OPTIONS.lockDuration, wanted, REPLY_TTL_S],
             ...finished.flatMap(({ id, channel, body }) => [id, channel, body]),
         );
-        sendNow(this.#redis);
         return (await answer).map(toTakenJob);
     }
 
