@@ -37,27 +37,10 @@ export function newId(prefix: IdPrefix): string {
 export function randomBase62(length: number): string {
     let text = '';
     while (text.length < length) {
-        const byte = nextByte();
-        // 248 is the largest multiple of 62 in a byte. Larger values would favour the first letters.
-        if (byte < 248) text += ALPHABET[byte % 62];
+        for (const byte of randomBytes(length)) {
+            // 248 is the largest multiple of 62 in a byte. Larger values would favour the first letters.
+            if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
+        }
     }
     return text;
-}
-
-/**
- * Random bytes are read in blocks of this size, because each read is a system call, which would take 30 µs per id. Every byte is used once.
- */
-const POOL_BYTES = 4096;
-let pool = Buffer.alloc(0);
-let used = 0;
-
-function nextByte(): number {
-    if (used === pool.length) {
-        pool = randomBytes(POOL_BYTES);
-        used = 0;
-    }
-    const byte = pool[used] ?? 0;
-    pool[used] = 0;
-    used += 1;
-    return byte;
 }
