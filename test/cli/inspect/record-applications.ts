@@ -16,6 +16,7 @@ import { FOURTH_APPLICATIONS } from './fourth-applications.ts';
 import { keepRecording } from './kept-recordings.ts';
 import { LATER_APPLICATIONS } from './later-applications.ts';
 import * as visits from './recorded-visits.ts';
+import { SEVENTH_APPLICATIONS } from './seventh-applications.ts';
 import { SIXTH_APPLICATIONS } from './sixth-applications.ts';
 
 const [from = '', out = '', ...names] = process.argv.slice(2);
@@ -30,7 +31,13 @@ interface Application {
     start(folder: string, port: number): { program: string; args: string[]; cwd?: string; env?: Record<string, string> };
 }
 
-const SHELL_APPLICATIONS = [...LATER_APPLICATIONS, ...FOURTH_APPLICATIONS, ...FIFTH_APPLICATIONS, ...SIXTH_APPLICATIONS];
+const SHELL_APPLICATIONS = [
+    ...LATER_APPLICATIONS,
+    ...FOURTH_APPLICATIONS,
+    ...FIFTH_APPLICATIONS,
+    ...SIXTH_APPLICATIONS,
+    ...SEVENTH_APPLICATIONS,
+];
 
 const node = (script: string, ...args: string[]) => ({ program: process.execPath, args: [join(npm, script), ...args] });
 
