@@ -29,7 +29,7 @@ const UNREAD = /javascript|css|image|font|wasm|octet/;
 
 /** Stores a browser's recording, without the credentials of headers, cookies and passwords, scripts, styles, images and temporary folders of the machine. */
 export function keepRecording(har: string, file: string): void {
-    const text = withoutCredentials(har.replaceAll(/(\/|%2F)(?:tmp\1[\w.-]+|root\b)/g, '$1srv$1application'));
+    const text = withoutCredentials(har.replaceAll(/(\/|%2F)(?:tmp\1[\w.-]+|root(?![\w.-]))/g, '$1srv$1application'));
     const { log } = JSON.parse(text) as { log: { entries: HarEntry[] } };
     const entries = log.entries.filter(
         (entry) => entry._resourceType === 'document' || !UNREAD.test(entry.response.content.mimeType ?? ''),
@@ -58,7 +58,9 @@ export function withoutCredentials(har: string): string {
                 return pairs.map((pair) => (/cookie$/i.test(name) ? pair.slice(pair.indexOf('=') + 1) : pair.replace(/^\w+ /, '')));
             })
             .filter((value) => value.length >= 16),
-        ...[...(request.postData?.text ?? '').matchAll(PASSWORD)].map(([, value = '']) => value).filter((value) => /\d/.test(value)),
+        ...[...`${request.url} ${request.postData?.text ?? ''}`.matchAll(PASSWORD)]
+            .map(([, value = '']) => value)
+            .filter((value) => /\d/.test(value)),
         ...[...(response.content.text ?? '').matchAll(SECRET)].map(([, value = '']) => value),
     ]);
     const known = new Set(secrets.flatMap((value) => [value, decoded(value)]));
@@ -105,8 +107,9 @@ function recordingOf(application: string): Buffer {
 }
 
 function htmlOf({ content: { mimeType = '', text, encoding } }: HarEntry['response']): string | undefined {
-    if (!/html/.test(mimeType) || text === undefined) return undefined;
-    return encoding === 'base64' ? Buffer.from(text, 'base64').toString() : text;
+    if (!/html|xml/.test(mimeType) || text === undefined) return undefined;
+    const whole = encoding === 'base64' ? Buffer.from(text, 'base64').toString() : text;
+    return /html/.test(mimeType) || /^\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype )?html\b/i.test(whole) ? whole : undefined;
 }
 
 function withoutScripts(html: string): string {

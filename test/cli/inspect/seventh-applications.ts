@@ -3,26 +3,27 @@ import { join } from 'node:path';
 import { END_ALL, type ShellApplication } from './later-applications.ts';
 import { KEEPER } from './recorded-visits.ts';
 import * as visits from './seventh-visits.ts';
+import { CGI_SERVER } from './sixth-applications.ts';
 
 /** The applications of the seventh round. */
 export const SEVENTH_APPLICATIONS: readonly ShellApplication[] = [
     {
         name: 'openguides',
         host: 'town.test',
-        ready: '/cgi-bin/wiki.cgi',
+        ready: '/cgi-bin/openguides/newpage.cgi',
         visit: visits.visitOpenGuides,
         script(folder, port) {
             writeFileSync(
                 join(folder, 'wiki.conf'),
                 `dbtype = sqlite\ndbname = ${folder}/data/guide.db\ntemplate_path = /usr/share/openguides/templates\nscript_name = wiki.cgi\n` +
-                    `script_url = http://town.test:${port}/cgi-bin/\nindexing_directory = ${folder}/data/index\nsite_name = Guide to the harbour\n` +
+                    `script_url = http://town.test:${port}/cgi-bin/openguides/\nindexing_directory = ${folder}/data/index\nsite_name = Guide to the harbour\n` +
                     `home_name = Home\nsite_desc = A guide to the harbour\ndefault_city = Harbour\nadmin_pass = ${KEEPER.password}\n` +
-                    'enable_page_deletion = y\ngeo_handler = 3\nuse_plucene = 0\ndefault_language = en\ncontact_email = keeper@harbour.example\n',
+                    'enable_page_deletion = y\ngeo_handler = 3\nuse_plucene = 1\ndefault_language = en\ncontact_email = keeper@harbour.example\n',
             );
+            writeFileSync(join(folder, 'serve.mjs'), CGI_SERVER);
             return `
-                mkdir -p cgi-bin data/index && cp /usr/lib/cgi-bin/openguides/*.cgi cgi-bin && cp wiki.conf cgi-bin
-                openguides-setup-db wiki.conf && chmod -R a+rwX .
-                OPENGUIDES_CONFIG_FILE=${folder}/wiki.conf exec /usr/bin/python3 -m http.server --cgi --bind 127.0.0.1 ${port}`;
+                mkdir -p data/index && openguides-setup-db wiki.conf
+                OPENGUIDES_CONFIG_FILE=${folder}/wiki.conf exec ${process.execPath} serve.mjs ${port}`;
         },
     },
     {

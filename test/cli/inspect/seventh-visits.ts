@@ -4,13 +4,13 @@ import { ask, KEEPER, links, open } from './recorded-visits.ts';
 /** Writes a guide to a town, reads what it says in several forms, searches it, and looks at its history. */
 export async function visitOpenGuides(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
-    const wiki = `${base}/cgi-bin/wiki.cgi`;
+    const wiki = `${base}/cgi-bin/openguides/wiki.cgi`;
     const go = async (...queries: string[]) => {
         for (const query of queries) await open(page, wiki + query);
     };
     await open(page, wiki);
     for (const [place, [name, category, locale]] of PLACES.entries()) {
-        await open(page, `${base}/cgi-bin/newpage.cgi`);
+        await open(page, `${base}/cgi-bin/openguides/newpage.cgi`);
         await page.fill('form#new_page_form input[name=pagename]', name);
         await press(page, 'form#new_page_form input[type=submit]');
         await page.fill('textarea[name=content]', `The ${name} is in the [[Old Harbour]]. Water is near.`);
@@ -31,15 +31,15 @@ export async function visitOpenGuides(context: BrowserContext, base: string): Pr
     for (const id of ['Red_Lion', 'Long_Pier', 'Fish_Market']) await go(`?${id}`, `?action=show_backlinks;id=${id}`);
     for (const id of ['Red_Lion', 'Long_Pier']) {
         await go(`?id=${id};version=1`, `?id=${id};version=2;diffversion=1`, `?action=list_all_versions;id=${id}`, `?id=${id};format=raw`);
-        await ask(page, 'GET', `/cgi-bin/wiki.cgi?id=${id};format=json`);
-        await ask(page, 'GET', `/cgi-bin/wiki.cgi?id=${id};format=rdf`);
-        await ask(page, 'GET', `/cgi-bin/wiki.cgi?action=list_all_versions;id=${id};format=rss`);
+        await ask(page, 'GET', `/cgi-bin/openguides/wiki.cgi?id=${id};format=json`);
+        await ask(page, 'GET', `/cgi-bin/openguides/wiki.cgi?id=${id};format=rdf`);
+        await ask(page, 'GET', `/cgi-bin/openguides/wiki.cgi?action=list_all_versions;id=${id};format=rss`);
         await go(`?action=find_within_distance;id=${id};distance_in_metres=${id === 'Red_Lion' ? 1000 : 5000}`);
     }
     await go('?action=index', '?action=index;cat=pubs', '?action=index;cat=piers', '?action=index;loc=north', '?action=index;loc=south');
     for (const form of ['json', 'rdf']) {
-        await ask(page, 'GET', `/cgi-bin/wiki.cgi?action=index;format=${form}`);
-        for (const cat of ['pubs', 'piers']) await ask(page, 'GET', `/cgi-bin/wiki.cgi?action=index;cat=${cat};format=${form}`);
+        await ask(page, 'GET', `/cgi-bin/openguides/wiki.cgi?action=index;format=${form}`);
+        for (const cat of ['pubs', 'piers']) await ask(page, 'GET', `/cgi-bin/openguides/wiki.cgi?action=index;cat=${cat};format=${form}`);
     }
     await go(
         '?RecentChanges',
@@ -57,20 +57,21 @@ export async function visitOpenGuides(context: BrowserContext, base: string): Pr
         '?action=revert_user;username=Someone',
     );
     for (const form of ['rss', 'atom']) {
-        await ask(page, 'GET', `/cgi-bin/wiki.cgi?action=rc;format=${form}`);
-        for (const days of [1, 7]) await ask(page, 'GET', `/cgi-bin/wiki.cgi?action=rc;format=${form};items=${days * 3};days=${days}`);
+        await ask(page, 'GET', `/cgi-bin/openguides/wiki.cgi?action=rc;format=${form}`);
+        for (const days of [1, 7])
+            await ask(page, 'GET', `/cgi-bin/openguides/wiki.cgi?action=rc;format=${form};items=${days * 3};days=${days}`);
     }
-    await open(page, `${base}/cgi-bin/search.cgi`);
+    await open(page, `${base}/cgi-bin/openguides/search.cgi`);
     for (const words of ['water', 'painted']) {
         await page.fill('form#advanced_search input[name=search], input#search_upper', words);
         await press(page, 'input[name=go], input[name=Go]');
     }
-    await open(page, `${base}/cgi-bin/search.cgi?latitude=51.5;longitude=-0.1;latlong_dist=5000`);
-    await open(page, `${base}/cgi-bin/search.cgi?latitude=51.6;longitude=-0.2;latlong_dist=9000`);
-    await open(page, `${base}/cgi-bin/preferences.cgi`);
+    await open(page, `${base}/cgi-bin/openguides/search.cgi?latitude=51.5;longitude=-0.1;latlong_dist=5000`);
+    await open(page, `${base}/cgi-bin/openguides/search.cgi?latitude=51.6;longitude=-0.2;latlong_dist=9000`);
+    await open(page, `${base}/cgi-bin/openguides/preferences.cgi`);
     await page.fill('input[name=username]', 'Keeper');
     await press(page, '#preferences_form input[type=submit]');
-    await ask(page, 'GET', '/cgi-bin/preferences.cgi?action=show;format=json');
+    await ask(page, 'GET', '/cgi-bin/openguides/preferences.cgi?action=show;format=json');
     for (const id of ['Fish_Market', 'Old_Crane']) {
         await go(`?action=delete;id=${id}`);
         await page.fill('input[name=password]', KEEPER.password);
@@ -83,6 +84,8 @@ export async function visitOpenGuides(context: BrowserContext, base: string): Pr
 /** Looks at a radio server, at what its stations send and who listens, changes titles, and moves and ends listeners. */
 export async function visitIcecast(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
+    // Stations and listeners come after the server.
+    await page.waitForTimeout(6000);
     for (const name of ['status.xsl', 'server_version.xsl', '']) await open(page, `${base}/${name}`);
     await ask(page, 'GET', '/status-json.xsl');
     for (const mount of ['tides', 'ropes']) await ask(page, 'GET', `/status-json.xsl?mount=/${mount}.mp3`);
@@ -96,13 +99,13 @@ export async function visitIcecast(context: BrowserContext, base: string): Promi
     for (const mount of ['tides', 'ropes']) {
         await go(`updatemetadata.xsl?mount=/${mount}.mp3`);
         await page.fill('input[name=song]', `Song of the ${mount}`);
-        await press(page, 'input[type=submit]');
+        await submit(page);
     }
     await go('manageauth.xsl?mount=/lights.mp3');
     for (const name of ['ada', 'grace', 'mary']) {
         await page.fill('input[name=username]', name);
         await page.fill('input[name=password]', KEEPER.password);
-        await press(page, 'input[type=submit]');
+        await submit(page);
         await go('manageauth.xsl?mount=/lights.mp3');
     }
     for (const name of ['ada', 'grace']) await go(`manageauth.xsl?mount=/lights.mp3&username=${name}&action=delete`);
@@ -281,8 +284,8 @@ export async function visitCloudCommander(context: BrowserContext, base: string)
     await act('copy', { from: '/boats/', to: '/new/', names: ['oars.txt', 'sails.txt'] });
     await act('move', { from: '/', to: '/old/', names: ['anchor.txt'] });
     await act('move', { from: '/boats/', to: '/new/', names: ['mast.txt'] });
-    await act('pack', { from: '/', to: '/', names: ['old'] });
-    await act('pack', { from: '/', to: '/', names: ['lights', 'boats'] });
+    await act('pack', { from: '/', to: '/ropes.tar.gz', names: ['ropes.txt'] });
+    await act('pack', { from: '/boats/', to: '/boats/all.tar.gz', names: ['sails.txt'] });
     for (const file of ['horns.txt', 'boats/small', 'lights/red.txt']) await ask(page, 'DELETE', `${fs}/${file}`);
     for (const [folder, file] of [
         ['old', 'tides.txt'],
@@ -293,6 +296,7 @@ export async function visitCloudCommander(context: BrowserContext, base: string)
 }
 
 const PLACES = [
+    ['Home', 'Help', 'Everywhere'],
     ['Red Lion', 'Pubs', 'North Side'],
     ['Long Pier', 'Piers', 'South Side'],
     ['Fish Market', 'Shops', 'North Side'],
@@ -311,4 +315,15 @@ async function send(page: Page, method: string, path: string, text: string): Pro
 
 async function press(page: Page, button: string): Promise<void> {
     await Promise.all([page.waitForNavigation({ waitUntil: 'domcontentloaded' }), page.locator(button).first().click()]);
+}
+
+/** Sends the form of a page of XML, whose buttons no click sends. */
+async function submit(page: Page): Promise<void> {
+    const sent = page.waitForResponse((response) => response.request().isNavigationRequest());
+    await page
+        .locator('form')
+        .first()
+        .evaluate((form) => (form as unknown as { submit(): void }).submit());
+    await (await sent).finished();
+    await page.waitForLoadState('networkidle');
 }
