@@ -198,6 +198,7 @@ createServer((request, response) => {
             if (/^status$/i.test(name)) response.statusCode = Number(value.join(':').trim().slice(0, 3));
             else response.setHeader(name, value.join(':').trim());
         }
+        if (response.hasHeader('location') && response.statusCode === 200) response.statusCode = 302;
         response.end(all.subarray(at.index + at[0].length));
     });
 }).listen(Number(port), '127.0.0.1');
