@@ -118,6 +118,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     }
     // The account names that users sign in with may also occur in paths.
     collection.seen.remember(namedValues(raw));
+    collection.seen.rememberSent(raw.url.searchParams);
     const authMethods = authMethodsOf(raw);
     if (raw.status === 401 && authMethods.length === 0 && collection.refusing.size < MAX_GROUPS) collection.refusing.add(raw.url.origin);
     if (signsIn(raw) && collection.signedIn.size < MAX_GROUPS) collection.signedIn.add(raw.url.origin);
@@ -255,13 +256,15 @@ function addressIn(
         ? [...new Set(names)].filter((name) => name !== '' && !isIrrelevant(name) && !DISPATCHERS.test(name)).sort()
         : [];
     const isKnown = choices.tryAdd(to.url, [['', selecting.join(' ')]]);
-    return addressOf(to, chosen, isKnown ? selecting.filter((name) => !chosen.some(([one]) => one === name)) : []);
+    return addressOf(to, chosen, isKnown ? selecting.filter((name) => !chosen.some(([one, value]) => one === name && value !== '')) : []);
 }
 
 /** The query pairs that may select a route of the program at this address. */
 function choicesOf(choices: DispatchWords, url: URL, answer: string | undefined): [string, string][] {
     const counts = Map.groupBy(url.searchParams, ([name]) => name);
     const pairs = [...url.searchParams].filter(([name, value]) => counts.get(name)?.length === 1 && mayDispatch(url, name, value, answer));
+    const [, flag = ''] = /^\?([\w-]+)$/.exec(url.search) ?? [];
+    if (isProgramWord(flag) && !isIrrelevant(flag) && choices.tryAdd(url, [['?', flag]])) return [[flag, '']];
     return choices.tryAdd(url, pairs) ? pairs : [];
 }
 

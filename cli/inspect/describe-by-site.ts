@@ -63,7 +63,33 @@ export function describeBySite(
         if (lead !== undefined) byPages.add(endpoint.name);
         else if (answeredFields(endpoint).fields.length > 0) byAnswers.add(endpoint.name);
     }
+    for (const all of [byPages, byAnswers]) shareDescriptions(drafted, all, [byPages, byAnswers]);
     return { site: said.about, byPages, byAnswers };
+}
+
+/**
+ * What is said of a param holds for others that mean the same thing: for those of its name in the same path, and elsewhere for those of its
+ * name that had one of its values.
+ */
+function shareDescriptions(drafted: readonly Drafted[], found: Set<string>, known: readonly ReadonlySet<string>[]): void {
+    const all = drafted.flatMap(({ endpoint: { name, url, params = [] }, group }) =>
+        params.map((param) => ({
+            param,
+            key: `${name} ${param.name}`,
+            values: new Set(param.source === 'path' ? [] : hashesOf(param, group, 0)),
+            path: param.source === 'path' ? url.split(`{${param.name}}`, 1)[0]?.replaceAll(/\{[^{}]*\}/g, '{}') : undefined,
+        })),
+    );
+    for (const same of Map.groupBy(all, ({ param, path }) => `${param.name} ${path}`).values()) {
+        const sources = same.filter(({ key }) => found.has(key));
+        for (const { param, key, path, values } of same) {
+            if (known.some((some) => some.has(key))) continue;
+            const source = sources.find((one) => path !== undefined || [...values].some((value) => one.values.has(value)));
+            if (source === undefined) continue;
+            param.description = source.param.description ?? '';
+            found.add(key);
+        }
+    }
 }
 
 /** What a write without an answer acts on, by the fields that a read of the same thing answers with. */

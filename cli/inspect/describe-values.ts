@@ -1,11 +1,10 @@
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { PackageParam } from '../../shared/domain/types.ts';
 import type { AnswerField, AnswerFields } from './answer-fields.ts';
-import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import type { RouteOf } from './route-links.ts';
-import { singular } from './segments.ts';
+import { isVarying, singular } from './segments.ts';
 import type { Shape } from './shape.ts';
 import { hashOf } from './values.ts';
 

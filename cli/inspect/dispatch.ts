@@ -1,6 +1,7 @@
 import { type Group, mergeGroups } from './groups.ts';
-import { DISPATCHERS, MAYBE_DISPATCHERS } from './is-dispatch.ts';
+import { DISPATCHERS, FORMATS, MAYBE_DISPATCHERS } from './is-dispatch.ts';
 import { withoutAction } from './operation.ts';
+import type { SeenTexts } from './seen-texts.ts';
 import { addShape, featuresOf, openShape } from './shape.ts';
 import { addValues, openValues, wasEmpty } from './values.ts';
 
@@ -34,9 +35,39 @@ export class DispatchWords {
  * Decides which candidate params select a route: those that only had words, several of them, and whose pages differ in at least three of
  * four pairs of words. Other params become normal params, and the groups of their words are merged.
  */
-export function settleDispatch(groups: Iterable<Group>): Group[] {
-    const byPath = Map.groupBy(groups, pathOf);
-    return [...byPath.values()].map(settleNames).flatMap(settleAddress);
+export function settleDispatch(groups: Iterable<Group>, seen: SeenTexts): Group[] {
+    const all = [...groups];
+    settleFlags(all, seen);
+    const byPath = Map.groupBy(all, pathOf);
+    return [...byPath.values()].map((same) => [...Map.groupBy(same, actionOf).values()].flatMap(settleNames)).flatMap(settleAddress);
+}
+
+/** What the address says certainly that it does. */
+function actionOf({ dispatch }: Group): string {
+    return JSON.stringify(dispatch.filter(([name, word]) => word !== '' && DISPATCHERS.test(name)));
+}
+
+/**
+ * Settles queries that are one name and no value. `/boats?size` selects a route if several addresses have it. At one address names of things
+ * stand so (`/wiki.cgi?Old_Crane`) if others of them were values (`/wiki.cgi?id=Red_Lion`); a package cannot send those.
+ */
+function settleFlags(groups: readonly Group[], seen: SeenTexts): void {
+    const flagged = groups.flatMap((group) => group.dispatch.flatMap(([name, value]) => (value === '' ? [{ name, group }] : [])));
+    const paths = new Map([...Map.groupBy(flagged, ({ name }) => name)].map(([name, some]) => [name, new Set(some.map(pathIn))]));
+    for (const same of Map.groupBy(flagged, pathIn).values()) {
+        const own = same.filter(({ name }) => paths.get(name)?.size === 1);
+        const areThings = own.filter(({ name }) => seen.wasSent(name)).length * 2 >= own.length;
+        for (const { name, group } of same) {
+            const isFlag = !own.some((one) => one.name === name);
+            if (isFlag || areThings) group.names = group.names.filter((one) => one !== name);
+            if (!isFlag && areThings) group.dispatch = group.dispatch.filter(([one]) => one !== name);
+            else if (!isFlag) makeParam(group, name);
+        }
+    }
+}
+
+function pathIn({ group }: { group: Group }): string {
+    return pathOf(group);
 }
 
 function pathOf({ origin, segments }: Group): string {
@@ -46,7 +77,7 @@ function pathOf({ origin, segments }: Group): string {
 function settleAddress(groups: readonly Group[]): Group[] {
     const words = groups.flatMap(({ dispatch }) => dispatch.filter(([name, word]) => word !== '' && !DISPATCHERS.test(name)));
     const names = new Set(words.map(([name]) => name));
-    const values = [...names].filter((name) => !chooses(name, groups));
+    const values = [...names].filter((name) => !(FORMATS.test(name) ? asksForFormat(name, groups) : chooses(name, groups)));
     const actions = new Set(groups.flatMap(({ operation }) => operation?.doubtful ?? []));
     const fields = [...actions].filter((name) => !choosesByBody(name, groups));
     if (values.length + fields.length === 0) return [...groups];
@@ -154,6 +185,13 @@ function chooses(name: string, groups: readonly Group[]): boolean {
     return areUnlike([...byWord.values()], (some, others) =>
         some.some((one) => others.some((other) => paramsOf(one) === paramsOf(other) && looksLike(one, other, layout))),
     );
+}
+
+/** Whether an address answers with pages, and otherwise if a request has this param. */
+function asksForFormat(name: string, groups: readonly Group[]): boolean {
+    const isAsked = ({ dispatch }: Group) => dispatch.some(([one]) => one === name);
+    const hasPages = groups.some((group) => !isAsked(group) && group.answers.html > 0);
+    return hasPages && groups.filter(isAsked).every(({ answers }) => answers.html === 0);
 }
 
 /**

@@ -1,7 +1,6 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Extract, JsonObject, JsonSchema, Kind, Method, PackageEndpoint } from '../../shared/domain/types.ts';
 import { selectsOfData } from './data-facts.ts';
-import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import { headersOf } from './headers.ts';
@@ -10,6 +9,7 @@ import { nameEndpoint, otherEndpointNames, wantedEndpointName } from './naming.t
 import { paginationOf } from './pagination.ts';
 import { requestOf } from './params.ts';
 import { namesChange, searches } from './searches.ts';
+import { isVarying } from './segments.ts';
 import { type Shape, schemaOf } from './shape.ts';
 import { enumOf } from './values.ts';
 

@@ -48,7 +48,7 @@ export function readEntry(entry: unknown, place: number): { ok: true; exchange: 
             body: bodyOf(objectOf(asked['postData'])),
             status: typeof answered['status'] === 'number' ? answered['status'] : 0,
             answerHeaders: headersOf(answered['headers']),
-            answer: { type: typeOf(content, answered), text: textOf(content) },
+            answer: answerOf(typeOf(content, answered), textOf(content)),
         },
     };
 }
@@ -84,6 +84,13 @@ function typeOf(content: Record<string, unknown>, answered: Record<string, unkno
     const type = named === '' || named === 'x-unknown' ? (headersOf(answered['headers']).get('content-type') ?? '') : named;
     return essenceOf(type);
 }
+
+/** Browsers show XHTML as a page, though the site calls it XML. */
+function answerOf(type: string, text: string | undefined): Exchange['answer'] {
+    return { type: /xml$/.test(type) && XHTML.test(text ?? '') ? 'text/html' : type, text };
+}
+
+const XHTML = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html\b[^>]*>\s*)?<html\b/i;
 
 /** `text/html; charset=utf-8` → `text/html`. */
 function essenceOf(type: string): string {

@@ -1,4 +1,5 @@
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
+import { areAlike, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
 import { shared } from './dispatch.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
@@ -7,20 +8,23 @@ import {
     isLanguage,
     isPlural,
     isRouteWord,
+    isVarying,
     type Piece,
     PROGRAM_SUFFIX,
     precedesPerson,
     precedesSearchTerm,
+    textOf,
 } from './segments.ts';
-import { featuresOf } from './shape.ts';
 import type { SiteTexts } from './site-texts.ts';
+import { listedNames, namesBelowViews, pathTo, thingOf, withSameViews } from './views.ts';
 
 /**
  * Finds varying segments that look like words (`/packages/lodash`, `/packages/react`) and merges the groups that are one route. A word
  * varies
  * - if the site also sent it as a value, if it follows a search or names a person;
+ * - if queries have it as a value, and another such word has the same names below it;
  * - if its siblings below a plural (`/posts/…`), or the values beside it, have similar responses, or the same params three times;
- * - if a PUT, PATCH or DELETE below a plural names it;
+ * - if a PUT, PATCH or DELETE names it, below a plural or beside values;
  * - if a page lists it by its name, beside another name with the same pages below it (`/harbour/tags`, `/lighthouse/tags`);
  * - if it is the name of a file below a value, beside other files with similar responses, or below another view of the same thing
  *   (`/log/{rev}/README`, `/diff/{rev}/README`);
@@ -46,35 +50,6 @@ interface Evidence {
     viewed: ReadonlySet<string>;
     /** The files that were found below a value, by the route of the thing that has them. */
     files: Map<string, Set<string>>;
-}
-
-/** Menus name kinds of things for people (`Ropes`). Lists name a thing as its address does. */
-function listedNames({ links }: SiteTexts, origin: string): Set<string> {
-    const names = new Set<string>();
-    for (const { from, to, text } of links) {
-        const path = to.pathname.replace(/\/$/, '');
-        const [, above = '', name = ''] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
-        if (to.origin === origin && from.pathname.replace(/\/$/, '') === above && percentDecode(name) === text) names.add(path);
-    }
-    return names;
-}
-
-const MIN_SHARING = 3;
-
-/** Three views of one thing that have the same name below them, and a page that lists it by that name, say that it is no view itself. */
-function namesBelowViews(groups: readonly Group[], listed: ReadonlySet<string>): Set<string> {
-    const pages = groups.filter(({ method, sendings }) => method === 'GET' && sendings > 0);
-    const places = pages.flatMap((group) =>
-        group.segments.flatMap(({ core, form }, place) => {
-            const view = group.segments[place - 1];
-            if (form !== 'word' || view?.form !== 'word' || isPlural(view.core)) return [];
-            return [{ name: `${place < 2 ? '' : pathTo(group, place - 2)} ${core}`, path: pathTo(group, place) }];
-        }),
-    );
-    const byName = [...Map.groupBy(places, ({ name }) => name).values()].map((same) => new Set(same.map(({ path }) => path)));
-    return new Set(
-        byName.filter((paths) => paths.size >= MIN_SHARING && [...paths].some((path) => listed.has(path))).flatMap((paths) => [...paths]),
-    );
 }
 
 /** All `groups` have the same segments before `place`. */
@@ -134,8 +109,11 @@ function varyingWords(
     const deeds = new Set(
         [...siblings, ...[...words.values()].flat()].filter((group) => isLast(group, place + 1)).map((group) => deedOf(group, place + 1)),
     );
-    for (const [word, groups] of words)
-        if (areMembers(word, groups, parent, place) && !groups.some((group) => deeds.has(deedOf(group, place)))) varying.add(word);
+    const isOfThings = parent?.form === 'word' && isPlural(parent.core);
+    const written = [...words].filter(
+        ([word, groups]) => isWritten(word, groups, place) && !groups.some((group) => deeds.has(deedOf(group, place))),
+    );
+    if (isOfThings) for (const [word] of written) varying.add(word);
     const languages = candidates.filter(isLanguage);
     // Unless at least half of the words are languages, the languages are treated as other words.
     const isMostly = languages.length > 1 && languages.length * 2 >= candidates.length;
@@ -155,6 +133,8 @@ function varyingWords(
         )
             varying.add(word);
     }
+    const sent = candidates.filter((word) => seen.wasSent(percentDecode(word))).slice(0, MAX_COMPARED);
+    for (const word of withSameBelow(words, sent, place)) varying.add(word);
     for (const word of withSameParams(words, candidates, parent, place)) varying.add(word);
     for (const word of withSameViews(words, candidates, place, listed)) varying.add(word);
     for (const word of candidates) if ((words.get(word) ?? []).some((group) => viewed.has(pathTo(group, place)))) varying.add(word);
@@ -164,9 +144,11 @@ function varyingWords(
         if (said.slice(0, MAX_COMPARED).some((other) => other !== word && areAlike(words.get(word), words.get(other), place)))
             varying.add(word);
     if (isRoot) return varying;
+    // Who writes beside values writes a value (`PUT /files/{file}`, `PUT /files/notes`). Behind a thing it may be what is done with it.
+    const isBesideValues = varying.size + siblings.length > 0;
+    if (isBesideValues) for (const [word] of written) if (!isBelowValue || isFileName(word)) varying.add(word);
     // Thousands of names below one parent are compared with a sample of them.
     const compared = candidates.slice(0, MAX_COMPARED);
-    const isOfThings = parent?.form === 'word' && isPlural(parent.core);
     // What is like a name that was found is a name too.
     for (let before = -1; before < varying.size; ) {
         before = varying.size;
@@ -176,6 +158,7 @@ function varyingWords(
             const alike = compared.filter((other) => other !== word && areAlike(words.get(word), words.get(other), place));
             if (areAlike(words.get(word), values, place) || (isOfThings && alike.length > 0)) varying.add(word);
             else if (isBelowValue && alike.length > 0 && areFiles([word, ...alike])) varying.add(word);
+            else if (/.\.html?$/.test(word) && [...varying].some((other) => /.\.html?$/.test(other))) varying.add(word);
             else if (alike.length >= 2 && [word, ...alike].filter((one) => !/^[a-z]+$/.test(one)).length > alike.length / 2)
                 varying.add(word);
         }
@@ -204,6 +187,23 @@ function isDeed(groups: readonly Group[], place: number): boolean {
  */
 function isMember(groups: readonly Group[], parent: Piece | undefined, place: number, beside: number): boolean {
     return groups.some((group) => isLast(group, place)) || beside > 0 || parent?.form !== 'word' || isPlural(parent.core);
+}
+
+/**
+ * Words that queries have as values, and below which are the same names, two at least. Kinds of things have the same names below them too;
+ * they are plurals.
+ */
+function withSameBelow(words: ReadonlyMap<string, readonly Group[]>, sent: readonly string[], place: number): string[] {
+    const below = sent.map((word) => ({ word, names: new Set((words.get(word) ?? []).flatMap((group) => namesBelow(group, place))) }));
+    const found = below.filter(({ word, names }) =>
+        below.some((other) => other.word !== word && names.size > 1 && shared(names, other.names) >= MIN_JSON_SIMILARITY),
+    );
+    return found.every(({ word }) => isPlural(word)) ? [] : found.map(({ word }) => word);
+}
+
+function namesBelow({ segments }: Group, place: number): string[] {
+    const below = segments.slice(place + 1);
+    return below.some(({ form, core }) => form === 'word' && core !== '') ? [below.map(textOf).join('/')] : [];
 }
 
 /**
@@ -261,65 +261,6 @@ function areFiles(words: readonly string[]): boolean {
     return words.every(isFileName) && (suffixes.has(undefined) || suffixes.size > 1);
 }
 
-/** The route of the thing whose view is before `place`, if there is one: `/{}` of `/harbour/log/{rev}/README`. */
-function thingOf(group: Group | undefined, place: number): string | undefined {
-    const thing = group?.segments.slice(0, Math.max(0, place - 2)) ?? [];
-    const last = thing.at(-1);
-    return last !== undefined && isVarying(last) ? thing.map((piece) => `/${textOf(piece)}`).join('') : undefined;
-}
-
-const MIN_VIEWS = 4;
-
-/**
- * Words that a page lists by their names, and whose pages below have the same addresses and look alike, such as `/harbour/tags`,
- * `/harbour/branches` … and `/lighthouse/tags`, `/lighthouse/branches` …: they name things, each with the same views. Kinds of things have
- * the same views too (`/ropes/new`, `/anchors/new`); they are plurals.
- */
-function withSameViews(
-    words: ReadonlyMap<string, readonly Group[]>,
-    candidates: readonly string[],
-    place: number,
-    listed: ReadonlySet<string>,
-): string[] {
-    const names = candidates.filter((word) => (words.get(word) ?? []).some((group) => listed.has(pathTo(group, place))));
-    const views = names.slice(0, MAX_COMPARED).map((word) => ({ word, below: viewsOf(words.get(word) ?? [], place) }));
-    const found = views.flatMap(({ word, below }) => {
-        const hasTwin = views.some((other) => {
-            if (other.word === word || shared(new Set(below.keys()), new Set(other.below.keys())) < MIN_JSON_SIMILARITY) return false;
-            const common = [...below].filter(([view]) => other.below.has(view));
-            const alike = common.filter(([view, group]) => areAlike([group], [other.below.get(view) as Group], place));
-            return alike.length >= MIN_VIEWS && alike.length >= common.length / 2;
-        });
-        return hasTwin ? [word] : [];
-    });
-    return found.every(isPlural) ? [] : found;
-}
-
-/** The path of a group up to `place`. */
-function pathTo({ segments }: Group, place: number): string {
-    return segments
-        .slice(0, place + 1)
-        .map(({ prefix, core, suffix }) => `/${prefix}${core}${suffix}`)
-        .join('');
-}
-
-/** The pages below a word whose addresses continue with a word. Forms that nobody sent have no page. */
-function viewsOf(groups: readonly Group[], place: number): Map<string, Group> {
-    const below = groups.filter(
-        ({ method, sendings, segments }) =>
-            method === 'GET' && sendings > 0 && segments[place + 1]?.form === 'word' && segments[place + 1]?.core !== '',
-    );
-    return new Map(
-        below.map((group) => [
-            group.segments
-                .slice(place + 1)
-                .map(textOf)
-                .join('/'),
-            group,
-        ]),
-    );
-}
-
 function parentOf(group: Group | undefined, place: number): Piece | undefined {
     return place === 0 ? undefined : group?.segments[place - 1];
 }
@@ -329,11 +270,10 @@ function sendsSearchTerm({ query }: Group): boolean {
     return [...query.keys()].some((name) => /^(?:q|query|search|term|keywords?)$/i.test(name));
 }
 
-/** A PUT, PATCH or DELETE below a plural targets one item, whatever its segment looks like. Forms say the method in a field. */
-function areMembers(word: string, groups: readonly Group[], parent: Piece | undefined, place: number): boolean {
-    if (parent?.form !== 'word' || !isPlural(parent.core) || NO_MEMBERS.test(word)) return false;
+/** Whether a PUT, PATCH or DELETE targets the word itself. Forms say the method in a field. */
+function isWritten(word: string, groups: readonly Group[], place: number): boolean {
     const methodOf = ({ method, operation }: Group) => (operation?.protocol === 'override' ? operation.name : method);
-    return groups.some((group) => /^(?:PUT|PATCH|DELETE)$/.test(methodOf(group)) && group.segments.length === place + 1);
+    return !NO_MEMBERS.test(word) && groups.some((group) => /^(?:PUT|PATCH|DELETE)$/.test(methodOf(group)) && isLast(group, place));
 }
 
 const NO_MEMBERS =
@@ -349,47 +289,6 @@ function isValueWithNext(groups: readonly Group[], place: number, seen: SeenText
             seen.wasSaid(`${first.prefix}${percentDecode(first.core)}/${percentDecode(second.core)}`);
         return isPair(here, next) || isPair(before, here);
     });
-}
-
-function areAlike(some: readonly Group[] | undefined, others: readonly Group[] | undefined, place: number): boolean {
-    return (some ?? []).some((one) => (others ?? []).some((other) => one !== other && areOneRoute(one, other, place)));
-}
-
-const MAX_COMPARED = 50;
-
-/** Responses at least this similar belong to one route. */
-const MIN_JSON_SIMILARITY = 0.6;
-const MIN_PAGE_SIMILARITY = 0.7;
-
-function areOneRoute(one: Group, other: Group, place: number): boolean {
-    if (one.method !== other.method || one.segments.length !== other.segments.length) return false;
-    if (one.segments.slice(place + 1).some((piece, index) => textOf(piece) !== textOf(other.segments[place + 1 + index]))) return false;
-    if (one.answers.json > 0 && other.answers.json > 0) {
-        const [a, b] = [knownFeatures(one), knownFeatures(other)];
-        return a.size > 1 && b.size > 1 && shared(a, b) >= MIN_JSON_SIMILARITY;
-    }
-    if (one.skeleton.size + other.skeleton.size === 0 && one.answers.text > 0 && other.answers.text > 0)
-        return one.segments.length > place + 1 && other.segments[place]?.form !== 'word';
-    return one.skeleton.size > 20 && other.skeleton.size > 20 && shared(one.skeleton, other.skeleton) >= MIN_PAGE_SIMILARITY;
-}
-
-const features = new WeakMap<Group, Set<string>>();
-
-function knownFeatures(group: Group): Set<string> {
-    const known = features.get(group) ?? featuresOf(group.shape);
-    features.set(group, known);
-    return known;
-}
-
-/** A path segment as it appears in a route template. */
-export function textOf(piece: Piece | undefined): string {
-    if (piece === undefined) return '';
-    return piece.form === 'word' ? piece.core : `${piece.prefix}{}${piece.suffix}`;
-}
-
-/** Whether a segment contains a value instead of a word of the route. */
-export function isVarying({ form }: Piece): boolean {
-    return form !== 'word';
 }
 
 /** Merges the groups of the same route. Responses without a body join the group whose responses have one. */

@@ -137,7 +137,7 @@ export type SentBody =
     | { sort: 'unfit'; why: string }
     | { sort: 'operation'; format: BodyFormat; operation: Operation }
     | { sort: 'fields'; format: BodyFormat; fields: Map<string, Json[]> }
-    | { sort: 'whole'; value: Json };
+    | { sort: 'whole'; format: BodyFormat; value: Json };
 
 /** Splits the body of an exchange into fields, if a package can send such a body. */
 export function readBody({ method, body, url, answer }: Exchange): SentBody {
@@ -156,12 +156,15 @@ export function readBody({ method, body, url, answer }: Exchange): SentBody {
         const format = body.isMultipart === true ? 'multipart' : 'form';
         return named === undefined ? { sort: 'fields', format, fields } : { sort: 'operation', format, operation: named };
     }
-    const value = /json/.test(body.type) || body.type === '' ? parseJson(body.text) : undefined;
+    // Scripts call JSON a text to be spared a preflight.
+    const isText = body.type === 'text/plain';
+    const value = /json/.test(body.type) || body.type === '' || isText ? parseJson(body.text) : undefined;
+    if (isText && !isObject(value)) return { sort: 'whole', format: 'text', value: body.text };
     if (value === undefined) return { sort: 'unfit', why: 'its body is neither JSON nor a form' };
     const operation = operationOf(value, url.pathname, () => parseJson(answer.text ?? ''));
     if (operation !== undefined)
         return 'fault' in operation ? { sort: 'unfit', why: operation.fault } : { sort: 'operation', format: 'json', operation };
-    if (!isObject(value)) return { sort: 'whole', value };
+    if (!isObject(value)) return { sort: 'whole', format: 'json', value };
     return { sort: 'fields', format: 'json', fields: new Map(Object.entries(value).map(([name, item]) => [name, [item]])) };
 }
 
@@ -224,8 +227,7 @@ function addQuery(group: Group, url: URL): void {
 
 function addBody(group: Group, sent: SentBody): void {
     if (sent.sort === 'none' || sent.sort === 'unfit') return;
-    const format = sent.sort === 'whole' ? 'json' : sent.format;
-    group.body ??= { format, sendings: 0, fields: new Map(), whole: undefined };
+    group.body ??= { format: sent.format, sendings: 0, fields: new Map(), whole: undefined };
     group.body.sendings++;
     if (sent.sort === 'operation') addOperation(group, sent.operation);
     if (sent.sort === 'whole') addShape(wholeOf(group.body), sent.value);

@@ -8,6 +8,9 @@ export const DISPATCHERS =
 /** Query params that select an action on some sites (`?p=boats;a=log`) and filter a list on others. Their pages show which. */
 export const MAYBE_DISPATCHERS = /^(?:[a-z]{1,2}|page|view|mode|show|section|screen|tab|type|what|tool)$/i;
 
+/** Query params that ask for another format of the same data. At addresses of pages each format is a route, as its answers are of another kind. */
+export const FORMATS = /^(?:format|output|fmt|alt)$/i;
+
 /** Whether a path is the address of a program instead of one of its routes. */
 export const ONE_ADDRESS = new RegExp(`/$|${PROGRAM_SUFFIX.source}`, 'i');
 
@@ -25,7 +28,7 @@ export function mayDispatch({ pathname, searchParams }: URL, name: string, value
     if (namesPeoplesWords(name)) return answer !== undefined && namesPart(value, answer);
     // Who writes an address says first what is asked for, such as `table` of `edit.php?table=boats&id=3`.
     const [first = name] = searchParams.keys();
-    return name === first || MAYBE_DISPATCHERS.test(name);
+    return name === first || MAYBE_DISPATCHERS.test(name) || FORMATS.test(name);
 }
 
 const MAX_READ = 20_000;

@@ -59,12 +59,12 @@ export function mergeLists(facts: ListFacts, more: ListFacts): void {
 }
 
 /**
- * The `select` of the list that most pages of a route have; undefined if no list is on half of them. If the other pages have another list
+ * The `select` of the list that most pages of a route have; undefined if no list is on a third of them: a filter may leave none. If the other pages have another list
  * whose items are read the same way, it reads both lists.
  */
 export function selectOf({ pages, lists }: ListFacts): JsonObject | undefined {
     const shared = [...lists]
-        .filter(([, list]) => list.on.size >= pages / 2)
+        .filter(([, list]) => list.on.size >= pages / 3)
         .sort(([, a], [, b]) => b.on.size - a.on.size || b.weight - a.weight);
     const [found] = shared;
     if (found === undefined) return undefined;

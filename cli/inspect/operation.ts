@@ -137,7 +137,7 @@ const JOINS = /^(?:all|by|first|for|in|many|of|one)$/;
 const NO_VERB = /^(?:account|app|daemon|device|node|rpc|server|session|system|torrent|user)$/;
 /** With words that join a second verb (`find_or_make`). */
 const CHANGES =
-    /^(?:add|and|append|apply|approve|assign|block|cancel|clear|clone|close|copy|create|decrement|delete|destroy|disable|drop|edit|enable|execute|follow|import|increment|insert|install|invite|kick|lock|mark|merge|modify|move|or|patch|publish|purge|put|remove|rename|replace|reset|restart|revoke|rotate|save|send|set|star|start|stop|submit|subscribe|swap|toggle|trash|unfollow|unlike|unlock|unset|unstar|unsubscribe|update|upgrade|upload|upsert|write)$/;
+    /^(?:add|and|append|apply|approve|assign|ban|block|cancel|clear|clone|close|copy|create|decrement|delete|destroy|disable|dislike|drop|edit|enable|execute|follow|import|increment|insert|install|invite|kick|kill|like|lock|mark|merge|modify|move|mute|or|patch|pause|pin|publish|purge|put|reject|remove|rename|replace|reset|restart|retry|revoke|rotate|save|scrobble|send|set|skip|star|start|stop|submit|subscribe|swap|toggle|trash|unban|unfollow|unlike|unlock|unmute|unpin|unset|unstar|unsubscribe|update|upgrade|upload|upsert|vote|write)$/;
 
 function isRpc2(body: JsonObject): boolean {
     return typeof body['method'] === 'string' && typeof body['jsonrpc'] === 'string';

@@ -162,8 +162,10 @@ function siblingsIn($: CheerioAPI, parent: Node): Node[][] {
         const element = $(child);
         const tag = tagOf(element);
         if (/^(?:script|style|br|hr|option|td|th|col|colgroup|input|label|template|link|meta)$/.test(tag)) continue;
-        if (tag === 'tr' && element.children('td').length === 0) continue;
+        if (tag === 'tr' && (element.children('td').length === 0 || leadsUp(element.find('a[href]')))) continue;
         const kind = /^(?:tr|li|article|dt|dd)$/.test(tag) ? tag : `${tag}.${classesOf(element)[0] ?? ''}`;
+        // A block with a name of its own is a part of the page.
+        if (kind.endsWith('.') && /^[A-Za-z_-]+$/.test(element.attr('id') ?? '')) continue;
         const alike = kinds.get(kind);
         if (alike === undefined) kinds.set(kind, [child]);
         else alike.push(child);
@@ -173,6 +175,11 @@ function siblingsIn($: CheerioAPI, parent: Node): Node[][] {
         .filter(([kind, nodes]) => nodes.length >= (isHeaded ? 1 : leastOf(kind)))
         .map(([, nodes]) => nodes)
         .map((nodes) => withoutStrays($, nodes) ?? nodes);
+}
+
+/** Whether the only link leads to the folder above. */
+function leadsUp(links: ReturnType<CheerioAPI>): boolean {
+    return links.length === 1 && /^\.\.\/?$/.test(links.attr('href') ?? '');
 }
 
 /**

@@ -1,8 +1,7 @@
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
-import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { addText, type Texts } from './page-facts.ts';
-import { readSegment } from './segments.ts';
+import { isVarying, readSegment } from './segments.ts';
 import type { SiteLink, SiteTexts } from './site-texts.ts';
 
 /** The links to one route. */

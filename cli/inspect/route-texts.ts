@@ -1,11 +1,11 @@
 import type { Collection } from './collect.ts';
-import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import type { OpenSearch } from './open-search.ts';
 import { addText, type Texts } from './page-facts.ts';
 import { findMajority, isQuotable, sharedText, siteParts } from './quotable.ts';
 import { linksByRoute, openLinks, openRoutes, type RouteLinks, type RouteOf } from './route-links.ts';
 import type { SeenTexts } from './seen-texts.ts';
+import { isVarying } from './segments.ts';
 
 /** Texts that pages contain about one route; '' for missing ones. `quotable.ts` decides later whether they may be quoted. */
 export interface RouteTexts {

@@ -1,8 +1,7 @@
-import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import { saysChange } from './operation.ts';
-import { PROGRAM_SUFFIX, precedesSearchTerm } from './segments.ts';
+import { isVarying, PROGRAM_SUFFIX, precedesSearchTerm } from './segments.ts';
 
 const SEARCH_NAMES: ReadonlySet<string> = new Set(['q', 'query', 'search', 's', 'text', 'keyword', 'keywords', 'term', 'terms']);
 

@@ -11,6 +11,9 @@ export interface SeenTexts {
     wasSaid(text: string): boolean;
     /** Whether the text occurred as the name of a person or an item. */
     wasName(text: string): boolean;
+    /** Remembers the values of a query. */
+    rememberSent(query: URLSearchParams): void;
+    wasSent(text: string): boolean;
 }
 
 const MAX_TEXTS = 200_000;
@@ -38,6 +41,7 @@ const NAMING: ReadonlySet<string> = new Set([
 export function openSeenTexts(): SeenTexts {
     const hashes = new Set<number>();
     const names = new Set<number>();
+    const sent = new Set<number>();
     const remember = (value: Json, level: number, isName: boolean): void => {
         if (typeof value === 'string') {
             if (value === '' || value.length > MAX_LENGTH || hashes.size >= MAX_TEXTS) return;
@@ -59,5 +63,9 @@ export function openSeenTexts(): SeenTexts {
         remember: (value) => remember(value, 0, false),
         wasSaid: (text) => hashes.has(hashOf(text)),
         wasName: (text) => names.has(hashOf(text)),
+        rememberSent(query) {
+            for (const value of query.values()) if (value.length <= MAX_LENGTH && sent.size < MAX_TEXTS) sent.add(hashOf(value));
+        },
+        wasSent: (text) => sent.has(hashOf(text)),
     };
 }

@@ -16,8 +16,19 @@ export interface Piece {
     suffix: string;
 }
 
+/** A path segment as it appears in a route template. */
+export function textOf(piece: Piece | undefined): string {
+    if (piece === undefined) return '';
+    return piece.form === 'word' ? piece.core : `${piece.prefix}{}${piece.suffix}`;
+}
+
+/** Whether a segment contains a value instead of a word of the route. */
+export function isVarying({ form }: Piece): boolean {
+    return form !== 'word';
+}
+
 /** Suffixes of programs. What stands before one names a part of the program, and never a thing of its users. */
-export const PROGRAM_SUFFIX = /\.(?:php\d?|aspx?|jsp|do|f?cgi|pl|action|view)$/i;
+export const PROGRAM_SUFFIX = /\.(?:php\d?|as[hmp]x|asp|cfm|jspx?|jsf|do|f?cgi|pl|action|view|xsl)$/i;
 /** Suffixes that request a response format. */
 const FORMAT_SUFFIX = new RegExp(`\\.(?:json|html?|xml|rss|atom|csv|txt)$|${PROGRAM_SUFFIX.source}`, 'i');
 

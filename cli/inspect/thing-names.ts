@@ -1,5 +1,4 @@
 import type { Collection } from './collect.ts';
-import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import { inLatin } from './latin.ts';
@@ -8,7 +7,7 @@ import type { Texts } from './page-facts.ts';
 import { isQuotable } from './quotable.ts';
 import type { RouteTexts, TextsOfRoutes } from './route-texts.ts';
 import { searches } from './searches.ts';
-import { isRouteWord, precedesSearchTerm, singular } from './segments.ts';
+import { isRouteWord, isVarying, precedesSearchTerm, singular } from './segments.ts';
 
 /**
  * Names the subjects of routes whose path does not name them: `articles` for `/index.php?search=`, from the button "Search articles". The

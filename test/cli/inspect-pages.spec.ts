@@ -354,6 +354,39 @@ describe('routebook inspect reads pages', () => {
         expect(listsOf(load(`<body>${blocks}</body>`))[0]).to.include({ selector: 'div.head:has(span.age)', items: 3 });
     });
 
+    it('leaves out the row that leads to the folder above, and parts of a page that have names of their own', () => {
+        const row = (name: string, place: number) =>
+            `<tr><td><i class="${place === 0 ? 'up' : 'name'}"><a href="${name}">${name}</a></i></td><td>${name.length} bytes</td></tr>`;
+        const table = `<table id="files"><tr><th>Name</th><th>Size</th></tr>${['../', 'ropes.txt', 'oars.txt'].map(row).join('')}</table>`;
+        expect(listsOf(load(`<body>${table}</body>`))[0]?.items).to.equal(2);
+        const block = (name: string) => `<div id="${name}"><a href="/${name}">All about ${name}</a><p>Words on ${name}</p></div>`;
+        expect(listsOf(load(`<body>${['head', 'news', 'tides', 'legal'].map(block).join('')}</body>`))).to.deep.equal([]);
+        const numbered = ['boat-1', 'boat-2', 'boat-3', 'boat-4'].map(block).join('');
+        expect(listsOf(load(`<body>${numbered}</body>`))[0]?.items).to.equal(4);
+    });
+
+    it('selects a list that a filter leaves empty on other pages of the route', async () => {
+        const entries = (count: number) =>
+            `<ul class="boats">${TOPICS.slice(0, count)
+                .map((topic) => `<li><a href="/${topic}">All about ${topic}</a></li>`)
+                .join('')}</ul>`;
+        const boats = (count: number) => page('Boats', `<h1>Boats</h1>${entries(count)}`);
+        const found = await inspectCalls([3, 0, 0].map((count, owner) => ({ url: `${SHOP}/boats?owner=${owner}`, html: boats(count) })));
+        expect(JSON.stringify(endpointOf(found, 'GET /boats').response?.select)).to.include('ul.boats > li');
+    });
+
+    it('says of a placeholder the same wherever a path has it', async () => {
+        const boats = ['tern', 'gull', 'auk'];
+        const found = await inspectCalls([
+            { url: `${SHOP}/boats`, json: boats.map((name) => ({ name })) },
+            ...boats.map((name) => ({ url: `${SHOP}/boats/${name}`, json: { length: 7, sail: 'x' } })),
+            { method: 'DELETE', url: `${SHOP}/boats/unseen`, json: {} },
+        ]);
+        const [read, write] = ['GET', 'DELETE'].map((method) => endpointOf(found, `${method} /boats/{boat}`).params?.[0]?.description);
+        expect(read).to.include('Take it from the field “name”');
+        expect(write).to.equal(read);
+    });
+
     it('reads both lists if one half of the pages of a route has another', async () => {
         const entry = (topic: string) => `<li><a href="/boats/${topic}">All about ${topic}</a></li>`;
         const list = (name: string) => page('Boats', `<h1>Boats</h1><ul class="${name}">${TOPICS.map(entry).join('')}</ul>`);

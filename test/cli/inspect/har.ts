@@ -9,6 +9,8 @@ export interface Call {
     headers?: Record<string, string>;
     /** Sent as JSON. */
     body?: unknown;
+    /** Sent as a plain text. */
+    text?: string;
     /** Sent as a form. */
     form?: Record<string, string>;
     /** Sent as multipart, each with the lines of its head and its content. */
@@ -40,11 +42,12 @@ export function entry(call: Call): unknown {
     };
 }
 
-function sentBy({ body, form, parts }: Call): { mimeType: string; text: string } | undefined {
+function sentBy({ body, text, form, parts }: Call): { mimeType: string; text: string } | undefined {
+    if (text !== undefined) return { mimeType: 'text/plain', text };
     if (form !== undefined) return { mimeType: 'application/x-www-form-urlencoded', text: new URLSearchParams(form).toString() };
     if (parts !== undefined) {
-        const text = parts.map(([head, content]) => `--xx\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`).join('');
-        return { mimeType: 'multipart/form-data; boundary=xx', text: `${text}--xx--\r\n` };
+        const lines = parts.map(([head, content]) => `--xx\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`).join('');
+        return { mimeType: 'multipart/form-data; boundary=xx', text: `${lines}--xx--\r\n` };
     }
     return body === undefined ? undefined : { mimeType: 'application/json', text: JSON.stringify(body) };
 }

@@ -1,0 +1,36 @@
+import { shared } from './dispatch.ts';
+import type { Group } from './groups.ts';
+import { textOf } from './segments.ts';
+import { featuresOf } from './shape.ts';
+
+/** Whether two words of one place have similar responses. */
+export function areAlike(some: readonly Group[] | undefined, others: readonly Group[] | undefined, place: number): boolean {
+    return (some ?? []).some((one) => (others ?? []).some((other) => one !== other && areOneRoute(one, other, place)));
+}
+
+/** How many words of one place are compared. */
+export const MAX_COMPARED = 50;
+
+/** Responses at least this similar belong to one route. */
+export const MIN_JSON_SIMILARITY = 0.6;
+const MIN_PAGE_SIMILARITY = 0.7;
+
+function areOneRoute(one: Group, other: Group, place: number): boolean {
+    if (one.method !== other.method || one.segments.length !== other.segments.length) return false;
+    if (one.segments.slice(place + 1).some((piece, index) => textOf(piece) !== textOf(other.segments[place + 1 + index]))) return false;
+    if (one.answers.json > 0 && other.answers.json > 0) {
+        const [a, b] = [knownFeatures(one), knownFeatures(other)];
+        return a.size > 1 && b.size > 1 && shared(a, b) >= MIN_JSON_SIMILARITY;
+    }
+    if (one.skeleton.size + other.skeleton.size === 0 && one.answers.text > 0 && other.answers.text > 0)
+        return one.segments.length > place + 1 && other.segments[place]?.form !== 'word';
+    return one.skeleton.size > 20 && other.skeleton.size > 20 && shared(one.skeleton, other.skeleton) >= MIN_PAGE_SIMILARITY;
+}
+
+const features = new WeakMap<Group, Set<string>>();
+
+function knownFeatures(group: Group): Set<string> {
+    const known = features.get(group) ?? featuresOf(group.shape);
+    features.set(group, known);
+    return known;
+}

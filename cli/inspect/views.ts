@@ -1,0 +1,94 @@
+import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
+import { areAlike, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
+import { shared } from './dispatch.ts';
+import type { Group } from './groups.ts';
+import { isPlural, isVarying, textOf } from './segments.ts';
+import type { SiteTexts } from './site-texts.ts';
+
+/** Menus name kinds of things for people (`Ropes`). Lists name a thing as its address does. */
+export function listedNames({ links }: SiteTexts, origin: string): Set<string> {
+    const names = new Set<string>();
+    for (const { from, to, text } of links) {
+        const path = to.pathname.replace(/\/$/, '');
+        const [, above = '', name = ''] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
+        if (to.origin === origin && from.pathname.replace(/\/$/, '') === above && percentDecode(name) === text) names.add(path);
+    }
+    return names;
+}
+
+const MIN_SHARING = 3;
+
+/** Three views of one thing that have the same name below them, and a page that lists it by that name, say that it is no view itself. */
+export function namesBelowViews(groups: readonly Group[], listed: ReadonlySet<string>): Set<string> {
+    const pages = groups.filter(({ method, sendings }) => method === 'GET' && sendings > 0);
+    const places = pages.flatMap((group) =>
+        group.segments.flatMap(({ core, form }, place) => {
+            const view = group.segments[place - 1];
+            if (form !== 'word' || view?.form !== 'word' || isPlural(view.core)) return [];
+            return [{ name: `${place < 2 ? '' : pathTo(group, place - 2)} ${core}`, path: pathTo(group, place) }];
+        }),
+    );
+    const byName = [...Map.groupBy(places, ({ name }) => name).values()].map((same) => new Set(same.map(({ path }) => path)));
+    return new Set(
+        byName.filter((paths) => paths.size >= MIN_SHARING && [...paths].some((path) => listed.has(path))).flatMap((paths) => [...paths]),
+    );
+}
+
+const MIN_VIEWS = 4;
+
+/**
+ * Words that a page lists by their names, and whose pages below have the same addresses and look alike, such as `/harbour/tags`,
+ * `/harbour/branches` … and `/lighthouse/tags`, `/lighthouse/branches` …: they name things, each with the same views. Kinds of things have
+ * the same views too (`/ropes/new`, `/anchors/new`); they are plurals.
+ */
+export function withSameViews(
+    words: ReadonlyMap<string, readonly Group[]>,
+    candidates: readonly string[],
+    place: number,
+    listed: ReadonlySet<string>,
+): string[] {
+    const names = candidates.filter((word) => (words.get(word) ?? []).some((group) => listed.has(pathTo(group, place))));
+    const views = names.slice(0, MAX_COMPARED).map((word) => ({ word, below: viewsOf(words.get(word) ?? [], place) }));
+    const found = views.flatMap(({ word, below }) => {
+        const hasTwin = views.some((other) => {
+            if (other.word === word || shared(new Set(below.keys()), new Set(other.below.keys())) < MIN_JSON_SIMILARITY) return false;
+            const common = [...below].filter(([view]) => other.below.has(view));
+            const alike = common.filter(([view, group]) => areAlike([group], [other.below.get(view) as Group], place));
+            return alike.length >= MIN_VIEWS && alike.length >= common.length / 2;
+        });
+        return hasTwin ? [word] : [];
+    });
+    return found.every(isPlural) ? [] : found;
+}
+
+/** The path of a group up to `place`. */
+export function pathTo({ segments }: Group, place: number): string {
+    return segments
+        .slice(0, place + 1)
+        .map(({ prefix, core, suffix }) => `/${prefix}${core}${suffix}`)
+        .join('');
+}
+
+/** The pages below a word whose addresses continue with a word. Forms that nobody sent have no page. */
+function viewsOf(groups: readonly Group[], place: number): Map<string, Group> {
+    const below = groups.filter(
+        ({ method, sendings, segments }) =>
+            method === 'GET' && sendings > 0 && segments[place + 1]?.form === 'word' && segments[place + 1]?.core !== '',
+    );
+    return new Map(
+        below.map((group) => [
+            group.segments
+                .slice(place + 1)
+                .map(textOf)
+                .join('/'),
+            group,
+        ]),
+    );
+}
+
+/** The route of the thing whose view is before `place`, if there is one: `/{}` of `/harbour/log/{rev}/README`. */
+export function thingOf(group: Group | undefined, place: number): string | undefined {
+    const thing = group?.segments.slice(0, Math.max(0, place - 2)) ?? [];
+    const last = thing.at(-1);
+    return last !== undefined && isVarying(last) ? thing.map((piece) => `/${textOf(piece)}`).join('') : undefined;
+}

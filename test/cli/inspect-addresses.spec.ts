@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { type Call, endpointOf, inspectCalls, paramsOf, routesOf, SHOP } from './inspect/har.ts';
+
+const page = (body: string) =>
+    `<!doctype html><html><head><title>Shop</title></head><body><main><h1>A page with content</h1><p>Long enough to be read by somebody.</p>${body}</main></body></html>`;
+
+describe('routebook inspect reads addresses', () => {
+    it('takes a query that is one name for a route if several addresses have it', async () => {
+        const found = await inspectCalls(
+            ['boats', 'quays'].flatMap((things) => [
+                { url: `${SHOP}/${things}/7`, json: { [things]: 'x' } },
+                { url: `${SHOP}/${things}/7?size`, json: 7 },
+                { url: `${SHOP}/${things}/8?hash`, json: 'x' },
+            ]),
+        );
+        expect(routesOf(found)).to.have.members(
+            ['boat', 'quay'].flatMap((thing) => ['', '?hash=', '?size='].map((flag) => `GET /${thing}s/{${thing}_id}${flag}`)),
+        );
+        const once = await inspectCalls([
+            { url: `${SHOP}/sums?exact`, json: { sum: 7 } },
+            { url: `${SHOP}/sums`, json: { sum: 8 } },
+        ]);
+        expect(routesOf(once)).to.deep.equal(['GET /sums']);
+        expect(paramsOf(endpointOf(once, 'GET /sums'), 'query')).to.deep.equal(['exact']);
+    });
+
+    it('takes a query that is the name of a thing for no route', async () => {
+        const names = ['Old_Crane', 'Long_Pier', 'Fish_Market', 'Red_Lion'];
+        const found = await inspectCalls([
+            ...names.map((name) => ({ url: `${SHOP}/wiki.cgi?${name}`, html: page(`<p class="${name}">Words</p>`) })),
+            ...names.slice(0, 2).map((name) => ({ url: `${SHOP}/wiki.cgi?action=edit;id=${name}`, html: page('<b>Edit</b>') })),
+            ...names.slice(0, 2).map((name) => ({ url: `${SHOP}/wiki.cgi?id=${name};version=1`, html: page('<i>Old</i>') })),
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /wiki.cgi', 'GET /wiki.cgi?action=edit']);
+        expect(paramsOf(endpointOf(found, 'GET /wiki.cgi'), 'query')).to.have.members(['id', 'version']);
+        expect(JSON.stringify(found)).not.to.include('Old_Crane');
+    });
+
+    it('makes a route of each format in which a program answers beside pages, and a param elsewhere', async () => {
+        const xml = { type: 'application/rss+xml', json: '<rss/>' };
+        const list = (program: string, html: string | undefined) => [
+            { url: `${SHOP}/${program}.cgi?action=index`, ...(html === undefined ? {} : { html }) },
+            ...['rss', 'atom'].map((format) => ({ url: `${SHOP}/${program}.cgi?action=index&format=${format}`, ...xml })),
+        ];
+        const found = await inspectCalls([...list('wiki', page('<b>All</b>')), ...list('data', undefined)]);
+        const formats = ['', '&format=atom', '&format=rss'].map((format) => `GET /wiki.cgi?action=index${format}`);
+        expect(routesOf(found).filter((route) => route.includes('wiki'))).to.have.members(formats);
+        expect(routesOf(found).some((route) => route.includes('data.cgi') && route.includes('format'))).to.equal(false);
+    });
+
+    it('lets no param of one action split another', async () => {
+        const rows = (name: string) =>
+            page(`<ul class="${name}">${`<li class="${name}-row"><b class="${name}-name">x</b></li>`.repeat(9)}</ul>`);
+        const found = await inspectCalls([
+            ...['pubs', 'piers'].map((cat) => ({ url: `${SHOP}/wiki.cgi?action=index&cat=${cat}`, html: rows('index') })),
+            ...['north', 'south'].map((loc) => ({ url: `${SHOP}/wiki.cgi?action=index&loc=${loc}`, html: rows('index-of-place') })),
+            ...['ada', 'mate'].map((user) => ({ url: `${SHOP}/wiki.cgi?action=stats&user=${user}`, html: rows('stats') })),
+            ...['Pier', 'Crane'].map((id) => ({ url: `${SHOP}/wiki.cgi?action=edit&id=${id}`, html: rows('edit') })),
+        ]);
+        expect(routesOf(found)).to.have.members(['index', 'stats', 'edit'].map((action) => `GET /wiki.cgi?action=${action}`));
+        expect(paramsOf(endpointOf(found, 'GET /wiki.cgi?action=index'), 'query')).to.have.members(['cat', 'loc']);
+    });
+
+    it('reads what is written beside values as a value, and what is done with a thing as a word', async () => {
+        const text = { type: 'text/plain', json: 'ok' };
+        const found = await inspectCalls([
+            { url: `${SHOP}/fs/17`, ...text },
+            { method: 'PUT', url: `${SHOP}/fs/anchors.txt`, text: 'Heavy ones', ...text },
+            { url: `${SHOP}/fs/anchors.txt`, ...text },
+            { method: 'DELETE', url: `${SHOP}/fs/old`, ...text },
+            { method: 'PUT', url: `${SHOP}/fs/settings`, body: { keeps: 3 }, ...text },
+            { url: `${SHOP}/queues/7/17`, json: { id: 17 } },
+            { method: 'PUT', url: `${SHOP}/queues/7/pause`, json: {} },
+            { method: 'PUT', url: `${SHOP}/queues/8/resume`, json: {} },
+        ]);
+        expect(routesOf(found)).to.have.members([
+            'GET /fs/{fs_id}',
+            'PUT /fs/{fs}',
+            'DELETE /fs/{fs}',
+            'PUT /fs/settings',
+            'GET /queues/{queue_id}/{id}',
+            'PUT /queues/{queue_id}/pause',
+            'PUT /queues/{queue_id}/resume',
+        ]);
+    });
+
+    it('reads two words that queries have as values, with the same names below them, as names of things', async () => {
+        const books = ['harbour', 'lamps'];
+        const below = (words: readonly string[]): Call[] =>
+            words.flatMap((word) => ['title', 'language'].map((name) => ({ url: `${SHOP}/raw/${word}/meta/${name}`, json: [name] })));
+        const searches = books.map((book) => ({ url: `${SHOP}/search?content=${book}`, json: [1] }));
+        const routes = routesOf(await inspectCalls([...searches, ...below(books)]));
+        expect(routes.filter((route) => books.some((book) => route.includes(book)))).to.deep.equal([]);
+        const unsaid = routesOf(await inspectCalls(below(books)));
+        expect(unsaid.every((route) => books.some((book) => route.includes(book)))).to.equal(true);
+    });
+
+    it('reads XHTML as a page though it is called XML, and a program of any suffix by its name', async () => {
+        const xhtml = `<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x">\n<html xmlns="http://www.w3.org/1999/xhtml"><head><title>Stations</title></head><body><h1>Stations of the harbour</h1><p>Words for everybody to read.</p></body></html>`;
+        const found = await inspectCalls([
+            ...['status.xsl', 'list.cfm', 'find.ashx'].map((name) => ({ url: `${SHOP}/${name}?mount=a`, json: xhtml, type: 'text/xml' })),
+            { url: `${SHOP}/feed`, json: '<rss><title>x</title></rss>', type: 'text/xml' },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /status.xsl', 'GET /list.cfm', 'GET /find.ashx', 'GET /feed']);
+        expect(found.package.endpoints.map(({ response }) => response?.type)).to.deep.equal(['html', 'html', 'html', 'text']);
+    });
+
+    it('sends a text as the body, and reads JSON that is called a text as JSON', async () => {
+        const found = await inspectCalls([
+            { method: 'PUT', url: `${SHOP}/notes/17`, text: 'Long ropes' },
+            { method: 'POST', url: `${SHOP}/boats`, text: '{"name":"x","length":7}' },
+        ]);
+        const note = endpointOf(found, 'PUT /notes/{note_id}');
+        expect([note.body_format, note.body]).to.deep.equal(['text', '{body}']);
+        expect(paramsOf(endpointOf(found, 'POST /boats'), 'body')).to.deep.equal(['name', 'length']);
+    });
+});
