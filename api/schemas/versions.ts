@@ -1,11 +1,13 @@
 import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import type { VersionEntry, VersionParams, YankOrder } from '../../shared/contracts/versions.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
+import { YANKS } from '../../shared/domain/accounts/plans.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { HistoryRow } from '../../shared/store/registry/schemas.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
+import { takeFrom } from '../admission/count-in-window.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
@@ -25,11 +27,20 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
         by: byCall(call),
         ...(body === undefined ? {} : { reason: body.reason }),
     };
+    if (body !== undefined) await countYank(call);
     const yanked = await writeInTurn(call, registrable, () => schemas.yankAsMaintainer(app.db, order));
     if (yanked.ok) return { answer: presentVersion(yanked.version) };
     if (yanked.code === 'FORBIDDEN')
         throw new Refusal('FORBIDDEN', 'An operator took this version out of use, and only an operator puts it back.');
     throw new Refusal(yanked.code);
+}
+
+/** Counts the yank. Enterprise accounts have no rate limit. @throws Refusal RATE_LIMITED */
+async function countYank(call: Call<VersionParams, unknown, unknown>): Promise<void> {
+    const { accountId, plan } = call.caller as Caller;
+    if (plan === 'enterprise') return;
+    const message = `The window yanks is full: ${YANKS.limit} yanks an hour of one account.`;
+    await takeFrom(call, { name: 'yanks', identity: `yanks:account:${accountId}`, window: YANKS, message });
 }
 
 /** GET /v1/schemas/{site}/versions: newest first. Version numbers never change, so paging down returns each version exactly once. */

@@ -172,6 +172,18 @@ for (const topology of ANY_TOPOLOGY) {
             expect(entryOf(await yank(site, 1, 'broken', bob))).to.include({ yanked: true });
         });
 
+        it('is one of sixty an hour of an account, since each is an event for all who fetched the site', async () => {
+            const bob = await join(world);
+            const site = `yank${++number}.test`;
+            dataOf(await bob.publish(aPackage(site)));
+            for (let count = 0; count < 60; count++) dataOf(await yank(site, 1, count % 2 === 0 ? 'broken' : 'security', bob));
+            const refused = await yank(site, 1, 'legal', bob);
+            expect(codeOf(refused)).to.equal('RATE_LIMITED');
+            expect(refused.text).to.include('The window yanks is full: 60 yanks an hour of one account.');
+            dataOf(await unyank(site, 1, bob));
+            expect(await world.app.db('events').where({ site, type: 'schema.yanked' })).to.have.length(60);
+        });
+
         it('needs one of the three reasons', async () => {
             const { site } = await publishVersions(1);
             const send = (body: unknown) => ada.call('POST', `/v1/schemas/${site}/versions/1/yank`, { body });

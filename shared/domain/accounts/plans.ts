@@ -54,6 +54,9 @@ export const ANONYMOUS_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 5
 /** With a key: schema requests by account. */
 export const ACCOUNT_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
+/** Each yank is an event for all who fetched the site, so they are as few as new versions. */
+export const YANKS: Readonly<RateWindow> = { name: 'hour', limit: 60, seconds: 3600 };
+
 export const REPORTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
 /** Endpoint searches by account, or without a key by client address. */
