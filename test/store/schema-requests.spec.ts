@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { NewRequest } from '../../shared/domain/site/schema-request.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import type { Db } from '../../shared/platform/db.ts';
+import { countRows, type Db } from '../../shared/platform/db.ts';
 import { createWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
@@ -61,6 +61,23 @@ describe('requests for schemas', () => {
         expect(await find(elsewhere)).to.deep.equal(['open', null]);
         accepted(await schemas.publish(db, orderOf(packageOf('filled.example', 'two'), publisher)));
         expect(await find(open)).to.deep.equal(['fulfilled', { site: 'filled.example', version: 1 }]);
+    });
+
+    it('are all fulfilled, however many there are, and their workspaces get events', async () => {
+        const publisher = await contributor(db);
+        const { id } = await request('crowded.example', {}, publisher.workspaceId);
+        // A statement takes at most 65,535 values.
+        await db.raw(
+            `insert into schema_requests (id, domain, registrable, task, workspace_id)
+             select 'srq_' || n, 'crowded.example', 'crowded.example', 'Read all prices.', case when n > 33000 then ? end
+             from generate_series(1, 42000) n`,
+            [publisher.workspaceId],
+        );
+        accepted(await schemas.publish(db, orderOf(packageOf('crowded.example'), publisher)));
+        expect((await schemaRequests.find(db, id))?.history.map(({ status }) => status)).to.deep.equal(['open', 'fulfilled']);
+        const counted = async (table: string, which: object) => countRows(db(table).where(which));
+        expect(await counted('schema_requests', { domain: 'crowded.example', status: 'fulfilled' })).to.equal(42_001);
+        expect(await counted('events', { type: 'request.fulfilled', workspace_id: publisher.workspaceId })).to.equal(9001);
     });
 
     it('are not fulfilled by a publish that fails', async () => {

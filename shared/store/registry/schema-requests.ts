@@ -105,29 +105,37 @@ async function moveTo(
     requests: Knex.QueryBuilder,
     to: { status: RequestStatus; fulfilled_version_id: number | null },
 ): Promise<void> {
-    const moved: MovedRequest[] = await requests
-        .update({ ...to, updated_at: now(db) })
-        .returning(['id', 'domain', 'workspace_id as workspaceId']);
-    if (moved.length === 0) return;
-    await db('schema_request_history').insert(moved.map(({ id }) => ({ request_id: id, status: to.status })));
-    if (to.status !== 'fulfilled') return;
+    const moved = requests.update({ ...to, updated_at: now(db) }).returning(['id', 'domain', 'workspace_id']);
+    const steps = db('moved').select('id', db.raw('?::text', [to.status]));
+    // All in the database: a domain may have hundreds of thousands of requests, and a statement has at most 65,535 values.
+    const keyed: KeyedRequest[] = await db
+        .with('moved', moved)
+        .with('entered', db(db.raw('schema_request_history (request_id, status)')).insert(steps))
+        .from('moved')
+        .whereNotNull('workspace_id')
+        .select(columns('', 'id', 'domain', 'workspace_id'));
+    if (to.status !== 'fulfilled' || keyed.length === 0) return;
     const by = await db('versions').where({ id: to.fulfilled_version_id }).first('site', 'version');
-    await recordEvents(
-        db,
-        moved.flatMap((request) => fulfilledEvent(request, by ?? null)),
-    );
+    for (let from = 0; from < keyed.length; from += EVENTS_AT_ONCE) {
+        const some = keyed.slice(from, from + EVENTS_AT_ONCE);
+        await recordEvents(
+            db,
+            some.map((request) => fulfilledEvent(request, by ?? null)),
+        );
+    }
 }
 
-/** `workspaceId` null: the request was sent without a key. */
-interface MovedRequest {
+const EVENTS_AT_ONCE = 500;
+
+/** A request of a workspace. */
+interface KeyedRequest {
     id: string;
     domain: string;
-    workspaceId: string | null;
+    workspaceId: string;
 }
 
-function fulfilledEvent({ id, domain, workspaceId }: MovedRequest, fulfilled_by: { site: string; version: number } | null): NewEvent[] {
-    if (workspaceId === null) return [];
-    return [{ type: 'request.fulfilled', workspaceId, data: { request_id: id, domain, status: 'fulfilled', fulfilled_by } }];
+function fulfilledEvent({ id, domain, workspaceId }: KeyedRequest, fulfilled_by: { site: string; version: number } | null): NewEvent {
+    return { type: 'request.fulfilled', workspaceId, data: { request_id: id, domain, status: 'fulfilled', fulfilled_by } };
 }
 
 /**
