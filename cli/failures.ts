@@ -42,7 +42,7 @@ interface ShownFailure {
 }
 
 /** Presents a failure to the user. A bug keeps its stack for the report. */
-export function tell(error: unknown, paint: Paint): ShownFailure {
+export function presentFailure(error: unknown, paint: Paint): ShownFailure {
     if (error instanceof CommandFault) return showFault(error, paint);
     if (error instanceof RoutebookError) return showRefusal(error, paint);
     if (error instanceof ConfigFault) {

@@ -2,7 +2,7 @@ import { Command, CommanderError, Help } from 'commander';
 import { usageExit } from '../shared/platform/command-line.ts';
 import { VERSION } from '../shared/platform/version.ts';
 import { addAllCommands } from './commands/all.ts';
-import { tell } from './failures.ts';
+import { presentFailure } from './failures.ts';
 import { openSession, type Run } from './session.ts';
 import type { Settings } from './settings.ts';
 import type { Terminal } from './terminal.ts';
@@ -29,14 +29,14 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     const program = newProgram(terminal);
     addAllCommands(program, run);
     for (const command of program.commands) {
-        for (const one of [command, ...command.commands]) takeCommonOptions(one).showHelpAfterError(`("${pathOf(one)} --help" shows how)`);
+        for (const one of [command, ...command.commands]) addCommonOptions(one).showHelpAfterError(`("${pathOf(one)} --help" shows how)`);
     }
     try {
         await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
         return exitCode;
     } catch (error) {
         if (error instanceof CommanderError) return usageExit(error, isJson, terminal);
-        const failure = tell(error, terminal.paintError);
+        const failure = presentFailure(error, terminal.paintError);
         for (const line of failure.lines) terminal.complain(line);
         if (isJson) terminal.print(JSON.stringify({ error: failure.error }));
         return failure.exitCode;
@@ -72,7 +72,7 @@ function newProgram(terminal: Terminal): Command {
             subcommandTerm: (command) => new Help().subcommandTerm(command).replace(' [options]', ''),
         })
         .addHelpText('after', AFTER_HELP);
-    return takeCommonOptions(program);
+    return addCommonOptions(program);
 }
 
 const AFTER_HELP = `
@@ -92,7 +92,7 @@ function pathOf(command: Command): string {
 }
 
 /** Global options, accepted before and after the command. */
-function takeCommonOptions(command: Command): Command {
+function addCommonOptions(command: Command): Command {
     return command
         .option('--server <url>', 'address of the Routebook to talk to')
         .option('--json', 'print the result as one line of JSON, the last line of stdout');

@@ -1,7 +1,7 @@
 import type { App } from '../shared/app.ts';
 import { watchConnection } from '../shared/platform/connection-log.ts';
 import type { Db } from '../shared/platform/db.ts';
-import { forgetNotices } from '../shared/store/accounts/notices.ts';
+import { deleteOldNotices } from '../shared/store/accounts/notices.ts';
 import { forgetSignUps } from '../shared/store/accounts/sign-up.ts';
 import { forgetExpired } from '../shared/store/accounts/user-sessions.ts';
 import { maintainAudit } from '../shared/store/accounts/workspace-audit.ts';
@@ -72,7 +72,7 @@ function sweepsOf(app: App): Sweep[] {
         { part: 'usage', everyMs: HOUR_MS, work: (db) => maintainUsage(db) },
         { part: 'audit', everyMs: HOUR_MS, work: maintainAudit },
         { part: 'old sessions', everyMs: HOUR_MS, work: forgetExpired },
-        { part: 'old notices', everyMs: HOUR_MS, work: forgetNotices },
+        { part: 'old notices', everyMs: HOUR_MS, work: deleteOldNotices },
         { part: 'old spending', everyMs: HOUR_MS, work: forgetSpending },
         { part: 'old sign-ups', everyMs: HOUR_MS, work: forgetSignUps },
         { part: 'old connection uses', everyMs: HOUR_MS, work: forgetConnectionUses },

@@ -3,18 +3,18 @@ import { allowanceMail, failingMail } from '../shared/billing/notices.ts';
 import type { Db } from '../shared/platform/db.ts';
 import { queueMail } from '../shared/store/accounts/mails.ts';
 import {
+    claimExamination,
+    createNotice,
     endNotice,
     FAILURES,
     failedWith,
     findNearlySpent,
-    giveNotice,
-    isNoticed,
+    hasNotice,
     keyOwner,
     payersOf,
     recentStreaks,
     type Spent,
     type Streak,
-    takeLook,
 } from '../shared/store/accounts/notices.ts';
 import { recordEvent } from '../shared/store/events/events.ts';
 
@@ -24,7 +24,7 @@ import { recordEvent } from '../shared/store/events/events.ts';
  * only one at a time does.
  */
 export async function watchSpending(app: App): Promise<void> {
-    const since = await takeLook(app.db);
+    const since = await claimExamination(app.db);
     if (since === undefined) return;
     for (const account of await findNearlySpent(app.db, since)) await notifyOfAllowance(app, account);
     for (const streak of await recentStreaks(app.db, since)) await notifyOfFailures(app, streak);
@@ -36,7 +36,7 @@ async function notifyOfAllowance({ db, secrets, publicUrl }: App, spent: Spent):
     await db.transaction(async (trx) => {
         await recordCredits(trx, 'low', spent);
         if (isGone && bonus === 0) await recordCredits(trx, 'exhausted', spent);
-        const isNew = await giveNotice(trx, {
+        const isNew = await createNotice(trx, {
             kind: isGone ? 'allowance_100' : 'allowance_80',
             accountId,
             subject: period,
@@ -55,7 +55,7 @@ async function recordCredits(
     { accountId, plan, limit, left, bonus, period, resetsAt }: Spent,
 ): Promise<void> {
     const data = { plan, credits: { allowance: { limit, remaining: left }, bonus, resets_at: resetsAt.toISOString() } };
-    const isNew = await giveNotice(trx, { kind: `credits_${state}`, accountId, subject: period, facts: data });
+    const isNew = await createNotice(trx, { kind: `credits_${state}`, accountId, subject: period, facts: data });
     if (isNew) await recordEvent(trx, { type: `credits.${state}`, accountId, data });
 }
 
@@ -63,13 +63,13 @@ async function notifyOfFailures({ db, secrets, publicUrl }: App, streak: Streak)
     const { accountId, workspaceId, userId, keyId, site, endpoint, lastSuccess, isFailing } = streak;
     const notice = { kind: 'failing', accountId, subject: `${keyId} ${site} ${endpoint}` } as const;
     if (lastSuccess !== null) await endNotice(db, { ...notice, since: lastSuccess });
-    if (!isFailing || (await isNoticed(db, notice))) return;
+    if (!isFailing || (await hasNotice(db, notice))) return;
     const code = await failedWith(db, streak);
     const owner = code === undefined ? undefined : await keyOwner(db, keyId);
     if (code === undefined || owner === undefined) return;
     const facts = { keyId, keyName: owner.name, site, endpoint, calls: FAILURES, code };
     await db.transaction(async (trx) => {
-        const isNew = await giveNotice(trx, { ...notice, workspaceId, userId, facts });
+        const isNew = await createNotice(trx, { ...notice, workspaceId, userId, facts });
         if (isNew) await queueMail(trx, secrets, failingMail(owner.email, publicUrl(), facts));
     });
 }

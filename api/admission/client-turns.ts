@@ -8,14 +8,14 @@ interface ClientTurns {
 /**
  * Resumes one caller per turn of the event loop; clients take turns. If 100 connections of one client each need 5 ms of work, each turn
  * takes 5 ms instead of one turn of 500 ms, which would delay all fetches.
- * @param pauseAfter how many milliseconds the next caller waits after a turn of so many
+ * @param pauseAfter returns how many milliseconds the next caller waits, from those that the last turn took
  */
 export function createClientTurns(pauseAfter: (turnMs: number) => number): ClientTurns {
     /** The waiting callers of each client. The next client comes first. */
     const waiting = new Map<string, (() => void)[]>();
     let isRunning = false;
 
-    function goOn(): void {
+    function resumeNext(): void {
         const [first] = waiting;
         if (first === undefined) {
             isRunning = false;
@@ -29,8 +29,8 @@ export function createClientTurns(pauseAfter: (turnMs: number) => number): Clien
         if (callers.length > 0) waiting.set(client, callers);
         setImmediate(() => {
             const pause = pauseAfter(performance.now() - began);
-            if (pause > 0) setTimeout(goOn, pause);
-            else goOn();
+            if (pause > 0) setTimeout(resumeNext, pause);
+            else resumeNext();
         });
     }
 
@@ -42,7 +42,7 @@ export function createClientTurns(pauseAfter: (turnMs: number) => number): Clien
                 else callers.push(resolve);
                 if (isRunning) return;
                 isRunning = true;
-                setImmediate(goOn);
+                setImmediate(resumeNext);
             });
         },
         isContested: () => waiting.size > 0,

@@ -17,11 +17,8 @@ const WAITING_PER_ACCOUNT = 4;
 const WAITING_PER_PROCESS = 256;
 /** Maximum number of writes of one process that use a database connection at the same time, of its 16. */
 const AT_ONCE = 4;
-/**
- * The most orders of jobs and batches that use a database connection at the same time: small ones, and ones that may change thousands of
- * rows.
- */
-const ORDERS_AT_ONCE = 4;
+/** Maximum number of orders of jobs and batches that use a database connection at the same time. A large one may change thousands of rows. */
+const SMALL_ORDERS_AT_ONCE = 4;
 const LARGE_ORDERS_AT_ONCE = 2;
 /** Maximum number of orders that wait in one process, and of one account. */
 const WAITING_ORDERS = 2048;
@@ -30,8 +27,8 @@ const WAITING_ORDERS_PER_ACCOUNT = 256;
 interface WriteQueues {
     accounts: KeyedQueue<QueueTurn>;
     domains: KeyedQueue<QueueTurn>;
-    orderers: KeyedQueue<QueueTurn>;
-    orders: KeyedQueue<QueueTurn>;
+    ordersByAccount: KeyedQueue<QueueTurn>;
+    smallOrders: KeyedQueue<QueueTurn>;
     largeOrders: KeyedQueue<QueueTurn>;
 }
 
@@ -39,8 +36,8 @@ const queuesOf = perApp((): WriteQueues => {
     const room = { places: WAITING_PER_PROCESS, taken: 0 };
     const orderRoom = { places: WAITING_ORDERS, taken: 0 };
     return {
-        orderers: createKeyedQueue({ waitingPerKey: WAITING_ORDERS_PER_ACCOUNT, room: orderRoom }),
-        orders: createKeyedQueue({ atOnce: ORDERS_AT_ONCE, room: orderRoom }),
+        ordersByAccount: createKeyedQueue({ waitingPerKey: WAITING_ORDERS_PER_ACCOUNT, room: orderRoom }),
+        smallOrders: createKeyedQueue({ atOnce: SMALL_ORDERS_AT_ONCE, room: orderRoom }),
         largeOrders: createKeyedQueue({ atOnce: LARGE_ORDERS_AT_ONCE, room: orderRoom }),
         accounts: createKeyedQueue({ waitingPerKey: WAITING_PER_ACCOUNT, room }),
         domains: createKeyedQueue({ atOnce: AT_ONCE, room }),
@@ -50,7 +47,7 @@ const queuesOf = perApp((): WriteQueues => {
 type Writer = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'gone'>;
 
 /**
- * Runs the writes of one account one after another, and the writes of one domain. They wait in this process, because a write that waits for
+ * Runs the writes of one account, and those of one domain, one after another. They wait in this process, because a write that waits for
  * a database lock occupies one of the connections that all callers share.
  * @param registrable the domain that is locked, if any
  * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
@@ -89,11 +86,11 @@ export function orderInTurn<Result>(
     { isLarge = false }: { isLarge?: boolean } = {},
 ): Promise<Result> {
     const { accountId } = caller as Caller;
-    const { orderers, orders, largeOrders } = queuesOf(app);
+    const { ordersByAccount, smallOrders, largeOrders } = queuesOf(app);
     const full: QueueTurn['full'] = (where) =>
         where === 'key' ? accountFull(app, caller as Caller, { window: 'jobs', waiting: WAITING_ORDERS_PER_ACCOUNT }) : processFull();
-    return orderers.run({ keys: [accountId], gone, full }, () =>
-        (isLarge ? largeOrders : orders).run({ keys: [], gone, full: processFull }, work),
+    return ordersByAccount.run({ keys: [accountId], gone, full }, () =>
+        (isLarge ? largeOrders : smallOrders).run({ keys: [], gone, full: processFull }, work),
     );
 }
 

@@ -13,7 +13,7 @@ export async function renderRefusal(app: App, request: Request, error: Error): P
     recordRefusal(app, request, refusal);
     const { soughtSite } = refusal.extras;
     if (soughtSite !== undefined) refusal.extras.didYouMean = await app.nearSites.find(soughtSite);
-    // If the database caused the refusal, does not wait for it again.
+    // Do not wait again for a database that caused the refusal.
     if (!isOutage(refusal.cause)) await addCredits(app, request);
     return {
         text: JSON.stringify(envelope(refusal, request, app.publicUrl())),
@@ -54,8 +54,8 @@ export function envelope(
     };
 }
 
-const NO_DATA_KEY = 'Credentials of this workspace cannot be stored at the moment. The operator has to repair the encryption keys.';
-const BROKEN_PATH = 'The path is not well-formed: its escapes have to be a % and two digits each, and UTF-8 together.';
+const NO_DATA_KEY = 'Credentials of this workspace cannot be stored at the moment. The operator must repair the encryption keys.';
+const BROKEN_PATH = 'The path is malformed: each escape must be a % with two hexadecimal digits, and all together must be UTF-8.';
 
 /** hapi itself raises 404 for unknown paths and 400 for broken ones, since it does not read our bodies. Any other hapi error is a bug. */
 export function toRefusal(error: Error & { output?: { statusCode: number } }): Refusal {

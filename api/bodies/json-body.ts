@@ -42,7 +42,7 @@ const MAX_LEVELS = 100;
 const TOO_COMPLEX: Detail = {
     path: '',
     code: 'TOO_COMPLEX',
-    message: `The body has more than ${MAX_VALUES.toLocaleString('en')} values, or more than ${MAX_LEVELS} levels; only files make a body large.`,
+    message: `The body has more than ${MAX_VALUES.toLocaleString('en')} values, or more than ${MAX_LEVELS} levels. Only files may make a body this large.`,
 };
 
 /** Checks the limits without parsing, since parsing would block the event loop. */

@@ -18,7 +18,7 @@ export interface DraftOrder {
 
 /** Builds a package with one endpoint for the author to complete. */
 export function draftPackage(order: DraftOrder): PackageDocument {
-    const { url, params: queryParams } = takeQuery(order.url);
+    const { url, params: queryParams } = splitQuery(order.url);
     const params = [...placeholdersOf(url).map((name) => pathParam(name, order.examples[name])), ...queryParams];
     const body = order.method === 'GET' || order.method === 'HEAD' ? [] : bodyParams(order, params);
     const all = [...params, ...body];
@@ -62,7 +62,7 @@ export function endpointNameOf(url: string): string {
     return (/^[a-z]/.test(name) ? name : `get_${name}`).replace(/_+$/, '').slice(0, 64);
 }
 
-function takeQuery(text: string): { url: string; params: PackageParam[] } {
+function splitQuery(text: string): { url: string; params: PackageParam[] } {
     const at = text.indexOf('?');
     if (at === -1 || text.slice(at).includes('{')) return { url: text, params: [] };
     const pairs = new Map(new URLSearchParams(text.slice(at + 1).replace(/#.*$/, '')));

@@ -6,7 +6,7 @@ import { CannotImport, type Imported, importDocument, type NotCarried, readDocum
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 import { type DraftWishes, readWishes } from './draft-wishes.ts';
-import { type DraftPlace, draftFile, refuseToReplace, textOf, writeDraft } from './write-draft.ts';
+import { checkAbsent, type DraftPlace, draftFile, textOf, writeDraft } from './write-draft.ts';
 
 interface ImportFileOptions extends DraftPlace, DraftWishes {
     /** Tags, paths and methods of the operations to import. */
@@ -36,7 +36,7 @@ export async function importPackage(session: Session, path: string, options: Imp
         return { result: { file: null, ...made, ...result }, lines: texts };
     }
     const files = filesOf(packages, options.out);
-    for (const { file } of files) if (options.force !== true) refuseToReplace(file);
+    for (const { file } of files) if (options.force !== true) checkAbsent(file);
     for (const { file, document: one } of files) await writeDraft(file, one, options);
     const { paint } = terminal;
     const heads = files.map(({ file, document: { endpoints } }) => {

@@ -19,7 +19,7 @@ export async function writeDraft(file: string, document: object, { force }: Draf
 }
 
 /** Checks that a file does not exist yet, before the first of several files is written. @throws CommandFault FILE_EXISTS */
-export function refuseToReplace(file: string): void {
+export function checkAbsent(file: string): void {
     if (existsSync(file)) throw fileExists(file);
 }
 

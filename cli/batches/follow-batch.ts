@@ -13,7 +13,7 @@ export interface FollowTo {
 }
 
 /** Checks that results can be written to a file, before the batch is created. @throws CommandFault FILE_UNWRITABLE */
-export async function mustBeWritable(file: string): Promise<void> {
+export async function checkWritable(file: string): Promise<void> {
     try {
         // Appending keeps the content of the file if the server refuses the batch.
         await (await open(file, 'a')).close();
@@ -61,13 +61,13 @@ export async function followBatch(
     const began = performance.now();
     let last: Batch | undefined;
     let first: number | undefined;
-    const tell = (batch: Batch) => {
+    const report = (batch: Batch) => {
         last = batch;
         first ??= endedOf(batch);
         progress.update(progressLine(batch, (endedOf(batch) - first) / ((performance.now() - began) / 1000)));
     };
     try {
-        for await (const item of session.client().batches.follow(batchId, { onProgress: tell, signal: interruption.signal })) write(item);
+        for await (const item of session.client().batches.follow(batchId, { onProgress: report, signal: interruption.signal })) write(item);
     } catch (error) {
         if (!interruption.signal.aborted) throw error;
         progress.end();

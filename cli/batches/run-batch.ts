@@ -4,7 +4,7 @@ import { type Batch, RoutebookError } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import { awaitInterruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
-import { type FollowTo, followBatch, mustBeWritable } from './follow-batch.ts';
+import { checkWritable, type FollowTo, followBatch } from './follow-batch.ts';
 import { readItems, readMap } from './read-items.ts';
 
 export interface RunOptions extends FollowTo {
@@ -39,7 +39,7 @@ export async function runBatch(session: Session, file: string, options: RunOptio
     });
     try {
         if (options.dryRun === true) return presentPrice(await client.batches.dryRun(order));
-        if (options.out !== undefined && options.detach !== true) await mustBeWritable(options.out);
+        if (options.out !== undefined && options.detach !== true) await checkWritable(options.out);
         // The batch continues on the server from here on, so Ctrl-C must print its id.
         const interruption = awaitInterruption();
         const batch = await client.batches.create(order).catch((error: unknown) => {

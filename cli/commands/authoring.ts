@@ -33,7 +33,7 @@ export function addAuthoringCommands(program: Command, run: Run): void {
 }
 
 function addInspect(program: Command, run: Run): void {
-    takeDraftOptions(
+    addDraftOptions(
         program
             .command('inspect')
             .description('draft a package from a site, a recording (HAR) or an OpenAPI document')
@@ -57,7 +57,7 @@ function addInspect(program: Command, run: Run): void {
 }
 
 function addImport(program: Command, run: Run): void {
-    takeDraftOptions(
+    addDraftOptions(
         program
             .command('import')
             .description('draft a package from a package of another registry, or from an OpenAPI document')
@@ -79,7 +79,7 @@ function addImport(program: Command, run: Run): void {
         .action(run(async () => (await import('../authoring/import-package.ts')).importPackage));
 }
 
-function takeDraftOptions(command: Command): Command {
+function addDraftOptions(command: Command): Command {
     return command
         .option('--site <domain>', 'the site; by default that of the source')
         .option('--title <text>', 'title of the site')

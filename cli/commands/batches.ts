@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { BATCH_STATUSES, JOB_STATUSES } from '../../shared/domain/jobs/states.ts';
 import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { CONNECTION, collect, examples, MAX_AGE, takeCall, versionName } from './options.ts';
+import { addCallOptions, CONNECTION, collect, examples, MAX_AGE, versionName } from './options.ts';
 
 export function addBatchCommands(program: Command, run: Run): void {
     program.commandsGroup('Call sites many times:');
@@ -89,7 +89,7 @@ function addJobCommands(program: Command, run: Run): void {
             ),
         );
     const add = job.command('add').description('queue one call; it waits for limits and credits where a fetch would be refused');
-    takeCall(add, { version: 'the latest by default', cap: 'the call' })
+    addCallOptions(add, { version: 'the latest by default', cap: 'the call' })
         .option('--max-age <seconds>', MAX_AGE, wholeNumber(0, 86_400))
         .option('--timeout <ms>', 'milliseconds that one attempt may take', wholeNumber(1000, 120_000))
         .option('--expires-in <seconds>', 'seconds that the job may wait to start; 3600 by default', wholeNumber(60, 86_400))

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { examples, MAX_AGE, takeCall } from './options.ts';
+import { addCallOptions, examples, MAX_AGE } from './options.ts';
 
 export function addCallingCommands(program: Command, run: Run): void {
     program.commandsGroup('Call sites:');
@@ -25,7 +25,7 @@ export function addCallingCommands(program: Command, run: Run): void {
         .addHelpText('after', examples(["catalog openlibrary.org --intent 'find the works of an author by name'"]))
         .action(run(async () => (await import('../calling/look-up-catalog.ts')).lookUpCatalog));
     const fetch = program.command('fetch').description('call an endpoint through Routebook: result to stdout, cost to stderr');
-    takeCall(fetch, { version: 'the latest by default', cap: 'this call' })
+    addCallOptions(fetch, { version: 'the latest by default', cap: 'this call' })
         .option('--dry-run', 'show the request and its maximum price; send and charge nothing')
         .option('--cursor <cursor>', 'continue a paginated call with the next_cursor that it printed')
         .option('--partial', 'if a page after the first fails, print the pages before it')

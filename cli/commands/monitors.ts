@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { MONITOR_STATUSES } from '../../shared/domain/monitors/states.ts';
 import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { examples, takeCall } from './options.ts';
+import { addCallOptions, examples } from './options.ts';
 
 export function addMonitorCommands(program: Command, run: Run): void {
     program.commandsGroup('Watch sites:');
@@ -22,7 +22,7 @@ export function addMonitorCommands(program: Command, run: Run): void {
             ),
         );
     const add = monitor.command('add').description('watch a read endpoint; needs either --every or --cron');
-    takeSchedule(takeCall(add, { version: 'by default each run uses the latest', cap: 'a run' })).action(
+    addScheduleOptions(addCallOptions(add, { version: 'by default each run uses the latest', cap: 'a run' })).action(
         run(async () => (await import('../monitors/monitors.ts')).addMonitor),
     );
     monitor
@@ -38,7 +38,7 @@ export function addMonitorCommands(program: Command, run: Run): void {
             .argument('<monitor>', 'mon_…')
             .action(run(async () => (await import('../monitors/monitors.ts'))[`${name}Monitor`]));
     one('show', 'show a monitor with its last run');
-    takeSchedule(
+    addScheduleOptions(
         monitor.command('change').description('change the schedule, the watched value or the notifications').argument('<monitor>', 'mon_…'),
     ).action(run(async () => (await import('../monitors/monitors.ts')).changeMonitor));
     one('pause', 'pause it until it is resumed');
@@ -59,7 +59,7 @@ export function addMonitorCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../monitors/history.ts')).listRuns));
 }
 
-function takeSchedule(command: Command): Command {
+function addScheduleOptions(command: Command): Command {
     return command
         .option('--name <text>', 'name of the monitor')
         .option('--every <time>', 'how often: 15m, 1h, 1d')

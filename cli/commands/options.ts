@@ -6,7 +6,7 @@ export const CONNECTION = 'the connection that sends your credential, or "defaul
 export const MAX_AGE = 'accept a stored result of the same call, at most this old, for 0 credits';
 
 /** Adds what every command takes that calls an endpoint. */
-export function takeCall(command: Command, { version, cap }: { version: string; cap: string }): Command {
+export function addCallOptions(command: Command, { version, cap }: { version: string; cap: string }): Command {
     return command
         .argument('<site>')
         .argument('<endpoint>')

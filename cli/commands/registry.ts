@@ -7,12 +7,12 @@ import { examples, versionName } from './options.ts';
 export function addRegistryCommands(program: Command, run: Run): void {
     program.commandsGroup('The registry:');
     const list = program.command('list').description('list what is published');
-    takeListOptions(list).action(run(async () => (await import('../registry/lists.ts')).listSchemas));
+    addListOptions(list).action(run(async () => (await import('../registry/lists.ts')).listSchemas));
     const search = program
         .command('search')
         .description('find sites by name or title; matches prefixes and corrects typos')
         .argument('<q>', 'words to search for');
-    takeListOptions(search).action(run(async () => (await import('../registry/lists.ts')).searchSchemas));
+    addListOptions(search).action(run(async () => (await import('../registry/lists.ts')).searchSchemas));
     program
         .command('categories')
         .description('list the categories of the registry')
@@ -76,7 +76,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../registry/yank-version.ts')).yankVersion));
 }
 
-function takeListOptions(command: Command): Command {
+function addListOptions(command: Command): Command {
     return command
         .option('--category <path>', 'only of this category; a parent includes its children')
         .option('--verified', 'only verified ones')

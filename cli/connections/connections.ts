@@ -32,7 +32,7 @@ export async function connect(session: Session, site: string, options: ConnectOp
     if (options.consent === true || wantsConsent(entry, options)) {
         return consent(session, await connections.authorize(chosen), options);
     }
-    const secret = await askFor(session, site, entry, options);
+    const secret = await askForSecret(session, site, entry, options);
     const order = { ...chosen, secret, ...(name === undefined ? {} : { name }), ...(shared === undefined ? {} : { shared }) };
     const made = await connections.create(order, { test });
     return done(made, terminal, `${made.connection_id} connects ${made.site} (${made.status})`);
@@ -59,7 +59,7 @@ function consent({ terminal, settings, isJson }: Session, begun: AuthorizeAnswer
     };
 }
 
-async function askFor(
+async function askForSecret(
     { terminal }: Session,
     site: string,
     entry: PackageAuth,

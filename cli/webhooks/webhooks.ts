@@ -66,10 +66,10 @@ export async function changeWebhook({ client, terminal: { paint } }: Session, we
     return shown(await client().webhooks.update(webhookId, change), paint);
 }
 
-export const enableWebhook = turnWebhook(true);
-export const disableWebhook = turnWebhook(false);
+export const enableWebhook = setEnabled(true);
+export const disableWebhook = setEnabled(false);
 
-function turnWebhook(enabled: boolean) {
+function setEnabled(enabled: boolean) {
     return async ({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> =>
         shown(await client().webhooks.update(webhookId, { enabled }), paint);
 }

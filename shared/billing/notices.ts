@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import type { Db } from '../platform/db.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { type Mail, queueMail } from '../store/accounts/mails.ts';
-import { endNotices, giveNotice, payersOf } from '../store/accounts/notices.ts';
+import { createNotice, endNotices, payersOf } from '../store/accounts/notices.ts';
 import type { Subscription } from '../store/billing/subscriptions.ts';
 
 /** Plain-text notices about credits and payment: what happened, the consequences, and where to look. */
@@ -101,7 +101,7 @@ export async function notifyOfFailure(
     { workspaceId, subscriptionId, periodEnd }: Subscription,
 ): Promise<void> {
     const subject = `${subscriptionId} ${periodEnd.toISOString()}`;
-    const isNew = await giveNotice(trx, { kind: 'payment_failed', accountId: workspaceId, workspaceId, subject, facts: {} });
+    const isNew = await createNotice(trx, { kind: 'payment_failed', accountId: workspaceId, workspaceId, subject, facts: {} });
     if (isNew) await mailPayers(trx, secrets, workspaceId, (to, name) => paymentFailedMail(to, publicUrl(), name));
 }
 
@@ -113,7 +113,7 @@ export async function notifyOfEnd(
 ): Promise<void> {
     await endNotices(trx, workspaceId, 'payment_failed');
     const ended = { kind: 'plan_ended', accountId: workspaceId, workspaceId, subject: subscriptionId, facts: { why } } as const;
-    const isNew = await giveNotice(trx, ended);
+    const isNew = await createNotice(trx, ended);
     // The person who deletes the account needs no notice.
     if (isNew && why !== 'deletion') await mailPayers(trx, secrets, workspaceId, (to, name) => planEndedMail(to, publicUrl(), name, why));
 }

@@ -22,7 +22,7 @@ describe('the turns of a host', () => {
             const { turns } = request % 2 === 0 ? fixture.one : fixture.two;
             const turn = await turns.take(at(host, 2), 60_000);
             expect(turn.granted).to.equal(true);
-            // What is asked later waits less by so much.
+            // A later request waits less by the time that passed.
             const late = performance.now() - began + 20;
             expect(turn.waitMs).to.be.within(Math.max(0, request * 500 - late), request * 500);
         }
@@ -106,15 +106,14 @@ describe('the quarantine of endpoints', () => {
     const newTarget = () => ({ versionId: ++serial, endpoint: 'product' });
     const leftOf = async (target: { versionId: number; endpoint: string }) =>
         (await fixture.guardState('host.example', target)).quarantineMs;
-    const dies = (target: { versionId: number; endpoint: string }, more: { ageMs?: number; successS?: number }) => {
-        const { ageMs = 100, successS } = more;
-        const lastSuccessAt = successS === undefined ? undefined : new Date(successS);
-        return fixture.two.quarantine.recordDeath({ ...target, ageMs, lastSuccessAt });
-    };
+    const dies = (
+        target: { versionId: number; endpoint: string },
+        { ageMs = 100, lastSuccessAt }: { ageMs?: number; lastSuccessAt?: Date } = {},
+    ) => fixture.two.quarantine.recordDeath({ ...target, ageMs, lastSuccessAt });
 
     it('begins with the second worker that a read killed, lasts an hour, and applies to that version only', async () => {
         const target = newTarget();
-        expect(await dies(target, {})).to.equal(false);
+        expect(await dies(target)).to.equal(false);
         expect(await leftOf(target)).to.equal(0);
         await fixture.advance(6);
         expect(await dies(target, { ageMs: 4500 })).to.equal(true);
@@ -129,7 +128,7 @@ describe('the quarantine of endpoints', () => {
 
     it('begins with two writes that killed a worker each', async () => {
         const target = newTarget();
-        await dies(target, {});
+        await dies(target);
         await fixture.advance(10);
         expect(await dies(target, { ageMs: 5000 })).to.equal(true);
     });
@@ -142,27 +141,27 @@ describe('the quarantine of endpoints', () => {
 
     it('does not count a second run that died beside other jobs as a second death', async () => {
         const target = newTarget();
-        await dies(target, {});
+        await dies(target);
         await fixture.advance(10);
         // A success in between makes this a first death again. The log of successes is a second late.
-        const works = Date.now() + 86_400_000;
-        expect(await dies(target, { ageMs: 3000, successS: works })).to.equal(false);
+        const lastSuccessAt = new Date(Date.now() + 86_400_000);
+        expect(await dies(target, { ageMs: 3000, lastSuccessAt })).to.equal(false);
         expect(await dies(target, { ageMs: 4500 })).to.equal(false);
         expect(await leftOf(target)).to.equal(0);
     });
 
     it('does not begin for a busy endpoint that only happened to run when workers died', async () => {
         const target = newTarget();
-        await dies(target, {});
+        await dies(target);
         await fixture.advance(10);
-        const worksMeanwhile = Date.now() + 86_400_000;
-        expect(await dies(target, { ageMs: 5000, successS: worksMeanwhile })).to.equal(false);
+        const lastSuccessAt = new Date(Date.now() + 86_400_000);
+        expect(await dies(target, { ageMs: 5000, lastSuccessAt })).to.equal(false);
     });
 
     it('does not begin if the deaths are far apart', async () => {
         const target = newTarget();
-        await dies(target, {});
+        await dies(target);
         await fixture.advance(601);
-        expect(await dies(target, {})).to.equal(false);
+        expect(await dies(target)).to.equal(false);
     });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
-import { giveNotice } from '../../shared/store/accounts/notices.ts';
+import { createNotice } from '../../shared/store/accounts/notices.ts';
 import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -54,7 +54,7 @@ describe('billing in a browser', () => {
             ['payment_failed', 'sub', {}],
             ['plan_ended', 'sub', { why: 'unpaid' }],
         ] as const) {
-            await giveNotice(world.app.db, { kind, subject, facts, ...whose });
+            await createNotice(world.app.db, { kind, subject, facts, ...whose });
         }
     }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setPlan } from '../../shared/store/accounts/accounts.ts';
 import { ATTEMPTS } from '../../shared/store/accounts/attempts.ts';
-import { giveNotice } from '../../shared/store/accounts/notices.ts';
+import { createNotice } from '../../shared/store/accounts/notices.ts';
 import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { addWorkspace, join } from '../../shared/store/accounts/workspaces.ts';
 import { accountCap } from '../../shared/store/credits/spending.ts';
@@ -465,7 +465,7 @@ describe('the billing pages', () => {
     describe('show notices', () => {
         async function noticed(): Promise<{ person: Owner; id: string }> {
             const person = await owner();
-            await giveNotice(world.app.db, {
+            await createNotice(world.app.db, {
                 kind: 'plan_ended',
                 accountId: person.userId,
                 workspaceId: person.workspaceId,

@@ -3,7 +3,7 @@ import type { Page } from '../../api/dashboard/page.ts';
 import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
 import { newWebToken } from '../../shared/domain/accounts/web-token.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import { giveNotice } from '../../shared/store/accounts/notices.ts';
+import { createNotice } from '../../shared/store/accounts/notices.ts';
 import { endSessions } from '../../shared/store/accounts/user-sessions.ts';
 import { oneOf } from '../support/sample.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -56,7 +56,7 @@ describe('another tenant’s data on pages (I8)', () => {
     async function ownedBy(person: Settled): Promise<Private> {
         const { db, cursors } = world.app;
         const { workspaceId, userId, values } = person;
-        await giveNotice(db, { kind: 'plan_ended', accountId: userId, workspaceId, subject: 'sub_1', facts: { why: 'refund' } });
+        await createNotice(db, { kind: 'plan_ended', accountId: userId, workspaceId, subject: 'sub_1', facts: { why: 'refund' } });
         const { rows } = await db.raw<{ rows: [{ id: string }] }>('select id from notices where workspace_id = ?', [workspaceId]);
         const begun = await person.get('/upgrade?plan=starter');
         const { operation, requestId } = await callBy(person);

@@ -48,7 +48,7 @@ export async function hurtBatch(bed: FaultBed, { items, kills }: { items: number
             // PostgreSQL may be down.
             .catch(() => undefined);
     const untilEnded = (share: number) => eventually(read, (batch) => batch !== undefined && batch.ends >= items * share, MAX_MS);
-    const others = [
+    const storeFaults = [
         () => bed.postgres.stop('fast').then(() => bed.postgres.start()),
         () => promisify(execFile)('redis-cli', ['-p', String(bed.redis.port), 'flushall']),
         () => bed.postgres.stop('immediate').then(() => bed.postgres.start()),
@@ -61,7 +61,7 @@ export async function hurtBatch(bed: FaultBed, { items, kills }: { items: number
             replace(bed.workers[kill % 2], () => bed.startWorker(kill % 2)),
             replace(bed.apis[kill % 2], () => bed.startApi(kill % 2)),
         ]);
-        if (kill % every === every - 1) await others[Math.floor(kill / every) % others.length]?.();
+        if (kill % every === every - 1) await storeFaults[Math.floor(kill / every) % storeFaults.length]?.();
     }
     await eventually(read, (batch) => batch !== undefined && batch.finished_at !== null, MAX_MS);
     await expectExact(bed, { id, items, chargesBefore });
@@ -127,7 +127,8 @@ async function expectExact(
         if (isGood && (times === 0 || isUnknown(number))) faults.push(`${number} succeeded, sent ${times} times`);
         if (item.credits_used !== (isGood ? 1 : 0) || isGood !== (item.result !== null)) faults.push(`${number} cost ${item.credits_used}`);
         if (isWrite(number) && times > 1) faults.push(`the write ${number} was sent ${times} times`);
-        if (!isGood && !isUnknown(number) && !LOST.includes(item.error?.code ?? '')) faults.push(`${number} failed: ${item.error?.code}`);
+        if (!isGood && !isUnknown(number) && !LOSS_CODES.includes(item.error?.code ?? ''))
+            faults.push(`${number} failed: ${item.error?.code}`);
     }
     expect(faults.slice(0, 12)).to.deep.equal([]);
     const succeeded = ended.filter(({ status }) => status === 'succeeded').length;
@@ -146,5 +147,5 @@ async function expectExact(
     expect(events).to.deep.equal(['batch.finished']);
 }
 
-/** Possible errors of an item whose worker died: of a read the second time, of a write once it was marked. */
-const LOST = ['DEADLINE_EXCEEDED', 'OUTCOME_UNKNOWN'];
+/** Errors of an item whose worker died: a read whose second worker died too, and a write that was marked as sent. */
+const LOSS_CODES = ['DEADLINE_EXCEEDED', 'OUTCOME_UNKNOWN'];

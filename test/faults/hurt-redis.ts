@@ -14,22 +14,22 @@ const BUSY_MS = 200;
 
 /** R4: kill -9, and a restart after this many seconds. */
 export async function killRedis(bed: FaultBed, { seconds }: { seconds: number }): Promise<void> {
-    await takeAway(bed, {
+    await duringOutage(bed, {
         ms: seconds * 1000,
         // The lost connection must be noticed first.
         unnoticedMs: 300,
-        hurt: () => bed.redis.kill(),
-        restore: () => bed.redis.start(),
+        begin: () => bed.redis.kill(),
+        end: () => bed.redis.start(),
     });
 }
 
 /** R5: every byte is dropped, and no connection ends; noticed within 3 s. */
 export async function silenceRedis(bed: FaultBed, { seconds }: { seconds: number }): Promise<void> {
-    await takeAway(bed, {
+    await duringOutage(bed, {
         ms: seconds * 1000,
         unnoticedMs: 3000,
-        hurt: async () => bed.redisRelay.silence(),
-        restore: async () => bed.redisRelay.speak(),
+        begin: async () => bed.redisRelay.silence(),
+        end: async () => bed.redisRelay.speak(),
     });
 }
 
@@ -71,20 +71,20 @@ export async function emptyRedis(bed: FaultBed, { times }: { times: number }): P
 }
 
 /** Calls in flight end before their deadline, new ones are refused soon, and the first success comes within 2 s of its return. */
-async function takeAway(
+async function duringOutage(
     bed: FaultBed,
-    { ms, unnoticedMs, hurt, restore }: { ms: number; unnoticedMs: number; hurt(): Promise<void>; restore(): Promise<void> },
+    { ms, unnoticedMs, begin, end }: { ms: number; unnoticedMs: number; begin(): Promise<void>; end(): Promise<void> },
 ): Promise<void> {
     let [noticed, back, goodAfter] = [0, 0, 0];
     const history = await bed.load({
         perSecond: 40,
         until: (async () => {
             await sleep(500);
-            await hurt();
+            await begin();
             noticed = performance.now() + unnoticedMs;
             await sleep(ms);
             back = performance.now();
-            await restore();
+            await end();
             goodAfter = Math.max(...(await Promise.all([untilGood(bed, 0), untilGood(bed, 1)])));
             await sleep(500);
         })(),

@@ -97,10 +97,10 @@ describe('looking up names', () => {
         return {
             asked,
             lookup,
-            hangs: (count: number) => Array.from({ length: count }, (_, number) => lookup(`hangs${number}.test`)),
-            /** Delays the responses of name servers by this time. */
-            async later(by: number) {
-                ms += by;
+            lookUpHanging: (count: number) => Array.from({ length: count }, (_, number) => lookup(`hangs${number}.test`)),
+            /** Lets all name servers answer after this time. */
+            async answerAfter(waitMs: number) {
+                ms += waitMs;
                 while (hanging.size > 0) {
                     for (const [host, answer] of hanging) {
                         hanging.delete(host);
@@ -113,55 +113,55 @@ describe('looking up names', () => {
     }
 
     it('keeps threads for responsive sites, however many others have hanging name servers', async () => {
-        const { asked, lookup, hangs, later } = openResolver();
+        const { asked, lookup, lookUpHanging, answerAfter } = openResolver();
         await lookup('good.test');
-        const stuck = hangs(40);
+        const stuck = lookUpHanging(40);
         await new Promise(setImmediate);
         expect(asked, 'of sixteen threads').to.have.length(1 + 8);
         expect(await lookup('good.test')).to.deep.equal(['127.0.0.1']);
         expect(await lookup('www.good.test')).to.deep.equal(['127.0.0.1']);
-        await later(5000);
+        await answerAfter(5000);
         expect(await Promise.all(stuck)).to.have.length(40);
     });
 
     it('gives slow sites threads of their own, so that a new site waits for none of them', async () => {
-        const { asked, lookup, hangs, later } = openResolver();
-        const stuck = hangs(40);
+        const { asked, lookup, lookUpHanging, answerAfter } = openResolver();
+        const stuck = lookUpHanging(40);
         await new Promise(setImmediate);
-        await later(5000);
+        await answerAfter(5000);
         await Promise.all(stuck);
         asked.length = 0;
-        const again = hangs(8);
+        const again = lookUpHanging(8);
         await new Promise(setImmediate);
         expect(asked).to.have.length(4);
         expect(await lookup('new.test')).to.deep.equal(['127.0.0.1']);
-        await later(5000);
+        await answerAfter(5000);
         await Promise.all(again);
     });
 
     it('leaves threads to responsive sites beside all new and slow ones: libuv lends lookups only half of its threads', async () => {
-        const { asked, hangs, later } = openResolver();
-        const first = hangs(8);
+        const { asked, lookUpHanging, answerAfter } = openResolver();
+        const first = lookUpHanging(8);
         await new Promise(setImmediate);
-        await later(5000);
+        await answerAfter(5000);
         await Promise.all(first);
         asked.length = 0;
-        const stuck = hangs(80);
+        const stuck = lookUpHanging(80);
         await new Promise(setImmediate);
         const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
         for (const command of [scripts.start, scripts.worker]) {
             const threads = Number(/UV_THREADPOOL_SIZE=(\d+)/.exec(command)?.[1]);
             expect(Math.floor((threads + 1) / 2) - asked.length, command).to.be.at.least(4);
         }
-        await later(5000);
+        await answerAfter(5000);
         await Promise.all(stuck);
     });
 
     it('skips a look-up that waited for so long that no connection needs it any more', async () => {
-        const { asked, hangs, later } = openResolver();
-        const stuck = Promise.allSettled(hangs(9));
+        const { asked, lookUpHanging, answerAfter } = openResolver();
+        const stuck = Promise.allSettled(lookUpHanging(9));
         await new Promise(setImmediate);
-        await later(11_000);
+        await answerAfter(11_000);
         const ends = await stuck;
         expect(ends.map(({ status }) => status).filter((status) => status === 'rejected')).to.have.length(1);
         expect(asked).to.have.length(8);
@@ -182,7 +182,7 @@ describe('looking up names', () => {
         hanging.resolve(['127.0.0.3']);
         await Promise.all(stuck);
         await new Promise(setImmediate);
-        // Otherwise each look-up counts.
+        // With a free thread, the name is looked up again.
         expect(await lookup('good.test')).to.deep.equal(['127.0.0.3']);
     });
 

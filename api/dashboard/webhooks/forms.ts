@@ -55,7 +55,7 @@ function showSecret({ webhook_id: id, secret, url }: WebhookEntry, isRotated: bo
     return { view: 'webhooks/secret', title: 'Webhook secret', model: { id, secret, url, isRotated } };
 }
 
-export async function turn(visit: WorkspaceVisit, enabled: boolean): Promise<Answer> {
+export async function setEnabled(visit: WorkspaceVisit, enabled: boolean): Promise<Answer> {
     return done(visit, await act(visit, 'PATCH', '', { enabled }), enabled ? 'webhook-enabled' : 'webhook-disabled');
 }
 

@@ -1,5 +1,5 @@
 import { MANAGERS, workspacePage } from '../page.ts';
-import { changeByForm, createByForm, deleteByForm, redeliverByForm, rotateByForm, testByForm, turn } from './forms.ts';
+import { changeByForm, createByForm, deleteByForm, redeliverByForm, rotateByForm, setEnabled, testByForm } from './forms.ts';
 import { listWebhooks, showWebhook } from './show.ts';
 
 const ONE = '/dashboard/webhooks/{webhook_id}';
@@ -14,8 +14,8 @@ export const webhookPages = [
     workspacePage({ method: 'GET', path: ONE, audience: MANAGERS, respond: (visit) => showWebhook(visit) }),
     workspacePage({ ...CONFIRMED, path: `${ONE}/edit`, respond: changeByForm }),
     workspacePage({ ...CONFIRMED, path: `${ONE}/rotate`, respond: rotateByForm }),
-    workspacePage({ ...FORM, path: `${ONE}/enable`, respond: (visit) => turn(visit, true) }),
-    workspacePage({ ...FORM, path: `${ONE}/disable`, respond: (visit) => turn(visit, false) }),
+    workspacePage({ ...FORM, path: `${ONE}/enable`, respond: (visit) => setEnabled(visit, true) }),
+    workspacePage({ ...FORM, path: `${ONE}/disable`, respond: (visit) => setEnabled(visit, false) }),
     workspacePage({ ...FORM, path: `${ONE}/test`, respond: testByForm }),
     workspacePage({ ...FORM, path: `${ONE}/delete`, respond: deleteByForm }),
     workspacePage({ ...FORM, path: `${ONE}/deliveries/{delivery_id}/redeliver`, respond: redeliverByForm }),

@@ -28,7 +28,7 @@ export function checkIntent(text: string | undefined): IntentCheck {
 const MAX_TYPED = 60;
 
 /**
- * Builds a valid intent from an invalid one: its distinct words, plus what they lack. Text that contains a secret is not repeated.
+ * Builds a valid intent from an invalid one: its distinct words and some general ones. Text that contains a secret is not repeated.
  * @param site normalised
  */
 export function exampleIntent(typed: string | undefined, site: string): string {

@@ -27,13 +27,13 @@ export interface Notice {
 }
 
 /** Creates a notice; false if it already exists. Send a mail only if the result is true, in the same transaction. */
-export async function giveNotice(db: Db, notice: NewNotice): Promise<boolean> {
-    const given = await db('notices')
+export async function createNotice(db: Db, notice: NewNotice): Promise<boolean> {
+    const created = await db('notices')
         .insert({ ...toColumns(notice), id: newId('ntc'), facts: JSON.stringify(notice.facts) })
         .onConflict(db.raw('(account_id, kind, subject) where ended_at is null'))
         .ignore()
         .returning('id');
-    return given.length === 1;
+    return created.length === 1;
 }
 
 interface NoticeReader {
@@ -51,7 +51,9 @@ interface NoticeReader {
  */
 export async function listNotices(db: Db, { accountId, workspaceId, userId, seesKeys, seesPlans }: NoticeReader): Promise<Notice[]> {
     const notice: Columns<Notice> = { noticeId: 'n.id', kind: 'n.kind', facts: 'n.facts', at: 'n.at' };
-    const gone = db('notices as f').whereRaw('f.account_id = n.account_id and f.subject = n.subject').where({ 'f.kind': 'allowance_100' });
+    const usedUp = db('notices as f')
+        .whereRaw('f.account_id = n.account_id and f.subject = n.subject')
+        .where({ 'f.kind': 'allowance_100' });
     return db('notices as n')
         .join('credit_accounts as c', 'c.id', 'n.account_id')
         .where({ 'n.ended_at': null, 'n.dismissed_at': null })
@@ -62,7 +64,7 @@ export async function listNotices(db: Db, { accountId, workspaceId, userId, sees
                     .where({ 'n.account_id': accountId })
                     .whereIn('n.kind', ['allowance_80', 'allowance_100'])
                     .whereRaw("n.subject = 'period ' || c.period_number")
-                    .where((one) => one.where({ 'n.kind': 'allowance_100' }).orWhereNotExists(gone.select('f.id'))),
+                    .where((one) => one.where({ 'n.kind': 'allowance_100' }).orWhereNotExists(usedUp.select('f.id'))),
             );
             is.orWhere({ 'n.workspace_id': workspaceId, 'n.kind': 'failing', ...(!seesKeys && { 'n.user_id': userId }) });
             if (seesPlans) is.orWhere({ 'n.workspace_id': workspaceId }).whereIn('n.kind', ['payment_failed', 'plan_ended']);
@@ -93,7 +95,7 @@ export async function endNotices(db: Db, accountId: string, kind: NoticeKind): P
 }
 
 /** Whether this notice exists and still applies. */
-export async function isNoticed(db: Db, name: NoticeName): Promise<boolean> {
+export async function hasNotice(db: Db, name: NoticeName): Promise<boolean> {
     return (await queryNotice(db, name).first('id')) !== undefined;
 }
 
@@ -112,7 +114,7 @@ export async function payersOf(db: Db, accountId: string): Promise<string[]> {
 }
 
 /** Deletes notices that are no longer shown. */
-export async function forgetNotices(db: Db): Promise<void> {
+export async function deleteOldNotices(db: Db): Promise<void> {
     await db('notices').where('at', '<', ago(db, '100 days')).delete();
 }
 
@@ -123,7 +125,7 @@ export const FAILURES = 50;
  * One process at a time examines the request log, every 15 seconds. Rows are written late, so examined periods overlap by 30 seconds. After
  * a longer interruption, at most the last hour is examined.
  */
-const TAKE_LOOK = `
+const CLAIM_EXAMINATION = `
     with before as (
         select looked_at from notice_watch where looked_at <= app_now() - interval '15 seconds' for update skip locked
     )
@@ -134,8 +136,8 @@ const TAKE_LOOK = `
  * Claims the next examination of the request log. Returns the start of the period to examine, or undefined if another process has just done
  * it.
  */
-export async function takeLook(db: Db): Promise<Date | undefined> {
-    const { rows } = await db.raw<{ rows: { since: Date }[] }>(TAKE_LOOK);
+export async function claimExamination(db: Db): Promise<Date | undefined> {
+    const { rows } = await db.raw<{ rows: { since: Date }[] }>(CLAIM_EXAMINATION);
     return rows[0]?.since;
 }
 
