@@ -8,7 +8,7 @@ import { answerExample, BODY_EXAMPLES, REFUSAL_EXAMPLE } from './examples.ts';
 import { CONTRACTS } from './index.ts';
 
 /**
- * Builds the OpenAPI 3.1.0 document of all contracts from the schemas that validate, with a step for each route.
+ * Builds the OpenAPI 3.1.0 document of all contracts from the schemas that validate requests. Yields after each route, so that other work can run in between.
  * @param serverUrl base URL of the API, without a trailing slash.
  */
 export function* openApiDocument(serverUrl: string): Generator<void, JsonObject, void> {

@@ -124,7 +124,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         ['test/store/ledger.spec.ts', 'cannot be rewritten', 'matches the documented rules, whatever happens to three accounts'],
     ],
     '`npm run admin -- ledger check` proves it': [
-        ['test/admin/commands.spec.ts', 'names the accounts whose ledger does not sum, and fails'],
+        ['test/admin/accounts.spec.ts', 'names the accounts whose ledger does not sum, and fails'],
     ],
     // Plans, dates and payment.
     'Each sentence here is proved': [['test/docs/billing-sentences.spec.ts', 'has an existing test for each sentence']],

@@ -4,6 +4,7 @@ import '../admin/verify.spec.ts';
 import '../api/account.spec.ts';
 import '../api/answers.spec.ts';
 import '../api/catalog-experience.spec.ts';
+import '../api/claim-proofs.spec.ts';
 import '../api/claims.spec.ts';
 import '../api/connection-oauth.spec.ts';
 import '../api/connection-renewal.spec.ts';

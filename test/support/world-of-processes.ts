@@ -14,9 +14,9 @@ export interface WorldOfProcesses {
 
 /**
  * Opens the world.
- * @param hosts addresses of host names, for the API and the workers
- * @param more.config of the API;
- * @param more.settings of the workers
+ * @param hosts addresses of host names
+ * @param more.config settings of the API
+ * @param more.settings environment variables of the workers
  */
 export async function openWorldOfProcesses(
     topology: Topology,

@@ -38,19 +38,19 @@ export function openPostgresReplies(options: {
 }): ReplyChannel {
     const { databaseUrl, pool, secrets, log, listener } = options;
     const name = `${SEALED}replies_${randomBytes(9).toString('hex')}`;
-    let looking: Promise<void> | undefined;
-    let lookingNext: Promise<void> | undefined;
+    let reading: Promise<void> | undefined;
+    let nextRead: Promise<void> | undefined;
     let retry: NodeJS.Timeout | undefined;
     const connection = openListener({
         databaseUrl,
         channel: name,
         part: 'postgres replies',
         log,
-        onNotification: lookSoon,
+        onNotification: readSoon,
         async onListening() {
             await pool.query(SWEEP);
             const settleMissing = await listener.onDoubt();
-            await look();
+            await readAll();
             settleMissing();
         },
     });
@@ -59,36 +59,36 @@ export function openPostgresReplies(options: {
         async close() {
             await connection.close();
             clearTimeout(retry);
-            await looking?.catch(() => undefined);
+            await reading?.catch(() => undefined);
             await pool.query('delete from queue_replies where channel = $1', [name]).catch(() => undefined);
         },
     };
 
     /** A failed read leaves the rows in the table, so the next read takes them. */
-    function lookSoon(): void {
-        look().catch(() => {
+    function readSoon(): void {
+        readAll().catch(() => {
             clearTimeout(retry);
-            retry = setTimeout(lookSoon, RETRY_MS);
+            retry = setTimeout(readSoon, RETRY_MS);
         });
     }
 
     /**
      * Takes all rows that exist at the time of the call. Reads never overlap: each read delivers its replies before the next read begins.
      */
-    function look(): Promise<void> {
-        if (looking === undefined) {
-            looking = drain().finally(() => {
-                looking = undefined;
+    function readAll(): Promise<void> {
+        if (reading === undefined) {
+            reading = drain().finally(() => {
+                reading = undefined;
             });
-            return looking;
+            return reading;
         }
-        lookingNext ??= looking
+        nextRead ??= reading
             .catch(() => undefined)
             .then(() => {
-                lookingNext = undefined;
-                return look();
+                nextRead = undefined;
+                return readAll();
             });
-        return lookingNext;
+        return nextRead;
     }
 
     async function drain(): Promise<void> {
@@ -100,7 +100,7 @@ export function openPostgresReplies(options: {
                 // The driver needed a whole turn of the event loop to read a long row.
                 if (body.length > LONG) await nextTurn();
                 const opened = await open(body);
-                if (opened === undefined) log.warn({ part: 'postgres replies' }, 'a reply was dropped: no key of SECRET_KEYS opens it');
+                if (opened === undefined) log.warn({ part: 'postgres replies' }, 'a reply was dropped: no key of SECRET_KEYS decrypts it');
                 else listener.onReply({ id, body: opened });
             }
             if (rows.length < REPLY_BATCH) return;

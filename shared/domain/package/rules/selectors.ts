@@ -19,7 +19,7 @@ export function selectorFault(selector: string): string | undefined {
 /** Selectors are compiled before the page is read, so an empty page is sufficient. */
 const EMPTY_PAGE = load('');
 
-/** How deep parentheses are nested, those in texts and behind backslashes aside. */
+/** The depth of nested parentheses. Those in quotes and behind backslashes do not count. */
 function nestingOf(selector: string): number {
     let depth = 0;
     let deepest = 0;
