@@ -1,14 +1,10 @@
 import { expect } from 'chai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { join } from '../support/people.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('POST /mcp', () => {
-    let world: World;
-    before(async () => {
-        world = await openWorld({ workers: 0 });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0 });
 
     const post = (headers: Record<string, string>, body: unknown = { jsonrpc: '2.0', id: 1, method: 'tools/list' }, query = '') =>
         fetch(`${world.base}/mcp${query}`, {

@@ -4,23 +4,17 @@ import { expect } from 'chai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('the endpoints of a site as tools', () => {
-    let world: World;
-    let shop: Shop;
+    const world = useWorld({ config: { egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
     let ada: Person;
 
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({ config: { egressHosts: SHOP_HOSTS } });
         ada = await join(world, { plan: 'starter' });
         dataOf(await ada.publish(shopPackage(shop.port)));
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     async function connect(path: string, apiKey: string | undefined = ada.apiKey): Promise<Client> {

@@ -5,16 +5,11 @@ import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { eventually, patienceFor } from '../support/eventually.ts';
 import { join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`an account, with counters in ${topology}`, () => {
-        let world: World;
-
-        before(async () => {
-            world = await openWorld({ topology, workers: 0 });
-        });
-        after(() => world.close());
+        const world = useWorld({ topology, workers: 0 });
 
         const accountOf = async (person: Person) => dataOf(await person.call('GET', '/v1/account')) as unknown as AccountAnswer;
         const lookUp = (person: Person) => person.call('GET', `/v1/catalog/nowhere.test?intent=${encodeURIComponent(INTENT)}`);

@@ -5,17 +5,12 @@ import { signUp, type Visitor } from '../dashboard/support/visitor.ts';
 import { type Answer, join, type Person, withKey } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const SITE = 'audited.test';
 
 describe('an audit log', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({ workers: 0 });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0 });
 
     async function rowsOf(workspaceId: string): Promise<number> {
         const [counted] = await world.app.db('workspace_audit').where({ workspace_id: workspaceId }).count({ all: '*' });

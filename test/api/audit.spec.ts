@@ -5,15 +5,10 @@ import { maintainAudit, recordAct } from '../../shared/store/accounts/workspace-
 import { join, type Person, withKey } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('the audit of a workspace', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
 
     const actsOf = async (person: Person, query = '') => dataOf<AuditEntry[]>(await person.call('GET', `/v1/audit${query}`));
     const keyOf = async (person: Person) => dataOf<{ key: { id: string } }>(await person.call('GET', '/v1/account')).key.id;

@@ -4,17 +4,15 @@ import type { PackageDocument } from '../../shared/domain/types.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('a bad package', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let maker: Person;
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
         maker = await join(world, { plan: 'enterprise' });
     });
-    after(() => world.close());
 
     const published = (answer: Answer) => dataOf(answer) as unknown as PublishAnswer;
     const cardOf = async (site: string) => dataOf(await stranger(world).call('GET', `/v1/schemas/${site}`)) as unknown as Card;

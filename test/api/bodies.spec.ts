@@ -4,22 +4,20 @@ import { join, type Person } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const SITE = 'shop.test';
 
 const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
 
 describe('a request body', () => {
-    let world: World;
+    const world = useWorld({ config: { trustProxy: 1 } });
     let maker: Person;
 
     before(async () => {
-        world = await openWorld({ config: { trustProxy: 1 } });
         maker = await join(world, { plan: 'pro' });
         dataOf(await maker.publish(aPackage(SITE)));
     });
-    after(() => world.close());
 
     const post = (body: string | Buffer, headers: string[] = ['Content-Type: application/json']) =>
         sendRaw(

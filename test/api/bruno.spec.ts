@@ -4,8 +4,8 @@ import { type BrunoCollection, exportBruno } from '../../shared/domain/package/b
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { STARTERS } from '../starter/packages.ts';
 import { join, stranger } from '../support/people.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { useWorld } from '../support/world.ts';
 
 /** The part of Bruno's schema package that this spec uses. The package has no types. */
 const { collectionSchema } = createRequire(import.meta.url)('@usebruno/schema') as {
@@ -15,17 +15,8 @@ const { collectionSchema } = createRequire(import.meta.url)('@usebruno/schema') 
 const ABOUT = { versionHash: 'a'.repeat(64), base: 'https://routebook.example' };
 
 describe('the package of a site as a Bruno collection', () => {
-    let world: World;
-    let shop: Shop;
-
-    before(async () => {
-        shop = await openShop();
-        world = await openWorld({ topology: 'postgres', config: { egressHosts: SHOP_HOSTS } });
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
-    });
+    const world = useWorld({ topology: 'postgres', config: { egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
 
     it('is valid in Bruno, for every starter package', async () => {
         for (const { document } of STARTERS) {

@@ -5,13 +5,11 @@ import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('a published site', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let maker: Person;
-
-    after(() => world.close());
 
     const published = (answer: Answer) => dataOf(answer) as unknown as PublishAnswer;
     const packageOf = async (site: string, query = '') =>
@@ -22,7 +20,6 @@ describe('a published site', () => {
     let hashes: string[];
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
         maker = await join(world, { plan: 'enterprise' });
         hashes = [];
         for (const title of ['One', 'Two', 'Three']) {

@@ -4,26 +4,20 @@ import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 /** The package contains none of these words. */
 const CHEAP = 'where can somebody buy the cheapest trousers nearby';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`a catalog that learns from use, over ${topology}`, () => {
-        let world: World;
-        let shop: Shop;
+        const world = useWorld({ topology, config: { egressHosts: SHOP_HOSTS } });
+        const shop = useShop();
         let maker: Person;
 
         before(async () => {
-            shop = await openShop();
-            world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS } });
             maker = await join(world, { plan: 'enterprise' });
-        });
-        after(async () => {
-            await world.close();
-            await shop.close();
         });
         beforeEach(async () => {
             const url = (path: string) => `http://${SHOP}:${shop.port}/${path}`;

@@ -2,21 +2,19 @@ import { expect } from 'chai';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, openWorld, useWorld } from '../support/world.ts';
 
 const SITE = 'shop.test';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`limits of catalog look-ups, counted in ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, workers: 0, config: { trustProxy: 1 } });
         let maker: Person;
 
         before(async () => {
-            world = await openWorld({ topology, workers: 0, config: { trustProxy: 1 } });
             maker = await join(world, { plan: 'enterprise' });
             dataOf(await maker.publish(aPackage(SITE)));
         });
-        after(() => world.close());
 
         const path = (domain = SITE) => `/v1/catalog/${domain}?intent=${encodeURIComponent(INTENT)}`;
         const from = (address: string, domain?: string) =>

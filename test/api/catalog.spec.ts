@@ -6,19 +6,17 @@ import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const SITE = 'shop.test';
 
 describe('a catalog look-up', () => {
-    let world: World;
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
     let maker: Person;
 
     before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
         maker = await join(world, { plan: 'enterprise' });
     });
-    after(() => world.close());
 
     let address = 0;
     /** Callers without a key have 5 look-ups an hour, so each call comes from a new address. */

@@ -6,7 +6,7 @@ import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
 import { aProvenClaim, callRoute, codeOf, dataOf, detailsOf, everyRoute, INTENT, type RouteCall } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openWorld, useWorld, type World } from '../support/world.ts';
 
 const SITE = 'shop.test';
 
@@ -349,12 +349,7 @@ describe('every route', () => {
 });
 
 describe('a slow sender', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({ workers: 0, config: { arrivalMs: 300 } });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0, config: { arrivalMs: 300 } });
 
     it('is disconnected with an error if headers or body do not arrive in time', async () => {
         const maker = await join(world);

@@ -9,7 +9,7 @@ import { lintOpenApi } from '../support/lint-openapi.ts';
 import { stranger } from '../support/people.ts';
 import { sendRaw } from '../support/raw.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const TREE: Readonly<Record<string, string>> = {
     commerce: 'product-detail, product-search, reviews, pricing, deals',
@@ -79,12 +79,7 @@ interface Document {
 }
 
 describe('a newcomer', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({ workers: 0 });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0 });
 
     const get = (path: string) => stranger(world).call('GET', path);
 

@@ -11,20 +11,12 @@ import { join, type Person, withKey } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { lackOf, scopedKey } from '../support/scopes.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('GET /v1/events', () => {
-    let world: World;
-    let shop: Shop;
-    before(async () => {
-        shop = await openShop();
-        world = await openWorld({ workers: 2, config: { egressHosts: SHOP_HOSTS } });
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
-    });
+    const world = useWorld({ workers: 2, config: { egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
 
     const read = async (person: Person, query = '') => {
         const answer = await person.call('GET', `/v1/events?limit=100${query}`);

@@ -3,19 +3,17 @@ import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 import { ask, metaIn, namesIn, untilIndexed } from '../support/find.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { useWorld } from '../support/world.ts';
 
 const TASK = 'list trousers by colour';
 
 describe('the order of endpoints that match a task equally', () => {
-    let world: World;
-    let shop: Shop;
+    const world = useWorld({ config: { egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
     let maker: Person;
 
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({ config: { egressHosts: SHOP_HOSTS } });
         maker = await join(world, { plan: 'enterprise' });
         const read = (name: string, path: string) => ({
             name,
@@ -27,10 +25,6 @@ describe('the order of endpoints that match a task equally', () => {
         const endpoints = [read('first', 'products/1'), read('second', 'products/2'), read('third', 'products/3')];
         dataOf(await maker.publish({ ...shopPackage(shop.port), endpoints }));
         await untilIndexed(world);
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     const orderFor = async (task: string, person?: Person) => namesIn(await ask(world, { task }, person));

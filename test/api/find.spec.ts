@@ -8,7 +8,7 @@ import { ask, foundIn, metaIn, namesIn, untilIndexed } from '../support/find.ts'
 import { join, type Person, stranger } from '../support/people.ts';
 import { aProvenClaim, codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 const read = (site: string, name: string, description: string, more: Partial<PackageEndpoint> = {}): PackageEndpoint =>
     anEndpoint(site, { name, description, url: `https://${site}/${name}`, params: [], ...more });
@@ -88,18 +88,16 @@ const crowd = (site: string, count = 10): PackageDocument =>
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`a caller with a task, over ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, config: { trustProxy: 1 } });
         let maker: Person;
         let addresses = 0;
 
         before(async () => {
-            world = await openWorld({ topology, config: { trustProxy: 1 } });
             maker = await join(world, { plan: 'enterprise' });
             for (const document of [WEATHER, RATES, PHONES, POGODA, BANK, crowd('songs.test'), crowd('jukebox.test')])
                 dataOf(await maker.publish(document));
             await untilIndexed(world);
         });
-        after(() => world.close());
 
         /** From a new address each time, since one address may search 60 times a minute. */
         const find = (task: string, more: Record<string, string | number | boolean> = {}) => {

@@ -4,17 +4,16 @@ import type { ToolDefinition } from '../../shared/domain/package/tool-export.ts'
 import { type Answer, join, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 const SITE = 'shapes.test';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`the package of a site in other formats, over ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, workers: 0 });
         let hashes: string[];
 
         before(async () => {
-            world = await openWorld({ topology, workers: 0 });
             const maker = await join(world);
             hashes = [];
             for (const title of ['One', 'Two']) {
@@ -22,7 +21,6 @@ for (const topology of ANY_TOPOLOGY) {
                 hashes.push(dataOf<{ version_hash: string }>(await maker.publish(aPackage(SITE, { title, endpoints }))).version_hash);
             }
         });
-        after(() => world.close());
 
         const get = (query: string, headers: Record<string, string> = {}) =>
             stranger(world).call('GET', `/v1/schemas/${SITE}/package${query}`, { headers });

@@ -4,8 +4,8 @@ import { newId } from '../../shared/domain/text/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { sendKeyed } from '../support/keyed.ts';
 import { join, type Person } from '../support/people.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 /** Connections of an API process; see shared/platform/db.ts. */
 const POOL = 16;
@@ -18,19 +18,13 @@ const KEPT = { ...PRODUCT, max_age: 60 };
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`a fetch while all database connections are in use, over ${topology}`, () => {
-        let world: World;
-        let shop: Shop;
+        const world = useWorld({ topology, config: { egressHosts: SHOP_HOSTS }, acquireTimeoutMs: 1000 });
+        const shop = useShop();
         let ada: Person;
 
         before(async () => {
-            shop = await openShop();
-            world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS }, acquireTimeoutMs: 1000 });
             ada = await join(world, { plan: 'pro' });
             await ada.publish(shopPackage(shop.port));
-        });
-        after(async () => {
-            await world.close();
-            await shop.close();
         });
 
         /** Takes every connection when a statement with this text is sent. Returns a function that releases them. */

@@ -3,15 +3,10 @@ import { keyHash, newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('a report of leaked keys', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
 
     const report = (body: unknown, address = '203.0.113.5') =>
         stranger(world).call('POST', '/v1/keys/report', { body, headers: { 'x-forwarded-for': address } });

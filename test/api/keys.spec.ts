@@ -9,18 +9,16 @@ import { type Answer, join, type Person, stranger, withKey } from '../support/pe
 import { rawRequest, sendRaw } from '../support/raw.ts';
 import { callRoute, codeOf, dataOf, everyRoute, INTENT } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openWorld, useWorld, type World } from '../support/world.ts';
 
 describe('an API key', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let owner: Person;
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
         owner = await join(world, { plan: 'pro' });
         dataOf(await owner.publish(aPackage('shop.test')));
     });
-    after(() => world.close());
 
     const newKey = (options: { expiresIn?: number } = {}) =>
         createKey(world.app.db, { workspaceId: owner.workspaceId, userId: owner.userId, name: 'extra', ...options });

@@ -8,7 +8,7 @@ import type { PackageDocument } from '../../shared/domain/types.ts';
 import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const SITE = 'large.test';
 const MANY = 30;
@@ -28,13 +28,12 @@ interface Download {
 }
 
 describe('a package of three megabytes', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let document: PackageDocument;
     let stamp: { version: number; version_hash: string; published_at: string };
     let reads: number;
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
         document = largePackage();
         const maker = await join(world);
         const { version, version_hash, published_at } = dataOf<typeof stamp>(await maker.publish(document));
@@ -44,7 +43,6 @@ describe('a package of three megabytes', () => {
     beforeEach(() => {
         reads = 0;
     });
-    after(() => world.close());
 
     function count({ browse }: App): void {
         browse.on('query', ({ sql }: { sql: string }) => {

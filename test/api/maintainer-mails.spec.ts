@@ -2,16 +2,11 @@ import { expect } from 'chai';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('mails to owners whose workspaces are added as maintainers', () => {
-    let world: World;
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
     let number = 0;
-
-    before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
-    });
-    after(() => world.close());
 
     async function ownerOfSite(): Promise<{ ada: Person; site: string }> {
         const ada = await join(world, { plan: 'enterprise' });

@@ -6,11 +6,11 @@ import * as schemas from '../../shared/store/registry/schemas.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`maintainers of a domain, over ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, workers: 0 });
         let other: string;
         let ada: Person;
         let bob: Person;
@@ -18,13 +18,11 @@ for (const topology of ANY_TOPOLOGY) {
         let number = 0;
 
         before(async () => {
-            world = await openWorld({ topology, workers: 0 });
             other = (await world.openAnotherApi()).base;
             [ada, bob, eve] = await Promise.all([join(world, { plan: 'enterprise' }), join(world), join(world)]);
         });
         // One owner may add five strangers an hour (maintainer-mails.spec.ts). These tests add more.
         beforeEach(() => world.app.db.raw('delete from attempts'));
-        after(() => world.close());
 
         const newSite = async () => {
             const site = `kept${++number}.test`;

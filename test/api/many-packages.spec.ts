@@ -5,15 +5,11 @@ import { createSideThread } from '../../shared/platform/side-thread.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`a client that sends many packages, over ${topology}`, () => {
-        let world: World;
-        before(async () => {
-            world = await openWorld({ topology, workers: 0 });
-        });
-        after(() => world.close());
+        const world = useWorld({ topology, workers: 0 });
 
         /** Sets the account's counter of this hour. */
         async function haveSent({ userId }: Person, count: number): Promise<void> {
@@ -51,13 +47,11 @@ for (const topology of ANY_TOPOLOGY) {
 }
 
 describe('a package that is built to be slow', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let maker: Person;
     before(async () => {
-        world = await openWorld({ workers: 0 });
         maker = await join(world);
     });
-    after(() => world.close());
 
     const list = (count: number, one: (index: number) => string) => Array.from({ length: count }, (_, index) => one(index)).join(',');
 

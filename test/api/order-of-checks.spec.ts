@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { CALL_BYTES } from '../../shared/contracts/contract.ts';
 import { join, type Person } from '../support/people.ts';
 import { scopedKey } from '../support/scopes.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const FETCH = { site: 'shop.test', endpoint: 'thing' };
 const TOO_LARGE = 'x'.repeat(CALL_BYTES + 1);
@@ -10,16 +10,14 @@ const TOO_LARGE = 'x'.repeat(CALL_BYTES + 1);
 const WRONG_KEY = 'rb_live_0000000000000000000000000000000000000';
 
 describe('a call with more than one fault', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let ada: Person;
     let reader: Person;
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
         ada = await join(world);
         reader = await scopedKey(world, ada, { routes: ['catalog'] });
     });
-    after(() => world.close());
 
     async function send(
         path: string,

@@ -6,19 +6,17 @@ import * as schemas from '../../shared/store/registry/schemas.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`sites that Routebook publishes itself, over ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, workers: 0 });
         let ada: Person;
 
         before(async () => {
-            world = await openWorld({ topology, workers: 0 });
             ada = await join(world);
             await schemas.publishStarter(world.app.db, aPackage('library.test'));
         });
-        after(() => world.close());
 
         const cardOf = async (site: string) => dataOf(await stranger(world).call('GET', `/v1/schemas/${site}`));
         const messageOf = ({ body }: Answer) => (body['error'] as { message: string }).message;
@@ -75,15 +73,13 @@ for (const topology of ANY_TOPOLOGY) {
     });
 
     describe(`the owner of a site, over ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, workers: 0 });
         let ada: Person;
 
         before(async () => {
-            world = await openWorld({ topology, workers: 0 });
             ada = await join(world);
             dataOf(await ada.publish(aPackage('first.test')));
         });
-        after(() => world.close());
 
         it('is marked as unproven on card, list, catalog and page if a contributor came first', async () => {
             const visitor = stranger(world);

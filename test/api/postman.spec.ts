@@ -4,8 +4,8 @@ import { exportPostman } from '../../shared/domain/package/postman-export.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { STARTERS } from '../starter/packages.ts';
 import { join, type Person, stranger } from '../support/people.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { useWorld } from '../support/world.ts';
 
 /** The part of Postman's parser that this spec uses. The parser has no types. */
 interface Collection {
@@ -27,18 +27,12 @@ const postman = createRequire(import.meta.url)('postman-collection') as {
 const ABOUT = { versionHash: 'a'.repeat(64), base: 'https://routebook.example' };
 
 describe('the package of a site as a Postman collection', () => {
-    let world: World;
-    let shop: Shop;
+    const world = useWorld({ topology: 'postgres', config: { egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
     let maker: Person;
 
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({ topology: 'postgres', config: { egressHosts: SHOP_HOSTS } });
         maker = await join(world, { plan: 'enterprise' });
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     /** Publishes these endpoints of the shop and downloads the collection. */

@@ -3,25 +3,23 @@ import { forgetReports } from '../../shared/store/registry/problem-reports.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const SITE = 'broken.test';
 
 describe('a report of a problem', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let ada: Person;
     let bob: Person;
     let endpoint: string;
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
         ada = await join(world);
         bob = await join(world);
         const document = aPackage(SITE);
         endpoint = (document.endpoints[0] as { name: string }).name;
         dataOf(await ada.publish(document));
     });
-    after(() => world.close());
 
     const report = (by: Person, body: object, site = SITE) => by.call('POST', `/v1/schemas/${site}/reports`, { body });
     const list = (by: Person, query = '') => by.call('GET', `/v1/schemas/${SITE}/reports${query}`);

@@ -6,21 +6,19 @@ import { inTurn } from '../support/in-turn.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`concurrent publishing, over two processes and ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, workers: 0 });
         let bases: string[];
         let maker: Person;
         let number = 0;
 
         before(async () => {
-            world = await openWorld({ topology, workers: 0 });
             bases = [world.base, (await world.openAnotherApi()).base];
             maker = await join(world, { plan: 'enterprise' });
         });
-        after(() => world.close());
 
         const newSite = () => `race${++number}.test`;
         const baseOf = (turn: number) => bases[turn % bases.length] as string;

@@ -6,24 +6,22 @@ import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 /** Assembled here, so that secret scanners do not report this file. */
 const SECRET = `ghp_${'a1B2c3D4e5F6g7H8i9J0'.repeat(2).slice(0, 36)}`;
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`the checks of publishing, over ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, workers: 0 });
         let ada: Person;
         let bob: Person;
 
         before(async () => {
-            world = await openWorld({ topology, workers: 0 });
             [ada, bob] = await Promise.all([join(world, { plan: 'enterprise' }), join(world, { plan: 'enterprise' })]);
             await schemas.publishStarter(world.app.db, aPackage('wikipedia.test'));
             dataOf(await ada.publish(aPackage('paypal.test')));
         });
-        after(() => world.close());
 
         const resultOf = (answer: Answer) => dataOf(answer) as unknown as PublishAnswer;
         const likeOf = (answer: Answer) =>

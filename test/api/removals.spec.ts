@@ -11,7 +11,7 @@ import { holdMails, mailsTo } from '../support/mails.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { aProvenClaim, codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 const DAY_MS = 86_400_000;
 /** The longest interval of a timer. News is mailed only when a test says so. */
@@ -19,20 +19,18 @@ const NEVER_MS = 2 ** 31 - 1;
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`the removal of another maintainer, over ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, workers: 0, config: { mailEveryMs: NEVER_MS } });
         let ada: Person;
         let bob: Person;
         let eve: Person;
         let number = 0;
 
         before(async () => {
-            world = await openWorld({ topology, workers: 0, config: { mailEveryMs: NEVER_MS } });
             await holdMails(world.app);
         });
         beforeEach(async () => {
             [ada, bob, eve] = await Promise.all([join(world), join(world), join(world)]);
         });
-        after(() => world.close());
 
         /** A site that Ada published and maintains with `others`. */
         const newSite = async (...others: Person[]) => {

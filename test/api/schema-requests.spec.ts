@@ -7,23 +7,21 @@ import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 const TASK = 'Read the price of every pair of shoes once a day.';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`a schema request, over ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, workers: 0, config: { trustProxy: 1 } });
         let other: string;
         let ada: Person;
         let number = 0;
 
         before(async () => {
-            world = await openWorld({ topology, workers: 0, config: { trustProxy: 1 } });
             other = (await world.openAnotherApi()).base;
             ada = await join(world);
         });
-        after(() => world.close());
 
         const newSite = () => `wanted${++number}.test`;
         const ask = (person: Person, body: object, headers: Record<string, string> = {}) =>

@@ -8,18 +8,16 @@ import { inTurn } from '../support/in-turn.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, openWorld, useWorld } from '../support/world.ts';
 
 describe('publishing a schema', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let maker: Person;
     let number = 0;
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
         maker = await join(world, { plan: 'enterprise' });
     });
-    after(() => world.close());
 
     const newSite = () => `shop${++number}.test`;
     const published = (answer: Answer) => dataOf(answer) as unknown as PublishAnswer;

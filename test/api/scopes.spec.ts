@@ -10,8 +10,8 @@ import { eventually } from '../support/eventually.ts';
 import { join, type Person, stranger, withKey } from '../support/people.ts';
 import { callRoute, codeOf, dataOf, everyRoute, INTENT } from '../support/routes.ts';
 import { lackOf, scopedKey } from '../support/scopes.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { useWorld } from '../support/world.ts';
 
 /** Routes that every key may use, with the reason. Any other route that takes a key has a scope. */
 const FOR_EVERY_KEY: Readonly<Record<string, string>> = {
@@ -50,27 +50,21 @@ const SCOPES_OF_TOOLS: Readonly<Record<string, string>> = {
 const without = (scope: string): Partial<Scopes> => ({ routes: ROUTE_SCOPES.filter((route) => route !== scope) });
 
 describe('a key with scopes', () => {
-    let world: World;
-    let shop: Shop;
-    let ada: Person;
     const verified = 'verified.test';
+    const world = useWorld({
+        config: {
+            trustProxy: 1,
+            egressHosts: new Map([...SHOP_HOSTS, ...[verified, MATRIX, `eu.${MATRIX}`].map((site) => [site, ['127.0.0.1']] as const)]),
+        },
+    });
+    const shop = useShop();
+    let ada: Person;
 
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({
-            config: {
-                trustProxy: 1,
-                egressHosts: new Map([...SHOP_HOSTS, ...[verified, MATRIX, `eu.${MATRIX}`].map((site) => [site, ['127.0.0.1']] as const)]),
-            },
-        });
         ada = await join(world, { plan: 'enterprise' });
         dataOf(await ada.publish(shopPackage(shop.port)));
         dataOf(await ada.publish(shopPackage(shop.port, { site: verified })));
         await world.app.db.raw("update versions set verified_at = app_now(), passed_endpoints = '{graphql}' where site = ?", [verified]);
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     const key = (scopes: Partial<Scopes>) => scopedKey(world, ada, scopes);

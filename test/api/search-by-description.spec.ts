@@ -4,17 +4,16 @@ import { untilIndexed } from '../support/find.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('a search by description', () => {
-    let world: World;
+    const world = useWorld({});
     let maker: Person;
 
     const sells = (site: string, title: string, description: string, more: object = {}) =>
         aPackage(site, { title, endpoints: [anEndpoint(site, { name: 'look_up', description })], ...more });
 
     before(async () => {
-        world = await openWorld({});
         maker = await join(world, { plan: 'enterprise' });
         const packages = [
             sells('almanac.test', 'Almanac', 'When the tide is high at a harbour.', { intent_category: 'weather/forecast' }),
@@ -25,7 +24,6 @@ describe('a search by description', () => {
         for (const document of packages) dataOf(await maker.publish(document));
         await untilIndexed(world);
     });
-    after(() => world.close());
 
     const search = (query: string) => stranger(world).call('GET', `/v1/schemas?${query}`);
     const sitesIn = (answer: Answer) => dataOf<Card[]>(answer).map(({ site }) => site);

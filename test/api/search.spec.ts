@@ -7,7 +7,7 @@ import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
 import { isWhole } from '../support/sample.ts';
 import { aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 interface Pagination {
     limit: number;
@@ -23,11 +23,10 @@ const queryOf = (query: Record<string, string | number | boolean>) =>
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`a search of the registry, over ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, workers: 0 });
         let maker: Person;
 
         before(async () => {
-            world = await openWorld({ topology, workers: 0 });
             maker = await join(world, { plan: 'enterprise' });
             await publish('github.test', 'GitHub');
             await publish('gitlab.test', 'GitLab, the other one');
@@ -40,7 +39,6 @@ for (const topology of ANY_TOPOLOGY) {
             await publish('constructor.test', 'Builders of __proto__ houses', 'real-estate/agents');
             await publish('node.test', 'Node.js packages', 'developer/packages');
         });
-        after(() => world.close());
 
         const list = (query: Record<string, string | number | boolean> = {}, base = world.base) =>
             stranger(world).call('GET', `/v1/schemas?${queryOf(query)}`, { base });
@@ -348,14 +346,12 @@ for (const topology of ANY_TOPOLOGY) {
 const [AT_FIRST, MORE] = isWhole ? [120, 500] : [40, 100];
 
 describe('a paged read of the registry', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let maker: Person;
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
         maker = await join(world, { plan: 'enterprise' });
     });
-    after(() => world.close());
 
     const page = (query: string) => stranger(world).call('GET', `/v1/schemas?${query}`);
     const publish = async (site: string) => void dataOf(await maker.publish(aPackage(site, { title: `Shop ${site}` })));

@@ -7,7 +7,7 @@ import { type Answer, join, type Person, stranger, withKey } from '../support/pe
 import { dataOf, everyRoute, INTENT, placeholdersOf, type RouteCall } from '../support/routes.ts';
 import { oneOf } from '../support/sample.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 /** An id of the other tenant, and one of the same form that does not exist. */
 interface Id {
@@ -17,7 +17,7 @@ interface Id {
 }
 
 describe('another tenant (I8)', () => {
-    let world: World;
+    const world = useWorld({ config: { trustProxy: 1, egressAllow: [], egressHosts: new Map([['other.test', ['127.0.0.1']]]) } });
     let other: Person;
     let asking: Record<string, Person>;
     let ids: Id[];
@@ -25,7 +25,6 @@ describe('another tenant (I8)', () => {
     let requested: string;
 
     before(async () => {
-        world = await openWorld({ config: { trustProxy: 1, egressAllow: [], egressHosts: new Map([['other.test', ['127.0.0.1']]]) } });
         other = await join(world, { plan: 'pro', credits: 123_457 });
         dataOf(await other.publish(aPackage('other.test')));
         const look = await other.call('GET', `/v1/catalog/other.test?intent=${encodeURIComponent(INTENT)}`, {
@@ -95,7 +94,6 @@ describe('another tenant (I8)', () => {
             '183457',
         ];
     });
-    after(() => world.close());
 
     let address = 0;
     const ask = (person: Person, method: string, path: string, body: object | undefined, headers: Record<string, string> = {}) =>

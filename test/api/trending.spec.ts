@@ -8,21 +8,19 @@ import { eventually } from '../support/eventually.ts';
 import { join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 const MORNING = 6;
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`trending, over ${topology}`, () => {
-        let world: World;
-        let shop: Shop;
+        const world = useWorld({ topology, config: { egressHosts: SHOP_HOSTS, trustProxy: 1 } });
+        const shop = useShop();
         let maker: Person;
         let callers: Person[];
 
         before(async () => {
-            shop = await openShop();
-            world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS, trustProxy: 1 } });
             // Calls of one caller on one day count together, so this test must not cross midnight.
             await world.clock.advance({ hours: (MORNING + 24 - new Date().getUTCHours()) % 24 });
             maker = await join(world, { plan: 'enterprise' });
@@ -31,10 +29,6 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf(await maker.publish(shopPackage(shop.port)));
             for (const site of ['alpha.test', 'beta.test', 'gamma.test'])
                 dataOf(await maker.publish(aPackage(site, { title: `About ${site}` })));
-        });
-        after(async () => {
-            await world.close();
-            await shop.close();
         });
 
         const lookUp = async (site: string, person = stranger(world), address = '192.0.2.1') => {

@@ -5,21 +5,19 @@ import * as schemas from '../../shared/store/registry/schemas.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`the history of a site, over ${topology}`, () => {
-        let world: World;
+        const world = useWorld({ topology, workers: 0 });
         let other: string;
         let maker: Person;
         let number = 0;
 
         before(async () => {
-            world = await openWorld({ topology, workers: 0 });
             other = (await world.openAnotherApi()).base;
             maker = await join(world, { plan: 'enterprise' });
         });
-        after(() => world.close());
 
         const newSite = () => `history${++number}.test`;
         const list = (site: string, query = '', base = world.base) =>

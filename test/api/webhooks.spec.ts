@@ -12,17 +12,15 @@ import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { lackOf, scopedKey } from '../support/scopes.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const URL_OK = 'https://receiver.example/hook?token=abc';
 
 describe('webhooks', () => {
-    let world: World;
+    const world = useWorld({ workers: 0, config: { egressAllow: [], publicUrl: 'https://routebook.example' } });
     before(async () => {
-        world = await openWorld({ workers: 0, config: { egressAllow: [], publicUrl: 'https://routebook.example' } });
         await holdMails(world.app);
     });
-    after(() => world.close());
 
     const add = (person: Person, more: object = {}) =>
         person.call('POST', '/v1/webhooks', { body: { url: URL_OK, events: ['job.*', 'credits.low'], ...more } });

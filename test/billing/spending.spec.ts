@@ -3,20 +3,14 @@ import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { setAccountCap, setKeyCap } from '../../shared/store/credits/spending.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, withKey } from '../support/people.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('a spending cap', () => {
-    let world: World;
-    let shop: Shop;
+    const world = useWorld({ config: { egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({ config: { egressHosts: SHOP_HOSTS } });
         await (await join(world)).publish(shopPackage(shop.port));
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     /** A user with high rate limits, who may call until a cap is active. */

@@ -5,20 +5,17 @@ import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { join, type Person } from '../support/people.ts';
 import { openSite } from '../support/sites.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('logging in on the command line', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let ada: Person;
     let shell: CommandLine;
     const key = () => ada.apiKey ?? '';
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
         ada = await join(world);
     });
-
-    after(() => world.close());
 
     beforeEach(() => {
         shell = openCommandLine();

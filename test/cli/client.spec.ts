@@ -6,9 +6,9 @@ import { eventually, patienceFor } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { makeOwner } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
 import { openSite, type Site } from '../support/sites.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 type Answering = (request: IncomingMessage & { text: string }, response: ServerResponse) => void;
 
@@ -311,23 +311,16 @@ describe('the client, with any behaviour of a server', () => {
 });
 
 describe('the client against a running server', () => {
-    let world: World;
-    let shop: Shop;
+    const world = useWorld({ config: { egressHosts: new Map([...SHOP_HOSTS, ['claimed.test', ['127.0.0.1']]]) } });
+    const shop = useShop();
     let ada: Person;
     let client: Routebook;
 
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({ config: { egressHosts: new Map([...SHOP_HOSTS, ['claimed.test', ['127.0.0.1']]]) } });
         ada = await join(world);
         client = new Routebook({ baseUrl: world.base, apiKey: ada.apiKey ?? '' });
         expect(await client.schemas.publish(shopPackage(shop.port), { dryRun: true })).to.include({ created: false, version: 1 });
         expect(await client.schemas.publish(shopPackage(shop.port))).to.include({ created: true, version: 1 });
-    });
-
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     it('calls an endpoint, and reports its exact cost', async () => {

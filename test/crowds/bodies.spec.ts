@@ -12,8 +12,8 @@ import { join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
 import { isWhole } from '../support/sample.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { openWorld, useWorld, type World } from '../support/world.ts';
 
 const MIB = 1024 * 1024;
 
@@ -150,19 +150,13 @@ describe('a write that waits for its turn with its body', () => {
 });
 
 describe('the ids of items of a batch that arrives as lines', () => {
-    let world: World;
-    let shop: Shop;
+    const world = useWorld({ workers: 0, config: { egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
     let person: Person;
 
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({ workers: 0, config: { egressHosts: SHOP_HOSTS } });
         person = await join(world);
         await person.publish(shopPackage(shop.port));
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     /** Fills the memory: half of it by running calls of free accounts, and half by others. Returns a function that frees it. */

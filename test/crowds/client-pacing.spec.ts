@@ -3,21 +3,19 @@ import { Agent, request } from 'node:http';
 import { expect } from 'chai';
 import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { join, type Person } from '../support/people.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 /** Cheap requests that one client may send to this world in a second. */
 const PER_SECOND = 20;
 const FLOOD = 60;
 
 describe('a client that sends many cheap requests', () => {
-    let world: World;
+    const world = useWorld({ workers: 0, config: { cheapPerSecond: PER_SECOND, guessesPerSecond: 1 } });
     let ada: Person;
 
     before(async () => {
-        world = await openWorld({ workers: 0, config: { cheapPerSecond: PER_SECOND, guessesPerSecond: 1 } });
         ada = await join(world);
     });
-    after(() => world.close());
 
     /** The status of a response, and how long it took. */
     async function ask(path: string, localAddress: string, apiKey?: string): Promise<{ status: number; ms: number }> {

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { isWhole } from '../support/sample.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const free = (owner: string, network: string) => ({ owner, network, isFree: true, gone: undefined });
 const paying = (owner: string) => ({ owner, network: 'office', isFree: false, gone: undefined });
@@ -70,12 +70,7 @@ describe('the queue of packages to check', () => {
 });
 
 describe('slow packages of forty free accounts', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({ workers: 0 });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0 });
 
     /** Takes a third of a second to check, and is refused. */
     const slow = JSON.stringify(

@@ -7,7 +7,7 @@ import { hiddenOf, visitor } from '../dashboard/support/visitor.ts';
 import { stranger } from '../support/people.ts';
 import { everyRoute, placeholdersOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 /** Requests of one address to each route. */
 const TIMES = 100;
@@ -18,18 +18,16 @@ const AT_ONCE = 5;
 
 describe('a stranger at one address, with ever new names', function () {
     this.timeout(600_000);
-    let world: World;
+    const world = useWorld({ topology: 'postgres', workers: 0, config: { trustProxy: 1 } });
     let tables: string[];
     let made = 0;
 
     before(async () => {
-        world = await openWorld({ topology: 'postgres', workers: 0, config: { trustProxy: 1 } });
         await publishAsStarter(world.app, aPackage('books.example'));
         const query =
             "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'";
         tables = (await world.app.db.raw<{ rows: { name: string }[] }>(query)).rows.map(({ name }) => name);
     });
-    after(() => world.close());
 
     async function rows(): Promise<Map<string, number>> {
         await Promise.all([world.app.usage.flush(), world.app.lookUpSessions.flush()]);

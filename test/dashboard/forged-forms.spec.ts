@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Page } from '../../api/dashboard/page.ts';
 import { PAGES } from '../../api/dashboard/pages.ts';
 import { newWebToken } from '../../shared/domain/accounts/web-token.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { FORMS, pathOf } from './support/places.ts';
 import { type Settled, settle } from './support/settled.ts';
 import { hiddenOf, type Visitor, visitor } from './support/visitor.ts';
@@ -27,19 +27,17 @@ const TABLES = [
 ];
 
 describe('a form that another site sends in the browser of somebody signed in', () => {
-    let world: World;
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
     let person: Settled;
     /** Somebody else, whose form tokens the other site knows. */
     let attacker: Settled;
     let stateBefore: string;
 
     before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
         person = await settle(world);
         attacker = await settle(world);
         stateBefore = await state();
     });
-    after(() => world.close());
 
     async function state(): Promise<string> {
         const rows = await Promise.all(

@@ -8,7 +8,7 @@ import { PAGES } from '../../api/dashboard/pages.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { stranger } from '../support/people.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openWorld, useWorld } from '../support/world.ts';
 import { absentValues, pathOf, SHOWN } from './support/places.ts';
 import { settle } from './support/settled.ts';
 import { signUp, visitor, wordsOf } from './support/visitor.ts';
@@ -26,13 +26,8 @@ const PAGE_RULES = [
 const FILE_RULES = ["default-src 'none'", 'sandbox'];
 
 describe('every page', () => {
-    let world: World;
     const operatorEmails: string[] = [];
-
-    before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1, operatorEmails } });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0, config: { trustProxy: 1, operatorEmails } });
 
     it('forbids the browser to run, load, frame or send anything to other origins', async () => {
         const person = await signUp(world);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { FORM_BYTES } from '../../api/dashboard/fields.ts';
 import { oneOf } from '../support/sample.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { FORMS, pathOf, SHOWN } from './support/places.ts';
 import { type Settled, settle } from './support/settled.ts';
 import { hiddenOf, type Visitor, visitor } from './support/visitor.ts';
@@ -52,16 +52,14 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 describe('malicious forms (I1)', () => {
-    let world: World;
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
     let somebody: Settled;
     let people: Record<string, Visitor>;
 
     before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
         somebody = await settle(world);
         people = { 'somebody signed in': somebody, 'a stranger': visitor(world) };
     });
-    after(() => world.close());
 
     /** A URL-encoded body with all fields that a form may read, some of them `changed`. */
     function bodyWith(form: string, changed: Record<string, string>): string {

@@ -6,7 +6,7 @@ import { withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { lackOf } from '../support/scopes.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { PASSWORD, signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
 const FIRST = {
@@ -19,12 +19,7 @@ const FIRST = {
 };
 
 describe('scopes of keys on the dashboard', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
 
     async function makeKey(person: Visitor, fields: Record<string, string> = {}): Promise<{ apiKey: string; keyId: string }> {
         const { status, html } = await person.send('/dashboard/keys', { name: 'laptop', expires: 'never', ...fields });

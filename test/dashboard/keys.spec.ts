@@ -5,29 +5,23 @@ import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
 import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
-import { openShop, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
 import { needs } from '../support/system-programs.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { settle } from './support/settled.ts';
 import { signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 const run = promisify(execFile);
 
 describe('keys on the dashboard', () => {
-    let world: World;
-    let shop: Shop;
+    const world = useWorld({ config: { trustProxy: 1, egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
 
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({ config: { trustProxy: 1, egressHosts: SHOP_HOSTS } });
         const document = shopPackage(shop.port);
         const [product, ...rest] = document.endpoints;
         if (product === undefined) throw new Error('the shop has a product');
         await publishAsStarter(world.app, { ...document, endpoints: [{ ...product, examples: [{ params: { id: 7 } }] }, ...rest] });
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     /** Creates a key, and reads it from the page that shows it. */

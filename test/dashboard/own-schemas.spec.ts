@@ -3,18 +3,13 @@ import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts
 import { join, stranger } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openWorld, useWorld } from '../support/world.ts';
 import { openBrowser, openTab } from './support/browser.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
 describe('a workspace’s own schemas on the dashboard', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
 
     let sites = 0;
     const freshSite = () => {

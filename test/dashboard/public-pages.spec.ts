@@ -7,24 +7,18 @@ import { ConfigFault } from '../../shared/platform/settings-reader.ts';
 import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('a first-time visitor', () => {
-    let world: World;
-    let shop: Shop;
-    let maker: Person;
     const legal = { terms: undefined as string | undefined, privacy: undefined as string | undefined };
+    const world = useWorld({ config: { egressHosts: SHOP_HOSTS, legal } });
+    const shop = useShop();
+    let maker: Person;
 
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({ config: { egressHosts: SHOP_HOSTS, legal } });
         maker = await join(world, { plan: 'enterprise' });
         dataOf(await maker.publish(shopPackage(shop.port)));
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     async function read(path: string): Promise<string> {

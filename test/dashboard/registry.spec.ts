@@ -5,17 +5,16 @@ import { untilIndexed } from '../support/find.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { visitor, wordsOf } from './support/visitor.ts';
 
 const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>';
 
 describe('the registry’s pages', () => {
-    let world: World;
+    const world = useWorld({ config: { trustProxy: 1 } });
     let ada: Person;
 
     before(async () => {
-        world = await openWorld({ config: { trustProxy: 1 } });
         ada = await join(world, { credits: 100 });
         const lens = anEndpoint('lens-shop.example', {
             name: 'find_lenses',
@@ -55,7 +54,6 @@ describe('the registry’s pages', () => {
             expect(status, JSON.stringify(body)).to.equal(201);
         }
     });
-    after(() => world.close());
 
     const show = async (path: string) => {
         const { status, html } = await visitor(world).get(path);

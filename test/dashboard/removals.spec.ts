@@ -4,19 +4,14 @@ import { stopToken } from '../../shared/mail/news.ts';
 import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { removalOf } from '../../shared/store/registry/removals.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { openBrowser, openTab, PHONE } from './support/browser.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 describe('the removal of a maintainer, on pages', () => {
-    let world: World;
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
     let sites = 0;
-
-    before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
-    });
-    after(() => world.close());
 
     async function contributor() {
         const email = freshAddress();

@@ -1,18 +1,13 @@
 import { expect } from 'chai';
 import { join } from '../support/people.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { hiddenOf, signUp, visitor, wordsOf } from './support/visitor.ts';
 
 const TASK = 'Read the departures of one harbour every morning; today a browser clicks through four pages.';
 
 describe('schema requests on the dashboard', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
 
     it('are made by strangers, five an hour from one address, with a status page', async () => {
         const person = visitor(world);

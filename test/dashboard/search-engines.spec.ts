@@ -7,20 +7,18 @@ import { siteRanges } from '../../shared/store/registry/sites.ts';
 import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('pages for search engines', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
         const maker = await join(world, { plan: 'enterprise' });
         for (const site of ['a-shop.example', 'b-shop.example', 'c-shop.example', 'gone.example', 'blocked.example'])
             dataOf(await maker.publish(aPackage(site)));
         dataOf(await maker.call('POST', '/v1/schemas/gone.example/versions/1/yank', { body: { reason: 'broken' } }));
         await world.app.db.raw("update domains set blocked_at = app_now(), block_reason = 'asked' where registrable = 'blocked.example'");
     });
-    after(() => world.close());
 
     async function get(path: string): Promise<string> {
         const answer = await fetch(new URL(path, world.base));

@@ -3,7 +3,7 @@ import { makeLink, tokenOfLink } from '../../shared/store/accounts/mail-links.ts
 import { MAX_PASSKEYS } from '../../shared/store/accounts/passkeys.ts';
 import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { givePasskey } from './support/factor.ts';
 import { attest, challengeFor, PASSKEY_PAGE } from './support/program-passkey.ts';
 import { userOf } from './support/settled.ts';
@@ -13,12 +13,7 @@ const OWN_PASSWORD = 'the owner’s own sentence';
 const NEW_PASSWORD = 'what the stranger would have';
 
 describe('a request that runs while the owner of the address takes over the account', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
 
     /** A stranger's account on this address, and the link that its owner takes it over with. */
     async function squat() {

@@ -3,24 +3,18 @@ import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { join } from '../support/people.ts';
-import { openShop, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { useWorld } from '../support/world.ts';
 import { openBrowser, openTab } from './support/browser.ts';
 import { settle, userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 describe('trying an endpoint on its page', () => {
-    let world: World;
-    let shop: Shop;
+    const world = useWorld({ config: { trustProxy: 1, egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
 
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({ config: { trustProxy: 1, egressHosts: SHOP_HOSTS } });
         await publishAsStarter(world.app, shopPackage(shop.port));
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     const at = (endpoint: string) => `/registry/shop.test/try/${endpoint}`;

@@ -1,17 +1,12 @@
 import { expect } from 'chai';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { visitor, wordsOf } from './support/visitor.ts';
 
 describe('the well-known addresses', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({
-            workers: 0,
-            config: { publicUrl: 'https://routebook.example', operatorEmails: ['ops@routebook.example', 'second@routebook.example'] },
-        });
+    const world = useWorld({
+        workers: 0,
+        config: { publicUrl: 'https://routebook.example', operatorEmails: ['ops@routebook.example', 'second@routebook.example'] },
     });
-    after(() => world.close());
 
     const fieldsOf = (text: string) =>
         Object.fromEntries(

@@ -16,16 +16,11 @@ import { holdMails, mailsTo } from '../support/mails.ts';
 import { type Person, withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { findPlanted, readStored } from '../support/stored.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 describe('workspaces on the dashboard', () => {
-    let world: World;
-
-    before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0, config: { trustProxy: 1 } });
 
     async function me(person: Visitor): Promise<SignedIn> {
         const found = await findSignedIn(world.app.db, person.cookies.get('routebook_session') ?? '');

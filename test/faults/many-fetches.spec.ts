@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import * as ledger from '../../shared/store/credits/ledger.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
 const FETCHES = 2000;
 const IN_FLIGHT = 64;
@@ -12,24 +12,17 @@ const MAX_TRIES = 5;
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`${FETCHES} fetches at ${IN_FLIGHT} in flight over two workers, a tenth failing upstream (${topology})`, () => {
-        let world: World;
-        let shop: Shop;
+        const world = useWorld({ topology, workers: 2, config: { egressHosts: SHOP_HOSTS, workerConcurrency: 128 } });
+        const shop = useShop();
         let ada: Person;
         let answers: Answer[];
         let putOff: number;
 
         before(async () => {
-            shop = await openShop();
-            world = await openWorld({ topology, workers: 2, config: { egressHosts: SHOP_HOSTS, workerConcurrency: 128 } });
             const high = 1_000_000;
             ada = await join(world, { plan: 'enterprise', overrides: { perMinute: high, perHour: high, perDay: high, concurrency: 200 } });
             expect((await ada.publish(shopPackage(shop.port))).status).to.equal(201);
             ({ answers, putOff } = await callAll(ada));
-        });
-
-        after(async () => {
-            await world.close();
-            await shop.close();
         });
 
         it('answers every caller: nine in ten with a result, one in ten with the error of the site', () => {

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { useWorld, type World } from '../support/world.ts';
 
 const QUERY = `?site=${SHOP}&endpoint=product`;
 
@@ -45,19 +45,13 @@ async function writable(socket: Socket): Promise<void> {
 }
 
 describe('a batch that comes as lines', () => {
-    let world: World;
-    let shop: Shop;
+    const world = useWorld({ config: { egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
     let ada: Person;
 
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({ config: { egressHosts: SHOP_HOSTS } });
         ada = await join(world, { plan: 'enterprise', overrides: { perMinute: 100_000, perHour: 100_000, perDay: 100_000 } });
         dataOf(await ada.publish(shopPackage(shop.port)));
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     const send = (lines: string | readonly object[], query = QUERY, headers: Record<string, string> = {}): Promise<Answer> =>

@@ -8,7 +8,7 @@ import { publish } from '../../shared/store/registry/publish.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const SITE = 'large.test';
 const VERSIONS = 15;
@@ -17,15 +17,13 @@ const MIB = 1024 * 1024;
 const MAX_MIB = 64;
 
 describe('a batch that names many versions of large packages', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let eve: Person;
 
     before(async () => {
-        world = await openWorld({ workers: 0 });
         eve = await join(world, { plan: 'enterprise' });
         for (let version = 1; version <= VERSIONS; version++) await store(version);
     });
-    after(() => world.close());
 
     async function store(version: number): Promise<void> {
         const many = Array.from({ length: 300_000 }, () => [version]);

@@ -2,15 +2,11 @@ import { expect } from 'chai';
 import { INVALID_A_MINUTE } from '../../api/admission/invalid-requests.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { TOPOLOGIES, useWorld } from '../support/world.ts';
 
 for (const topology of TOPOLOGIES) {
     describe(`calls with status 400, over ${topology}`, () => {
-        let world: World;
-        before(async () => {
-            world = await openWorld({ topology, workers: 0 });
-        });
-        after(() => world.close());
+        const world = useWorld({ topology, workers: 0 });
 
         /** Sets the account's count of 400 responses in this minute. */
         async function haveFailed({ userId }: Person, count: number): Promise<void> {

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import * as ledger from '../../shared/store/credits/ledger.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { TOPOLOGIES, useWorld } from '../support/world.ts';
 
 const FETCHES = 5000;
 const IN_FLIGHT = 48;
@@ -13,23 +13,17 @@ const CREDITS = 20_000;
 
 for (const topology of TOPOLOGIES) {
     describe(`calls that are billed per result (${topology})`, () => {
-        let world: World;
-        let shop: Shop;
+        const world = useWorld({ topology, workers: 2, config: { egressHosts: SHOP_HOSTS } });
+        const shop = useShop();
         let ada: Person;
 
         before(async () => {
-            shop = await openShop();
-            world = await openWorld({ topology, workers: 2, config: { egressHosts: SHOP_HOSTS } });
             const high = 1_000_000;
             const overrides = { perMinute: high, perHour: high, perDay: high, concurrency: 200, allowance: CREDITS };
             ada = await join(world, { plan: 'enterprise', overrides });
             dataOf(await ada.publish(shopPackage(shop.port)));
             // The bonus of a first fetch would disturb the counts.
             dataOf(await ada.fetch(SHOP, 'product', { id: 1 }));
-        });
-        after(async () => {
-            await world.close();
-            await shop.close();
         });
 
         const balanceOf = async () => dataOf<{ credits: { balance: number } }>(await ada.call('GET', '/v1/account')).credits.balance;

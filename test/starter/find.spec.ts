@@ -3,20 +3,18 @@ import { loadStarterRegistry } from '../../bin/demo/starter-registry.ts';
 import { loadPackages } from '../../bin/starter-packages.ts';
 import { ask, metaIn, namesIn, untilIndexed } from '../support/find.ts';
 import { stranger } from '../support/people.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { type AskForTask, measureServed, measureUnserved } from './measure-tasks.ts';
 import { CONTRIBUTED, LATER_CONTRIBUTED } from './tasks.ts';
 
 describe('tasks of users, over the complete starter registry', () => {
-    let world: World;
+    const world = useWorld({ config: { trustProxy: 1 } });
     let asked = 0;
 
     before(async () => {
-        world = await openWorld({ config: { trustProxy: 1 } });
         await loadStarterRegistry(world.app);
         await untilIndexed(world, 30_000);
     });
-    after(() => world.close());
 
     /** From a new address each time, since one address may search 60 times a minute. */
     const answerTo = (task: string) => {

@@ -7,18 +7,16 @@ import { ask, namesIn } from '../support/find.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const SITE = 'indexed.test';
 
 describe('the index of endpoints', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let ada: Person;
     before(async () => {
-        world = await openWorld({ workers: 0 });
         ada = await join(world, { plan: 'pro' });
     });
-    after(() => world.close());
 
     const publish = async (title: string) => dataOf(await ada.publish(aPackage(SITE, { title })));
     let faults: string[] = [];

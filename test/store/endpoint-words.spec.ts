@@ -3,15 +3,14 @@ import { createEndpointWordCounts } from '../../shared/store/registry/endpoint-w
 import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const SITE = 'wordy.test';
 const MANY = 60_000;
 
 describe('the counts of words of endpoints', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     before(async () => {
-        world = await openWorld({ workers: 0 });
         const ada = await join(world, { plan: 'pro' });
         dataOf(await ada.publish(aPackage(SITE)));
         await world.app.db.raw(
@@ -30,7 +29,6 @@ describe('the counts of words of endpoints', () => {
         );
         await world.app.db.raw('analyze endpoints');
     });
-    after(() => world.close());
 
     it('are known for common words of a large registry before a task has them, and not for others', async () => {
         const asked: Promise<unknown>[] = [];

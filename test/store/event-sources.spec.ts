@@ -12,8 +12,8 @@ import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
+import { useWorld } from '../support/world.ts';
 
 interface RecordedEvent {
     type: string;
@@ -24,17 +24,11 @@ interface RecordedEvent {
 }
 
 describe('an event is recorded', () => {
-    let world: World;
-    let shop: Shop;
+    const world = useWorld({ workers: 1, config: { egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
     let ada: Person;
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({ workers: 1, config: { egressHosts: SHOP_HOSTS } });
         ada = await join(world, { plan: 'starter' });
-    });
-    after(async () => {
-        await world.close();
-        await shop.close();
     });
 
     /** Events that `act` records, in any order. */

@@ -10,7 +10,7 @@ import { openAttempts } from '../../workers/jobs/slice.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { orderFor } from './books.ts';
 
 const ALL_SCOPES = { effects: ['read', 'write'] as const, sites: null, endpoints: null, connections: null };
@@ -23,14 +23,12 @@ const start = ({ jobId, operation, batchId, accountId }: ClaimedJob) => ({
 });
 
 describe('the turn of a job', () => {
-    let world: World;
+    const world = useWorld({ workers: 0 });
     let ada: Person;
     before(async () => {
-        world = await openWorld({ workers: 0 });
         ada = await join(world, { plan: 'pro' });
         for (const site of [SITE, OTHER]) dataOf(await ada.publish(aPackage(site)));
     });
-    after(() => world.close());
 
     const order = async (site: string) =>
         dataOf<{ job_id: string }>(

@@ -21,6 +21,16 @@ export const SHOP_HOSTS: ReadonlyMap<string, readonly string[]> = new Map([
     ['inside.test', ['10.0.0.1']],
 ]);
 
+/** Opens a shop before the tests of a suite and closes it after them. It is empty until then. Call it after `useWorld`, which needs it to the end. */
+export function useShop(): Shop {
+    const shop = {} as Shop;
+    before(async () => {
+        Object.assign(shop, await openShop());
+    });
+    after(() => shop.close());
+    return shop;
+}
+
 export async function openShop(): Promise<Shop> {
     const held = new Set<ServerResponse>();
     const arrivals = new EventEmitter();

@@ -61,6 +61,16 @@ export interface World {
     close(): Promise<void>;
 }
 
+/** Opens a world before the tests of a suite and closes it after them. It is empty until then. */
+export function useWorld(options: WorldOptions = {}): World {
+    const world = {} as World;
+    before(async () => {
+        Object.assign(world, await openWorld(options));
+    });
+    after(() => world.close());
+    return world;
+}
+
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
     const {
         topology = TOPOLOGIES[0] ?? 'postgres',

@@ -5,14 +5,10 @@ import { eventually } from '../support/eventually.ts';
 import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 describe('the sweeper', () => {
-    let world: World;
-    before(async () => {
-        world = await openWorld({ workers: 0 });
-    });
-    after(() => world.close());
+    const world = useWorld({ workers: 0 });
 
     it('does the other work while one piece fails, and logs an outage once', async () => {
         const [ada, bob] = await Promise.all([join(world), join(world)]);

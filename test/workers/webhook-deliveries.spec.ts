@@ -20,22 +20,20 @@ import { join, type Person } from '../support/people.ts';
 import { openReceiver, type Receiver, type ToldEvent } from '../support/receiver.ts';
 import { dataOf } from '../support/routes.ts';
 import { scopedKey } from '../support/scopes.ts';
-import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
 import { openRawSite, openSite } from '../support/sites.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 
 const LATEST = 20_000;
 
 describe('an event is delivered to webhooks', () => {
-    let world: World;
-    let shop: Shop;
+    const world = useWorld({
+        config: { egressHosts: new Map([...SHOP_HOSTS, ['hooks.blocked.example', ['127.0.0.1']], ['inside.example', ['10.0.0.1']]]) },
+    });
+    const shop = useShop();
     let receiver: Receiver;
     let maintainer: Person;
     before(async () => {
-        shop = await openShop();
-        world = await openWorld({
-            config: { egressHosts: new Map([...SHOP_HOSTS, ['hooks.blocked.example', ['127.0.0.1']], ['inside.example', ['10.0.0.1']]]) },
-        });
         await holdMails(world.app);
         maintainer = await join(world);
         dataOf(await maintainer.publish(shopPackage(shop.port)));
@@ -44,10 +42,6 @@ describe('an event is delivered to webhooks', () => {
         receiver = await openReceiver();
     });
     afterEach(() => receiver.close());
-    after(async () => {
-        await world.close();
-        await shop.close();
-    });
 
     const add = async (person: Person, more: object = {}) =>
         dataOf<WebhookEntry & { secret: string }>(
