@@ -38,8 +38,7 @@ describe('a worker of the queue over postgres', () => {
             worker.consume(async () => success(), { concurrency: 2 });
             await eventually('it has noticed', () => said.length > 0);
             link.restore();
-            const api = fixture.openQueue('api');
-            await eventually('it is connected', () => isUp(api));
+            const api = await openConnectedApi(fixture);
             expect((await api.run(aJob())).ok).to.equal(true);
         } finally {
             await worker.close();
@@ -61,8 +60,7 @@ for (const topology of topologies) {
         after(() => fixture.remove());
 
         it('reports to the caller within seconds, never runs the job again, and serves the next one', async () => {
-            const api = fixture.openQueue('api');
-            await eventually('it is connected', () => isUp(api));
+            const api = await openConnectedApi(fixture);
             const dying = await startWorkerProcess(fixture.place);
             const begun = performance.now();
             const outcome = api.run(aJob({ endpoint: 'hang' }, 60_000));
@@ -85,8 +83,7 @@ for (const topology of topologies) {
         });
 
         it('lets the same read run once more, as another job', async () => {
-            const api = fixture.openQueue('api');
-            await eventually('it is connected', () => isUp(api));
+            const api = await openConnectedApi(fixture);
             fixture.openQueue('worker').consume(async (job) => success({ run: String(job.run) }), { concurrency: 8 });
             const job = aJob();
             const [first, second] = await Promise.all([api.run(job), api.run({ ...job, run: 2 })]);
@@ -110,20 +107,10 @@ if (topologies.includes('redis')) {
         });
 
         it('delivers an outcome that was produced while Redis was down', async () => {
-            const api = fixture.openQueue('api');
-            await eventually('it is connected', () => isUp(api));
-            const gate = Promise.withResolvers<void>();
-            const started = Promise.withResolvers<void>();
-            fixture.openQueue('worker').consume(
-                async () => {
-                    started.resolve();
-                    await gate.promise;
-                    return success({ made: 'meanwhile' });
-                },
-                { concurrency: 8 },
-            );
+            const api = await openConnectedApi(fixture);
+            const { started, gate } = consumeWithGate(fixture, success({ made: 'meanwhile' }));
             const outcome = api.run(aJob({}, 15_000));
-            await started.promise;
+            await started;
             await redis.kill();
             gate.resolve();
             await redis.start();
@@ -132,8 +119,7 @@ if (topologies.includes('redis')) {
         });
 
         it('serves a job that waited in the queue during the outage', async () => {
-            const api = fixture.openQueue('api');
-            await eventually('it is connected', () => isUp(api));
+            const api = await openConnectedApi(fixture);
             const outcome = api.run(aJob({}, 15_000));
             await eventually('the job waits', async () => (await api.counts()).waiting === 1);
             await redis.kill();
@@ -150,15 +136,13 @@ if (topologies.includes('redis')) {
             worker.consume(async () => success(), { concurrency: 2 });
             await eventually('it has noticed', () => said.length > 0);
             await redis.start();
-            const api = fixture.openQueue('api');
-            await eventually('it is connected', () => isUp(api));
+            const api = await openConnectedApi(fixture);
             expect((await api.run(aJob())).ok).to.equal(true);
             await worker.close();
         });
 
         it('refuses within 300 ms while Redis is down, and answers again within 2 s of its return', async () => {
-            const api = fixture.openQueue('api');
-            await eventually('it is connected', () => isUp(api));
+            const api = await openConnectedApi(fixture);
             fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
             expect((await api.run(aJob())).ok).to.equal(true);
             await redis.kill();
@@ -190,8 +174,7 @@ if (topologies.includes('redis')) {
         for (const lost of ['waits', 'answers to waits'] as const) {
             it(`continues within seconds, with as many slots as before, if its Redis connection loses ${lost}`, async () => {
                 const relay = await startHalfDeafRelay(redis.port);
-                const api = fixture.openQueue('api');
-                await eventually('it is connected', () => isUp(api));
+                const api = await openConnectedApi(fixture);
                 const worker = openQueue({
                     secrets: testSecretsAlone(),
                     ...fixture.place,
@@ -233,8 +216,7 @@ if (topologies.includes('redis')) {
         /** A worker that works on one job until the gate opens, and took a second one whose reply from Redis was lost. */
         async function startDeafWorker() {
             const relay = await startHalfDeafRelay(redis.port);
-            const api = fixture.openQueue('api');
-            await eventually('it is connected', () => isUp(api));
+            const api = await openConnectedApi(fixture);
             const worker = openQueue({
                 ...fixture.place,
                 secrets: testSecretsAlone(),
@@ -288,8 +270,7 @@ if (topologies.includes('redis')) {
         });
 
         it('keeps the job that it works on while it stops, also if it failed the job of a dead worker before', async () => {
-            const api = fixture.openQueue('api');
-            await eventually('it is connected', () => isUp(api));
+            const api = await openConnectedApi(fixture);
             const client = new Redis(redis.url);
             const monitor = await client.monitor();
             try {
@@ -330,8 +311,7 @@ if (topologies.includes('redis')) {
         });
 
         it('reports to the caller that Redis was emptied and the job lost', async () => {
-            const api = fixture.openQueue('api');
-            await eventually('it is connected', () => isUp(api));
+            const api = await openConnectedApi(fixture);
             const outcome = api.run(aJob({}, 15_000));
             await eventually('the job waits', async () => (await api.counts()).waiting === 1);
             await flush(redis.port);
@@ -358,20 +338,10 @@ describe('the queue in PostgreSQL when connections break', () => {
     after(() => fixture.remove());
 
     it('delivers an outcome that came while nobody listened', async () => {
-        const api = fixture.openQueue('api');
-        await eventually('it is connected', () => isUp(api));
-        const gate = Promise.withResolvers<void>();
-        const started = Promise.withResolvers<void>();
-        fixture.openQueue('worker').consume(
-            async () => {
-                started.resolve();
-                await gate.promise;
-                return success();
-            },
-            { concurrency: 8 },
-        );
+        const api = await openConnectedApi(fixture);
+        const { started, gate } = consumeWithGate(fixture, success());
         const outcome = api.run(aJob());
-        await started.promise;
+        await started;
         expect(await breakConnections(fixture.place, 'routebook-postgres-replies')).to.equal(1);
         gate.resolve();
         expect((await outcome).ok).to.equal(true);
@@ -379,14 +349,34 @@ describe('the queue in PostgreSQL when connections break', () => {
     });
 
     it('continues after every connection was cut', async () => {
-        const api = fixture.openQueue('api');
-        await eventually('it is connected', () => isUp(api));
+        const api = await openConnectedApi(fixture);
         fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
         expect((await api.run(aJob())).ok).to.equal(true);
         await breakConnections(fixture.place, 'routebook-%');
         await eventually('a call succeeds', async () => (await api.run(aJob({}, 2000))).ok);
     });
 });
+
+async function openConnectedApi(fixture: QueueFixture): Promise<Queue> {
+    const api = fixture.openQueue('api');
+    await eventually('it is connected', () => isUp(api));
+    return api;
+}
+
+/** A worker that ends its jobs with this outcome once the gate is resolved. */
+function consumeWithGate(fixture: QueueFixture, outcome: ReturnType<typeof success>) {
+    const gate = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
+    fixture.openQueue('worker').consume(
+        async () => {
+            started.resolve();
+            await gate.promise;
+            return outcome;
+        },
+        { concurrency: 8 },
+    );
+    return { started: started.promise, gate };
+}
 
 async function expectRefusedAtOnce(api: Queue): Promise<void> {
     const elapsedMs = startStopwatch();

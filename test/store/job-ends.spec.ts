@@ -34,6 +34,20 @@ describe('the turn of a job', () => {
         dataOf<{ job_id: string }>(
             await ada.call('POST', '/v1/jobs', { body: { site, endpoint: 'product', params: { id: 7 }, expires_in: 60 } }),
         ).job_id;
+    /** Orders a batch of calls. Resolves with its id. */
+    const orderBatch = async (by: Person, items: object[], more: object = {}) => {
+        const body = { defaults: { site: SITE, endpoint: 'product' }, items, ...more };
+        return dataOf<{ batch_id: string }>(await by.call('POST', '/v1/batches', { body })).batch_id;
+    };
+    const claimItems = (count: number) =>
+        claimJobs(
+            world.app.db,
+            Array.from({ length: count }, () => newId('op')),
+            { accounts: new Map(), sites: new Map() },
+        );
+    const deleteBatchesOf = async ({ workspaceId }: Person) => {
+        for (const table of ['jobs', 'batches']) await world.app.db(table).where({ workspace_id: workspaceId }).delete();
+    };
     const claim = (sites: string[] = []) =>
         claimJobs(world.app.db, [newId('op')], {
             accounts: new Map(),
@@ -57,13 +71,13 @@ describe('the turn of a job', () => {
         const eve = await join(world, { plan: 'pro' });
         const order = async (name: string) => {
             const items = Array.from({ length: 4 }, (_, at) => ({ params: { id: at + 1 }, custom_id: `${name}${at}` }));
-            dataOf(await eve.call('POST', '/v1/batches', { body: { defaults: { site: SITE, endpoint: 'product' }, items } }));
+            await orderBatch(eve, items);
         };
         await order('a');
         await order('b');
         const turns: string[] = [];
         for (let turn = 0; turn < 3; turn++) {
-            const claimed = await claimJobs(world.app.db, [newId('op'), newId('op')], { accounts: new Map(), sites: new Map() });
+            const claimed = await claimItems(2);
             const ids = claimed.map(({ jobId }) => jobId);
             const rows: { custom_id: string }[] = await world.app
                 .db('jobs')
@@ -73,22 +87,15 @@ describe('the turn of a job', () => {
             turns.push(rows.map(({ custom_id: name }) => name).join(' '));
         }
         expect(turns).to.deep.equal(['a0 b0', 'a1 b1', 'a2 b2']);
-        await world.app.db('jobs').where({ workspace_id: eve.workspaceId }).delete();
-        await world.app.db('batches').where({ workspace_id: eve.workspaceId }).delete();
+        await deleteBatchesOf(eve);
     });
 
     it('of failed items is in one page of results, however many items ended in between', async () => {
         const eve = await join(world, { plan: 'pro' });
         const { db } = world.app;
         const items = Array.from({ length: 12 }, (_, at) => ({ params: { id: at + 1 }, custom_id: `r${at}` }));
-        const { batch_id: batchId } = dataOf<{ batch_id: string }>(
-            await eve.call('POST', '/v1/batches', { body: { defaults: { site: SITE, endpoint: 'product' }, items } }),
-        );
-        const claimed = await claimJobs(
-            db,
-            items.map(() => newId('op')),
-            { accounts: new Map(), sites: new Map() },
-        );
+        const batchId = await orderBatch(eve, items);
+        const claimed = await claimItems(items.length);
         await beginAttempts(db, batchId, claimed.map(start));
         const failed = { status: 'failed' as const, code: 'SITE_BUSY', error: Buffer.from('{}') };
         const succeeded = { status: 'succeeded' as const, result: Buffer.from('{}'), question: null };
@@ -107,14 +114,11 @@ describe('the turn of a job', () => {
         const eve = await join(world, { plan: 'pro' });
         const { db } = world.app;
         const items = Array.from({ length: 200 }, (_, at) => ({ params: { id: at + 1 } }));
-        const { batch_id: batchId } = dataOf<{ batch_id: string }>(
-            await eve.call('POST', '/v1/batches', { body: { defaults: { site: SITE, endpoint: 'product' }, items } }),
-        );
+        const batchId = await orderBatch(eve, items);
         let isOver = false;
         const ending = (async () => {
             for (;;) {
-                const operations = Array.from({ length: 7 }, () => newId('op'));
-                const claimed = await claimJobs(db, operations, { accounts: new Map(), sites: new Map() });
+                const claimed = await claimItems(7);
                 if (claimed.length === 0) break;
                 await beginAttempts(db, batchId, claimed.map(start));
                 const result = { status: 'succeeded' as const, result: Buffer.from('{}'), question: null };
@@ -154,15 +158,9 @@ describe('the turn of a job', () => {
     it('is returned for several items together, each with its own wait, and not for one that was cancelled or claimed again', async () => {
         const eve = await join(world, { plan: 'pro' });
         const items = Array.from({ length: 4 }, (_, at) => ({ params: { id: at + 1 }, custom_id: `c${at}` }));
-        const { batch_id: batchId } = dataOf<{ batch_id: string }>(
-            await eve.call('POST', '/v1/batches', { body: { defaults: { site: SITE, endpoint: 'product' }, items } }),
-        );
+        const batchId = await orderBatch(eve, items);
         const { db } = world.app;
-        const claimed = await claimJobs(
-            db,
-            items.map(() => newId('op')),
-            { accounts: new Map(), sites: new Map() },
-        );
+        const claimed = await claimItems(items.length);
         const [soon, later, cancelled, lost] = claimed.map(({ jobId, operation }) => ({ jobId, operation, batchId }));
         if (!soon || !later || !cancelled || !lost) throw new Error('all items are claimed');
         await cancelJob(db, eve.workspaceId, cancelled.jobId);
@@ -191,12 +189,10 @@ describe('the turn of a job', () => {
         const { db } = world.app;
         const order = async (more: object) => {
             const items = Array.from({ length: 4 }, (_, at) => ({ params: { id: at + 1 } }));
-            const body = { defaults: { site: SITE, endpoint: 'product' }, items, ...more };
-            return dataOf<{ batch_id: string }>(await eve.call('POST', '/v1/batches', { body })).batch_id;
+            return orderBatch(eve, items, more);
         };
         const begin = async (batchId: string) => {
-            const operations = Array.from({ length: 4 }, () => newId('op'));
-            const claimed = await claimJobs(db, operations, { accounts: new Map(), sites: new Map() });
+            const claimed = await claimItems(4);
             let statements = 0;
             const count = ({ sql }: { sql: string }) => {
                 if (/\b(jobs|holds|batches)\b/.test(sql)) statements += 1;
@@ -214,22 +210,15 @@ describe('the turn of a job', () => {
         await db('batches').where({ batch_id: paused }).update({ waiting_for: 'limits' });
         expect((await begin(paused)).held).to.deep.equal(four.held);
         expect(await checkLedger(db)).to.deep.equal([]);
-        await db('jobs').where({ workspace_id: eve.workspaceId }).delete();
-        await db('batches').where({ workspace_id: eve.workspaceId }).delete();
+        await deleteBatchesOf(eve);
     });
 
     it('of items ends in one statement, but for those that are tried again or whose hold is over, and for the last ones', async () => {
         const eve = await join(world, { plan: 'pro' });
         const { db } = world.app;
         const items = Array.from({ length: 9 }, (_, at) => ({ params: { id: at + 1 } }));
-        const { batch_id: batchId } = dataOf<{ batch_id: string }>(
-            await eve.call('POST', '/v1/batches', { body: { defaults: { site: SITE, endpoint: 'product' }, items } }),
-        );
-        const claimed = await claimJobs(
-            db,
-            items.map(() => newId('op')),
-            { accounts: new Map(), sites: new Map() },
-        );
+        const batchId = await orderBatch(eve, items);
+        const claimed = await claimItems(items.length);
         await beginAttempts(db, batchId, claimed.map(start));
         const code = 'UPSTREAM_ERROR';
         const failed = { status: 'failed' as const, code, error: Buffer.from('{}') };
@@ -302,20 +291,14 @@ describe('the turn of a job', () => {
         expect(results.map(({ endNumber }) => endNumber)).to.deep.equal(items.map((_, at) => at + 1));
         expect([2, 0, 1, 4, 5, 3].map(place)).to.deep.equal([0, 1, 2, 3, 4, 5]);
         expect(await checkLedger(db)).to.deep.equal([]);
-        await db('jobs').where({ workspace_id: eve.workspaceId }).delete();
-        await db('batches').where({ workspace_id: eve.workspaceId }).delete();
+        await deleteBatchesOf(eve);
     });
 
     it('expires with its batch, also if it was running while the batch was retried', async () => {
         const eve = await join(world, { plan: 'pro' });
         const { db } = world.app;
-        const body = {
-            defaults: { site: SITE, endpoint: 'product' },
-            items: [{ params: { id: 1 } }, { params: { id: 2 } }],
-            expires_in: 60,
-        };
-        const { batch_id: batchId } = dataOf<{ batch_id: string }>(await eve.call('POST', '/v1/batches', { body }));
-        const claimed = await claimJobs(db, [newId('op'), newId('op')], { accounts: new Map(), sites: new Map() });
+        const batchId = await orderBatch(eve, [{ params: { id: 1 } }, { params: { id: 2 } }], { expires_in: 60 });
+        const claimed = await claimItems(2);
         await beginAttempts(db, batchId, claimed.map(start));
         const [failing, running] = claimed;
         if (!failing || !running) throw new Error('both items are claimed');
@@ -338,10 +321,7 @@ describe('the turn of a job', () => {
         const eve = await join(world, { plan: 'pro' });
         const { db } = world.app;
         const items = Array.from({ length: 60 }, () => ({ params: { id: 1 } }));
-        const order = async () => {
-            const body = { defaults: { site: SITE, endpoint: 'product' }, items, expires_in: 60 };
-            return dataOf<{ batch_id: string }>(await eve.call('POST', '/v1/batches', { body })).batch_id;
-        };
+        const order = () => orderBatch(eve, items, { expires_in: 60 });
         const [cancelled, expired] = [await order(), await order()];
         let read = 0;
         const count = (answer: unknown) => {
@@ -370,21 +350,15 @@ describe('the turn of a job', () => {
             { status: 'running', queued: 60, ends: 60 },
             { status: 'expired', queued: 0, ends: 60 },
         ]);
-        await db('jobs').where({ workspace_id: eve.workspaceId }).delete();
-        await db('batches').where({ workspace_id: eve.workspaceId }).delete();
+        await deleteBatchesOf(eve);
     });
 
     it('of items shares a hold, from which max_credits, a cancel, a dead worker and an end take their parts', async () => {
         const eve = await join(world, { plan: 'pro' });
         const { db } = world.app;
         const items = Array.from({ length: 6 }, (_, at) => ({ params: { id: at + 1 } }));
-        const body = { defaults: { site: SITE, endpoint: 'product' }, items, max_credits: 4 };
-        const { batch_id: batchId } = dataOf<{ batch_id: string }>(await eve.call('POST', '/v1/batches', { body }));
-        const claimed = await claimJobs(
-            db,
-            items.map(() => newId('op')),
-            { accounts: new Map(), sites: new Map() },
-        );
+        const batchId = await orderBatch(eve, items, { max_credits: 4 });
+        const claimed = await claimItems(items.length);
         const heldNow = async () => {
             const account = await db('credit_accounts').where({ id: eve.workspaceId }).first('held');
             const batch = await db('batches').where({ batch_id: batchId }).first('credits_held');
@@ -449,7 +423,7 @@ describe('the turn of a job', () => {
             await order.raw('select from job_accounts where account_id = ? for update', [eve.workspaceId]);
             await order.raw('select from batches where batch_id = ? for update', [batch.batch_id]);
             const accounts = async () => {
-                const claimed = await claimJobs(world.app.db, [newId('op'), newId('op')], { accounts: new Map(), sites: new Map() });
+                const claimed = await claimItems(2);
                 return claimed.map(({ accountId }) => accountId);
             };
             expect(await accounts()).to.have.members([eve.workspaceId, bob.workspaceId]);
