@@ -201,7 +201,7 @@ describe('the domains of a workspace on the dashboard', () => {
             };
             expect(await policyOf(owner)).to.deep.equal(policy);
             const { html } = await owner.get(at);
-            expect(wordsOf(html)).to.include('Saved. It takes effect within a second.');
+            expect(wordsOf(html)).to.include('Policy saved. It takes effect within a second.');
             for (const value of [`www.${domain}`, '/admin', '/Private/', '90', '22:00', '06:00'])
                 expect(html).to.include(`value="${value}"`);
             expect(html)
@@ -330,7 +330,7 @@ describe('the domains of a workspace on the dashboard', () => {
                 await tab.look();
                 await page.getByLabel('Path begins with').first().fill('/admin');
                 await page.getByRole('button', { name: 'Save' }).click();
-                await page.getByText('Saved. It takes effect').waitFor();
+                await page.getByText('Policy saved. It takes effect').waitFor();
                 expect(await page.getByLabel('Until').inputValue()).to.equal('17:30');
                 await tab.look();
                 await tab.close();

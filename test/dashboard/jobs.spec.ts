@@ -320,7 +320,7 @@ describe('jobs and batches on the dashboard', () => {
             await page.getByRole('heading', { name: 'Ready to run' }).waitFor();
             await tab.lookAround('jobs.upload-priced');
             await page.getByRole('button', { name: 'Run 2 calls' }).click();
-            await page.getByText('The batch is ordered.').waitFor();
+            await page.getByText('The batch is created.').waitFor();
             await tab.close();
         });
     });

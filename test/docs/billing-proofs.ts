@@ -101,8 +101,8 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'The first schema of a domain': [
         [
-            'test/store/schemas.spec.ts',
-            'is paid once for a registrable domain, to the account that pays',
+            'test/api/schemas.spec.ts',
+            'earns 50 credits once for each registrable domain, whoever publishes; for two domains at once, for others later',
             'is paid at publishing for two domains',
         ],
     ],
