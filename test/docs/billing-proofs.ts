@@ -100,11 +100,8 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         ],
     ],
     'The first schema of a domain': [
-        [
-            'test/api/schemas.spec.ts',
-            'earns 50 credits once for each registrable domain, whoever publishes; for two domains at once, for others later',
-            'is paid at publishing for two domains',
-        ],
+        ['test/api/schemas.spec.ts', 'earns 50 credits once for each registrable domain, whoever publishes'],
+        ['test/store/schemas.spec.ts', 'is paid at publishing for two domains'],
     ],
     'Where nothing of the package': [[OWED, 'is paid with the first charged call of another account if nothing can be verified']],
     'A bonus counts in the month': [
