@@ -53,7 +53,7 @@ async function listAll(call: FindCall, filters: FindFilters, page: Page): Promis
         if (error instanceof PlaceGone) throw new Refusal('INVALID_CURSOR', 'This cursor is too old; start again without one.');
         throw error;
     });
-    const rows = await withoutRefused(browse, await endpointRows(browse, ids));
+    const rows = await withoutRefused(browse, await endpointRows(browse, ids), (row) => row);
     return { answer: rows.map((row) => presentFound(row, undefined)), pagination: await page.end(next, total), meta: metaOf(call, total) };
 }
 

@@ -36,6 +36,7 @@ export interface FindFilters {
     needsConnection: boolean | undefined;
 }
 
+/** An endpoint that matches a task. */
 export interface FoundEndpoint extends Found {
     site: string;
 }
@@ -73,9 +74,7 @@ export interface Finder {
     find(task: string, filters: FindFilters, meaning?: Meaning): Promise<FoundList>;
 }
 
-/** Maximum length of a list. */
-const DEEP = 200;
-/** Maximum number of endpoints that are scored for one task. */
+/** Maximum number of endpoints that are scored for one task, so no list is longer. */
 const MAX_SCORED = 200;
 /**
  * A tier is searched only if the previous tiers found fewer than this. A tier that reads few index entries is searched until the list is
@@ -120,8 +119,10 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
         if (candidates === undefined) return { search: undefined, ordered: [] };
         const ranking = rankingFor(search, filters);
         const values = { ...valuesOf(search, filters), ...walksOf(candidates, filters) };
-        const allowed = await read(async (db) => withoutRefused(db, await runComposed<FoundColumns>(db, ranking, values, TIMEOUT_MS)));
-        return { search, ordered: allowed.map(toFound).toSorted(byFit) };
+        const rows = await read(async (db) => withoutRefused(db, await runComposed<FoundRow>(db, ranking, values, TIMEOUT_MS), policiesOf));
+        // An endpoint with nearly all words is found with some words, too.
+        const distinct = [...new Map(rows.map((row) => [row.id, row])).values()];
+        return { search, ordered: distinct.toSorted(byFit) };
     }
 
     /**
@@ -133,8 +134,8 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
         const left = Math.ceil(deadline - performance.now());
         if (asked === undefined || left <= 0) return [];
         const values = { ...narrowingOf(filters), vector: asked };
-        const near = await read(async (db) => withoutRefused(db, await runComposed<NearColumns>(db, NEAREST, values, left)));
-        return fitting(near).map(toFound);
+        const near = await read(async (db) => withoutRefused(db, await runComposed<NearRow>(db, NEAREST, values, left), policiesOf));
+        return fitting(near);
     }
 
     return {
@@ -209,9 +210,11 @@ const NARROWED = `coalesce(e.intent_category = :category or split_part(e.intent_
         and coalesce(e.kind = :kind, true) and coalesce(e.effect = :effect, true) and (e.is_verified or not :verified)
         and (:connection is null or (e.search @@ '''${MARKS.needsConnection}'''::tsquery) = :connection)`;
 
-/** Read only for endpoints to which a policy applies. */
-const ENTRY = `case when d.policy is not null or d.operator_policy is not null
-                    then (select x.entry from endpoint_entries x where x.endpoint_id = s.id) end as entry`;
+/** What decides whether a policy excludes an endpoint; null without a policy. */
+const POLICIES = `case when d.policy is not null or d.operator_policy is not null then (
+                   select json_build_object('registrable', s.registrable, 'policy', d.policy, 'operatorPolicy', d.operator_policy,
+                                            'effect', s.effect, 'versionId', s.version_id, 'entry', x.entry)
+                   from endpoint_entries x where x.endpoint_id = s.id) end`;
 
 /** Number of nearest neighbours. The farthest of them defines which distance counts as far. */
 const NEIGHBOURS = 100;
@@ -220,8 +223,7 @@ const NEIGHBOURS = 100;
 const NEAREST = compose(
     `
     select s.id, s.site, s.registrable, 0 as score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms",
-           d.credits, 0 as choices, d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
-           ${ENTRY}, 1 - s.distance as similarity
+           d.credits, 0 as choices, ${POLICIES} as policies, 1 - s.distance as similarity
     from (
         select e.*, v.embedding <=> :vector::vector as distance
         from endpoint_vectors v cross join lateral (select * from endpoints where id = v.endpoint_id limit 1) as e
@@ -266,21 +268,14 @@ function rankingOf(terms: number, filters: FindFilters): string {
                case when (select exists (select from find_choice_counts)) then coalesce((
                    select max(c.choices) from find_choice_counts c
                    where c.site = s.site and c.endpoint = s.name and c.word = any((:words)::text[])), 0) else 0 end as choices,
-               d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
-               ${ENTRY}
+               ${POLICIES} as policies
         from (
-            select * from (
-                select distinct on (id) * from (
-                    select c.id, c.site, c.registrable, c.name, c.is_verified, c.success_rate, c.p95_ms, c.effect, c.version_id,
-                           least(1, (${scores.join(' + ')}) * c.brevity * case when c.needs_id then :unknown else 1 end) as score
-                    from candidates as c, asked offset 0
-                ) as scored
-                where score >= ${THRESHOLD}
-            ) as listed
-            order by score desc, id limit ${DEEP}
+            select c.id, c.site, c.registrable, c.name, c.is_verified, c.success_rate, c.p95_ms, c.effect, c.version_id,
+                   least(1, (${scores.join(' + ')}) * c.brevity * case when c.needs_id then :unknown else 1 end) as score
+            from candidates as c, asked offset 0
         ) as s
         join domains d on d.registrable = s.registrable
-        where not d.is_blocked and coalesce(d.credits <= :maxcredits, true)`;
+        where s.score >= ${THRESHOLD} and not d.is_blocked and coalesce(d.credits <= :maxcredits, true)`;
 }
 
 /** Common table expressions that end in `candidates`: by tier, and endpoints with nearly all words before those with some words. */
@@ -329,14 +324,12 @@ function valuesOf(search: Search, filters: FindFilters): Record<string, unknown>
     };
 }
 
-interface FoundColumns extends FoundEndpoint, CheckedEndpoint {
-    registrable: string;
+interface FoundRow extends FoundEndpoint {
+    policies: CheckedEndpoint | null;
 }
 
-interface NearColumns extends FoundColumns {
+interface NearRow extends FoundRow {
     similarity: number;
 }
 
-function toFound({ id, site, registrable, score, isVerified, successRate, p95Ms, credits, choices }: FoundColumns): FoundEndpoint {
-    return { id, site, registrable, score, isVerified, successRate, p95Ms, credits, choices };
-}
+const policiesOf = ({ policies }: FoundRow) => policies;

@@ -10,29 +10,34 @@ export interface CheckedEndpoint {
     effect: Effect;
     policy: SitePolicy | null;
     operatorPolicy: SitePolicy | null;
-    /** Null if no policy applies to the endpoint. */
-    entry: EndpointEntry | null;
+    entry: EndpointEntry;
 }
 
-/** Removes the endpoints that the policy of the site's owner or of an operator excludes. */
-export async function withoutRefused<Row extends CheckedEndpoint>(db: Db, rows: readonly Row[]): Promise<Row[]> {
+/**
+ * Removes the endpoints that the policy of the site's owner or of an operator excludes.
+ * @param policiesOf null if no policy applies to the endpoint
+ */
+export async function withoutRefused<Row>(db: Db, rows: readonly Row[], policiesOf: (row: Row) => CheckedEndpoint | null): Promise<Row[]> {
     const published = new Map<number, Promise<boolean>>();
-    const isPublished = ({ registrable, versionId }: Row) => {
+    const isPublished = ({ registrable, versionId }: CheckedEndpoint) => {
         const known = published.get(versionId) ?? isPublishedForSite(db, { registrable, versionId });
         published.set(versionId, known);
         return known;
     };
     const allowed: Row[] = [];
-    for (const row of rows) if (!(await isRefused(row, isPublished))) allowed.push(row);
+    for (const row of rows) {
+        const checked = policiesOf(row);
+        if (checked === null || !(await isRefused(checked, isPublished))) allowed.push(row);
+    }
     return allowed;
 }
 
-async function isRefused<Row extends CheckedEndpoint>(row: Row, isPublished: (row: Row) => Promise<boolean>): Promise<boolean> {
-    const { entry, effect } = row;
-    const policy = strictest([row.policy, row.operatorPolicy]);
-    if (policy === null || entry === null) return false;
+async function isRefused(endpoint: CheckedEndpoint, isPublished: (endpoint: CheckedEndpoint) => Promise<boolean>): Promise<boolean> {
+    const { entry, effect } = endpoint;
+    const policy = strictest([endpoint.policy, endpoint.operatorPolicy]);
+    if (policy === null) return false;
     const called = { effect, method: entry.method };
     if (!refusesCalls(policy, called, entry.urls, false)) return false;
     // A POST that declares `effect: read` is trusted if an owner of the domain published the version.
-    return policy.writes || effect === 'write' || refusesCalls(policy, called, entry.urls, await isPublished(row));
+    return policy.writes || effect === 'write' || refusesCalls(policy, called, entry.urls, await isPublished(endpoint));
 }
