@@ -3,7 +3,7 @@ import { newId } from '../../shared/domain/text/ids.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { cancelBatch, retryBatch } from '../../shared/store/jobs/batches.ts';
 import { beginAttempts } from '../../shared/store/jobs/begins.ts';
-import { type ClaimedJob, claimJobs, putBack } from '../../shared/store/jobs/claims.ts';
+import { type ClaimedJob, claimJobs, putBack, renewLeases } from '../../shared/store/jobs/claims.ts';
 import { cancelJob, endAttempts, expireJobs, type HoldEnd, reapJobs } from '../../shared/store/jobs/ends.ts';
 import { listEnded } from '../../shared/store/jobs/jobs.ts';
 import { openAttempts } from '../../workers/jobs/slice.ts';
@@ -65,6 +65,31 @@ describe('the turn of a job', () => {
         await endAttempts(world.app.db, [{ jobId, operation, batchId: null, charge: null, bytes: 0, decide }]);
         const row = await world.app.db('jobs').where({ job_id: jobId }).first('status', 'attempts', 'code');
         expect(row).to.deep.equal({ status: 'expired', attempts: 0, code: null });
+    });
+
+    it('keeps its lease while a job of another account is locked, and neither is stopped', async () => {
+        const { db } = world.app;
+        const eve = await join(world, { plan: 'pro' });
+        const body = { site: SITE, endpoint: 'product', params: { id: 7 } };
+        for (const person of [ada, eve]) dataOf(await person.call('POST', '/v1/jobs', { body }));
+        const claimed = await claimJobs(db, [newId('op'), newId('op')], { accounts: new Map(), sites: new Map() });
+        const [free, locked] = claimed;
+        if (free === undefined || locked === undefined) throw new Error('both jobs are claimed');
+        const rows = () => db('jobs').whereIn('job_id', [free.jobId, locked.jobId]);
+        await rows().update({ lease_until: db.raw('fleet_now()') });
+        const lock = await db.transaction();
+        try {
+            await lock('jobs').where({ job_id: locked.jobId }).forUpdate().select('job_id');
+            const held = await db.transaction(async (trx) => {
+                await trx.raw("set local lock_timeout = '5s'");
+                return renewLeases(trx, claimed);
+            });
+            expect(held).to.deep.equal(new Set([free.operation, locked.operation]));
+            expect(await rows().where('lease_until', '>', db.raw('fleet_now()')).pluck('job_id')).to.deep.equal([free.jobId]);
+        } finally {
+            await lock.rollback();
+        }
+        await rows().delete();
     });
 
     it('of a batch comes in the order of items, and batches come one after the other', async () => {

@@ -192,20 +192,28 @@ export async function claimJobs(db: Db, operations: readonly string[], { account
  * statistics might read an index of all queued jobs.
  */
 export function lockClaimed(db: Db, jobs: readonly Pick<ClaimedJob, 'jobId' | 'operation'>[]): ReturnType<Db> {
-    return db('jobs')
-        .whereRaw('job_id = any(?) and operation = any(?)', [jobs.map(({ jobId }) => jobId), jobs.map(({ operation }) => operation)])
-        .orderBy('job_id')
-        .forUpdate();
+    return claimed(db, jobs).orderBy('job_id').forUpdate();
 }
 
-/** Renews the leases of these jobs. Returns the operations that this worker still holds. The other jobs were cancelled or taken back. */
+function claimed(db: Db, jobs: readonly Pick<ClaimedJob, 'jobId' | 'operation'>[]): ReturnType<Db> {
+    return db('jobs').whereRaw('job_id = any(?) and operation = any(?)', [
+        jobs.map(({ jobId }) => jobId),
+        jobs.map(({ operation }) => operation),
+    ]);
+}
+
+/**
+ * Renews the leases of these jobs. Returns the operations that this worker still holds. The other jobs were cancelled or taken back. Skips
+ * jobs that another transaction has locked until the next time: the change of a large batch or the deletion of an account may take longer
+ * than the leases of all other jobs last.
+ */
 export async function renewLeases(db: Db, jobs: readonly Pick<ClaimedJob, 'jobId' | 'operation'>[]): Promise<Set<string>> {
-    const kept = await db('jobs')
-        .whereIn('job_id', lockClaimed(db, jobs).select('job_id'))
+    const renewed = db('jobs')
+        .whereIn('job_id', lockClaimed(db, jobs).skipLocked().select('job_id'))
         .whereRaw('operation = any(?)', [jobs.map(({ operation }) => operation)])
-        .update({ lease_until: db.raw(LEASE) })
-        .returning('operation');
-    return new Set(kept.map(({ operation }) => operation));
+        .update({ lease_until: db.raw(LEASE) });
+    const held: string[] = await claimed(db, jobs).with('renewed', renewed).pluck('operation');
+    return new Set(held);
 }
 
 /** Reasons for which a batch waits as a whole, because all its items need the resource. This keeps their order. */
