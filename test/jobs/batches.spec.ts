@@ -703,12 +703,16 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await eve.call('POST', '/v1/jobs', { body: one }))).to.equal('RATE_LIMITED');
         });
 
-        it('is one of 60 an hour, including refused ones and dry runs', async () => {
+        it('is one of 60 an hour, including refused ones, dry runs and retries', async () => {
             const eve = await someone();
-            for (let one = 0; one < 58; one++) await order(eve, { items: [] });
+            const batch = await ordered(eve, { items: products(1) });
+            await ended(eve, batch);
+            expect(dataOf<Batch>(await change(eve, batch, 'retry')).retried).to.equal(0);
+            for (let one = 0; one < 56; one++) await order(eve, { items: [] });
             expect(detailsOf(await order(eve, { items: products(1) }, { query: '?color=red' }))).to.deep.equal(['/color UNKNOWN_FIELD']);
             expect((await order(eve, { items: products(1) }, { query: '?dry_run=true' })).status).to.equal(200);
             expect(codeOf(await order(eve, { items: products(1) }))).to.equal('RATE_LIMITED');
+            expect(codeOf(await change(eve, batch, 'retry'))).to.equal('RATE_LIMITED');
         });
 
         it('waits if the site fails for a moment, and tries again', async () => {

@@ -51,7 +51,8 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
     const { app, body } = call;
     const caller = call.caller as Caller;
     const { keyId, accountId } = caller;
-    await countInWindow(call, 'reads');
+    // It is as much work as a new batch.
+    await countInWindow(call, 'batches');
     const found = await mustFindBatch(call);
     const { batchId } = found;
     checkAgain(call, found);
