@@ -1,5 +1,5 @@
 import type { RequestCreated, RequestOrder } from '../../shared/contracts/requests.ts';
-import { ACCOUNT_REQUESTS, ANONYMOUS_REQUESTS } from '../../shared/domain/accounts/plans.ts';
+import { ACCOUNT_REQUESTS, ANONYMOUS_REQUESTS, NETWORK_REQUESTS } from '../../shared/domain/accounts/plans.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import type { NewRequest } from '../../shared/domain/site/schema-request.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
@@ -7,7 +7,7 @@ import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
-import { limitIdentity } from '../admission/client-address.ts';
+import { limitIdentity, networkOf } from '../admission/client-address.ts';
 import { takeFrom } from '../admission/count-in-window.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
@@ -73,7 +73,7 @@ function tidyOrNull(text: string | undefined): string | null {
 }
 
 /**
- * Counts the request. Anonymous callers have one rate limit per address, accounts have one per account, and enterprise accounts have none.
+ * Counts the request. Anonymous callers have a rate limit per address and per network, accounts have one per account, and enterprise accounts have none.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
 async function countRequest(call: RequestCall): Promise<void> {
@@ -86,5 +86,10 @@ async function countRequest(call: RequestCall): Promise<void> {
             ? `from one address is used up; with an API key it is ${ACCOUNT_REQUESTS.limit}`
             : 'of this account is used up';
     const message = `The limit of ${window.limit} schema requests per hour ${whose}.`;
-    await takeFrom(call, { name: 'schema_requests', identity: `schema-requests:${of}`, window, message });
+    const name = 'schema_requests';
+    await takeFrom(call, { name, identity: `schema-requests:${of}`, window, message });
+    if (caller !== undefined) return;
+    const network = `schema-requests:network:${networkOf(clientAddress)}`;
+    const full = `The limit of ${NETWORK_REQUESTS.limit} schema requests per hour from one network is used up; use an API key.`;
+    await takeFrom(call, { name, identity: network, window: NETWORK_REQUESTS, message: full });
 }

@@ -230,6 +230,17 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await ask(anybody, order(), headers)).status, 'an hour later').to.equal(201);
         });
 
+        it('is accepted 500 times an hour from one network without a key, however many addresses it has', async () => {
+            const from = (network: number, address: number) =>
+                ask(stranger(world), { domain: newSite(), task: TASK }, { 'x-forwarded-for': `2001:db8:${network}:${address}::1` });
+            for (let address = 0; address < 100; address++)
+                for (const answer of await Promise.all(Array.from({ length: 5 }, () => from(11, address)))) created(answer);
+            const refused = await from(11, 100);
+            expect(codeOf(refused)).to.equal('RATE_LIMITED');
+            expect(refused.text).to.include('from one network');
+            created(await from(12, 100));
+        });
+
         it('is stored once if sent 50 times at once with one Idempotency-Key over two processes', async () => {
             const domain = newSite();
             const answers = await Promise.all(

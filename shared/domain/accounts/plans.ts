@@ -51,6 +51,9 @@ export const ANONYMOUS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds
 /** Without an API key: schema requests by client address, in a separate window. */
 export const ANONYMOUS_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds: 3600 };
 
+/** The same by network, since anyone may have the 65,536 addresses (/64) of an IPv6 network (/48). */
+export const NETWORK_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 500, seconds: 3600 };
+
 /** With a key: schema requests by account. */
 export const ACCOUNT_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
