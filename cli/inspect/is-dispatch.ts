@@ -2,11 +2,13 @@ import { isProgramWord, namesPeoplesWords } from './harmless.ts';
 import { PROGRAM_SUFFIX } from './segments.ts';
 
 /** Query params that select an action on sites where all routes have one address. */
-export const DISPATCHERS =
-    /^[@_]?(?:action|do|cmd|command|op|operation|act|task|func|function|method|module|mod|route|request|service|controller)$/i;
+export const DISPATCHERS = /^[@_]?(?:action|do|cmd|op|operation|act|task|func|function|method|module|mod|route|request|controller)$/i;
 
 /** Query params that select an action on some sites (`?p=boats;a=log`) and filter a list on others. Their pages show which. */
-export const MAYBE_DISPATCHERS = /^(?:[a-z]{1,2}|page|view|mode|show|section|screen|tab|type|what|tool)$/i;
+export const MAYBE_DISPATCHERS = /^(?:[a-z]{1,2}|page|view|mode|show|section|screen|tab|type|what|tool|command|service)$/i;
+
+/** Those whose actions a program may number. Under other names a number is that of a thing or a page. */
+const NUMBERED = /^(?:view|mode|type)$/i;
 
 /** Query params that ask for another format of the same data. At addresses of pages each format is a route, as its answers are of another kind. */
 export const FORMATS = /^(?:format|output|fmt|alt)$/i;
@@ -24,7 +26,8 @@ export function isDispatch(name: string, value: string): boolean {
  * @param answer the JSON that answered, if it did
  */
 export function mayDispatch({ pathname, searchParams }: URL, name: string, value: string, answer?: string): boolean {
-    if (DISPATCHERS.test(name) || !ONE_ADDRESS.test(pathname) || !isProgramWord(value)) return false;
+    const isWord = isProgramWord(value) || (NUMBERED.test(name) && /^\d{1,3}$/.test(value));
+    if (DISPATCHERS.test(name) || !ONE_ADDRESS.test(pathname) || !isWord) return false;
     if (namesPeoplesWords(name)) return answer !== undefined && namesPart(value, answer);
     // Who writes an address says first what is asked for, such as `table` of `edit.php?table=boats&id=3`.
     const [first = name] = searchParams.keys();

@@ -61,6 +61,18 @@ describe('routebook inspect reads addresses', () => {
         expect(paramsOf(endpointOf(found, 'GET /wiki.cgi?action=index'), 'query')).to.have.members(['cat', 'loc']);
     });
 
+    it('splits pages by the number of their kind, and by no number or name of a thing', async () => {
+        const own = (kind: string) =>
+            page(Array.from({ length: 9 }, (_, place) => `<p class="${kind}-${'abcdefghi'[place]}">x</p>`).join(''));
+        const numbered = (name: string) => [1, 2, 3, 4].map((at) => ({ url: `${SHOP}/info.cgi?${name}=${at}`, html: own(`part${at}`) }));
+        expect(routesOf(await inspectCalls(numbered('type')))).to.have.members([1, 2, 3, 4].map((at) => `GET /info.cgi?type=${at}`));
+        expect(routesOf(await inspectCalls(numbered('id')))).to.deep.equal(['GET /info.cgi']);
+        const lamps = ['Lamp', 'Horn'].map((service) => ({ url: `${SHOP}/info.cgi?host=mole&service=${service}`, html: own(service) }));
+        const found = await inspectCalls(lamps);
+        expect(routesOf(found)).to.deep.equal(['GET /info.cgi']);
+        expect(JSON.stringify(found.package)).not.to.include('Lamp');
+    });
+
     it('reads what is written beside values as a value, and what is done with a thing as a word', async () => {
         const text = { type: 'text/plain', json: 'ok' };
         const found = await inspectCalls([
