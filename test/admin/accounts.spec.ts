@@ -6,7 +6,7 @@ import { readBalance } from '../../shared/store/credits/credits.ts';
 import { useOperator } from './operator.ts';
 
 describe('the operator’s commands for accounts', () => {
-    const { at, admin, done, errorOf, newAccount, callerOf } = useOperator();
+    const { opened, admin, done, errorOf, newAccount, callerOf } = useOperator();
 
     it('creates an account whose key works, with plan, bonus and limits of its own', async () => {
         const { apiKey, workspaceId } = await newAccount(
@@ -32,13 +32,15 @@ describe('the operator’s commands for accounts', () => {
         const caller = await callerOf(apiKey);
         expect(caller).to.include({ plan: 'enterprise', accountId: workspaceId, emailVerified: true });
         expect(caller?.figures).to.deep.equal({ perMinute: 9, perHour: 8, perDay: 7, allowance: 6, concurrency: 5, monitors: 4 });
-        expect(await readBalance(at.db, workspaceId)).to.deep.include({ bonus: 25, allowance: { limit: 6, remaining: 6 } });
+        expect(await readBalance(opened.db, workspaceId)).to.deep.include({ bonus: 25, allowance: { limit: 6, remaining: 6 } });
     });
 
     it('counts an invitation only for a new address and by an existing user', async () => {
         const inviter = await newAccount();
         const invited = await newAccount('--invited-by', inviter.userId);
-        const { rows } = await at.db.raw<{ rows: { invited_by: string }[] }>('select invited_by from users where id = ?', [invited.userId]);
+        const { rows } = await opened.db.raw<{ rows: { invited_by: string }[] }>('select invited_by from users where id = ?', [
+            invited.userId,
+        ]);
         expect(rows[0]?.invited_by).to.equal(inviter.userId);
         const create = ['account', 'create', '--email', 'P0+x@people.example', '--invited-by', invited.userId];
         const again = await admin(...create, '--another-workspace');
@@ -51,12 +53,12 @@ describe('the operator’s commands for accounts', () => {
     it('removes the second factors of a user who lost them, and mails the user', async () => {
         const { userId } = await newAccount();
         const passkey = { userId, credentialId: 'AAAA', publicKey: Buffer.alloc(32), counter: 0, transports: [], name: 'lost phone' };
-        await addPasskey(at.db, passkey);
-        await makeRecoveryCodes(at.db, userId);
+        await addPasskey(opened.db, passkey);
+        await makeRecoveryCodes(opened.db, userId);
         const removed = { authenticator_app: false, passkeys: 1 };
         expect(await done('account', 'reset-factor', userId)).to.deep.equal({ user_id: userId, removed });
-        expect(await factorsOf(at.db, userId)).to.deep.equal({ hasTotp: false, passkeys: 0, recoveryCodes: 0 });
-        const { rows } = await at.db.raw('select recipient from outgoing_mails');
+        expect(await factorsOf(opened.db, userId)).to.deep.equal({ hasTotp: false, passkeys: 0, recoveryCodes: 0 });
+        const { rows } = await opened.db.raw('select recipient from outgoing_mails');
         expect(rows.length).to.equal(1);
         expect((await admin('account', 'reset-factor', 'usr_unknown')).code).to.equal(1);
     });
@@ -105,9 +107,9 @@ describe('the operator’s commands for accounts', () => {
 
     it('names the accounts whose ledger does not sum, and fails', async () => {
         const { userId } = await newAccount();
-        await at.db.raw('update credit_accounts set bonus_available = bonus_available + 1 where id = ?', [userId]);
+        await opened.db.raw('update credit_accounts set bonus_available = bonus_available + 1 where id = ?', [userId]);
         const checked = await admin('ledger', 'check');
-        await at.db.raw('update credit_accounts set bonus_available = bonus_available - 1 where id = ?', [userId]);
+        await opened.db.raw('update credit_accounts set bonus_available = bonus_available - 1 where id = ?', [userId]);
         expect(checked.code).to.equal(1);
         expect(checked.json).to.deep.equal({ ok: false, accounts: [{ account_id: userId, available: 1, held: 0, open_holds: 0 }] });
     });

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../shared/domain/types.ts';
 import { useOperator } from './operator.ts';
 
 describe('the operator’s command line', () => {
-    const { at, admin, done, errorOf, newAccount } = useOperator();
+    const { opened, admin, done, errorOf, newAccount } = useOperator();
 
     it('records what was done, newest first, and nothing that was refused', async () => {
         const { apiKey, workspaceId } = await newAccount();
@@ -56,9 +56,9 @@ describe('the operator’s command line', () => {
     it('shows tables to people', async () => {
         const lines: string[] = [];
         const terminal = { print: (line: string) => lines.push(line), complain: (line: string) => lines.push(line) };
-        await runAdmin(['site', 'show', 'people.example'], terminal, { DATABASE_URL: at.url });
+        await runAdmin(['site', 'show', 'people.example'], terminal, { DATABASE_URL: opened.url });
         expect(lines[0]).to.match(/^domain {2,}people\.example$/);
-        await runAdmin(['audit', 'list'], terminal, { DATABASE_URL: at.url });
+        await runAdmin(['audit', 'list'], terminal, { DATABASE_URL: opened.url });
         expect(lines.join('\n')).to.match(/at +actor +command +target +reason/);
         expect(await runAdmin(['--help'], terminal)).to.equal(0);
     });

@@ -3,7 +3,7 @@ import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { keyHash } from '../../shared/domain/accounts/api-key.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { openKeys } from '../../shared/store/accounts/callers.ts';
-import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
+import { useDatabase } from '../store/registry.ts';
 
 interface Ran {
     code: number;
@@ -13,21 +13,16 @@ interface Ran {
     json: JsonObject;
 }
 
-/** Opens a database before the tests of a suite and closes it after them. `at` is that database; the functions run commands on it. */
+/** Opens a database before the tests of a suite and closes it after them. `opened` is that database; the functions run commands on it. */
 export function useOperator() {
-    const at = {} as OpenedDatabase;
+    const opened = useDatabase();
     let people = 0;
-
-    before(async () => {
-        Object.assign(at, await openDatabase());
-    });
-    after(() => at.close());
 
     const admin = async (...args: (string | number)[]): Promise<Ran> => {
         const out: string[] = [];
         const err: string[] = [];
         const terminal = { print: (line: string) => out.push(line), complain: (line: string) => err.push(line) };
-        const code = await runAdmin([...args.map(String), '--json'], terminal, { DATABASE_URL: at.url });
+        const code = await runAdmin([...args.map(String), '--json'], terminal, { DATABASE_URL: opened.url });
         return { code, out, err, json: JSON.parse(out.at(-1) ?? 'null') };
     };
     const done = async (...args: (string | number)[]): Promise<JsonObject> => {
@@ -47,10 +42,10 @@ export function useOperator() {
         };
     };
     const callerOf = async (apiKey: string) => {
-        const keys = openKeys(at.db);
+        const keys = openKeys(opened.db);
         const caller = await keys.find(keyHash(apiKey));
         await keys.close();
         return caller;
     };
-    return { at, admin, done, errorOf, newAccount, callerOf };
+    return { opened, admin, done, errorOf, newAccount, callerOf };
 }

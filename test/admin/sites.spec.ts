@@ -8,7 +8,7 @@ import { makeOwner } from '../support/routes.ts';
 import { useOperator } from './operator.ts';
 
 describe('the operator’s commands for sites', () => {
-    const { at, admin, done, errorOf, newAccount } = useOperator();
+    const { opened, admin, done, errorOf, newAccount } = useOperator();
 
     it('sets, shows, blocks and unblocks the registrable domain of any site on it', async () => {
         expect(await done('site', 'set', 'www.Shop.Market.example', '--credits', 5, '--concurrency', 2, '--rate', 0.5)).to.deep.equal({
@@ -59,14 +59,14 @@ describe('the operator’s commands for sites', () => {
         const [first, second] = [await newAccount(), await newAccount()];
         for (const { workspaceId } of [first, second]) await done('maintainer', 'add', 'leaving.example', workspaceId);
         const order = { registrable: 'leaving.example', by: first.workspaceId, workspaceId: second.workspaceId };
-        await removeAsMaintainer(at.db, { ...order, actor: { actor: 'system' } });
+        await removeAsMaintainer(opened.db, { ...order, actor: { actor: 'system' } });
         const { maintainers } = await done('site', 'show', 'leaving.example');
         const [stays, leaves] = maintainers as JsonObject[];
         expect(stays).not.to.have.property('removal_at');
         expect(Date.parse(String(leaves?.['removal_at']))).to.be.greaterThan(Date.now());
         await done('site', 'transfer', 'leaving.example', first.workspaceId);
         const actsIn = async (workspaceId: string) => {
-            const { acts } = await pageOfActs(at.db, { workspaceId }, { limit: 10, after: undefined });
+            const { acts } = await pageOfActs(opened.db, { workspaceId }, { limit: 10, after: undefined });
             return acts.filter(({ actor }) => actor === 'operator').map(({ action }) => action);
         };
         expect(await actsIn(first.workspaceId)).to.include.members(['maintainer.transferred', 'maintainer.added']);
@@ -75,7 +75,7 @@ describe('the operator’s commands for sites', () => {
 
     it('lists domains with a maintainer beside Routebook; a transfer in either direction ends that', async () => {
         const { workspaceId } = await newAccount();
-        for (const site of ['kept.example', 'shared.example']) await schemas.publish(at.db, orderOf(packageOf(site), undefined));
+        for (const site of ['kept.example', 'shared.example']) await schemas.publish(opened.db, orderOf(packageOf(site), undefined));
         await done('maintainer', 'add', 'shared.example', workspaceId);
         const shared = async () => {
             const listed = (await done('registry', 'status')) as unknown as { site: string; others: { workspace_id: string }[] }[];
@@ -89,7 +89,7 @@ describe('the operator’s commands for sites', () => {
     it('yanks a version, and names the new latest version', async () => {
         const { workspaceId, userId } = await newAccount();
         const publisher = { workspaceId, userId, accountId: userId, isGuarded: true };
-        for (const text of ['one', 'two']) await schemas.publish(at.db, orderOf(packageOf('pulled.example', text), publisher));
+        for (const text of ['one', 'two']) await schemas.publish(opened.db, orderOf(packageOf('pulled.example', text), publisher));
         expect(await done('schema', 'yank', 'pulled.example', 2, '--reason', 'legal')).to.deep.equal({
             site: 'pulled.example',
             version: 2,
@@ -115,19 +115,19 @@ describe('the operator’s commands for sites', () => {
         const [publisher, owner] = [await newAccount(), await newAccount()];
         const { workspaceId, userId } = publisher;
         const order = orderOf(packageOf('told.example'), { workspaceId, userId, accountId: userId, isGuarded: true });
-        await schemas.publish(at.db, order);
-        await makeOwner(at.db, 'told.example', owner.workspaceId);
-        await at.db.raw('update maintainers set proven_at = app_now() where workspace_id = ?', [owner.workspaceId]);
+        await schemas.publish(opened.db, order);
+        await makeOwner(opened.db, 'told.example', owner.workspaceId);
+        await opened.db.raw('update maintainers set proven_at = app_now() where workspace_id = ?', [owner.workspaceId]);
         await done('schema', 'yank', 'told.example', 1, '--reason', 'security');
         await done('schema', 'yank', 'told.example', 1, '--reason', 'security');
         await done('schema', 'unyank', 'told.example', 1);
         for (const notified of [publisher, owner]) {
-            const { acts } = await pageOfActs(at.db, { workspaceId: notified.workspaceId }, { limit: 2, after: undefined });
+            const { acts } = await pageOfActs(opened.db, { workspaceId: notified.workspaceId }, { limit: 2, after: undefined });
             expect(acts.map(({ actor, action, target, details }) => ({ actor, action, target, details }))).to.deep.equal([
                 { actor: 'operator', action: 'version.unyanked', target: 'told.example@1', details: {} },
                 { actor: 'operator', action: 'version.yanked', target: 'told.example@1', details: { reason: 'security' } },
             ]);
-            const { rows } = await at.db.raw<{ rows: { line: string }[] }>(
+            const { rows } = await opened.db.raw<{ rows: { line: string }[] }>(
                 'select line from workspace_news where workspace_id = ? order by id',
                 [notified.workspaceId],
             );

@@ -12,11 +12,11 @@ import { ANY_TOPOLOGY, TOPOLOGIES } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`a pending claim on a domain, over ${topology}`, () => {
-        const { at, hosts, newDomain, claim, checked, shown, serveText } = useClaims(topology);
+        const { opened, hosts, newDomain, claim, checked, shown, serveText } = useClaims(topology);
         let ada: Person;
 
         beforeEach(async () => {
-            ada = await join(at.world);
+            ada = await join(opened.world);
         });
 
         it('explains how to prove it, for the registrable domain only', async () => {
@@ -41,11 +41,11 @@ for (const topology of ANY_TOPOLOGY) {
         it('is proved by DNS, which makes the workspace owner and maintainer', async () => {
             const domain = newDomain();
             const made = await claim(ada, domain);
-            at.names.names.set(`_routebook.${domain}`, { txt: ['v=spf1 -all', made.value] });
+            opened.names.names.set(`_routebook.${domain}`, { txt: ['v=spf1 -all', made.value] });
             expect(await checked(ada, made)).to.deep.equal({ status: 'proven', reason: null });
-            expect(await isOwner(at.world.app.db, domain, ada.workspaceId)).to.equal(true);
+            expect(await isOwner(opened.world.app.db, domain, ada.workspaceId)).to.equal(true);
             dataOf(await ada.publish(aPackage(domain)));
-            const listed = dataOf<MaintainerEntry[]>(await stranger(at.world).call('GET', `/v1/schemas/${domain}/maintainers`));
+            const listed = dataOf<MaintainerEntry[]>(await stranger(opened.world).call('GET', `/v1/schemas/${domain}/maintainers`));
             expect(listed.map(({ workspace_id: id }) => id)).to.deep.equal([ada.workspaceId]);
             const [shown] = dataOf<ClaimEntry[]>(await ada.call('GET', `/v1/sites/${domain}/claims`));
             expect(shown).to.include({ claim_id: made.claim_id, status: 'proven', reason: null, expires_at: null });
@@ -56,13 +56,13 @@ for (const topology of ANY_TOPOLOGY) {
             const made = await claim(ada, domain);
             serveText(domain, `routebook-claim=${'x'.repeat(32)}\r\n  ${made.value}\r\n`);
             expect(await checked(ada, made)).to.deep.equal({ status: 'proven', reason: null });
-            expect(at.web.asked).to.include(`${domain}${PROOF_FILE}`);
+            expect(opened.web.asked).to.include(`${domain}${PROOF_FILE}`);
         });
 
         it('is proved by the file behind a redirect to www', async () => {
             const domain = newDomain();
             const made = await claim(ada, domain);
-            at.web.hosts.set(domain, (_request, response) =>
+            opened.web.hosts.set(domain, (_request, response) =>
                 response.writeHead(301, { location: `https://www.${domain}${PROOF_FILE}` }).end(),
             );
             serveText(`www.${domain}`, made.value);
@@ -75,26 +75,26 @@ for (const topology of ANY_TOPOLOGY) {
             const { status, reason } = await checked(ada, made);
             expect(status).to.equal('failed');
             expect(reason).to.include(`_routebook.${domain}`).and.to.include(`https://${domain}${PROOF_FILE} answers with status 404`);
-            expect(await isOwner(at.world.app.db, domain, ada.workspaceId)).to.equal(false);
-            at.names.names.set(`_routebook.${domain}`, { txt: [made.value] });
-            await at.world.clock.advance({ minutes: 2 });
+            expect(await isOwner(opened.world.app.db, domain, ada.workspaceId)).to.equal(false);
+            opened.names.names.set(`_routebook.${domain}`, { txt: [made.value] });
+            await opened.world.clock.advance({ minutes: 2 });
             expect((await checked(ada, made)).status).to.equal('proven');
         });
 
         type Hostile = Readonly<Record<string, (domain: string, made: ClaimEntry, of: ClaimEntry) => void>>;
         const hostile: Hostile = {
-            "another workspace's value in DNS": (domain, _made, of) => at.names.names.set(`_routebook.${domain}`, { txt: [of.value] }),
+            "another workspace's value in DNS": (domain, _made, of) => opened.names.names.set(`_routebook.${domain}`, { txt: [of.value] }),
             "another workspace's value in the file": (domain, _made, of) => serveText(domain, of.value),
             'the value with more behind it': (domain, made) => {
-                at.names.names.set(`_routebook.${domain}`, { txt: [`${made.value}x`] });
+                opened.names.names.set(`_routebook.${domain}`, { txt: [`${made.value}x`] });
                 serveText(domain, `${made.value} and more`);
             },
-            'the value at the domain itself instead of _routebook': (domain, made) => at.names.names.set(domain, { txt: [made.value] }),
+            'the value at the domain itself instead of _routebook': (domain, made) => opened.names.names.set(domain, { txt: [made.value] }),
             'an alias to another domain, as a wildcard makes it': (domain, made) => {
-                at.names.names.set(`_routebook.${domain}`, { cname: 'tenant.hosting.test' });
-                at.names.names.set('tenant.hosting.test', { txt: [made.value] });
+                opened.names.names.set(`_routebook.${domain}`, { cname: 'tenant.hosting.test' });
+                opened.names.names.set('tenant.hosting.test', { txt: [made.value] });
             },
-            'a TXT record of 50 KB': (domain) => at.names.names.set(`_routebook.${domain}`, { txt: ['x'.repeat(50_000)] }),
+            'a TXT record of 50 KB': (domain) => opened.names.names.set(`_routebook.${domain}`, { txt: ['x'.repeat(50_000)] }),
             'a file of more than 1 KiB': (domain, made) => serveText(domain, `${made.value}\n${'x'.repeat(1024)}`),
             'a file of 5 MB': (domain, made) => serveText(domain, `${made.value}\n${'x'.repeat(5_000_000)}`),
             'a compressed file': (domain, made) =>
@@ -104,42 +104,42 @@ for (const topology of ANY_TOPOLOGY) {
                     response.statusCode = 203;
                 }),
             'a redirect to another site': (domain, made) => {
-                at.web.hosts.set(domain, (_request, response) =>
+                opened.web.hosts.set(domain, (_request, response) =>
                     response.writeHead(302, { location: `https://www.own60.test${PROOF_FILE}` }).end(),
                 );
                 serveText('www.own60.test', made.value);
             },
             'a redirect to another host of the domain': (domain, made) => {
-                at.web.hosts.set(domain, (_request, response) =>
+                opened.web.hosts.set(domain, (_request, response) =>
                     response.writeHead(302, { location: `https://other.${domain}${PROOF_FILE}` }).end(),
                 );
                 serveText(`other.${domain}`, made.value);
             },
             'a redirect to another path': (domain, made) =>
-                at.web.hosts.set(domain, ({ url }, response) =>
+                opened.web.hosts.set(domain, ({ url }, response) =>
                     url === PROOF_FILE ? response.writeHead(302, { location: '/uploads/1.txt' }).end() : response.end(made.value),
                 ),
             'a redirect from www to elsewhere': (domain, made) => {
-                at.web.hosts.set(domain, (_request, response) =>
+                opened.web.hosts.set(domain, (_request, response) =>
                     response.writeHead(301, { location: `https://www.${domain}${PROOF_FILE}` }).end(),
                 );
-                at.web.hosts.set(`www.${domain}`, (_request, response) =>
+                opened.web.hosts.set(`www.${domain}`, (_request, response) =>
                     response.writeHead(301, { location: `https://other.${domain}${PROOF_FILE}` }).end(),
                 );
                 serveText(`other.${domain}`, made.value);
             },
         };
         const endless: Hostile = {
-            'name servers that never answer': (domain) => at.names.names.set(`_routebook.${domain}`, { silent: true }),
+            'name servers that never answer': (domain) => opened.names.names.set(`_routebook.${domain}`, { silent: true }),
             'a file that never ends': (domain, made) =>
-                at.web.hosts.set(domain, (_request, response) => {
+                opened.web.hosts.set(domain, (_request, response) => {
                     response.write(`${made.value}\n`);
                 }),
-            'a web server that never answers': (domain) => at.web.hosts.set(domain, () => {}),
+            'a web server that never answers': (domain) => opened.web.hosts.set(domain, () => {}),
         };
         async function expectNoProof(what: string, arrange: Hostile[string]): Promise<void> {
             const domain = newDomain();
-            const bob = await join(at.world);
+            const bob = await join(opened.world);
             const [made, of] = [await claim(ada, domain), await claim(bob, domain)];
             arrange(domain, made, of);
             const began = performance.now();
@@ -154,7 +154,7 @@ for (const topology of ANY_TOPOLOGY) {
                 );
             const { status, reason } = await shown(ada, made);
             expect([status, reason?.includes(domain)], what).to.deep.equal(['failed', true]);
-            expect(await isOwner(at.world.app.db, domain, ada.workspaceId), what).to.equal(false);
+            expect(await isOwner(opened.world.app.db, domain, ada.workspaceId), what).to.equal(false);
         }
         for (const [what, arrange] of Object.entries(hostile)) {
             it(`is not proved by ${what}, and the response comes within 10 seconds`, () => expectNoProof(what, arrange));
@@ -168,17 +168,17 @@ for (const topology of ANY_TOPOLOGY) {
         it('on a public suffix is proved only by its own file, not by DNS names that its customers control', async () => {
             const domain = ['js.org', 'duckdns.org'][TOPOLOGIES.indexOf(topology)] ?? '';
             const made = await claim(ada, domain);
-            at.names.names.set(`_routebook.${domain}`, { txt: [made.value] });
-            at.web.hosts.set(domain, (_request, response) =>
+            opened.names.names.set(`_routebook.${domain}`, { txt: [made.value] });
+            opened.web.hosts.set(domain, (_request, response) =>
                 response.writeHead(301, { location: `https://www.${domain}${PROOF_FILE}` }).end(),
             );
             serveText(`www.${domain}`, made.value);
             const { status, reason } = await checked(ada, made);
             expect([status, reason?.includes('public suffix')]).to.deep.equal(['failed', true]);
-            expect(await isOwner(at.world.app.db, domain, ada.workspaceId)).to.equal(false);
+            expect(await isOwner(opened.world.app.db, domain, ada.workspaceId)).to.equal(false);
 
             serveText(domain, made.value);
-            await at.world.clock.advance({ minutes: 2 });
+            await opened.world.clock.advance({ minutes: 2 });
             expect((await checked(ada, made)).status).to.equal('proven');
         });
 
@@ -193,14 +193,14 @@ for (const topology of ANY_TOPOLOGY) {
 
         it('on a domain that an operator blocked is proved by DNS only, without calling the site', async () => {
             const domain = newDomain();
-            await at.world.app.db.transaction((trx) => sites.blockDomain(trx, domain, 'its owner asked'));
+            await opened.world.app.db.transaction((trx) => sites.blockDomain(trx, domain, 'its owner asked'));
             const made = await claim(ada, domain);
             serveText(domain, made.value);
             const { status, reason } = await checked(ada, made);
             expect([status, reason?.includes('use DNS')]).to.deep.equal(['failed', true]);
-            expect(at.web.asked.filter((place) => place.startsWith(domain))).to.deep.equal([]);
-            at.names.names.set(`_routebook.${domain}`, { txt: [made.value] });
-            await at.world.clock.advance({ minutes: 2 });
+            expect(opened.web.asked.filter((place) => place.startsWith(domain))).to.deep.equal([]);
+            opened.names.names.set(`_routebook.${domain}`, { txt: [made.value] });
+            await opened.world.clock.advance({ minutes: 2 });
             expect((await checked(ada, made)).status).to.equal('proven');
         });
     });

@@ -11,11 +11,11 @@ import { ANY_TOPOLOGY } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`a claim on a domain, over ${topology}`, () => {
-        const { at, newDomain, claim, check, checked, proveByDns } = useClaims(topology);
+        const { opened, newDomain, claim, check, checked, proveByDns } = useClaims(topology);
         let ada: Person;
 
         beforeEach(async () => {
-            ada = await join(at.world);
+            ada = await join(opened.world);
         });
 
         it('is checked once a minute, and an account checks 20 times an hour', async () => {
@@ -25,10 +25,10 @@ for (const topology of ANY_TOPOLOGY) {
             const again = await check(ada, made[0] as ClaimEntry);
             expect([again.status, codeOf(again)]).to.deep.equal([429, 'RATE_LIMITED']);
             expect(Number(again.headers.get('retry-after'))).to.be.within(1, 60);
-            await at.world.clock.advance({ minutes: 2 });
+            await opened.world.clock.advance({ minutes: 2 });
             for (const one of made) statuses.push((await check(ada, one)).status);
             expect(statuses).to.deep.equal(Array(20).fill(200));
-            await at.world.clock.advance({ minutes: 2 });
+            await opened.world.clock.advance({ minutes: 2 });
             const full = await check(ada, made[0] as ClaimEntry);
             expect([full.status, Number(full.headers.get('retry-after')) > 60]).to.deep.equal([429, true]);
         });
@@ -45,14 +45,14 @@ for (const topology of ANY_TOPOLOGY) {
             expect(codeOf(await check(ada, first))).to.equal('CLAIM_NOT_FOUND');
             const second = await claim(ada, 'many10.test');
             expect(codeOf(await ada.call('POST', '/v1/sites/many11.test/claims'))).to.equal('RATE_LIMITED');
-            await at.world.clock.advance({ days: 7 });
+            await opened.world.clock.advance({ days: 7 });
             expect(codeOf(await check(ada, second))).to.equal('CLAIM_NOT_FOUND');
             expect(dataOf(await ada.call('GET', '/v1/sites/many10.test/claims'))).to.deep.equal([]);
             await claim(ada, 'many11.test');
         });
 
         it('is hidden from others, who cannot check or delete it: foreign and absent claims look the same', async () => {
-            const bob = await join(at.world);
+            const bob = await join(opened.world);
             const made = await claim(ada, newDomain());
             for (const id of [made.claim_id, newId('clm'), 'clm_%00', 'nonsense']) {
                 for (const [method, rest] of [
@@ -64,13 +64,13 @@ for (const topology of ANY_TOPOLOGY) {
                 }
             }
             expect(dataOf(await bob.call('GET', `/v1/sites/${made.domain}/claims`))).to.deep.equal([]);
-            expect(codeOf(await stranger(at.world).call('GET', `/v1/sites/${made.domain}/claims`))).to.equal('API_KEY_REQUIRED');
+            expect(codeOf(await stranger(opened.world).call('GET', `/v1/sites/${made.domain}/claims`))).to.equal('API_KEY_REQUIRED');
         });
 
         it('is for owners and admins of a workspace only', async () => {
             const domain = newDomain();
             const made = await claim(ada, domain);
-            await at.world.app.db.raw("update memberships set role = 'member' where user_id = ?", [ada.userId]);
+            await opened.world.app.db.raw("update memberships set role = 'member' where user_id = ?", [ada.userId]);
             // A key's role is cached for less than a second.
             await eventually(
                 () => ada.call('POST', `/v1/sites/${domain}/claims`),
@@ -96,14 +96,14 @@ for (const topology of ANY_TOPOLOGY) {
 
         describe('that was proved', () => {
             const stateOf = async (made: ClaimEntry) => {
-                const { rows } = await at.world.app.db.raw<{ rows: { status: string; failures: number; checks: number }[] }>(
+                const { rows } = await opened.world.app.db.raw<{ rows: { status: string; failures: number; checks: number }[] }>(
                     'select status, failures, checks from claims where id = ?',
                     [made.claim_id],
                 );
                 return rows[0];
             };
             const newsOf = async (person: Person) => {
-                const { rows } = await at.world.app.db.raw<{ rows: { subject: string; line: string }[] }>(
+                const { rows } = await opened.world.app.db.raw<{ rows: { subject: string; line: string }[] }>(
                     'select subject, line from workspace_news where workspace_id = ? order by id',
                     [person.workspaceId],
                 );
@@ -113,26 +113,26 @@ for (const topology of ANY_TOPOLOGY) {
             it('is checked again every month, and lost after three failures a day apart, each of them mailed', async () => {
                 const domain = newDomain();
                 const made = await proveByDns(ada, domain);
-                await at.world.clock.advance({ days: 31 });
+                await opened.world.clock.advance({ days: 31 });
                 await eventually(
                     () => stateOf(made),
                     (state) => state?.checks === 2,
                     9000,
                 );
                 expect(await stateOf(made)).to.include({ status: 'proven', failures: 0 });
-                at.names.names.delete(`_routebook.${domain}`);
+                opened.names.names.delete(`_routebook.${domain}`);
                 const subjects: string[] = [];
                 for (const failures of [1, 2]) {
-                    await at.world.clock.advance({ days: failures === 1 ? 31 : 1, hours: 1 });
+                    await opened.world.clock.advance({ days: failures === 1 ? 31 : 1, hours: 1 });
                     await eventually(
                         () => stateOf(made),
                         (state) => state?.failures === failures,
                         9000,
                     );
                     subjects.push((await newsOf(ada)).at(-1)?.subject ?? '');
-                    expect(await isOwner(at.world.app.db, domain, ada.workspaceId)).to.equal(true);
+                    expect(await isOwner(opened.world.app.db, domain, ada.workspaceId)).to.equal(true);
                 }
-                await at.world.clock.advance({ days: 1, hours: 1 });
+                await opened.world.clock.advance({ days: 1, hours: 1 });
                 await eventually(
                     () => stateOf(made),
                     (state) => state?.status === 'failed',
@@ -145,25 +145,25 @@ for (const topology of ANY_TOPOLOGY) {
                     `${domain} is no longer proved as yours`,
                 ]);
                 expect((await newsOf(ada)).at(-1)?.line).to.include(made.value);
-                expect(await isOwner(at.world.app.db, domain, ada.workspaceId)).to.equal(false);
+                expect(await isOwner(opened.world.app.db, domain, ada.workspaceId)).to.equal(false);
                 // A domain gets one mail an hour. The process that sends it may take five seconds.
-                await at.world.clock.advance({ hours: 1, minutes: 1 });
+                await opened.world.clock.advance({ hours: 1, minutes: 1 });
                 const lost = `no SMTP_URL, so not mailed: ${domain} is no longer proved as yours`;
                 await eventually(
-                    async () => at.world.logged.some(({ message }) => String(message).startsWith(lost)),
+                    async () => opened.world.logged.some(({ message }) => String(message).startsWith(lost)),
                     (isSent) => isSent,
                     9000,
                 );
                 // It still maintains the domain and may prove it again.
                 dataOf(await ada.publish(aPackage(domain)));
-                at.names.names.set(`_routebook.${domain}`, { txt: [made.value] });
-                await at.world.clock.advance({ minutes: 2 });
+                opened.names.names.set(`_routebook.${domain}`, { txt: [made.value] });
+                await opened.world.clock.advance({ minutes: 2 });
                 expect((await checked(ada, made)).status).to.equal('proven');
             });
 
             it('is checked again at once when another workspace proves the domain; both may keep it', async () => {
                 const domain = newDomain();
-                const bob = await join(at.world);
+                const bob = await join(opened.world);
                 const first = await proveByDns(ada, domain);
                 await proveByDns(bob, domain);
                 await eventually(
@@ -172,8 +172,8 @@ for (const topology of ANY_TOPOLOGY) {
                     9000,
                 );
                 expect(await stateOf(first)).to.include({ status: 'proven', failures: 0 });
-                const eve = await join(at.world);
-                at.names.names.delete(`_routebook.${domain}`);
+                const eve = await join(opened.world);
+                opened.names.names.delete(`_routebook.${domain}`);
                 await proveByDns(eve, domain);
                 await eventually(
                     () => stateOf(first),
@@ -188,7 +188,7 @@ for (const topology of ANY_TOPOLOGY) {
                 const made = await proveByDns(ada, domain);
                 expect(await checked(ada, made)).to.deep.equal({ status: 'proven', reason: null });
                 dataOf(await ada.call('DELETE', `/v1/sites/${domain}/claims/${made.claim_id}`));
-                expect(await isOwner(at.world.app.db, domain, ada.workspaceId)).to.equal(false);
+                expect(await isOwner(opened.world.app.db, domain, ada.workspaceId)).to.equal(false);
                 dataOf(await ada.publish(aPackage(domain)));
             });
         });

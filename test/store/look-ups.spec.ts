@@ -1,35 +1,35 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import type { Db } from '../../shared/platform/db.ts';
 import { createLookUps, type LookUps } from '../../shared/store/registry/look-ups.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { blockDomain, setDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
-import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
+import { accepted, contributor, orderOf, packageOf, registrableOf, useDatabase } from './registry.ts';
 
 describe('look-ups of the catalog', () => {
-    let database: OpenedDatabase;
-    let db: Db;
+    const opened = useDatabase();
     let lookUps: LookUps;
 
     before(async () => {
-        database = await openDatabase();
-        ({ db } = database);
-        lookUps = createLookUps(db, schemas.createVersions(db));
+        lookUps = createLookUps(opened.db, schemas.createVersions(opened.db));
     });
-    after(() => database.close());
 
     const find = (site: string, ...words: string[]) => lookUps.find({ site, registrable: registrableOf(site), words });
     /** Publishes as a publisher of the site's own; a maintainer publishes the next version. */
     const publish = async (site: string, text: string, publisher?: schemas.Publisher) =>
-        accepted(await schemas.publish(db, orderOf(packageOf(site, text, { description: text }), publisher ?? (await contributor(db)))));
+        accepted(
+            await schemas.publish(
+                opened.db,
+                orderOf(packageOf(site, text, { description: text }), publisher ?? (await contributor(opened.db))),
+            ),
+        );
 
     it('have prices and blocks of the registrable domain at once', async () => {
         await publish('shop.dear.example', 'one');
         expect(await find('shop.dear.example')).to.include({ siteCredits: 1, isBlocked: false });
-        await db.transaction((trx) => setDomain(trx, 'dear.example', { credits: 5 }));
-        await db.transaction((trx) => blockDomain(trx, 'dear.example', 'asked by its owner'));
+        await opened.db.transaction((trx) => setDomain(trx, 'dear.example', { credits: 5 }));
+        await opened.db.transaction((trx) => blockDomain(trx, 'dear.example', 'asked by its owner'));
         expect(await find('shop.dear.example')).to.include({ siteCredits: 5, isBlocked: true });
-        await db.transaction((trx) => unblockDomain(trx, 'dear.example'));
+        await opened.db.transaction((trx) => unblockDomain(trx, 'dear.example'));
         expect(await find('shop.dear.example')).to.include({ isBlocked: false });
     });
 
@@ -39,17 +39,17 @@ describe('look-ups of the catalog', () => {
             { site: 'crowd.example', word: 'price', endpoint: 'front', callers: 3 },
             { site: 'crowd.example', word: 'review', endpoint: 'front', callers: 2 },
         ];
-        await db('intent_outcomes').insert(learnt.map((row) => ({ ...row, last_at: new Date() })));
+        await opened.db('intent_outcomes').insert(learnt.map((row) => ({ ...row, last_at: new Date() })));
         let queries = 0;
         const count = () => queries++;
-        db.on('query', count);
+        opened.db.on('query', count);
         const found = await Promise.all([
             find('crowd.example', 'price'),
             find('crowd.example', 'review', 'nothing'),
             find('nowhere.example', 'price'),
             find('crowd.example'),
         ]);
-        db.removeListener('query', count);
+        opened.db.removeListener('query', count);
         expect(queries).to.equal(1);
         expect(found.map(({ latest }) => latest?.ref.version)).to.deep.equal([1, 1, undefined, 1]);
         expect(found[0]?.outcomes.get('price')?.get('front')).to.equal(3);
@@ -74,15 +74,15 @@ describe('look-ups of the catalog', () => {
             description: randomBytes(90).toString('base64'),
         }));
         await publish('small.example', 'one');
-        accepted(await schemas.publish(db, orderOf(packageOf('large.example', 'one', { endpoints }), await contributor(db))));
+        accepted(await schemas.publish(opened.db, orderOf(packageOf('large.example', 'one', { endpoints }), await contributor(opened.db))));
         const queriesOf = async (site: string) => {
             let queries = 0;
             const count = () => queries++;
-            db.on('query', count);
+            opened.db.on('query', count);
             const { latest } = await find(site);
             const toFind = queries;
             const loaded = await latest?.load();
-            db.removeListener('query', count);
+            opened.db.removeListener('query', count);
             return { toFind, toLoad: queries - toFind, endpoints: loaded?.inOrder.length };
         };
         expect(await queriesOf('small.example')).to.deep.equal({ toFind: 1, toLoad: 0, endpoints: 1 });

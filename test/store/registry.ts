@@ -27,6 +27,16 @@ export async function openDatabase(): Promise<OpenedDatabase> {
     };
 }
 
+/** Opens a database before the tests of a suite and closes it after them. It is empty until then. */
+export function useDatabase(): OpenedDatabase {
+    const database = {} as OpenedDatabase;
+    before(async () => {
+        Object.assign(database, await openDatabase());
+    });
+    after(() => database.close());
+    return database;
+}
+
 let people = 0;
 
 /** A user with a free workspace who may publish. */

@@ -1,82 +1,75 @@
 import { expect } from 'chai';
-import type { Db } from '../../shared/platform/db.ts';
 import { readBalance } from '../../shared/store/credits/credits.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { grantMaintainer } from '../../shared/store/registry/maintainer-orders.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { claimRun, endRun } from '../../shared/store/registry/verification.ts';
-import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
+import { accepted, contributor, orderOf, packageOf, registrableOf, useDatabase } from './registry.ts';
 
 describe('the registry', () => {
-    let database: OpenedDatabase;
-    let db: Db;
+    const opened = useDatabase();
 
-    before(async () => {
-        database = await openDatabase();
-        ({ db } = database);
-    });
-
-    after(() => database.close());
-
-    const latestOf = (site: string) => schemas.findLatest(db, { site, registrable: registrableOf(site) });
+    const latestOf = (site: string) => schemas.findLatest(opened.db, { site, registrable: registrableOf(site) });
 
     describe('publishing', () => {
         it('stops an account after 64 MiB of compressed packages in a day', async () => {
-            const publisher = await contributor(db);
-            accepted(await schemas.publish(db, orderOf(packageOf('large.example'), publisher)));
+            const publisher = await contributor(opened.db);
+            accepted(await schemas.publish(opened.db, orderOf(packageOf('large.example'), publisher)));
             // Digests of random numbers do not compress.
-            await db('versions')
+            await opened
+                .db('versions')
                 .where({ site: 'large.example' })
                 .update({
-                    document: db.raw(
+                    document: opened.db.raw(
                         "(select to_json(string_agg(md5(random()::text), '')) from generate_series(1, 66 * 1024 * 1024 / 32))",
                     ),
-                    published_at: db.raw("published_at - interval '23 hours'"),
+                    published_at: opened.db.raw("published_at - interval '23 hours'"),
                 });
-            const more = await schemas.publish(db, orderOf(packageOf('more.large.example'), publisher));
+            const more = await schemas.publish(opened.db, orderOf(packageOf('more.large.example'), publisher));
             expect(more).to.include({ ok: false, code: 'RATE_LIMITED', window: 'bytes_per_day' });
             expect((more as { retryAfter: number }).retryAfter).to.be.within(3000, 3600);
-            await db('versions')
+            await opened
+                .db('versions')
                 .where({ site: 'large.example' })
-                .update({ published_at: db.raw("published_at - interval '1 hour'") });
-            accepted(await schemas.publish(db, orderOf(packageOf('more.large.example'), publisher)));
+                .update({ published_at: opened.db.raw("published_at - interval '1 hour'") });
+            accepted(await schemas.publish(opened.db, orderOf(packageOf('more.large.example'), publisher)));
         });
     });
 
     describe('the bonus for contributing', () => {
         it('is paid at publishing for two domains, for others when verified, ten times a month, also concurrently', async () => {
-            const publisher = await contributor(db);
+            const publisher = await contributor(opened.db);
             const sites = Array.from({ length: 12 }, (_, i) => `ten${i}.test`);
-            const results = await Promise.all(sites.map((site) => schemas.publish(db, orderOf(packageOf(site), publisher))));
+            const results = await Promise.all(sites.map((site) => schemas.publish(opened.db, orderOf(packageOf(site), publisher))));
             const published = results.map(accepted);
             expect(published.filter(({ creditsEarned }) => creditsEarned === 50)).to.have.length(2);
             expect(published.filter(({ bonusOwed }) => bonusOwed === 'call')).to.have.length(10);
-            const bonus = async () => (await readBalance(db, publisher.accountId))?.bonus;
+            const bonus = async () => (await readBalance(opened.db, publisher.accountId))?.bonus;
             expect(await bonus()).to.equal(100);
             for (;;) {
-                const run = await claimRun(db);
+                const run = await claimRun(opened.db);
                 if (run === undefined) break;
                 const outcome = run.site === 'ten11.test' ? 'failed' : 'passed';
-                const ended = await Promise.all([endRun(db, run, outcome, []), endRun(db, run, outcome, [])]);
+                const ended = await Promise.all([endRun(opened.db, run, outcome, []), endRun(opened.db, run, outcome, [])]);
                 expect(ended.filter(({ isRecorded }) => isRecorded)).to.have.length(1);
             }
             expect(await bonus()).to.equal(500);
-            expect(await checkLedger(db)).to.deep.equal([]);
+            expect(await checkLedger(opened.db)).to.deep.equal([]);
         });
 
         it('is not paid if the starter registry was first, nor to a workspace that an operator permits', async () => {
-            await schemas.publishStarter(db, packageOf('starter.example'));
-            const publisher = await contributor(db);
+            await schemas.publishStarter(opened.db, packageOf('starter.example'));
+            const publisher = await contributor(opened.db);
             const order = orderOf(packageOf('starter.example', 'mine'), publisher);
-            expect(await schemas.publish(db, order)).to.deep.equal({ ok: false, code: 'NOT_MAINTAINER', isOperators: true });
-            await grantMaintainer(db, 'starter.example', publisher.workspaceId);
-            expect(accepted(await schemas.publish(db, order))).to.include({ version: 2, creditsEarned: 0, isBonusUsedUp: false });
+            expect(await schemas.publish(opened.db, order)).to.deep.equal({ ok: false, code: 'NOT_MAINTAINER', isOperators: true });
+            await grantMaintainer(opened.db, 'starter.example', publisher.workspaceId);
+            expect(accepted(await schemas.publish(opened.db, order))).to.include({ version: 2, creditsEarned: 0, isBonusUsedUp: false });
         });
     });
 
     describe('a package of our own', () => {
         const publishInTurn = async (site: string, texts: readonly string[], options?: { mayReturn: boolean }) => {
-            for (const text of texts) await schemas.publishStarter(db, packageOf(site, text), options);
+            for (const text of texts) await schemas.publishStarter(opened.db, packageOf(site, text), options);
             return (await latestOf(site)).version?.version;
         };
 
@@ -92,7 +85,7 @@ describe('the registry', () => {
             for (const mayReturn of [true, false]) {
                 const site = `yanked-${mayReturn}.example`;
                 await publishInTurn(site, ['a', 'b']);
-                await schemas.yank(db, site, 2, 'broken');
+                await schemas.yank(opened.db, site, 2, 'broken');
                 expect(await publishInTurn(site, ['b'], { mayReturn }), site).to.equal(1);
             }
         });

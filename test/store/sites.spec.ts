@@ -1,29 +1,20 @@
 import { expect } from 'chai';
-import type { Db } from '../../shared/platform/db.ts';
 import { transferDomain } from '../../shared/store/registry/maintainer-orders.ts';
 import * as maintainers from '../../shared/store/registry/maintainers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
-import { contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
+import { contributor, orderOf, packageOf, useDatabase } from './registry.ts';
 
 describe('a registrable domain', () => {
-    let database: OpenedDatabase;
-    let db: Db;
-
-    before(async () => {
-        database = await openDatabase();
-        ({ db } = database);
-    });
-
-    after(() => database.close());
+    const opened = useDatabase();
 
     const mayPublish = async (publisher: schemas.Publisher, site: string) => {
         const text = `${Math.random()}`;
-        return (await schemas.publish(db, orderOf(packageOf(site, text), publisher))).ok;
+        return (await schemas.publish(opened.db, orderOf(packageOf(site, text), publisher))).ok;
     };
 
     it('has the defaults before it is changed', async () => {
-        expect(await sites.findDomain(db, 'untouched.example')).to.deep.equal({
+        expect(await sites.findDomain(opened.db, 'untouched.example')).to.deep.equal({
             registrable: 'untouched.example',
             credits: 1,
             concurrency: null,
@@ -36,22 +27,22 @@ describe('a registrable domain', () => {
     });
 
     it('keeps fields that are not set, and returns to the default on request', async () => {
-        const set = (settings: sites.DomainSettings) => db.transaction((trx) => sites.setDomain(trx, 'set.example', settings));
+        const set = (settings: sites.DomainSettings) => opened.db.transaction((trx) => sites.setDomain(trx, 'set.example', settings));
         await set({ credits: 5, rate: 0.25 });
         expect(await set({ concurrency: 8 })).to.include({ credits: 5, concurrency: 8, rate: 0.25 });
         expect(await set({ concurrency: null, rate: null })).to.include({ credits: 5, concurrency: null, rate: null });
     });
 
     it('is transferred to another workspace, and then only that one publishes', async () => {
-        const [old, next] = [await contributor(db), await contributor(db)];
+        const [old, next] = [await contributor(opened.db), await contributor(opened.db)];
         expect(await mayPublish(old, 'moved.example')).to.equal(true);
-        await db.transaction((trx) => transferDomain(trx, 'moved.example', next.workspaceId));
+        await opened.db.transaction((trx) => transferDomain(trx, 'moved.example', next.workspaceId));
         expect(await mayPublish(old, 'moved.example')).to.equal(false);
         expect(await mayPublish(next, 'moved.example')).to.equal(true);
-        expect((await maintainers.listMaintainers(db, 'moved.example')).map(({ workspaceId }) => workspaceId)).to.deep.equal([
+        expect((await maintainers.listMaintainers(opened.db, 'moved.example')).map(({ workspaceId }) => workspaceId)).to.deep.equal([
             next.workspaceId,
         ]);
-        expect(await sites.sitesOf(db, 'moved.example')).to.deep.equal([
+        expect(await sites.sitesOf(opened.db, 'moved.example')).to.deep.equal([
             { site: 'moved.example', latest: 2, versions: 2, verified: false, drift: false },
         ]);
     });

@@ -1,33 +1,24 @@
 import { expect } from 'chai';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
-import type { Db } from '../../shared/platform/db.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { setDomain } from '../../shared/store/registry/sites.ts';
 import { advanceClock } from '../support/clock.ts';
-import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
+import { accepted, contributor, orderOf, packageOf, registrableOf, useDatabase } from './registry.ts';
 
 describe('versions of a site', () => {
-    let database: OpenedDatabase;
-    let db: Db;
-
-    before(async () => {
-        database = await openDatabase();
-        ({ db } = database);
-    });
-
-    after(() => database.close());
+    const opened = useDatabase();
 
     const ask = (site: string, version?: number): schemas.SiteQuestion => ({ site, registrable: registrableOf(site), version });
     const publishAs = async (publisher: schemas.Publisher, site: string, ...texts: string[]) => {
         const published = [];
-        for (const text of texts) published.push(accepted(await schemas.publish(db, orderOf(packageOf(site, text), publisher))));
+        for (const text of texts) published.push(accepted(await schemas.publish(opened.db, orderOf(packageOf(site, text), publisher))));
         return published;
     };
-    const advance = (days: number) => advanceClock(db, days * 86_400_000);
+    const advance = (days: number) => advanceClock(opened.db, days * 86_400_000);
 
     it('are effective at once, and each is found by its number', async () => {
-        const latest = schemas.createLatest(db);
-        const publisher = await contributor(db);
+        const latest = schemas.createLatest(opened.db);
+        const publisher = await contributor(opened.db);
         expect(await latest.find(ask('fresh.example'))).to.include({
             isKnown: false,
             version: undefined,
@@ -43,29 +34,33 @@ describe('versions of a site', () => {
     });
 
     it('are one query for all callers of a turn', async () => {
-        await publishAs(await contributor(db), 'crowd.example', 'one');
+        await publishAs(await contributor(opened.db), 'crowd.example', 'one');
         let queries = 0;
         const count = () => queries++;
-        const latest = schemas.createLatest(db);
-        db.on('query', count);
+        const latest = schemas.createLatest(opened.db);
+        opened.db.on('query', count);
         const found = await Promise.all(
             Array.from({ length: 200 }, (_, i) => latest.find(ask(i % 2 === 0 ? 'crowd.example' : `no${i}.example`))),
         );
-        db.removeListener('query', count);
+        opened.db.removeListener('query', count);
         expect(queries).to.equal(1);
         for (const [i, siteState] of found.entries()) expect(siteState.isKnown, `caller ${i}`).to.equal(i % 2 === 0);
     });
 
     it('take price, share and rate from the registrable domain', async () => {
-        await publishAs(await contributor(db), 'shop.dear.example', 'one');
-        await db.transaction((trx) => setDomain(trx, 'dear.example', { credits: 5, concurrency: 3, rate: 0.5 }));
-        expect(await schemas.findLatest(db, ask('shop.dear.example'))).to.include({ siteCredits: 5, siteConcurrency: 3, siteRate: 0.5 });
+        await publishAs(await contributor(opened.db), 'shop.dear.example', 'one');
+        await opened.db.transaction((trx) => setDomain(trx, 'dear.example', { credits: 5, concurrency: 3, rate: 0.5 }));
+        expect(await schemas.findLatest(opened.db, ask('shop.dear.example'))).to.include({
+            siteCredits: 5,
+            siteConcurrency: 3,
+            siteRate: 0.5,
+        });
     });
 
     it('keep the time of the first yank when it is repeated with another reason', async () => {
-        await publishAs(await contributor(db), 'twice.example', 'one');
-        const first = await schemas.yank(db, 'twice.example', 1, 'broken');
-        const second = await schemas.yank(db, 'twice.example', 1, 'legal');
+        await publishAs(await contributor(opened.db), 'twice.example', 'one');
+        const first = await schemas.yank(opened.db, 'twice.example', 1, 'broken');
+        const second = await schemas.yank(opened.db, 'twice.example', 1, 'legal');
         expect(second?.yankReason).to.equal('legal');
         expect(second?.yankedAt).to.deep.equal(first?.yankedAt);
     });
@@ -77,44 +72,44 @@ describe('versions of a site', () => {
             url: 'https://price.example/s',
             billing: { unit: 'result', max_results },
         });
-        const publisher = await contributor(db);
-        const versions = schemas.createVersions(db);
+        const publisher = await contributor(opened.db);
+        const versions = schemas.createVersions(opened.db);
         const publishWith = async (...endpoints: PackageEndpoint[]) =>
-            accepted(await schemas.publish(db, orderOf(packageOf('price.example', 'p', { endpoints }), publisher)));
+            accepted(await schemas.publish(opened.db, orderOf(packageOf('price.example', 'p', { endpoints }), publisher)));
         await publishWith(endpoint(10));
         await publishWith(endpoint(3));
         await publishWith(endpoint(500), { name: 'other', method: 'GET', url: 'https://price.example/o' });
-        const today = await schemas.findLatest(db, ask('price.example'));
+        const today = await schemas.findLatest(opened.db, ask('price.example'));
         expect(today.latestOfDay).to.have.length(3);
         expect(await schemas.lowestMaxUnits(versions, today.latestOfDay, 'search')).to.equal(3);
         expect(await schemas.lowestMaxUnits(versions, today.latestOfDay, 'other')).to.equal(1);
         expect(await schemas.lowestMaxUnits(versions, today.latestOfDay, 'none')).to.equal(undefined);
         await advance(1.01);
-        const tomorrow = await schemas.findLatest(db, ask('price.example'));
+        const tomorrow = await schemas.findLatest(opened.db, ask('price.example'));
         expect(await schemas.lowestMaxUnits(versions, tomorrow.latestOfDay, 'search')).to.equal(500);
     });
 
     it('limit the price without being read at every call, however large and many they are', async () => {
-        const publisher = await contributor(db);
-        const versions = schemas.createVersions(db);
+        const publisher = await contributor(opened.db);
+        const versions = schemas.createVersions(opened.db);
         for (const place of Array(10).keys()) {
             const description = `${place} `.repeat(500_000);
-            accepted(await schemas.publish(db, orderOf(packageOf('large.example', 'one', { description }), publisher)));
+            accepted(await schemas.publish(opened.db, orderOf(packageOf('large.example', 'one', { description }), publisher)));
         }
-        const { latestOfDay } = await schemas.findLatest(db, ask('large.example'));
+        const { latestOfDay } = await schemas.findLatest(opened.db, ask('large.example'));
         expect(latestOfDay).to.have.length(10);
         expect(await schemas.lowestMaxUnits(versions, latestOfDay, 'front')).to.equal(1);
         const asked: string[] = [];
         const listen = ({ sql }: { sql: string }) => void asked.push(sql);
-        db.on('query', listen);
+        opened.db.on('query', listen);
         expect(await schemas.lowestMaxUnits(versions, latestOfDay, 'front')).to.equal(1);
-        db.off('query', listen);
+        opened.db.off('query', listen);
         expect(asked).to.deep.equal([]);
     });
 
     it('are loaded once, with every default filled in and safe from prototype names', async () => {
-        const [published] = await publishAs(await contributor(db), 'loaded.example', 'one');
-        const versions = schemas.createVersions(db);
+        const [published] = await publishAs(await contributor(opened.db), 'loaded.example', 'one');
+        const versions = schemas.createVersions(opened.db);
         const id = published?.versionId ?? 0;
         const [first, second] = await Promise.all([versions.load(id), versions.load(id)]);
         expect(first).to.equal(second);
@@ -125,9 +120,9 @@ describe('versions of a site', () => {
     });
 
     it('show the maintainers of the domain on the card, never by an address', async () => {
-        const publisher = await contributor(db);
+        const publisher = await contributor(opened.db);
         await publishAs(publisher, 'card.example', 'one');
-        const card = await schemas.card(db, 'card.example');
+        const card = await schemas.card(opened.db, 'card.example');
         expect(card).to.include({ title: 'Shop one', version: 1, siteCredits: 1, intentCategory: 'commerce/product-search' });
         expect(card?.endpoints).to.deep.equal([{ name: 'front', kind: 'api_call', method: 'GET', description: '', hosted: true }]);
         expect(card?.maintainer).to.match(/^workspace-[0-9a-z]{6}$/);

@@ -12,11 +12,11 @@ import { openWorld, type Topology, type World } from './world.ts';
 export const PROOF_FILE = '/.well-known/routebook.txt';
 
 /**
- * Opens a world with a name server and with web servers of owners before the tests of a suite, and closes them after these. `at` has them
+ * Opens a world with a name server and with web servers of owners before the tests of a suite, and closes them after these. `opened` has them
  * from the first test on.
  */
 export function useClaims(topology: Topology) {
-    const at = {} as { world: World; names: NameServer; web: OwnerSites };
+    const opened = {} as { world: World; names: NameServer; web: OwnerSites };
     const hosts = new Map<string, string[]>();
     let number = 0;
 
@@ -24,18 +24,18 @@ export function useClaims(topology: Topology) {
         for (let index = 1; index <= 60; index++)
             for (const host of [`own${index}.test`, `www.own${index}.test`, `other.own${index}.test`]) hosts.set(host, ['127.0.0.1']);
         for (const suffix of ['js.org', 'duckdns.org']) for (const host of [suffix, `www.${suffix}`]) hosts.set(host, ['127.0.0.1']);
-        at.names = await openNameServer();
-        at.web = await openOwnerSites(hosts);
-        at.world = await openWorld({
+        opened.names = await openNameServer();
+        opened.web = await openOwnerSites(hosts);
+        opened.world = await openWorld({
             topology,
-            connector: at.web.connector,
+            connector: opened.web.connector,
             claimLookMs: 20,
-            config: { egressHosts: hosts, claimResolvers: [at.names.resolver] },
+            config: { egressHosts: hosts, claimResolvers: [opened.names.resolver] },
         });
     });
     after(async () => {
-        await at.world.close();
-        await Promise.all([at.names.close(), at.web.close()]);
+        await opened.world.close();
+        await Promise.all([opened.names.close(), opened.web.close()]);
     });
 
     const newDomain = () => `own${++number}.test`;
@@ -49,18 +49,18 @@ export function useClaims(topology: Topology) {
         return listed.find((one) => one.claim_id === id) as ClaimEntry;
     };
     const serveText = (host: string, text: string, more: (response: ServerResponse) => void = () => {}) =>
-        at.web.hosts.set(host, ({ url }, response) => {
+        opened.web.hosts.set(host, ({ url }, response) => {
             if (url !== PROOF_FILE) return void response.writeHead(404).end();
             more(response);
             response.end(text);
         });
     const proveByDns = async (by: Person, domain: string) => {
         const made = await claim(by, domain);
-        const record = at.names.names.get(`_routebook.${domain}`);
-        at.names.names.set(`_routebook.${domain}`, { txt: [...(record?.txt ?? []), made.value] });
+        const record = opened.names.names.get(`_routebook.${domain}`);
+        opened.names.names.set(`_routebook.${domain}`, { txt: [...(record?.txt ?? []), made.value] });
         expect((await checked(by, made)).status).to.equal('proven');
         return made;
     };
 
-    return { at, hosts, newDomain, claim, check, checked, shown, serveText, proveByDns };
+    return { opened, hosts, newDomain, claim, check, checked, shown, serveText, proveByDns };
 }
