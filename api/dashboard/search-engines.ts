@@ -102,12 +102,7 @@ function robots(pages: readonly Page[], sitemap: string): string {
     ].join('\n');
 }
 
-interface Entry {
-    loc: string;
-    lastmod?: string;
-}
-
-function document(root: string, item: string, entries: readonly Entry[]): string {
+function document(root: string, item: string, entries: readonly { loc: string; lastmod?: string }[]): string {
     const lines = entries.map(({ loc, lastmod }) => {
         const when = lastmod === undefined ? '' : `<lastmod>${lastmod}</lastmod>`;
         return `<${item}><loc>${loc.replaceAll('&', '&amp;')}</loc>${when}</${item}>\n`;

@@ -6,15 +6,10 @@ import { roleOf } from '../../shared/store/accounts/workspaces.ts';
 import { type Done, done, table } from './command.ts';
 import { AdminFault, audited, type Operator, workspaceOrFault } from './operator.ts';
 
-interface CreateOptions {
-    workspace: string;
-    user?: string;
-    name: string;
-    expiresIn?: number;
-    scopes?: Scopes;
-}
-
-export async function create(operator: Operator, options: CreateOptions): Promise<Done> {
+export async function create(
+    operator: Operator,
+    options: { workspace: string; user?: string; name: string; expiresIn?: number; scopes?: Scopes },
+): Promise<Done> {
     const { workspace, user, name, expiresIn, scopes = EVERY_SCOPE } = options;
     const made = await audited(operator, async (trx) => {
         const { workspaceId, ownerId } = await workspaceOrFault(trx, workspace);

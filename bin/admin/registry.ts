@@ -11,14 +11,10 @@ import { type Done, done, table } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
 import type { SiteName } from './sites.ts';
 
-interface LoadOptions {
-    from: string;
-    only?: SiteName[];
-    verify?: true;
-    dryRun?: true;
-}
-
-export async function load(operator: Operator, { from, only, verify, dryRun }: LoadOptions): Promise<Done> {
+export async function load(
+    operator: Operator,
+    { from, only, verify, dryRun }: { from: string; only?: SiteName[]; verify?: true; dryRun?: true },
+): Promise<Done> {
     const documents = filterBySite(documentsAt(from, operator.egressAllow), only);
     const then = async (trx: Db, loaded: LoadedPackage) => {
         await recordLoad(operator, trx, loaded);

@@ -2,13 +2,7 @@ import { type TopDimension, topUsage } from '../../shared/store/usage/usage-repo
 import { type Done, table } from './command.ts';
 import type { Operator } from './operator.ts';
 
-interface TopOptions {
-    by: TopDimension;
-    days: number;
-    limit: number;
-}
-
-export async function top({ db }: Operator, { by, days, limit }: TopOptions): Promise<Done> {
+export async function top({ db }: Operator, { by, days, limit }: { by: TopDimension; days: number; limit: number }): Promise<Done> {
     const rows = await topUsage(db, { by, days, limit });
     const named = ({ name }: (typeof rows)[number]) => (by === 'endpoint' ? { site: name[0], endpoint: name[1] } : { [by]: name[0] });
     const rate = (calls: number, successes: number) => `${(Math.floor((successes / calls) * 1000) / 10).toFixed(1)} %`;

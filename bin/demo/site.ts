@@ -4,15 +4,7 @@ import type { AddressInfo } from 'node:net';
 /** The name that workers use for the demo site. Only EGRESS_HOSTS resolves it, to loopback. */
 export const DEMO_SITE = 'demo-shop.example';
 
-interface Product {
-    id: number;
-    title: string;
-    section: string;
-    price: { amount: number; currency: string };
-    stock: number;
-}
-
-const PRODUCTS: readonly Product[] = [
+const PRODUCTS: readonly { id: number; title: string; section: string; price: { amount: number; currency: string }; stock: number }[] = [
     ['Trail running shoes', 'shoes', 89.9, 14],
     ['Road running shoes', 'shoes', 109.5, 3],
     ['Leather boots', 'shoes', 149, 0],

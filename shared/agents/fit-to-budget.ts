@@ -1,11 +1,6 @@
 import { PartialValue, writeJson } from '../domain/json/bounded-json.ts';
 import { isExact } from '../domain/json/exact-numbers.ts';
 
-interface Fitted {
-    text: string;
-    isCut: boolean;
-}
-
 const MAX_TEXTS = [2000, 500, 120];
 const MAX_ITEMS = 512;
 /** Objects with at most this many fields are records, and keep all fields. */
@@ -22,7 +17,7 @@ const NOTE = 'cut to fit max_characters: ask for less with params, max_results o
  * not enough, it cuts the JSON itself and returns it as a text. A note next to the value describes each cut. The cost is bounded by `max`
  * and the number of field names.
  */
-export function fitToBudget(value: unknown, max: number): Fitted {
+export function fitToBudget(value: unknown, max: number): { text: string; isCut: boolean } {
     const whole = writeJson(value, max);
     if (whole.isWhole) return { text: whole.text, isCut: false };
     const outline = addNote(outlineOf(value, max));

@@ -36,16 +36,12 @@ There are no overage charges. We send this email at most once a month.
     };
 }
 
-interface FailingCalls {
-    keyName: string;
-    site: string;
-    endpoint: string;
-    calls: number;
-    code: string;
-}
-
 /** For the owner of a key whose last calls to an endpoint all failed. */
-export function failingMail(to: string, publicUrl: string, { keyName, site, endpoint, calls, code }: FailingCalls): Mail {
+export function failingMail(
+    to: string,
+    publicUrl: string,
+    { keyName, site, endpoint, calls, code }: { keyName: string; site: string; endpoint: string; calls: number; code: string },
+): Mail {
     return {
         to,
         subject: `The last ${calls} calls of ${endpoint} failed`,

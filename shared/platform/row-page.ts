@@ -10,19 +10,13 @@ export interface RowPage {
     after?: RowPlace | undefined;
 }
 
-interface SortColumns {
-    at: string;
-    id: string;
-    isOldestFirst?: true;
-}
-
 /** Reads a page of the rows that a query finds, newest first by default. */
 export async function readRowPage<Row extends object>(
     db: Db,
     query: Knex.QueryBuilder,
     columns: Columns<Row>,
     { limit, after }: RowPage,
-    { at, id, isOldestFirst }: SortColumns = { at: 'created_at', id: 'id' },
+    { at, id, isOldestFirst }: { at: string; id: string; isOldestFirst?: true } = { at: 'created_at', id: 'id' },
 ): Promise<{ rows: Row[]; next: RowPlace | undefined }> {
     const order = isOldestFirst ? 'asc' : 'desc';
     const sorted = query.orderBy([

@@ -65,7 +65,10 @@ interface Order {
 async function price(visit: WorkspaceVisit, tried: Tried, { body, as }: Order, problems: Problems): Promise<Shown> {
     const answer = await visit.ask({ method: 'POST', path: '/v1/fetch', body: { ...body, dry_run: true }, as });
     if (!answer.ok) return refuse(visit, tried, answer.refused);
-    const { data, meta } = answer.body as { data: { request: PlannedRequest; credits_max: number }; meta: { credits_remaining: number } };
+    const { data, meta } = answer.body as {
+        data: { request: { method: string; url: string; headers: Record<string, string>; body: unknown }; credits_max: number };
+        meta: { credits_remaining: number };
+    };
     const { request, credits_max: maxCredits } = data;
     const priced = {
         method: request.method,
@@ -85,13 +88,6 @@ async function price(visit: WorkspaceVisit, tried: Tried, { body, as }: Order, p
         keyName: as.keyName,
     };
     return show(visit, tried, { priced, problems });
-}
-
-interface PlannedRequest {
-    method: string;
-    url: string;
-    headers: Record<string, string>;
-    body: unknown;
 }
 
 async function run(visit: WorkspaceVisit, tried: Tried, { body, as, once }: Order & { once: string }): Promise<Shown> {

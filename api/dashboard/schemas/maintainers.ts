@@ -30,14 +30,9 @@ export async function removeMaintainer(visit: WorkspaceVisit): Promise<Answer> {
     return { to: `/dashboard/schemas/${asked.site}`, notice: isPending ? 'removal-requested' : 'maintainer-removed' };
 }
 
-interface Asked {
-    site: string;
-    registrable: string;
-    workspaceId: string;
-    path: string;
-}
-
-async function read(visit: WorkspaceVisit): Promise<Asked | { problem: string }> {
+async function read(
+    visit: WorkspaceVisit,
+): Promise<{ site: string; registrable: string; workspaceId: string; path: string } | { problem: string }> {
     const { site, registrable } = await findOwn(visit);
     const fields = readFields(visit.fields, { maintainer: line({ maxLength: 100 }) });
     if (!fields.ok) return { problem: fields.problems['maintainer'] ?? 'Fill this in.' };

@@ -77,11 +77,6 @@ interface MultipartBody {
     shown: JsonObject;
 }
 
-interface Part {
-    head: string;
-    content: Uint8Array;
-}
-
 /**
  * Encodes fields and files as `multipart/form-data` (RFC 7578) in the given order. A list repeats its name, null is left out. The boundary
  * is derived from the content. So equal calls have equal bodies, and no content can contain its own boundary.
@@ -104,7 +99,7 @@ function itemsOf(value: Json): Json[] {
     return [value].flat(2).filter((item) => item !== null);
 }
 
-function partOf(name: string, item: Json): Part {
+function partOf(name: string, item: Json): { head: string; content: Uint8Array } {
     const disposition = `Content-Disposition: form-data; name="${escapeQuotes(name)}"`;
     if (!isObject(item)) return { head: disposition, content: Buffer.from(typeof item === 'string' ? item : JSON.stringify(item)) };
     const { filename, content_type: type, base64 } = asFile(item);

@@ -44,14 +44,10 @@ export function exportPython(document: PackageDocument, { version, versionHash }
 
 const IMPORTED = ['VERSION', 'Any', 'Dict', 'List', 'Literal', 'Mapping', 'Optional', 'Result', 'Routebook', 'Union', 'dataclass', 'field'];
 
-interface Context {
-    site: string;
-    names: Names;
-    types: PythonTypes;
-    inliner: Inliner;
-}
-
-function functionOf(endpoint: Endpoint, { site, names, types, inliner }: Context): string {
+function functionOf(
+    endpoint: Endpoint,
+    { site, names, types, inliner }: { site: string; names: Names; types: PythonTypes; inliner: Inliner },
+): string {
     const { params, bodyFormat, response, effect, description } = endpoint;
     const name = names.take(endpoint.name);
     const result =

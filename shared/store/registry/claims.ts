@@ -39,17 +39,10 @@ const CLAIM: Columns<Claim> = {
 export const OPEN_CLAIMS = 10;
 const LASTS = '7 days';
 
-interface NewClaim {
-    registrable: string;
-    workspaceId: string;
-    accountId: string;
-    by: By;
-}
-
 /** Creates a claim. Returns the number of seconds to wait if the account has too many open claims. */
 export async function createClaim(
     db: Db,
-    { registrable, workspaceId, accountId, by }: NewClaim,
+    { registrable, workspaceId, accountId, by }: { registrable: string; workspaceId: string; accountId: string; by: By },
 ): Promise<{ ok: true; claim: Claim } | { ok: false; retryAfter: number }> {
     return db.transaction(async (trx) => {
         await trx.raw("select pg_advisory_xact_lock(hashtextextended('claims ' || ?, 0))", [accountId]);

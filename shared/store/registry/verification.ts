@@ -244,14 +244,8 @@ export async function readVersion(db: Db, versionId: number): Promise<VersionSta
     return db('versions').where({ id: versionId }).first(VERSION_STATE);
 }
 
-interface DriftedSchema {
-    site: string;
-    version: number;
-    driftedAt: Date;
-}
-
 /** Sites whose latest version no longer matches them, latest first, at most `limit`. */
-export async function driftedSchemas(db: Db, limit: number): Promise<DriftedSchema[]> {
+export async function driftedSchemas(db: Db, limit: number): Promise<{ site: string; version: number; driftedAt: Date }[]> {
     return queryDrifted(db)
         .orderBy([{ column: 'v.drifted_at', order: 'desc' }, 's.site'])
         .limit(limit)

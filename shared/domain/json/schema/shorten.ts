@@ -2,11 +2,6 @@ import type { JsonObject, JsonSchema } from '../../types.ts';
 import { collectPlaces, mapSchemas, partsOf, resolveReference } from './places.ts';
 import { isObject } from './structure.ts';
 
-interface ShortenedSchema {
-    schema: JsonSchema;
-    isShortened: boolean;
-}
-
 /** More than the levels of the deepest schema that a package may have. */
 const MAX_LEVELS = 64;
 
@@ -15,7 +10,7 @@ const MAX_LEVELS = 64;
  * do not fit become `{}`.
  * @param schema one that a package may have
  */
-export function shortenSchema(schema: JsonSchema, maxBytes: number): ShortenedSchema {
+export function shortenSchema(schema: JsonSchema, maxBytes: number): { schema: JsonSchema; isShortened: boolean } {
     if (fits(schema, maxBytes)) return { schema, isShortened: false };
     for (let levels = Math.min(MAX_LEVELS, depthOf(schema)); levels > 0; levels--) {
         const shortened = withoutLostReferences(cut(schema, levels));
