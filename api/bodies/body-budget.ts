@@ -15,22 +15,18 @@ export interface Sender {
 /** The reservation of one body, while it arrives and while it is kept in memory. */
 interface BodyReservation {
     /** Adds bytes that arrived. Above the limit, the budget drops a body, possibly this one. */
-    came(bytes: number): void;
+    received(bytes: number): void;
     /** The body is complete and waits in a queue. */
-    whole(): void;
-    /**
-     * Marks the body as in use: its call begins and it can no longer be dropped. False if the bodies of running calls already use half of
-     * the budget.
-     */
-    runs(): boolean;
-    /** Ends the reservation. */
-    leave(): void;
+    completed(): void;
+    /** Begins the call of the body, which then is never dropped. False if the bodies of running calls already use half of the budget. */
+    tryToRun(): boolean;
+    release(): void;
 }
 
 /** The memory budget of one process for request bodies. */
 interface BodyBudget {
     /** @param giveUp called once, when the budget drops this body */
-    enter(sender: Sender, giveUp: () => void): BodyReservation;
+    createReservation(sender: Sender, giveUp: () => void): BodyReservation;
     held(): number;
 }
 
@@ -102,11 +98,11 @@ export function createBodyBudget({
     }
 
     return {
-        enter(sender, giveUp) {
+        createReservation(sender, giveUp) {
             const entry: Entry = { ...sender, bytes: 0, marked: 0, progressAt: now(), isWhole: false, isRunning: false, giveUp };
             entries.add(entry);
             return {
-                came(bytes) {
+                received(bytes) {
                     if (!entries.has(entry)) return;
                     add(entry, bytes);
                     if (entry.bytes - entry.marked >= PROGRESS_BYTES) {
@@ -115,16 +111,16 @@ export function createBodyBudget({
                     }
                     makeRoom();
                 },
-                whole() {
+                completed() {
                     entry.isWhole = true;
                 },
-                runs() {
+                tryToRun() {
                     if (!entries.has(entry) || running + entry.bytes > maxBytes / 2) return false;
                     running += entry.bytes;
                     entry.isRunning = true;
                     return true;
                 },
-                leave: () => void remove(entry),
+                release: () => void remove(entry),
             };
         },
         held: () => total,
@@ -163,33 +159,33 @@ export function reserveBody(request: Request, { maxBytes, isCall = false }: Body
     const isFree = (caller?.plan ?? signedIn?.current?.plan ?? 'free') === 'free';
     const waiting = new AbortController();
     let isWhole = false;
-    const { came, whole, runs, leave } = budget.enter({ network: networkOf(clientAddress), owner, isFree }, () => {
+    const reservation = budget.createReservation({ network: networkOf(clientAddress), owner, isFree }, () => {
         if (isWhole) waiting.abort(new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1 }));
         else giveUp(new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1, headers: { connection: 'close' } }));
     });
     /** A response that is already closed emits `close` no more. */
-    const leaveAfterAnswer = () => {
+    const releaseAfterAnswer = () => {
         const { res } = request.raw;
-        if (res.closed) leave();
-        else res.once('close', leave);
+        if (res.closed) reservation.release();
+        else res.once('close', reservation.release);
     };
     return {
-        came,
-        leaveAfterAnswer,
+        received: reservation.received,
+        release: reservation.release,
+        releaseAfterAnswer,
         /** @returns the refusal of a complete body that does not fit into memory @param bytes its size */
-        whole(bytes: number): Refusal | undefined {
+        completed(bytes: number): Refusal | undefined {
             if (bytes <= BODY_BYTES && (isCall || maxBytes <= BODY_BYTES)) {
-                leave();
+                reservation.release();
                 return undefined;
             }
-            if (isCall && !runs()) return new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1 });
-            leaveAfterAnswer();
+            if (isCall && !reservation.tryToRun()) return new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1 });
+            releaseAfterAnswer();
             if (isCall) return undefined;
             isWhole = true;
-            whole();
+            reservation.completed();
             request.app.gone = AbortSignal.any([request.app.gone ?? goneSignal(request), waiting.signal]);
             return undefined;
         },
-        leave,
     };
 }

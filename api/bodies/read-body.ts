@@ -38,7 +38,7 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
             isOver = true;
             reject(refusal);
             body.drop();
-            reservation?.leave();
+            reservation?.release();
         };
         // Node discards the rest once the answer is sent.
         const refuseUnread = (refusal: Refusal) => {
@@ -56,12 +56,12 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
             if (bytes <= FIRST_BYTES || request.app.gone !== undefined) return;
             if (reservation === undefined) {
                 reservation = reserveBody(request, { maxBytes, ...use }, refuseUnread);
-                reservation.came(bytes);
-            } else reservation.came(chunk.length);
+                reservation.received(bytes);
+            } else reservation.received(chunk.length);
         });
         source.once('end', () => {
             if (isOver) return;
-            const full = reservation?.whole(bytes);
+            const full = reservation?.completed(bytes);
             if (full !== undefined) return refuse(full);
             isOver = true;
             resolve(body.take());

@@ -40,7 +40,7 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
             state.full = refusal;
             state.wake?.();
         });
-        reserved.leaveAfterAnswer();
+        reserved.releaseAfterAnswer();
         return reserved;
     }
 
@@ -71,7 +71,7 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
             if (source.destroyed) throw new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.');
             await waitForBytes(source, Math.min(pauseMs, until - performance.now()), state);
         }
-        reservation?.whole(kept);
+        reservation?.completed(kept);
     }
 
     return {
@@ -79,9 +79,9 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
         keep(bytes) {
             kept += bytes;
             if (kept <= UNCOUNTED) return;
-            if (reservation !== undefined) return reservation.came(bytes);
+            if (reservation !== undefined) return reservation.received(bytes);
             reservation = reserve();
-            reservation.came(kept);
+            reservation.received(kept);
         },
     };
 }

@@ -26,18 +26,18 @@ describe('the memory budget for large bodies', () => {
     it('is freed first from the body that stalled the longest', () => {
         const room = open(10 * MIB);
         const gone: string[] = [];
-        const enter = (name: string) => room.enter(free(name), () => gone.push(name));
+        const enter = (name: string) => room.createReservation(free(name), () => gone.push(name));
         const [stalled, crumbs, brisk] = [enter('stalled'), enter('crumbs'), enter('brisk')];
-        stalled.came(3 * MIB);
+        stalled.received(3 * MIB);
         now += 100;
-        crumbs.came(3 * MIB);
+        crumbs.received(3 * MIB);
         now += 1000;
         // A few bytes are no progress.
-        stalled.came(10);
-        crumbs.came(10);
-        brisk.came(4 * MIB);
+        stalled.received(10);
+        crumbs.received(10);
+        brisk.received(4 * MIB);
         expect(gone).to.deep.equal(['stalled']);
-        brisk.came(4 * MIB);
+        brisk.received(4 * MIB);
         expect(gone).to.deep.equal(['stalled', 'crumbs']);
         expect(room.held()).to.equal(8 * MIB);
     });
@@ -45,15 +45,15 @@ describe('the memory budget for large bodies', () => {
     it('is freed next from the largest holder in the network with the most, complete or not, the youngest body first', () => {
         const room = open(20 * MIB);
         const gone: string[] = [];
-        const enter = (sender: ReturnType<typeof free>, name: string) => room.enter(sender, () => gone.push(name));
+        const enter = (sender: ReturnType<typeof free>, name: string) => room.createReservation(sender, () => gone.push(name));
         const honest = enter(free('honest', '203.0.113'), 'honest');
-        honest.came(4 * MIB);
+        honest.received(4 * MIB);
         for (const owner of ['a', 'b', 'b', 'c']) {
             const place = enter(free(owner), owner);
-            place.came(4 * MIB);
-            place.whole();
+            place.received(4 * MIB);
+            place.completed();
         }
-        enter(free('late', '203.0.114'), 'late').came(4 * MIB);
+        enter(free('late', '203.0.114'), 'late').received(4 * MIB);
         expect(gone).to.deep.equal(['b']);
     });
 
@@ -61,35 +61,35 @@ describe('the memory budget for large bodies', () => {
         const room = open(20 * MIB);
         const gone: string[] = [];
         const call = (name: string) => {
-            const place = room.enter(free(name), () => gone.push(name));
-            place.came(2 * MIB);
-            return { ...place, isRunning: place.runs() };
+            const place = room.createReservation(free(name), () => gone.push(name));
+            place.received(2 * MIB);
+            return { ...place, isRunning: place.tryToRun() };
         };
         const calls = Array.from({ length: 6 }, (_, at) => call(`call ${at}`));
         expect(calls.map(({ isRunning }) => isRunning)).to.deep.equal([true, true, true, true, true, false]);
-        calls.at(-1)?.leave();
-        for (let at = 0; at < 10; at++) room.enter(free(`package ${at}`), () => gone.push(`package ${at}`)).came(4 * MIB);
+        calls.at(-1)?.release();
+        for (let at = 0; at < 10; at++) room.createReservation(free(`package ${at}`), () => gone.push(`package ${at}`)).received(4 * MIB);
         expect(gone.filter((name) => name.startsWith('call'))).to.deep.equal([]);
         expect(gone).to.have.length(8);
         expect(room.held()).to.equal(18 * MIB);
-        calls[0]?.leave();
+        calls[0]?.release();
         expect(call('next').isRunning).to.equal(true);
     });
 
     it('is half reserved for paying accounts, whatever others do', () => {
         const room = open(16 * MIB);
         const gone: string[] = [];
-        const payer = room.enter(paying('payer'), () => gone.push('payer'));
-        payer.came(7 * MIB);
+        const payer = room.createReservation(paying('payer'), () => gone.push('payer'));
+        payer.received(7 * MIB);
         for (let at = 0; at < 100; at++) {
             const name = `free ${at}`;
-            const place = room.enter(free(name, `10.0.${at}`), () => gone.push(name));
-            place.came(3 * MIB);
-            place.whole();
+            const place = room.createReservation(free(name, `10.0.${at}`), () => gone.push(name));
+            place.received(3 * MIB);
+            place.completed();
         }
         expect(gone).to.have.length(97).that.does.not.include('payer');
-        payer.leave();
-        payer.leave();
+        payer.release();
+        payer.release();
         expect(room.held()).to.equal(9 * MIB);
     });
 });
@@ -119,8 +119,8 @@ describe('the memory of a body whose caller has left', () => {
         'arrived in chunks': (request) => openChunks(request, { maxBytes: 64 * MIB, pauseMs: 1000, allMs: 1000 }).keep(60 * MIB),
         'was complete': (request) => {
             const place = reserveBody(request, { maxBytes: 64 * MIB, isCall: true }, () => undefined);
-            place.came(60 * MIB);
-            expect(place.whole(60 * MIB)).to.equal(undefined);
+            place.received(60 * MIB);
+            expect(place.completed(60 * MIB)).to.equal(undefined);
         },
     };
     for (const [which, keep] of Object.entries(keepers)) {
@@ -128,8 +128,8 @@ describe('the memory of a body whose caller has left', () => {
             keep(requestOf('gone', await closedResponse()));
             const dropped: Refusal[] = [];
             const place = reserveBody(requestOf('here', { once() {} }), { maxBytes: 64 * MIB }, (refusal) => dropped.push(refusal));
-            place.came(100 * MIB);
-            place.leave();
+            place.received(100 * MIB);
+            place.release();
             expect(dropped).to.deep.equal([]);
         });
     }
@@ -161,15 +161,15 @@ describe('the ids of items of a batch that arrives as lines', () => {
 
     /** Fills the memory: half of it by running calls of free accounts, and half by others. Returns a function that frees it. */
     function fill(): () => void {
-        const leave = [{ isCall: true }, { plan: 'pro' }].map(({ isCall = false, plan = 'free' }) => {
+        const releases = [{ isCall: true }, { plan: 'pro' }].map(({ isCall = false, plan = 'free' }) => {
             const auth = { credentials: { app: { accountId: plan, plan } } };
             const request = { app: { clientAddress: '192.0.2.1' }, auth, raw: { res: { once() {} } } };
             const place = reserveBody(request as unknown as Request, { maxBytes: 64 * MIB, isCall }, () => undefined);
-            place.came(64 * MIB);
-            if (isCall) expect(place.whole(64 * MIB)).to.equal(undefined);
-            return place.leave;
+            place.received(64 * MIB);
+            if (isCall) expect(place.completed(64 * MIB)).to.equal(undefined);
+            return place.release;
         });
-        return () => leave.forEach((one) => void one());
+        return () => releases.forEach((one) => void one());
     }
 
     const order = (query: string, idOf: (at: number) => object) => {
