@@ -38,14 +38,9 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
     if (me.isVerified) return { to: '/dashboard', notice: 'verified' };
     const wait = await takeAttempts(app.db, [['link by address', me.emailNormalised]]);
     if (wait > 0) {
-        const title = 'Too many requests';
         const message = `We already sent this link several times. Try again in ${waitText(wait)}.`;
-        return {
-            view: 'account/words',
-            title,
-            retryAfter: wait,
-            model: { title, message, link: '/dashboard', label: 'Back' },
-        };
+        const model = { message, link: '/dashboard', label: 'Back' };
+        return { view: 'account/words', title: 'Too many requests', retryAfter: wait, model };
     }
     await app.db.transaction(async (trx) => {
         const linkId = await makeLink(trx, { purpose: 'verify', userId: me.userId, address: me.email });
@@ -58,13 +53,12 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
 /** The page for a link that no longer works. A signed-in user with a confirmed address goes to the dashboard instead. */
 export function gone({ me }: Visit): Answer {
     if (me?.isVerified === true) return { to: '/dashboard' };
-    const title = 'This link no longer works';
     const [where, link, label] =
         me === undefined
             ? ['Sign in or sign up again to get a new one.', '/login', 'Sign in']
             : ['Get a new one in your settings.', '/dashboard/settings', 'Open settings'];
     const message = `It was already used, or it has expired. ${where}`;
-    return { view: 'account/words', title, status: 410, model: { title, message, link, label } } satisfies Shown;
+    return { view: 'account/words', title: 'This link no longer works', status: 410, model: { message, link, label } };
 }
 
 /** Finds the link of a token. Undefined if the link confirms nothing, or nothing more. */

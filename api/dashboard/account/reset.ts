@@ -39,9 +39,8 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
         });
         visit.hurryMail();
     });
-    const title = 'Check your email';
     const message = `If ${email.address} has an account, we sent it a link to choose a new password. The link expires in an hour.`;
-    return { view: 'account/words', title, model: { title, message, link: '/login', label: 'Back to sign in' } };
+    return { view: 'account/words', title: 'Check your email', model: { message, link: '/login', label: 'Back to sign in' } };
 }
 
 /** The form for a new password, which the mailed link opens. */
@@ -95,7 +94,11 @@ function resetForm(token: string, problems: Problems): Shown {
 }
 
 function tooLate(): Shown {
-    const title = 'This link no longer works';
     const message = 'It was already used, or it has expired. Request a new one.';
-    return { view: 'account/words', title, status: 410, model: { title, message, link: '/forgot', label: 'Send a new link' } };
+    return {
+        view: 'account/words',
+        title: 'This link no longer works',
+        status: 410,
+        model: { message, link: '/forgot', label: 'Send a new link' },
+    };
 }

@@ -101,9 +101,8 @@ async function mailVerifyLink(trx: Db, { app, fields }: Visit, to: { userId: str
 
 /** Sets the browser's cookie, so that the link signs in at once if it is opened in this browser. */
 function lookIntoMail(to: string, browserToken: string): Shown {
-    const title = 'Check your email';
     const message = `We sent an email to ${to}. Open its link to continue, ideally in this browser. No email? Check your spam folder, or sign up again in a few minutes.`;
-    return { view: 'account/words', title, browserToken, model: { title, message, link: '/login', label: 'Back to sign in' } };
+    return { view: 'account/words', title: 'Check your email', browserToken, model: { message, link: '/login', label: 'Back to sign in' } };
 }
 
 const KNOWN: Problems = { email: 'This address already has an account. Sign in or reset your password.' };

@@ -25,7 +25,6 @@ const GONE: Answer = {
     title: 'This invitation no longer works',
     status: 404,
     model: {
-        title: 'This invitation no longer works',
         message: 'It was used or revoked, or it has expired. Ask for a new one.',
         link: '/',
         label: 'Go to the home page',

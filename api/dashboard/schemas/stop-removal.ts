@@ -50,5 +50,5 @@ function over(): Shown {
 }
 
 function words(title: string, message: string, status: number): Shown {
-    return { view: 'account/words', title, status, model: { title, message, link: '/dashboard/schemas', label: 'Go to your schemas' } };
+    return { view: 'account/words', title, status, model: { message, link: '/dashboard/schemas', label: 'Go to your schemas' } };
 }
