@@ -2,6 +2,7 @@ import type { ClaimDeleted, ClaimEntry, ClaimParams, DomainParams } from '../../
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { proofLine, proofName, proofUrl } from '../../shared/domain/site/proof.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -48,15 +49,10 @@ export async function deleteClaim(call: Call<ClaimParams, object, undefined>): P
 function presentClaim(claim: claims.Claim): ClaimEntry {
     const { registrable, token, provenAt } = claim;
     return {
-        claim_id: claim.claimId,
         domain: registrable,
-        status: claim.status,
-        reason: claim.reason,
+        ...presentFields(claim, 'claim_id status reason created_at checked_at proven_at'),
         value: proofLine(token),
         methods: [{ dns: `${proofName(registrable)} TXT ${proofLine(token)}` }, { url: proofUrl(registrable) }],
-        created_at: claim.createdAt.toISOString(),
-        checked_at: claim.checkedAt?.toISOString() ?? null,
-        proven_at: provenAt?.toISOString() ?? null,
         expires_at: provenAt === null ? claim.expiresAt.toISOString() : null,
     };
 }

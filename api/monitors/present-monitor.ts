@@ -1,6 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Monitor, MonitorRun } from '../../shared/contracts/monitor-fields.ts';
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import { openCall } from '../../shared/fetch/begin-monitor-run.ts';
 import { errorObject } from '../../shared/fetch/error-object.ts';
 import { eachInTurn } from '../../shared/platform/turns.ts';
@@ -29,10 +30,7 @@ export async function writeMonitors(app: App, rows: readonly MonitorRow[]): Prom
 async function present(app: App, row: MonitorRow, last: RunRow | undefined): Promise<Monitor> {
     const call: Partial<FetchRequest> = (await openCall(app, row)) ?? {};
     return {
-        monitor_id: row.monitorId,
-        name: row.name,
-        site: row.site,
-        endpoint: row.endpoint,
+        ...presentFields(row, 'monitor_id name site endpoint'),
         params: call.params ?? {},
         version: call.version ?? null,
         timeout_ms: call.timeout_ms ?? null,
@@ -40,38 +38,19 @@ async function present(app: App, row: MonitorRow, last: RunRow | undefined): Pro
         max_pages: call.max_pages ?? null,
         max_credits: call.max_credits ?? null,
         connection: call.connection ?? null,
-        every: row.every,
-        cron: row.cron,
-        timezone: row.timezone,
-        watch: row.watch,
-        identity: row.identity,
+        ...presentFields(row, 'every cron timezone watch identity'),
         when: JSON.parse(row.notifyWhen),
         max_credits_per_day: row.maxCreditsPerDay,
         metadata: JSON.parse(row.metadata),
-        status: row.status,
-        paused_reason: row.pausedReason,
-        next_run_at: row.nextRunAt?.toISOString() ?? null,
+        ...presentFields(row, 'status paused_reason next_run_at'),
         last_run: last === undefined ? null : await presentRun(app, last),
-        failures: row.failures,
-        created_at: row.createdAt.toISOString(),
+        ...presentFields(row, 'failures created_at'),
     };
 }
 
 export async function presentRun(app: App, row: RunRow): Promise<MonitorRun> {
-    return {
-        run_id: row.runId,
-        status: row.status,
-        skipped_reason: row.skippedReason,
-        due_at: row.dueAt?.toISOString() ?? null,
-        started_at: row.startedAt.toISOString(),
-        finished_at: row.finishedAt?.toISOString() ?? null,
-        job_id: row.jobId,
-        version: row.version,
-        credits_used: row.creditsUsed,
-        changed: row.changed,
-        change_id: row.changeId,
-        error: await errorOf(app, row),
-    };
+    const fields = 'run_id status skipped_reason due_at started_at finished_at job_id version credits_used changed change_id';
+    return { ...presentFields(row, fields), error: await errorOf(app, row) };
 }
 
 async function errorOf(app: App, { code, error, runId }: RunRow): Promise<MonitorRun['error']> {

@@ -1,4 +1,5 @@
 import { getSchemaRequest, postSchemaRequest, type RequestAnswer } from '../../shared/contracts/requests.ts';
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import type { Call } from '../call.ts';
@@ -17,19 +18,8 @@ async function readRequest({ app, params }: Call<{ request_id: string }, unknown
     if (request === undefined) throw new Refusal('REQUEST_NOT_FOUND');
     return {
         request_id: request.id,
-        domain: request.domain,
-        task: request.task,
-        read_or_write: request.readOrWrite,
-        auth_shape: request.authShape,
-        output_shape: request.outputShape,
-        failure_mode: request.failureMode,
-        intent_category: request.intentCategory,
-        frequency: request.frequency,
-        status: request.status,
-        demand: request.demand,
-        created_at: request.createdAt.toISOString(),
-        updated_at: request.updatedAt.toISOString(),
-        fulfilled_by: request.fulfilledBy,
+        ...presentFields(request, 'domain task read_or_write auth_shape output_shape failure_mode intent_category frequency'),
+        ...presentFields(request, 'status demand created_at updated_at fulfilled_by'),
         history: request.history.map(({ status, at }) => ({ status, at: at.toISOString() })),
     };
 }

@@ -2,6 +2,7 @@ import type { SchemasQuery } from '../../shared/contracts/lists.ts';
 import type { Card, SiteParams } from '../../shared/contracts/schemas.ts';
 import { readSearch } from '../../shared/domain/search/search-text.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -79,15 +80,9 @@ async function findCards(db: Db, sites: readonly string[]): Promise<Card[]> {
 /** A card as the API presents it, without URLs and headers. */
 function presentCard(card: schemas.CardRow, traffic: usage.SiteTraffic | undefined): Card {
     return {
-        site: card.site,
-        title: card.title,
-        description: card.description,
-        intent_category: card.intentCategory,
+        ...presentFields(card, 'site title description intent_category'),
         verified: card.verifiedAt !== null,
-        verified_at: card.verifiedAt?.toISOString() ?? null,
-        version: card.version,
-        version_hash: card.versionHash,
-        published_at: card.publishedAt.toISOString(),
+        ...presentFields(card, 'verified_at version version_hash published_at'),
         endpoints: card.endpoints.map(({ name, kind, method, description, hosted }) => ({
             name,
             kind,
@@ -96,10 +91,7 @@ function presentCard(card: schemas.CardRow, traffic: usage.SiteTraffic | undefin
             hosted,
             credits: card.siteCredits,
         })),
-        maintainer: card.maintainer,
-        maintainer_id: card.maintainerId,
-        claim: card.claim,
-        hosts: card.hosts,
+        ...presentFields(card, 'maintainer maintainer_id claim hosts'),
         fetches_7d: traffic?.fetches7d ?? 0,
         health: presentHealth(traffic?.health),
     };

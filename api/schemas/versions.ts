@@ -3,6 +3,7 @@ import type { VersionEntry, VersionParams, YankOrder } from '../../shared/contra
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { YANKS } from '../../shared/domain/accounts/plans.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { HistoryRow } from '../../shared/store/registry/schemas.ts';
@@ -61,10 +62,7 @@ export async function listVersions(call: Call<SiteParams, PageQuery, undefined>)
 function presentVersion(version: HistoryRow): VersionEntry {
     const { added, removed, changed, hosts_added } = version.changes;
     return {
-        version: version.version,
-        version_hash: version.versionHash,
-        published_at: version.publishedAt.toISOString(),
-        published_by: version.publishedBy,
+        ...presentFields(version, 'version version_hash published_at published_by'),
         verified: version.verifiedAt !== null,
         yanked: version.yankedAt !== null,
         change: version.change,

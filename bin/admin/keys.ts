@@ -1,5 +1,6 @@
 import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { scopeText } from '../../shared/domain/accounts/scopes-text.ts';
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import * as keys from '../../shared/store/accounts/api-keys.ts';
 import { recordAct } from '../../shared/store/accounts/workspace-audit.ts';
 import { roleOf } from '../../shared/store/accounts/workspaces.ts';
@@ -29,14 +30,7 @@ export async function create(
 export async function list({ db }: Operator, { workspace }: { workspace: string }): Promise<Done> {
     const { workspaceId } = await workspaceOrFault(db, workspace);
     const result = (await keys.listKeys(db, workspaceId)).map((key) => ({
-        key_id: key.keyId,
-        user_id: key.userId,
-        name: key.name,
-        prefix: key.prefix,
-        created_at: key.createdAt.toISOString(),
-        expires_at: key.expiresAt?.toISOString() ?? null,
-        revoked_at: key.revokedAt?.toISOString() ?? null,
-        last_used_at: key.lastUsedAt?.toISOString() ?? null,
+        ...presentFields(key, 'key_id user_id name prefix created_at expires_at revoked_at last_used_at'),
         scopes: scopeText(key.scopes),
     }));
     const heads = ['key', 'name', 'begins with', 'created', 'expires', 'revoked', 'last used', 'scopes'];

@@ -1,4 +1,5 @@
 import { figuresFor, type Plan } from '../../shared/domain/accounts/plans.ts';
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import { listedKeys } from '../../shared/store/accounts/api-keys.ts';
 import { listWorkspaces } from '../../shared/store/accounts/directory.ts';
 import { listMembers } from '../../shared/store/accounts/workspaces.ts';
@@ -13,11 +14,7 @@ const MAX_SITES = 100;
 export async function list({ db }: Operator, { plan, limit }: { plan?: Plan; limit: number }): Promise<Done> {
     const workspaces = await listWorkspaces(db, { plan, limit });
     return {
-        result: workspaces.map(({ workspaceId, createdAt, ...rest }) => ({
-            workspace_id: workspaceId,
-            ...rest,
-            created_at: createdAt.toISOString(),
-        })),
+        result: workspaces.map((one) => presentFields(one, 'workspace_id name plan members owner created_at')),
         lines: table(
             ['workspace', 'name', 'plan', 'members', 'owner', 'since'],
             workspaces.map(({ workspaceId, name, plan: on, members, owner, createdAt }) => [

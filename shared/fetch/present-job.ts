@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
 import type { Job } from '../contracts/jobs.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
+import { presentFields } from '../domain/text/snake-case.ts';
 import { Refusal, type RefusalCode } from '../refusals.ts';
 import type { Caller } from '../store/accounts/callers.ts';
 import type { FullJobRow, JobRow, Reader } from '../store/jobs/jobs.ts';
@@ -24,24 +25,11 @@ export async function presentJob(app: App, row: FullJobRow, shown: { params?: bo
 /** A job as lists show it. */
 export async function jobOf(app: App, row: JobRow): Promise<Job> {
     return {
-        job_id: row.jobId,
-        status: row.status,
-        site: row.site,
-        endpoint: row.endpoint,
-        version: row.version,
-        batch_id: row.batchId,
-        custom_id: row.customId,
-        monitor_id: row.monitorId,
+        ...presentFields(row, 'job_id status site endpoint version batch_id custom_id monitor_id'),
         metadata: JSON.parse(row.metadata),
-        created_at: row.createdAt.toISOString(),
-        started_at: row.startedAt?.toISOString() ?? null,
-        finished_at: row.finishedAt?.toISOString() ?? null,
-        expires_at: row.expiresAt.toISOString(),
+        ...presentFields(row, 'created_at started_at finished_at expires_at'),
         waiting_for: row.status === 'queued' ? row.waitingFor : null,
-        next_attempt_at: row.nextAttemptAt?.toISOString() ?? null,
-        attempts: row.attempts,
-        credits_used: row.creditsUsed,
-        result_expired: row.resultExpired,
+        ...presentFields(row, 'next_attempt_at attempts credits_used result_expired'),
         error: await errorOf(app, row),
     };
 }

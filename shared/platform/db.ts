@@ -1,5 +1,6 @@
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
+import { type Camel, toCamel, type Words } from '../domain/text/snake-case.ts';
 
 /** A pool or a transaction. It is the first argument of all store functions. */
 export type Db = Knex;
@@ -79,17 +80,13 @@ function boundedTo(ms: number): { options: string; query_timeout: number } {
 /** The source of each field of a row: a column, an expression or a subquery. For `select` and `first`. */
 export type Columns<Row> = Readonly<Record<keyof Row, string | Knex.Raw | Knex.QueryBuilder>>;
 
-type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
-
-type Words<Text extends string> = Text extends `${infer Head} ${infer Tail}` ? Head | Words<Tail> : Text;
-
 /** Columns under their camel-case names. @param table its alias in the statement, or '' @param names one name or several with blanks between */
 export function columns<const Names extends string>(
     table: string,
     ...names: Names[]
 ): { [Column in Words<Names> as Camel<Column>]: string } {
     const words = names.flatMap((text) => text.split(' '));
-    const named = words.map((name) => [name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), name] as const);
+    const named = words.map((name) => [toCamel(name), name] as const);
     return Object.fromEntries(named.map(([field, name]) => [field, table === '' ? name : `${table}.${name}`])) as never;
 }
 

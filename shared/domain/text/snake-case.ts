@@ -1,0 +1,32 @@
+/** `createdAt` for `created_at`. */
+export type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
+
+/** The words of a text with blanks between. */
+export type Words<Text extends string> = Text extends `${infer Head} ${infer Tail}` ? Head | Words<Tail> : Text;
+
+export function toCamel(name: string): string {
+    return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Times as RFC 3339; a field that the row does not have is an error of types. */
+type Printed<Row, Field> = Field extends keyof Row
+    ? Row[Field] extends infer Value
+        ? Value extends Date
+            ? string
+            : Value
+        : never
+    : symbol;
+
+/** Names of answers with the names of their fields in rows, since lists print thousands of rows. */
+const known = new Map<string, (readonly [name: string, field: string])[]>();
+
+/** Fields of a row under the names that the API gives them: `job_id` is `jobId`. @param names with blanks between */
+export function presentFields<Row extends object, const Names extends string>(
+    row: Row,
+    names: Names,
+): { [Name in Words<Names>]: Printed<Row, Camel<Name>> } {
+    const fields = known.get(names) ?? names.split(' ').map((name) => [name, toCamel(name)] as const);
+    known.set(names, fields);
+    const print = (value: unknown) => (value instanceof Date ? value.toISOString() : value);
+    return Object.fromEntries(fields.map(([name, field]) => [name, print((row as Record<string, unknown>)[field])])) as never;
+}
