@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { ResponseType } from '../../shared/domain/types.ts';
 import { isPacked, unpackedStart } from './unpack.ts';
 
@@ -61,25 +60,14 @@ function encodingOf({ body, contentType, type, charset: ofEndpoint }: Undecoded)
     return bomOf(body) ?? knownEncoding(charset) ?? knownEncoding(charsetInside(body, type)) ?? 'utf-8';
 }
 
-/** A cache by label. Most sites use few labels; the limit is for sites that send arbitrary ones. */
-const encodings = new LRUCache<string, { name: string | undefined }>({ max: 100 });
-
 function knownEncoding(label: string | undefined): string | undefined {
-    if (label === undefined || label.length > MAX_LABEL) return undefined;
-    const known = encodings.get(label);
-    if (known !== undefined) return known.name;
-    let name: string | undefined;
     try {
-        name = new TextDecoder(label).encoding;
+        return label === undefined ? undefined : new TextDecoder(label).encoding;
     } catch {
         // The label names no encoding.
+        return undefined;
     }
-    encodings.set(label, { name });
-    return name;
 }
-
-/** No label in the standard is longer. */
-const MAX_LABEL = 40;
 
 /** The prefixes that sites put before JSON, so that no script can load it. */
 const GUARD = /^\s*(?:\)\]\}'?,?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s*;)\s*/;

@@ -1,14 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { LRUCache } from 'lru-cache';
 import { parse } from 'tldts';
-
-/**
- * A cache. Calls name the same few sites, and the look-up in the public suffix list takes as long as all other checks of a name together.
- */
-const named = new LRUCache<string, SiteName>({ max: 2000 });
-const owned = new LRUCache<string, { domain: string | undefined }>({ max: 2000 });
-/** Maximum length of a cached name. Longer names are rare and would take much memory. */
-const MAX_KEPT = 255;
 
 type SiteName = { ok: true; site: string; registrable: string } | { ok: false; message: string };
 
@@ -24,14 +15,6 @@ const SPECIAL_USE = new Set(['localhost', 'local', 'internal', 'onion', 'arpa', 
  * together with `INVALID_DOMAIN`.
  */
 export function normaliseSite(text: string): SiteName {
-    const known = named.get(text);
-    if (known !== undefined) return known;
-    const name = normalise(text);
-    if (text.length <= MAX_KEPT) named.set(text, name);
-    return name;
-}
-
-function normalise(text: string): SiteName {
     const trimmed = text.trim();
     if (trimmed === '') return refused('is empty');
     if (trimmed.length > MAX_INPUT) return refused('is longer than 253 characters');
@@ -64,14 +47,6 @@ function normalise(text: string): SiteName {
  * `undefined` for IP addresses, single labels and ICANN suffixes.
  */
 export function registrableDomain(host: string): string | undefined {
-    const known = owned.get(host);
-    if (known !== undefined) return known.domain;
-    const domain = ownedDomain(host);
-    if (host.length <= MAX_KEPT) owned.set(host, { domain });
-    return domain;
-}
-
-function ownedDomain(host: string): string | undefined {
     const parsed = parse(host, { allowPrivateDomains: true, extractHostname: false });
     if (parsed.isIp || parsed.hostname === null) return undefined;
     if (parsed.domain !== null) return parsed.domain;
