@@ -33,11 +33,6 @@ function readVersion(text: string): number | string {
 
 type PackageFormat = NonNullable<PackageQuery['format']>;
 
-interface PackageFiles {
-    /** Finds the file of a version that may be read. If the caller's copy is current, the file is not read. */
-    find(version: schemas.VersionRef, format: PackageFormat): Promise<AnswerWithETag>;
-}
-
 /** Files of packages up to this many characters are built for each request. Larger ones are cached. */
 const LIGHT = 64 * 1024;
 /** Maximum number of bytes of cached files. Four of the largest fit, each also gzipped. */
@@ -52,7 +47,7 @@ type Made = Bytes & { tag: string };
  * and one gzip.
  * @param base returns the URL of this server, which exported collections of requests contain
  */
-function createPackageFiles(db: Db, base: () => string): PackageFiles {
+function createPackageFiles(db: Db, base: () => string) {
     const kept = new LRUCache<string, Made>({ maxSize: KEPT_BYTES, sizeCalculation: bytesOf });
     const underWay = new Map<string, Promise<Made>>();
 
@@ -83,7 +78,8 @@ function createPackageFiles(db: Db, base: () => string): PackageFiles {
     }
 
     return {
-        async find(version, format) {
+        /** Finds the file of a version that may be read. If the caller's copy is current, the file is not read. */
+        async find(version: schemas.VersionRef, format: PackageFormat): Promise<AnswerWithETag> {
             if (format === 'routebook') return { tag: revisionOf(version), read: async () => read(version, format) };
             const made = await read(version, format);
             return { tag: made.tag, read: async () => made };

@@ -6,11 +6,6 @@ import { openPool } from './postgres-pool.ts';
 /** Runs a read-only query, on the replica or on the primary. */
 export type Read = <Answer>(question: (db: Db) => Promise<Answer>) => Promise<Answer>;
 
-interface Replica {
-    read: Read;
-    close(): Promise<void>;
-}
-
 /** Maximum lag of the replica, in milliseconds. With more lag, the primary is used. */
 const NEAR_MS = 1000;
 const WATCH_EACH_MS = 200;
@@ -31,7 +26,7 @@ export function openReplica(options: {
     statementTimeoutMs: number;
     idleMs: number;
     log: ConnectionLog;
-}): Replica {
+}): { read: Read; close(): Promise<void> } {
     const { url, primaryUrl, primary, name, poolSize, statementTimeoutMs, idleMs, log } = options;
     const status = watchConnection(log, 'postgres replica');
     const replica = openDb({ url, name, poolSize, statementTimeoutMs, idleMs, onError: status.down });

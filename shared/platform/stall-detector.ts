@@ -8,17 +8,12 @@ const LOOK_MS = 50;
  */
 const MAX_LOOK_MS = 4 * LOOK_MS;
 
-interface StallDetector {
-    /** Settles like `answer`, or rejects when the connection stalls. */
-    guard<Answer>(answer: Promise<Answer>): Promise<Answer>;
-}
-
 /**
  * Rejects all pending requests when no answer has arrived for a second. After a stall the limit is 200 ms, until the next answer (goals R4,
  * R5). A timeout for each request would reject the last of a thousand concurrent requests although the server works at full speed, and
  * would need a timer for each.
  */
-export function createStallDetector(part: string): StallDetector {
+export function createStallDetector(part: string) {
     const pending = new Set<{ since: number; reject: (error: Error) => void }>();
     /** The time that has counted until the last check, in milliseconds. `since` and `heardAt` use this clock. */
     let listenedMs = 0;
@@ -27,7 +22,8 @@ export function createStallDetector(part: string): StallDetector {
     let limitMs = PATIENCE_MS;
     let looking: NodeJS.Timeout | undefined;
     return {
-        guard(answer) {
+        /** Settles like `answer`, or rejects when the connection stalls. */
+        guard<Answer>(answer: Promise<Answer>): Promise<Answer> {
             return new Promise((resolve, reject) => {
                 if (looking === undefined) {
                     lookedAt = performance.now();

@@ -181,17 +181,8 @@ function count(host: Host, line: Line, end: SendEnd): void {
 
 type Paced = Pick<DueDelivery, 'host' | 'freeUser'>;
 
-/** Counts the deliveries of free accounts to each host. */
-interface FreePace {
-    /** Whether a delivery has to wait for its account's next minute. */
-    isOver(delivery: Paced): boolean;
-    count(delivery: Paced): void;
-    /** Forgets the minutes that have ended. */
-    forget(): void;
-}
-
-/** @param now milliseconds of a monotonic clock */
-function createFreePace(now: () => number): FreePace {
+/** Counts the deliveries of free accounts to each host. @param now milliseconds of a monotonic clock */
+function createFreePace(now: () => number) {
     const windows = new Map<string, { sent: number; endsAt: number }>();
     const keyOf = ({ host, freeUser }: Paced) => `${freeUser} ${host}`;
     const current = (key: string) => {
@@ -199,14 +190,16 @@ function createFreePace(now: () => number): FreePace {
         return window !== undefined && window.endsAt > now() ? window : undefined;
     };
     return {
-        isOver: (delivery) => delivery.freeUser !== null && (current(keyOf(delivery))?.sent ?? 0) >= FREE_PACE.limit,
-        count(delivery) {
+        /** Whether a delivery has to wait for its account's next minute. */
+        isOver: (delivery: Paced) => delivery.freeUser !== null && (current(keyOf(delivery))?.sent ?? 0) >= FREE_PACE.limit,
+        count(delivery: Paced) {
             if (delivery.freeUser === null) return;
             const key = keyOf(delivery);
             const window = current(key) ?? { sent: 0, endsAt: now() + FREE_PACE.seconds * 1000 };
             window.sent += 1;
             windows.set(key, window);
         },
+        /** Forgets the minutes that have ended. */
         forget() {
             for (const key of windows.keys()) if (current(key) === undefined) windows.delete(key);
         },

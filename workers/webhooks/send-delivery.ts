@@ -79,20 +79,15 @@ const MAX_TOGETHER = 50;
 /** The most that encryption and framing add to a result. */
 const SEAL_BYTES = 1024;
 
-interface EventBodies {
-    /** Builds the JSON body of an event. It presents a job as it is now, so that deleted results are not sent. */
-    build(event: Pick<DueDelivery, 'type' | 'at' | 'data' | 'about'>): Promise<string>;
-    close(): Promise<void>;
-}
-
 /** Builds the bodies of events when they are sent. Jobs of concurrent calls are read in one query. */
-function openEventBodies(app: App): EventBodies {
+function openEventBodies(app: App) {
     const jobs = openBatch<string, EventJobRow | undefined>({
         run: (ids) => readEventJobs(app.db, ids, MAX_RESULT_BYTES + SEAL_BYTES),
         maxSize: MAX_TOGETHER,
     });
     return {
-        async build({ type, at, data, about }) {
+        /** Builds the JSON body of an event. It presents a job as it is now, so that deleted results are not sent. */
+        async build({ type, at, data, about }: Pick<DueDelivery, 'type' | 'at' | 'data' | 'about'>): Promise<string> {
             const row = about?.startsWith('job_') ? await jobs.add(about) : undefined;
             const dataText = row === undefined ? await withDiff(app, data, about) : await jobText(app, row);
             return `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(at.toISOString())},"data":${dataText}}`;

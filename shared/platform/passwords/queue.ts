@@ -16,11 +16,6 @@ const MINUTE_MS = 60_000;
 /** Maximum wait, in milliseconds. */
 const PATIENCE_MS = 30_000;
 
-interface PasswordQueue {
-    /** @throws Refusal OVERLOADED, and all errors of `work` */
-    run<Result>(asker: Asker, work: () => Promise<Result>): Promise<Result>;
-}
-
 interface Waiting {
     asker: Asker;
     asksRarely: boolean;
@@ -40,7 +35,7 @@ const KINDS: readonly ((one: Waiting) => boolean)[] = [
  * Creates the queue for password hashes. A crowd of sign-ins needs more CPU than there is. In order of arrival, every client would wait for
  * up to half a minute. So the newest request of each kind goes first, and a new client waits only for a few requests of repeat clients.
  */
-export function createPasswordQueue({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }): PasswordQueue {
+export function createPasswordQueue({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }) {
     const waiting: Waiting[] = [];
     const asked = createMinuteCounts();
     let running = 0;
@@ -70,7 +65,8 @@ export function createPasswordQueue({ atOnce, maxWaiting }: { atOnce: number; ma
     }
 
     return {
-        async run(asker, work) {
+        /** @throws Refusal OVERLOADED, and all errors of `work` */
+        async run<Result>(asker: Asker, work: () => Promise<Result>): Promise<Result> {
             const times = Math.max(asked.count(`client ${asker.client}`), asked.count(`account ${asker.account}`));
             if (running < atOnce) running += 1;
             else {
