@@ -126,10 +126,14 @@ function readsByName(name: string, isDoubtful = false): boolean {
     return !isDoubtful && READS.test(last) && (words.length === 1 || (words.length === 2 && NO_VERB.test(first)));
 }
 
-/** Whether a name begins with a verb of change: `deletePad`, `pads.remove`. */
+/** Whether a name begins with a verb of change: `deletePad`, `pads.remove`, `killsource`. */
 export function saysChange(name: string): boolean {
-    return CHANGES.test(wordsOf(name.split(/[./:]/).at(-1) ?? '')[0] ?? '');
+    const [first = ''] = wordsOf(name.split(/[./:]/).at(-1) ?? '');
+    return CHANGES.test(first) || JOINED_CHANGE.test(first);
 }
+
+/** A verb and its thing in one word, and no noun of the verb (`movement`). */
+const JOINED_CHANGE = /^(?:create|delete|disable|enable|kill|move|remove|rename|restart|update)(?!ments?$|ables?$|rs?$)[a-z]{4,}$/;
 
 /** Alone, or behind a thing. `read` often marks as read (`messages.read`). */
 const READS = /^(?:list|search|qsearch|query|count|show|lookup|stats|status|info|suggest|autocomplete|ping|version)$/;
