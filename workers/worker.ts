@@ -66,7 +66,6 @@ export async function openWorker(app: App, { isWarm = true, lookMs, ...options }
     const tokenFetch = createGuardedFetch(rules, () => userAgent(app.publicUrl()));
     const grants = createGrants(app, tokenFetch);
     const looks = openDueLooks(app, lookMs);
-    const consents = startConsents(app, looks, tokenFetch);
     const tools = {
         loadEndpoint: (versionId: number, name: string) => loadEndpoint(app, versionId, name),
         markSent: (operation: string) => app.credits.markSent(operation),
@@ -90,12 +89,16 @@ export async function openWorker(app: App, { isWarm = true, lookMs, ...options }
     const report = () =>
         app.fleet.report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });
     await untilReported(report);
-    const claimChecks = startClaimChecks(app, looks, options);
-    const documents = startReadingDocuments(app, looks, options);
-    const indexing = startIndexing(app, looks);
-    const embedding = startEmbedding(app);
-    const spreading = startSpreadingEvents(app, looks);
-    const deliveries = startDeliveries(app, looks, options);
+    const background = [
+        startClaimChecks(app, looks, options),
+        startReadingDocuments(app, looks, options),
+        startConsents(app, looks, tokenFetch),
+        startMonitors(app, looks, reader),
+        startIndexing(app, looks),
+        startEmbedding(app),
+        startSpreadingEvents(app, looks),
+        startDeliveries(app, looks, options),
+    ];
     const jobs = startJobs(
         {
             app,
@@ -106,7 +109,6 @@ export async function openWorker(app: App, { isWarm = true, lookMs, ...options }
         looks,
         { all: config.workerConcurrency, live: () => consumer.inFlight(), lastLiveAt: () => lastLiveAt },
     );
-    const monitors = startMonitors(app, looks, reader);
     const timer = setInterval(() => {
         metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
         metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());
@@ -122,16 +124,9 @@ export async function openWorker(app: App, { isWarm = true, lookMs, ...options }
         drain,
         async close() {
             await drain();
-            await claimChecks.stop();
-            await documents.stop();
-            await consents.stop();
+            for (const work of background) await work?.stop();
             await grants.settled();
             tokenFetch.close();
-            await monitors.stop();
-            await indexing.stop();
-            await embedding?.stop();
-            await spreading.stop();
-            await deliveries.stop();
             await looks.stop();
             await consumer.close();
             await reader.close();
