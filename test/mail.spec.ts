@@ -11,6 +11,8 @@ import { type OpenedDatabase, openDatabase } from './store/registry.ts';
 import { advanceClock } from './support/clock.ts';
 import { testSecrets } from './support/secrets.ts';
 
+type Operator = Parameters<typeof openPostman>[0]['operator'];
+
 describe('mail', () => {
     let database: OpenedDatabase;
     let db: Db;
@@ -38,13 +40,19 @@ describe('mail', () => {
         await database.close();
     });
 
-    function postman(smtpUrl: string | undefined = server.url): Postman {
+    const nobody: Operator = { name: undefined, contact: undefined };
+
+    function postman(
+        smtpUrl: string | undefined = server.url,
+        { operator = nobody, sender }: { operator?: Operator; sender?: string } = {},
+    ): Postman {
         const log = createLog('info', { write: (line: string) => void logged.push(JSON.parse(line)) });
         const made = openPostman({
             db,
             secrets,
             log,
-            mail: { smtpUrl, from: undefined },
+            mail: { smtpUrl, from: sender },
+            operator,
             publicUrl: () => 'https://routebook.example',
             everyMs: 5000,
         });
@@ -62,6 +70,26 @@ describe('mail', () => {
         expect({ from, subject }).to.deep.equal({ from: 'Routebook <no-reply@routebook.example>', subject: 'A subject' });
         expect(text).to.include('https://routebook.example/verify?token=abc');
         expect(await waiting()).to.equal(0);
+    });
+
+    it('ends with who sends it and who answers questions, and a reply reaches them', async () => {
+        const operator = { name: 'Harbour {token} Ltd', contact: 'help@harbour.example' };
+        await queueMail(db, secrets, message('ada@people.example'));
+        await postman(undefined, { operator }).flush();
+        const named = await server.mailTo('ada@people.example');
+        expect(named.text.replaceAll('\r', '')).to.match(
+            /\n-- \nRoutebook at https:\/\/routebook\.example, run by Harbour \{token\} Ltd\nQuestions\? Write to help@harbour\.example\n*$/,
+        );
+        expect(named.replyTo).to.equal('help@harbour.example');
+        await queueMail(db, secrets, message('ada@people.example'));
+        await postman(undefined, { operator, sender: 'Harbour <hello@harbour.example>' }).flush();
+        const { from, replyTo } = await server.mailTo('ada@people.example');
+        expect({ from, replyTo }).to.deep.equal({ from: 'Harbour <hello@harbour.example>', replyTo: undefined });
+        await queueMail(db, secrets, message('ada@people.example'));
+        await postman().flush();
+        const plain = await server.mailTo('ada@people.example');
+        expect(plain.text.replaceAll('\r', '')).to.match(/\n-- \nRoutebook at https:\/\/routebook\.example\n*$/);
+        expect(plain.replyTo).to.equal(undefined);
     });
 
     it('is sent once, even if several processes read the outbox at the same time', async () => {
@@ -141,6 +169,7 @@ describe('mail', () => {
             secrets,
             log,
             mail: { smtpUrl: undefined, from: undefined },
+            operator: nobody,
             publicUrl: () => 'http://localhost:8080',
             everyMs: 5000,
         });

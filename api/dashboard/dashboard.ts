@@ -15,8 +15,9 @@ export const dashboard: AppPlugin = {
     name: 'web-pages',
     register(server, { app }) {
         const { db, secrets, log, publicUrl } = app;
-        const { mail, mailEveryMs: everyMs } = app.config;
-        const postman = openPostman({ db, secrets, log, mail, publicUrl, everyMs });
+        const { mail, mailEveryMs: everyMs, operatorName: name, operatorEmails } = app.config;
+        const operator = { name, contact: operatorEmails[0] };
+        const postman = openPostman({ db, secrets, log, mail, operator, publicUrl, everyMs });
         const running = new Set<Promise<void>>();
         server.ext('onPostStop', async () => {
             await Promise.all(running);

@@ -15,11 +15,18 @@ export interface Postman {
     close(): Promise<void>;
 }
 
+/** Who runs this service, as its mails say. */
+interface Operator {
+    name: string | undefined;
+    contact: string | undefined;
+}
+
 interface PostmanOptions {
     db: Db;
     secrets: Secrets;
     log: Log;
     mail: Config['mail'];
+    operator: Operator;
     publicUrl(): string;
     everyMs: number;
 }
@@ -31,11 +38,17 @@ const MAX_ATTEMPTS = 9;
  * Sends the queued mails. Several processes may run it; only one of them sends each mail. Without SMTP_URL, mails are logged at a level
  * that `npm start` shows.
  */
-export function openPostman({ db, secrets, log, mail, publicUrl, everyMs }: PostmanOptions): Postman {
-    const send = mail.smtpUrl === undefined ? undefined : createTransport(mail.smtpUrl, () => mail.from ?? defaultSender(publicUrl()));
+export function openPostman({ db, secrets, log, mail, operator, publicUrl, everyMs }: PostmanOptions): Postman {
+    const send = mail.smtpUrl === undefined ? undefined : createTransport(mail.smtpUrl, sender);
     let running: Promise<void> | undefined;
     let isAgain = false;
     let isClosed = false;
+
+    /** Replies go to the sender that the operator set, or else to the operator, since nobody reads the default sender. */
+    function sender(): Sender {
+        if (mail.from !== undefined) return { from: mail.from };
+        return { from: `Routebook <no-reply@${new URL(publicUrl()).hostname}>`, ...(operator.contact && { replyTo: operator.contact }) };
+    }
 
     async function empty(): Promise<void> {
         await mailNews(db, secrets, publicUrl());
@@ -54,7 +67,7 @@ export function openPostman({ db, secrets, log, mail, publicUrl, everyMs }: Post
     async function deliver({ to, content }: mails.WaitingMail): Promise<void> {
         // Another process may have the key, so the mail is retried.
         if (content === undefined) throw new Error('no key of SECRET_KEYS decrypts it');
-        const text = await textOf(content);
+        const text = (await textOf(content)) + signature(operator, publicUrl());
         if (send === undefined) log.warn({ mail_to: to, mail_text: text }, `no SMTP_URL, so not mailed: ${content.subject}`);
         await send?.({ to, subject: content.subject, text });
     }
@@ -95,7 +108,18 @@ export function openPostman({ db, secrets, log, mail, publicUrl, everyMs }: Post
     };
 }
 
-function createTransport(smtpUrl: string, from: () => string): (letter: mails.Mail) => Promise<unknown> {
+/** The end of every mail: who sends it, and who answers questions. */
+function signature({ name, contact }: Operator, publicUrl: string): string {
+    const service = `Routebook at ${publicUrl}${name === undefined ? '' : `, run by ${name}`}`;
+    return ['', '-- ', service, ...(contact === undefined ? [] : [`Questions? Write to ${contact}`]), ''].join('\n');
+}
+
+interface Sender {
+    from: string;
+    replyTo?: string;
+}
+
+function createTransport(smtpUrl: string, sender: () => Sender): (letter: mails.Mail) => Promise<unknown> {
     // Loads the SMTP library only in a process that sends mail.
     let transport: Promise<Transporter> | undefined;
     const open = async () => {
@@ -112,12 +136,8 @@ function createTransport(smtpUrl: string, from: () => string): (letter: mails.Ma
     return async ({ to, subject, text }) => {
         transport ??= open();
         const headers = { 'auto-submitted': 'auto-generated' };
-        return (await transport).sendMail({ from: from(), to: { name: '', address: to }, subject, text, headers });
+        return (await transport).sendMail({ ...sender(), to: { name: '', address: to }, subject, text, headers });
     };
-}
-
-function defaultSender(publicUrl: string): string {
-    return `Routebook <no-reply@${new URL(publicUrl).hostname}>`;
 }
 
 /** Whether the mail server rejected the mail permanently, for example because the mailbox is unknown. */

@@ -57,6 +57,8 @@ export interface Config {
     cost: { perRequest: number; perSecond: number; perGb: number };
     metricsMaxSites: number;
     operatorEmails: readonly string[];
+    /** The person or company that runs this service, for mails and pages. */
+    operatorName: string | undefined;
     /** Markdown whose first line is the title; undefined: the built-in text. */
     legal: { terms: string | undefined; privacy: string | undefined };
     mail: { smtpUrl: string | undefined; from: string | undefined };
@@ -129,6 +131,7 @@ export function readConfig(env: Env = process.env): Config {
         },
         metricsMaxSites: read.integer('METRICS_MAX_SITES', { min: 0, max: 100_000, fallback: 1000 }),
         operatorEmails: read.emails('OPERATOR_EMAILS'),
+        operatorName: read.text('OPERATOR_NAME', /^[^\p{C}]{1,200}$/u, 'a name in one line', 'Example Ltd'),
         legal: { terms: read.markdown('TERMS_FILE'), privacy: read.markdown('PRIVACY_FILE') },
         mail: {
             smtpUrl: read.url('SMTP_URL', ['smtp:', 'smtps:'], 'smtps://user:password@mail.example:465'),

@@ -67,7 +67,7 @@ async function showAbuse({ app }: Visit): Promise<Shown> {
         view: 'start/abuse',
         title: 'Who is calling your site',
         description: 'Who we are, how we call sites, and how site owners limit or block us.',
-        model: { contact: app.config.operatorEmails[0] },
+        model: { name: app.config.operatorName, contact: app.config.operatorEmails[0] },
     };
 }
 

@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 export interface ReceivedMail {
     to: string;
     from: string;
+    replyTo: string | undefined;
     subject: string;
     text: string;
     /** Path and query of the link in it. */
@@ -89,8 +90,9 @@ function readMail(to: string, raw: string): ReceivedMail {
     const head = raw.slice(0, split).replaceAll(/\r\n[ \t]+/g, ' ');
     const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? '';
     const body = raw.slice(split + 4);
-    const text = header('content-transfer-encoding') === 'quoted-printable' ? unquoted(body) : body.replaceAll(/ \r\n/g, ' ');
-    return { to, from: header('from'), subject: header('subject'), text, link: /https?:\/\/[^/\s]+(\/\S+)/.exec(text)?.[1] };
+    const text = header('content-transfer-encoding') === 'quoted-printable' ? unquoted(body) : body.replaceAll(/(?<!\n--) \r\n/g, ' ');
+    const link = /https?:\/\/[^/\s]+(\/\S+)/.exec(text)?.[1];
+    return { to, from: header('from'), replyTo: header('reply-to') || undefined, subject: header('subject'), text, link };
 }
 
 function unquoted(text: string): string {
