@@ -2,6 +2,7 @@
 export const NOTICES = {
     welcome: 'Your account is ready. Create an API key to make your first call.',
     'signed-out': 'You are signed out.',
+    confirmed: 'Identity confirmed. Nothing was changed yet.',
     'code-sent': 'We sent you a code.',
     'sign-in-again': 'That took too long. Please sign in again.',
     'ended-meanwhile': 'Nothing was changed because your session ended. Please sign in again.',

@@ -32,6 +32,15 @@ describe('scopes of keys on the dashboard', () => {
         dataOf<{ key: { id: string; scopes: Scopes } }>(await withKey(world, apiKey).call('GET', '/v1/account')).key;
     const publishes = async (apiKey: string) => lackOf(await withKey(world, apiKey).publish(aPackage('mine.test'), '?dry_run=true'));
 
+    /** Confirms with the password where a form led to. Returns the path back to the form. */
+    async function confirmed(person: Visitor, { to = '' }: { to: string | undefined }): Promise<string> {
+        const next = new URL(to, world.base).searchParams.get('next') ?? '';
+        expect(to).to.equal(`/dashboard/confirm?next=${encodeURIComponent(next)}`);
+        const back = await person.send('/dashboard/confirm', { password: PASSWORD, next });
+        expect(back.to).to.equal(next);
+        return next;
+    }
+
     it('begin with calls, look-ups, jobs and the account, and store what was ticked', async () => {
         const person = await signUp(world);
         const { html } = await person.get('/dashboard/keys');
@@ -128,9 +137,10 @@ describe('scopes of keys on the dashboard', () => {
             1000,
         );
         const wider = { ...FIRST, route_publish: 'yes' };
-        expect((await set(wider)).to).to.equal(`/dashboard/confirm?next=${encodeURIComponent(path)}`);
+        const next = await confirmed(person, await set(wider));
+        expect(next).to.match(new RegExp(`^${path}\\?.*#scopes$`));
         expect((await keyOf(apiKey)).scopes.routes).not.to.include('publish');
-        await person.send('/dashboard/confirm', { password: PASSWORD, next: path });
+        expect((await person.get(next)).html).to.match(/name="route_publish" value="yes" checked/);
         expect((await set(wider)).to).to.equal(path);
         await eventually(
             () => publishes(apiKey),
@@ -145,13 +155,44 @@ describe('scopes of keys on the dashboard', () => {
         await world.app.db.raw("update web_sessions set confirmed_at = app_now() - interval '1 hour'");
         const path = `/dashboard/keys/${keyId}`;
         const set = async (credits: string) => (await person.send(`${path}/confirmation`, { confirm_above: credits }, { from: path })).to;
-        const confirm = `/dashboard/confirm?next=${encodeURIComponent(path)}`;
+        const confirm = (credits: string) =>
+            `/dashboard/confirm?next=${encodeURIComponent(`${path}?confirm_above=${credits}#confirmation`)}`;
         const limit = async () => (await world.app.db('api_keys').where({ id: keyId }).first('confirm_above')).confirm_above;
-        expect([await set('5'), await set('3'), await set('4'), await set('')]).to.deep.equal([path, path, confirm, confirm]);
+        expect([await set('5'), await set('3'), await set('4'), await set('')]).to.deep.equal([path, path, confirm('4'), confirm('')]);
         expect(await limit()).to.equal(3);
         await person.send('/dashboard/confirm', { password: PASSWORD, next: path });
         expect([await set('4'), await set('')]).to.deep.equal([path, path]);
         expect(await limit()).to.equal(null);
+    });
+
+    it('come back after the confirmation with all that was typed, and only the person saves them', async () => {
+        const person = await signUp(world);
+        await world.app.db.raw("update web_sessions set confirmed_at = app_now() - interval '1 hour'");
+        const fields = {
+            preset: 'agent',
+            name: 'robot & co',
+            expires: 'month',
+            cap: '7',
+            scopes: 'shown',
+            ...FIRST,
+            sites: 'a.test\nb.test',
+        };
+        const next = await confirmed(person, await person.send('/dashboard/keys', { ...fields, route_maintain: 'yes' }));
+        const { html } = await person.get(next);
+        expect(wordsOf(html)).to.include('Identity confirmed').and.include('No keys yet');
+        expect(html)
+            .to.include('value="robot &amp; co"')
+            .and.include('value="month" selected')
+            .and.include('name="cap" type="text" value="7"')
+            .and.include('name="preset" value="agent"')
+            .and.match(/name="route_maintain" value="yes" checked/)
+            .and.match(/a\.test\nb\.test<\/textarea>/)
+            .and.match(/<details [^>]*open><summary>Permissions/);
+        await person.get('/dashboard/keys');
+        const sites = Array.from({ length: 40 }, (_, at) => `${'long-'.repeat(10)}${at}.${'name-'.repeat(10)}x.test`).join('\n');
+        const long = { ...fields, route_maintain: 'yes', sites };
+        await world.app.db.raw("update web_sessions set confirmed_at = app_now() - interval '1 hour'");
+        expect(await confirmed(person, await person.send('/dashboard/keys', long))).to.equal('/dashboard/keys');
     });
 
     it('exceed the initial ones only with a recent confirmation, in a new key and in a rotated one', async () => {
@@ -161,11 +202,15 @@ describe('scopes of keys on the dashboard', () => {
         await world.app.db.raw("update web_sessions set confirmed_at = app_now() - interval '1 hour'");
         const fields = { name: 'taken', expires: 'never', scopes: 'shown', ...FIRST, route_maintain: 'yes' };
         const made = await person.send('/dashboard/keys', fields);
-        expect([made.status, made.to]).to.deep.equal([303, `/dashboard/confirm?next=${encodeURIComponent('/dashboard/keys')}`]);
+        const typed = new URLSearchParams(fields);
+        expect([made.status, made.to]).to.deep.equal([
+            303,
+            `/dashboard/confirm?next=${encodeURIComponent(`/dashboard/keys?${typed}#new`)}`,
+        ]);
         const rotated = await person.send(`/dashboard/keys/${keyId}/rotate`, { overlap: 'week' });
         expect([rotated.status, rotated.to]).to.deep.equal([
             303,
-            `/dashboard/confirm?next=${encodeURIComponent(`/dashboard/keys/${keyId}`)}`,
+            `/dashboard/confirm?next=${encodeURIComponent(`/dashboard/keys/${keyId}?overlap=week#rotate`)}`,
         ]);
         const { rows } = await world.app.db.raw<{ rows: unknown[] }>("select from api_keys where name = 'taken'");
         expect(rows).to.have.lengthOf(0);

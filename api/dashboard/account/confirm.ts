@@ -22,7 +22,7 @@ export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
           : await codeProblems(visit);
     if (problems !== undefined) return showConfirm(visit, problems);
     await confirmSession(app.db, me.sessionId);
-    return { to: ownPath(fields.get('next'), '/dashboard') };
+    return { to: ownPath(fields.get('next'), '/dashboard'), notice: 'confirmed' };
 }
 
 /** Mails a code to a user without password and passkey. */

@@ -45,7 +45,7 @@ export async function changeConfirmation(visit: WorkspaceVisit): Promise<Answer>
     if (!read.ok) return showKey(visit, key, read.problems);
     const { confirm_above: credits } = read.values;
     const isLooser = key.confirmAbove !== null && (credits === null || credits > key.confirmAbove);
-    if (isLooser && !visit.me.isRecent) return confirmFirst(pathOf(key));
+    if (isLooser && !visit.me.isRecent) return confirmFirst(pathOf(key), visit, 'confirmation');
     await visit.app.db.transaction(async (trx) => {
         await setConfirmAbove(trx, key.keyId, credits);
         await recordChange(trx, visit, 'key.confirmation_changed', key, { from: key.confirmAbove, to: credits });
@@ -65,7 +65,7 @@ export async function changeKeyScopes(visit: WorkspaceVisit): Promise<Answer> {
         if (changed === 'changed') await recordChange(trx, visit, 'key.scopes_changed', key, details);
         return changed;
     });
-    if (done === 'wider') return confirmFirst(pathOf(key));
+    if (done === 'wider') return confirmFirst(pathOf(key), visit, 'scopes');
     return done === 'ended' ? { to: pathOf(key) } : { to: pathOf(key), notice: 'scopes-changed' };
 }
 

@@ -2,8 +2,9 @@ import { AGENT_SCOPES, FIRST_SCOPES } from '../../../shared/domain/accounts/scop
 import { describeScopes } from '../../../shared/domain/accounts/scopes-text.ts';
 import { type ListedKey, listedKeys, MAX_KEYS } from '../../../shared/store/accounts/api-keys.ts';
 import { keyCap } from '../../../shared/store/credits/spending.ts';
+import { ownPath } from '../authorize.ts';
 import { AGENT_CAP } from '../billing/caps.ts';
-import { keepTyped, type Problems } from '../fields.ts';
+import { type Fields, keepTyped, type Problems, typedBefore, withTyped } from '../fields.ts';
 import { pageNotFound, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
 import { seesAll } from '../usage/scope.ts';
 import { shownScopes } from './scope-fields.ts';
@@ -44,13 +45,14 @@ export function presetOf(name: string | undefined): keyof typeof PRESETS {
 
 export async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
     const keys = await visibleKeys(visit);
-    const preset = presetOf(visit.fields.get('preset') ?? visit.query('for'));
+    const typed = typedIn(visit);
+    const preset = presetOf(typed.get('preset') ?? typed.get('for'));
     return {
         view: 'keys/list',
         title: 'Keys',
         model: {
             problems,
-            typed: keepTyped(visit.fields),
+            typed: keepTyped(typed),
             seesAll: seesAll(visit),
             active: keys.filter(({ state, isGrant }) => state === 'active' && !isGrant),
             apps: keys.filter(({ state, isGrant }) => state === 'active' && isGrant),
@@ -58,22 +60,23 @@ export async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): 
             expiries: choices(EXPIRIES),
             preset,
             ...PRESETS[preset],
-            scopes: shownScopes(visit.fields, PRESETS[preset].scopes),
+            scopes: shownScopes(typed, PRESETS[preset].scopes),
         },
     };
 }
 
 export async function showKey(visit: WorkspaceVisit, key: ListedKey, problems: Problems = {}): Promise<Shown> {
+    const typed = typedIn(visit);
     return {
         view: 'keys/one',
         title: key.name,
         model: {
             key,
             cap: await keyCap(visit.app.db, key.keyId),
-            scopes: shownScopes(visit.fields, key.scopes),
+            scopes: shownScopes(typed, key.scopes),
             summary: describeScopes(key.scopes),
             problems,
-            typed: keepTyped(visit.fields),
+            typed: keepTyped(typed),
             overlaps: choices(OVERLAPS),
             isMine: key.userId === visit.me.userId && !key.isGrant,
         },
@@ -91,7 +94,16 @@ function visibleKeys(visit: WorkspaceVisit): Promise<ListedKey[]> {
     return listedKeys(visit.app.db, visit.workspace.workspaceId, seesAll(visit) ? undefined : visit.me.userId);
 }
 
-/** Redirects to the page where a signed-in person enters the password again. */
-export function confirmFirst(path: string): Sent {
-    return { to: `/dashboard/confirm?next=${encodeURIComponent(path)}` };
+/** What was typed: sent now, or before the person had to confirm their identity. */
+function typedIn({ fields, path }: WorkspaceVisit): Fields {
+    return fields.size > 0 ? fields : typedBefore(path);
+}
+
+/**
+ * Redirects to the page where a signed-in person enters the password again. It leads back to the form at `path`, which then shows what was
+ * typed; only a form too long for a URL comes back empty.
+ */
+export function confirmFirst(path: string, { fields }: WorkspaceVisit, form: string): Sent {
+    const next = ownPath(`${withTyped(path, fields)}#${form}`, path);
+    return { to: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
 }
