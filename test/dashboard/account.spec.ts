@@ -49,6 +49,14 @@ describe('an account', () => {
             expect(wordsOf(html)).to.include('1,000 of 1,000').and.include('Create an API key');
         });
 
+        it('says that the terms apply, and links to them and to the privacy notice', async () => {
+            const { html } = await visitor(world).get('/signup');
+            expect(wordsOf(html)).to.include('By signing up you accept the terms');
+            expect(/<main[\s\S]*<\/main>/.exec(html)?.[0])
+                .to.include('href="/terms"')
+                .and.include('href="/privacy"');
+        });
+
         it('keeps the typed values beside errors, except for the password', async () => {
             const { status, html } = await visitor(world).send('/signup', { email: '<b>ada', password: 'short' }, { from: '/signup' });
             expect(status).to.equal(422);
