@@ -58,6 +58,23 @@ describe('billing in a browser', () => {
         }
     }
 
+    it('shows a problem above its field, so that the button beside the field stays on its line', async () => {
+        const tab = await tabOf(await signUp(world));
+        const { page } = tab;
+        await tab.visit('/dashboard/billing');
+        await page.locator('#cap form').evaluate('(form) => { form.noValidate = true; }');
+        await page.getByLabel('Credits a day').fill('-1');
+        await page.getByRole('button', { name: 'Save cap' }).click();
+        const problem = await page.locator('#cap .problem').boundingBox();
+        const field = await page.getByLabel('Credits a day').boundingBox();
+        const button = await page.getByRole('button', { name: 'Save cap' }).boundingBox();
+        if (problem === null || field === null || button === null) throw new Error('one of the three is not shown');
+        expect(problem.y + problem.height).to.be.at.most(field.y);
+        expect(Math.abs(field.y + field.height - button.y - button.height)).to.be.below(1);
+        await tab.look();
+        await tab.close();
+    });
+
     it('goes from the link of a 402 directly to Checkout, and to a larger plan from there', async () => {
         const person = await signUp(world);
         const tab = await tabOf(person);
