@@ -20,7 +20,7 @@ export async function whoAmI({ client, server, terminal: { paint } }: Session): 
                 `${key.prefix}…${key.name === '' ? '' : ` (${key.name})`}${key.expires_at === null ? '' : `, expires ${formatDay(key.expires_at)}`}`,
             ),
             ...describeScopes(key.scopes).map(({ name, words }) => row(name, words)),
-            ...(missing.length === 0 ? [] : [row('lacking', missing.join(', '))]),
+            ...(missing.length === 0 ? [] : [row('cannot run', missing.join(', '))]),
             row(
                 'credits',
                 `${paint('bold', formatNumber(balance))} left: ${formatNumber(allowance.remaining)} of ${formatNumber(allowance.limit)} allowance, ${formatNumber(bonus)} bonus, ${formatNumber(held)} held`,
