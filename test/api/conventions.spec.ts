@@ -337,7 +337,7 @@ describe('every route', () => {
             for (const path of ['/v1/schemas/%zz', '/v1/schemas/%', '/v1/schemas/%ff']) {
                 const refused = await anybody.call('GET', path);
                 expect([refused.status, codeOf(refused)], path).to.deep.equal([400, 'VALIDATION_ERROR']);
-                expect(messageOf(refused), path).to.match(/^The path is not well-formed/);
+                expect(messageOf(refused), path).to.match(/^The path is malformed/);
             }
         });
 
