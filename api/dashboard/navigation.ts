@@ -24,7 +24,7 @@ const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard/billing', label: 'Billing', audience: BILLING_VIEWERS },
     { path: '/dashboard/workspace', label: 'Workspace', audience: 'signed-in', also: '/dashboard/audit' },
     { path: '/dashboard/invite', label: 'Invite', audience: 'signed-in' },
-    { path: '/dashboard/settings', label: 'Settings', audience: 'signed-in' },
+    { path: '/dashboard/settings', label: 'Settings', audience: 'signed-in', also: '/dashboard/confirm' },
     { path: '/dashboard/operations', label: 'Operations', audience: 'operator' },
 ];
 

@@ -57,7 +57,11 @@ describe('a sensitive step', () => {
         });
         expect(asked.to).to.equal('/dashboard/confirm?next=%2Fdashboard%2Fworkspace');
         expect(await roleOf()).to.equal('member');
-        expect(wordsOf((await owner.get(asked.to ?? '')).html)).to.include('Confirm your identity');
+        const { html } = await owner.get(asked.to ?? '');
+        expect(wordsOf(html)).to.include('Confirm your identity');
+        expect(html)
+            .to.match(/href="\/dashboard\/settings"[^>]*aria-current="page"/)
+            .and.not.match(/href="\/dashboard"[^>]*aria-current/);
         const confirm = (password: string) => owner.send('/dashboard/confirm', { password, next: '/dashboard/workspace' });
         expect((await confirm('not the password')).status).to.equal(422);
         await promote(owner, path);
