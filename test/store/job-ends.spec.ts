@@ -7,6 +7,7 @@ import { type ClaimedJob, claimJobs, putBack, renewLeases } from '../../shared/s
 import { cancelJob, endAttempts, expireJobs, type HoldEnd, reapJobs } from '../../shared/store/jobs/ends.ts';
 import { listEnded } from '../../shared/store/jobs/jobs.ts';
 import { openAttempts } from '../../workers/jobs/slice.ts';
+import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -375,6 +376,45 @@ describe('the turn of a job', () => {
             { status: 'running', queued: 60, ends: 60 },
             { status: 'expired', queued: 0, ends: 60 },
         ]);
+        await deleteBatchesOf(eve);
+    });
+
+    it('ends the items of a large batch a thousand at a time, since others wait for a batch meanwhile', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const { db } = world.app;
+        const batchId = await orderBatch(
+            eve,
+            Array.from({ length: 2500 }, () => ({ params: { id: 1 } })),
+        );
+        expect(await cancelBatch(db, eve.workspaceId, batchId)).to.equal(true);
+        const ends = await db('jobs')
+            .where({ batch_id: batchId })
+            .orderBy('number')
+            .select('end_number', db.raw('xmin::text as transaction'));
+        expect(ends.map((row) => row.end_number)).to.deep.equal(ends.map((_, at) => at + 1));
+        const together = [...Map.groupBy(ends, (row) => row.transaction).values()].map(({ length }) => length);
+        expect(together.toSorted((a, b) => b - a)).to.deep.equal([1000, 1000, 500]);
+        expect(await db('batches').where({ batch_id: batchId }).first('status')).to.deep.equal({ status: 'cancelled' });
+        await deleteBatchesOf(eve);
+    });
+
+    it('waits for no retry: items are queued again before the batch is locked', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const { db } = world.app;
+        const batchId = await orderBatch(eve, [{ params: { id: 1 } }]);
+        expect(await cancelBatch(db, eve.workspaceId, batchId)).to.equal(true);
+        const retry = { keyId: 'key_other', accountId: eve.workspaceId, codes: undefined, prices: [] };
+        let retrying: Promise<number | undefined> | undefined;
+        await db.transaction(async (trx) => {
+            await trx('batches').where({ batch_id: batchId }).forUpdate().first('batch_id');
+            retrying = db.transaction((other) => retryBatch(other, batchId, retry));
+            const waiting = () =>
+                db('pg_stat_activity').where({ wait_event_type: 'Lock' }).whereRaw('datname = current_database()').select('query');
+            await eventually(waiting, (rows) => rows.length > 0);
+            const [{ query }] = await waiting();
+            expect(query).to.match(/^with retried as/);
+        });
+        expect(await retrying).to.equal(1);
         await deleteBatchesOf(eve);
     });
 

@@ -35,28 +35,47 @@ const ENDING: Readonly<Record<'cancelled' | 'expired', string>> = {
 };
 
 /**
- * Ends the queued items of a batch, or those that have expired. An item that expires after a failure keeps that failure. Raw: a single
- * statement, because a batch may have more items than fit into the memory of this process. It locks the items in the order of their ids,
- * then the batch.
+ * Items that end in one transaction. It locks the batch, and running items that end meanwhile wait for it while they lock their account,
+ * for which calls of other accounts may wait.
  */
-export async function endQueuedItems(trx: Db, batchId: string, status: 'cancelled' | 'expired'): Promise<void> {
-    await trx.raw(
-        `with ending as materialized (
-             select job_id, row_number() over (order by number) as place
-             from (select job_id, number from jobs where batch_id = :batchId and ${ENDING[status]} order by job_id for update) locked
-         ), reserved as (
-             update batches set ends = ends + (select count(*) from ending) where batch_id = :batchId
-             returning ends - (select count(*) from ending) as before
-         )
-         update jobs j
-         set status = case when :status = 'expired' and j.attempts > 0 then 'failed' else :status end,
-             code = case when :status = 'expired' then j.code end, error = case when :status = 'expired' then j.error end,
-             operation = null, lease_until = null, waiting_for = null, finished_at = app_now(), end_number = r.before + e.place
-         from ending e cross join reserved r
-         where j.job_id = e.job_id`,
-        { batchId, status },
-    );
-    await closeBatch(trx, batchId);
+const ENDED_AT_ONCE = 1000;
+
+/** Ends the queued items of a batch, or those that have expired. An item that expires after a failure keeps that failure. */
+export async function endQueuedItems(db: Db, batchId: string, status: 'cancelled' | 'expired'): Promise<void> {
+    for (let after: number | null = 0; after !== null; ) after = await endSome(db, batchId, status, after);
+}
+
+/**
+ * Raw: one statement, so that the items are not read into this process. It locks the items in the order of their ids, then the batch.
+ * @returns the number of the last item that ended; null if none did
+ */
+async function endSome(db: Db, batchId: string, status: 'cancelled' | 'expired', after: number): Promise<number | null> {
+    return db.transaction(async (trx) => {
+        const { rows } = await trx.raw<{ rows: [{ last: number | null }] }>(
+            `with chosen as materialized (
+                 select job_id from jobs where batch_id = :batchId and number > :after and ${ENDING[status]}
+                 order by number limit ${ENDED_AT_ONCE}
+             ), ending as materialized (
+                 select job_id, number, row_number() over (order by number) as place
+                 from (select job_id, number from jobs where job_id in (select job_id from chosen) and ${ENDING[status]}
+                       order by job_id for update) locked
+             ), reserved as (
+                 update batches set ends = ends + (select count(*) from ending) where batch_id = :batchId
+                 returning ends - (select count(*) from ending) as before
+             ), ended as (
+                 update jobs j
+                 set status = case when :status = 'expired' and j.attempts > 0 then 'failed' else :status end,
+                     code = case when :status = 'expired' then j.code end, error = case when :status = 'expired' then j.error end,
+                     operation = null, lease_until = null, waiting_for = null, finished_at = app_now(), end_number = r.before + e.place
+                 from ending e cross join reserved r
+                 where j.job_id = e.job_id
+             )
+             select cast(max(number) as float8) as last from ending`,
+            { batchId, status, after },
+        );
+        await closeBatch(trx, batchId);
+        return rows[0].last;
+    });
 }
 
 interface BatchNow {

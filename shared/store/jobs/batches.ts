@@ -138,7 +138,7 @@ export async function cancelBatch(db: Db, workspaceId: string, batchId: string):
     });
     if (!isCancelled) return false;
     // No further item starts now. Items that were requeued meanwhile are cancelled here too.
-    await db.transaction((trx) => endQueuedItems(trx, batchId, 'cancelled'));
+    await endQueuedItems(db, batchId, 'cancelled');
     const running = await db('jobs').where({ batch_id: batchId, status: 'running' }).select('job_id');
     for (const { job_id: jobId } of running) await cancelJob(db, workspaceId, jobId);
     return true;
@@ -180,7 +180,7 @@ export async function endpointsToRetry(
 /**
  * Requeues items that did not succeed and were never sent as writes. They run with the rights of the calling key, at current prices, and
  * the current paying account is charged. Updates the maximum cost of the batch. The expiry of the batch starts again.
- * @returns the number of items; undefined if the batch is being cancelled
+ * @returns the number of items; undefined if the batch is being cancelled, and the transaction must not be committed
  */
 export async function retryBatch(
     trx: Db,
@@ -197,9 +197,7 @@ export async function retryBatch(
     // Locks items before their batch, like all transactions. Includes the items that are open now, so that all locks are taken in one
     // order.
     const locked = await lockItems(trx, batchId, `(finished_at is null or (${selected}))`, bound);
-    const status = await lockStatus(trx, batchId);
-    if (status === 'cancelling') return undefined;
-    if (locked.ended === 0) return 0;
+    if (locked.ended === 0) return (await lockStatus(trx, batchId)) === 'cancelling' ? undefined : 0;
     // Running items may be queued again, and items expire with their batch.
     await trx('jobs')
         .where({ batch_id: batchId, finished_at: null })
@@ -234,6 +232,8 @@ export async function retryBatch(
             caps: prices.map(({ unitsCap }) => unitsCap),
         },
     );
+    // Last, because items that end wait for the batch while they lock their account.
+    if ((await lockStatus(trx, batchId)) === 'cancelling') return undefined;
     const [{ items, more }] = rows;
     await trx('batches')
         .where({ batch_id: batchId })

@@ -145,7 +145,7 @@ export async function expireJobs(db: Db, limit = 500): Promise<number> {
         .whereExists(db('jobs as j').whereRaw('j.batch_id = b.batch_id').where({ 'j.finished_at': null, 'j.operation': null }))
         .orderBy('expires_at')
         .first('batch_id');
-    if (batch !== undefined) await db.transaction((trx) => endQueuedItems(trx, batch.batch_id, 'expired'));
+    if (batch !== undefined) await endQueuedItems(db, batch.batch_id, 'expired');
     const late: { job_id: string }[] = await db('jobs')
         // The condition on the number selects the index (migrations/330_jobs.ts).
         .where({ batch_id: null, finished_at: null, operation: null })
@@ -183,7 +183,7 @@ export async function endCancelling(db: Db): Promise<void> {
         .where({ status: 'cancelling', finished_at: null })
         .where('queued', '>', 0)
         .first<{ batch_id: string }>('batch_id');
-    if (batch !== undefined) await db.transaction((trx) => endQueuedItems(trx, batch.batch_id, 'cancelled'));
+    if (batch !== undefined) await endQueuedItems(db, batch.batch_id, 'cancelled');
 }
 
 async function lockJob(
