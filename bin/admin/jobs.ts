@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import { findWorkspace, type Workspace } from '../../shared/store/accounts/workspaces.ts';
+import { findWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { readBalance } from '../../shared/store/credits/credits.ts';
 import { listPauses, type Paused, pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
 import { findLatest } from '../../shared/store/registry/schemas.ts';
@@ -16,33 +16,23 @@ interface Which {
 
 /** `jobs pause`: within a second, no new attempt of these jobs starts. Running attempts continue to their end. */
 export async function pause(operator: Operator, which: Which): Promise<Done> {
-    return change(operator, which, async (trx, workspace) => {
-        const { account } = which;
-        const payer = workspace?.accountId ?? account;
-        if (payer !== undefined && (await readBalance(trx, payer)) === undefined) {
-            throw new AdminFault('NOT_FOUND', `There is no account ${account}.`);
+    return change(operator, which, async (trx, paused) => {
+        const { accountId } = paused;
+        if (accountId !== null && (await readBalance(trx, accountId)) === undefined) {
+            throw new AdminFault('NOT_FOUND', `There is no account ${accountId}.`);
         }
         if (which.site !== undefined && !(await findLatest(trx, which.site)).isKnown) {
             throw new AdminFault('SITE_NOT_FOUND', `No schema is published for ${which.site.site}.`);
         }
-        // A workspace on Free does not pay itself: its jobs are its owner's. Its own pause holds after an upgrade.
-        for (const scope of scopesOf(which, payer)) await pauseJobs(trx, scope);
+        await pauseJobs(trx, paused);
     });
 }
 
-/** `jobs resume`: ends the pause that was created with the same options, also if the plan of the workspace has changed since. */
+/** `jobs resume`: ends the pause that was created with the same options. */
 export async function resume(operator: Operator, which: Which): Promise<Done> {
-    return change(operator, which, async (trx, workspace) => {
-        let isPaused = false;
-        for (const scope of scopesOf(which, workspace?.ownerId)) isPaused = (await resumeJobs(trx, scope)) || isPaused;
-        if (!isPaused) throw new AdminFault('NOT_FOUND', 'There is no pause with just these options.');
+    return change(operator, which, async (trx, paused) => {
+        if (!(await resumeJobs(trx, paused))) throw new AdminFault('NOT_FOUND', 'There is no pause with just these options.');
     });
-}
-
-/** @param other another account to which the jobs of the given one belong, or belonged */
-function scopesOf({ account, site }: Which, other: string | undefined): Paused[] {
-    const accounts = new Set([account, other].filter((id) => id !== undefined));
-    return (accounts.size === 0 ? [null] : [...accounts]).map((accountId) => ({ accountId, site: site?.site ?? null }));
 }
 
 export async function list({ db }: Operator): Promise<Done> {
@@ -52,16 +42,18 @@ export async function list({ db }: Operator): Promise<Done> {
 async function change(
     operator: Operator,
     { account, site, reason }: Which,
-    work: (trx: Db, workspace: Workspace | undefined) => Promise<void>,
+    work: (trx: Db, paused: Paused) => Promise<void>,
 ): Promise<Done> {
     const result = await audited(
         operator,
         async (trx) => {
-            const workspace = account === undefined ? undefined : await findWorkspace(trx, account);
+            // A workspace on Free does not pay itself: its jobs are its owner's.
+            const accountId = account === undefined ? null : ((await findWorkspace(trx, account))?.accountId ?? account);
+            const paused: Paused = { accountId, site: site?.site ?? null };
             const before = { paused: await pauses(trx) };
-            await work(trx, workspace);
+            await work(trx, paused);
             const after = { paused: await pauses(trx) };
-            return { target: account ?? site?.site ?? 'jobs', before, after, result: after.paused };
+            return { target: paused.accountId ?? paused.site ?? 'jobs', before, after, result: after.paused };
         },
         reason,
     );
