@@ -2,15 +2,11 @@ import { expect } from 'chai';
 import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhooks.ts';
 import { mailNews } from '../../shared/mail/news.ts';
 import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
-import { recordEvent } from '../../shared/store/events/events.ts';
-import { spreadEvents } from '../../shared/store/events/spread.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
-import { eventually } from '../support/eventually.ts';
 import { inTurn } from '../support/in-turn.ts';
 import { holdMails, mailsTo } from '../support/mails.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
-import { aPackage } from '../support/schemas.ts';
 import { lackOf, scopedKey } from '../support/scopes.ts';
 import { useWorld } from '../support/world.ts';
 
@@ -261,28 +257,5 @@ describe('webhooks', () => {
         expect(await deleteAccount(world.app.db, ada.userId)).to.equal(true);
         expect(await world.app.db('webhooks').where({ id: webhook_id })).to.deep.equal([]);
         expect(await world.app.db('webhook_deliveries').where({ webhook_id })).to.deep.equal([]);
-    });
-
-    it('of others get events while the many jobs of an account are deleted', async () => {
-        const { db } = world.app;
-        const [ada, bob] = await Promise.all([join(world), join(world)]);
-        const jobs = () => db('jobs').where({ workspace_id: ada.workspaceId });
-        dataOf(await ada.publish(aPackage('many-jobs.test')));
-        dataOf(await ada.call('POST', '/v1/jobs', { body: { site: 'many-jobs.test', endpoint: 'product', params: { id: 1 } } }));
-        const isWaiting = async () => {
-            const { rows } = await db.raw(
-                `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'delete from "jobs"%'`,
-            );
-            return rows[0].count;
-        };
-        const lock = await db.transaction();
-        await lock('jobs').where({ workspace_id: ada.workspaceId }).forUpdate().select('job_id');
-        const deletion = deleteAccount(db, ada.userId);
-        await eventually(isWaiting, (count) => count === 1);
-        await recordEvent(db, { type: 'batch.finished', workspaceId: bob.workspaceId, data: {} });
-        expect((await spreadEvents(db))?.events).to.be.above(0);
-        await lock.rollback();
-        expect(await deletion).to.equal(true);
-        expect(await jobs()).to.deep.equal([]);
     });
 });

@@ -57,9 +57,6 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         const email: string = user.email;
         const alone = workspaces.filter(({ members }) => members === 1).map(({ workspaceId }) => workspaceId);
         const others = workspaces.map(({ workspaceId }) => workspaceId).filter((workspaceId) => !alone.includes(workspaceId));
-        // Nobody's events are sent between the deletion of webhooks and the end of this transaction, so the largest tables come first.
-        await trx('jobs').whereIn('workspace_id', alone).delete();
-        await trx('usage').where({ account_id: userId }).delete();
         await rememberAddress(trx, userId, (await credits.readBalance(trx, userId))?.allowance.remaining ?? 0);
         await endSessions(trx, userId);
         await dropFactors(trx, userId);
@@ -78,7 +75,6 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
             .update({ requester_contact: null });
         await forgetInAudit(trx, { userId, email, alone, others });
         await trx('outgoing_mails').where({ recipient: email }).delete();
-        // Again, since calls may have ended meanwhile.
         for (const table of ['usage', 'usage_hours', 'events']) await trx(table).where({ account_id: userId }).delete();
         for (const table of ['events', 'site_callers']) await trx(table).whereIn('workspace_id', alone).delete();
         // Running jobs end without a charge, because a job without a row is not charged.
