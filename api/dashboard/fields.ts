@@ -51,17 +51,6 @@ export function keepTyped(fields: Fields, secret: readonly string[] = []): Reado
     return Object.fromEntries(kept.map(([name, value]) => [name, showable(value)]));
 }
 
-/** The path of a page with the fields of its form as a query, without our own and without passwords. */
-export function withTyped(path: string, fields: Fields): string {
-    const typed = Object.entries(keepTyped(fields)).filter(([name]) => !name.startsWith('_'));
-    return typed.length === 0 ? path : `${path}?${new URLSearchParams(typed)}`;
-}
-
-/** The fields of `withTyped`, for a page that was opened by that path. */
-export function typedBefore(path: string): Fields {
-    return new Map(new URL(path, 'http://localhost').searchParams);
-}
-
 /** Reads one line of text. With `minLength` 0 it may be empty. */
 export function line({ minLength = 1, maxLength }: { minLength?: number; maxLength: number }): Reader<string> {
     return (text) => {
