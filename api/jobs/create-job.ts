@@ -15,21 +15,14 @@ import { orderInTurn } from '../admission/writes.ts';
 import type { OnceRules } from '../answers/idempotency.ts';
 import type { Call, Reply } from '../call.ts';
 import { mustFit, mustFitToday } from './must-fit.ts';
+import { mustSee } from './must-see.ts';
 
 type JobCall = Call<object, object, JobRequest>;
 
-/** A stored answer shows the job, so only keys that may see the job get it. */
+/** Only keys that may see the job get a replay. */
 export const JOB_ONCE: OnceRules<JobRequest> = {
-    async mayReplay({ app, caller }, { headers }) {
-        const id = headers['location']?.split('/').at(-1) ?? '';
-        if ((await findJob(app.db, readerOf(caller as Caller), id)) === undefined) throw hidden('job');
-    },
+    mayReplay: ({ app, caller }, kept) => mustSee(caller as Caller, kept, (reader, id) => findJob(app.db, reader, id)),
 };
-
-/** The refusal of a replay to a key that could not have made the call. */
-export function hidden(what: 'job' | 'batch'): Refusal {
-    return new Refusal('FORBIDDEN', `This key lacks a scope that the ${what} made with this Idempotency-Key needs.`);
-}
 
 /**
  * POST /v1/jobs: checks the rate limit and everything that a fetch checks, then stores the job in one transaction. It also stores the

@@ -16,8 +16,8 @@ import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import type { OnceRules } from '../../answers/idempotency.ts';
 import type { Reply } from '../../call.ts';
-import { hidden } from '../create-job.ts';
 import { mustFit, mustFitToday, openDraftRoom } from '../must-fit.ts';
+import { mustSee } from '../must-see.ts';
 import { checkItems } from './check-items.ts';
 import { type BatchCall, hashBody, openBody } from './read-items.ts';
 
@@ -30,10 +30,7 @@ export const BATCH_ONCE: OnceRules<BatchRequest> = {
     isKept: (_body, { query }) => (query as BatchQuery).dry_run !== true,
     lastsMs: () => BODY_MS + AFTER_MS,
     readHash: (call) => hashBody(call as BatchCall),
-    async mayReplay({ app, caller }, { headers }) {
-        const id = headers['location']?.split('/').at(-1) ?? '';
-        if ((await findBatch(app.db, readerOf(caller as Caller), id)) === undefined) throw hidden('batch');
-    },
+    mayReplay: ({ app, caller }, kept) => mustSee(caller as Caller, kept, (reader, id) => findBatch(app.db, reader, id)),
 };
 
 /**
