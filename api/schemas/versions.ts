@@ -36,12 +36,17 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
     throw new Refusal(yanked.code);
 }
 
-/** Counts the yank. Enterprise accounts have no rate limit. @throws Refusal RATE_LIMITED */
+/**
+ * Counts the yank. Enterprise accounts have no rate limit. People are counted separately from the keys of their account, so a stolen key does
+ * not stop them.
+ * @throws Refusal RATE_LIMITED
+ */
 async function countYank(call: Call<VersionParams, unknown, unknown>): Promise<void> {
-    const { accountId, plan } = call.caller as Caller;
+    const { accountId, userId, keyId, plan } = call.caller as Caller;
     if (plan === 'enterprise') return;
     const message = `The window yanks is full: ${YANKS.limit} yanks an hour of one account.`;
-    await takeFrom(call, { name: 'yanks', identity: `yanks:account:${accountId}`, window: YANKS, message });
+    const identity = keyId === '' ? `yanks:user:${userId}` : `yanks:account:${accountId}`;
+    await takeFrom(call, { name: 'yanks', identity, window: YANKS, message });
 }
 
 /** GET /v1/schemas/{site}/versions: newest first. Version numbers never change, so paging down returns each version exactly once. */
