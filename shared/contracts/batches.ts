@@ -159,6 +159,7 @@ export const postBatchRetry = contract({
     name: 'postBatchRetry',
     route: 'POST /v1/batches/{batch_id}/retry',
     summary: 'Retry items that did not succeed',
+    ordersIn: 'batches',
     description:
         'Retries failed, expired and cancelled items that were never sent as writes; with codes, only failed items with one of them. They run with the rights of the calling key, at current prices, and the batch gets a new expires_at.',
     body: {

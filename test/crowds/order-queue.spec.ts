@@ -23,10 +23,11 @@ describe('a crowd of orders by one account', () => {
     before(async () => {
         world = await openWorld({ workers: 0, acquireTimeoutMs: 1000 });
         other = openDb({ url: world.databaseUrl, poolSize: 2, name: 'another', acquireTimeoutMs: 10_000 });
-        [crowd, good] = await Promise.all([join(world, { plan: 'enterprise' }), join(world, { plan: 'enterprise' })]);
+        good = await join(world, { plan: 'enterprise' });
         dataOf(await good.publish(aPackage(SITE)));
     });
     beforeEach(async () => {
+        crowd = await join(world, { plan: 'enterprise' });
         job = dataOf<{ job_id: string }>(await orderJob()).job_id;
         ended = dataOf<{ job_id: string }>(await orderJob()).job_id;
         await crowd.call('DELETE', `/v1/jobs/${ended}`);
