@@ -31,7 +31,11 @@ export async function pause(operator: Operator, which: Which): Promise<Done> {
 /** `jobs resume`: ends the pause that was created with the same options. */
 export async function resume(operator: Operator, which: Which): Promise<Done> {
     return change(operator, which, async (trx, paused) => {
-        if (!(await resumeJobs(trx, paused))) throw new AdminFault('NOT_FOUND', 'There is no pause with just these options.');
+        if (!(await resumeJobs(trx, paused)))
+            throw new AdminFault(
+                'NOT_FOUND',
+                'There is no pause with just these options; jobs list shows all. Jobs of a workspace on Free are paused with its owner.',
+            );
     });
 }
 

@@ -54,6 +54,20 @@ describe('an account', () => {
         expect(made.filter(({ isNewUser }) => isNewUser)).to.have.length(1);
     });
 
+    it('of an unverified address loses password and keys when its owner verifies it', async () => {
+        const stranger = await accounts.createAccount(db, { email: 'taken@people.example', plan: 'free' });
+        await db.raw("update users set verified_at = null, password_hash = 'theirs' where id = ?", [stranger.userId]);
+        const owner = await accounts.createAccount(db, { email: 'taken@people.example', plan: 'free' });
+        const keys = openKeys(db);
+        expect(await keys.find(keyHash(stranger.apiKey))).to.equal(undefined);
+        expect(await keys.find(keyHash(owner.apiKey))).to.include({ userId: stranger.userId, emailVerified: true });
+        await keys.close();
+        const { rows } = await db.raw<{ rows: { password_hash: string | null }[] }>('select password_hash from users where id = ?', [
+            owner.userId,
+        ]);
+        expect(rows[0]?.password_hash).to.equal(null);
+    });
+
     it('of a verified address keeps its keys', async () => {
         const first = await accounts.createAccount(db, { email: 'kept@people.example', plan: 'free' });
         await accounts.createAccount(db, { email: 'kept@people.example', plan: 'free' });

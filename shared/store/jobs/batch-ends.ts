@@ -51,7 +51,7 @@ export async function endQueuedItems(db: Db, batchId: string, status: 'cancelled
  */
 async function endSome(db: Db, batchId: string, status: 'cancelled' | 'expired', after: number): Promise<number | null> {
     return db.transaction(async (trx) => {
-        const { rows } = await trx.raw<{ rows: [{ last: number | null }] }>(
+        const { rows } = await trx.raw<{ rows: [{ items: number; last: number | null }] }>(
             `with chosen as materialized (
                  select job_id from jobs where batch_id = :batchId and number > :after and ${ENDING[status]}
                  order by number limit ${ENDED_AT_ONCE}
@@ -70,11 +70,13 @@ async function endSome(db: Db, batchId: string, status: 'cancelled' | 'expired',
                  from ending e cross join reserved r
                  where j.job_id = e.job_id
              )
-             select cast(max(number) as float8) as last from ending`,
+             select cast(count(*) as integer) as items, cast(max(number) as float8) as last from ending`,
             { batchId, status, after },
         );
-        await closeBatch(trx, batchId);
-        return rows[0].last;
+        const [{ items, last }] = rows;
+        // Not between the items, of which the last may end the batch.
+        await closeBatch(trx, batchId, items < ENDED_AT_ONCE);
+        return last;
     });
 }
 
@@ -91,14 +93,19 @@ interface BatchNow {
 
 const BATCH_NOW = ['status', 'stop_after_failures', 'failures', 'queued', 'running', 'failed', 'cancelled', 'expired'] as const;
 
-/** Ends a batch without open items, and pauses a batch with too many failures. Call it after items have ended. */
-export async function closeBatch(trx: Db, batchId: string): Promise<void> {
+/** Ends a batch without open items, and pauses a batch with too many failures if `mayPause`. Call it after items have ended. */
+export async function closeBatch(trx: Db, batchId: string, mayPause = true): Promise<void> {
     const batch: BatchNow | undefined = await trx('batches').where({ batch_id: batchId, finished_at: null }).forUpdate().first(BATCH_NOW);
     if (batch === undefined) return;
     if (batch.queued + batch.running === 0) {
         const ended = { status: endOf(batch), paused_reason: null, waiting_for: null, finished_at: trx.raw('app_now()') };
         await changeStatus(trx, batchId, 'batch.finished', ended);
-    } else if (batch.status === 'running' && batch.stop_after_failures !== null && batch.failures >= batch.stop_after_failures) {
+    } else if (
+        mayPause &&
+        batch.status === 'running' &&
+        batch.stop_after_failures !== null &&
+        batch.failures >= batch.stop_after_failures
+    ) {
         await pause(trx, batchId, 'failures');
     }
 }

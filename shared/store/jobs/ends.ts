@@ -116,7 +116,10 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
     let begun = 0;
     for (const { job_id: jobId, operation } of lost) {
         await db.transaction(async (trx) => {
-            const job = await lockJob(trx, { job_id: jobId, operation }, (jobs) => jobs.where('lease_until', '<=', db.raw('fleet_now()')));
+            const job = await lockJob(trx, { job_id: jobId, operation }, (jobs) =>
+                // A job that is locked for long must not keep the others from being taken back.
+                jobs.where('lease_until', '<=', db.raw('fleet_now()')).skipLocked(),
+            );
             if (job === undefined) return;
             if (job.status === 'queued') {
                 await trx('jobs').where({ job_id: jobId }).update({ operation: null, lease_until: null });
