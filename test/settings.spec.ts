@@ -331,7 +331,9 @@ describe('npm start with HOST', () => {
             const settings = { HOST: '127.0.0.1', PORT: String(port), DATABASE_URL: database.url, DATA_DIR: folder, DEMO: 'true' };
             const started = startProcess('start', settings);
             const line = await started.said('demo shop ready on port').finally(() => started.end('SIGKILL'));
-            expect(line).to.match(new RegExp(`on port \\d+ of this machine, since ${port + 1} is taken`));
+            expect(line).to.match(
+                new RegExp(`on port (\\d+) of this machine \\(${port + 1} is taken: use \\1 where the guides say ${port + 1}\\)`),
+            );
         } finally {
             other.close();
             await database.drop();
