@@ -40,14 +40,14 @@ export interface Failure {
 /** The error of every failed call, except one that the caller's AbortSignal ended. */
 export class RoutebookError extends Error {
     override readonly name = 'RoutebookError';
-    declare readonly code: RefusalCode | ClientCode;
-    readonly status: number = 0;
+    readonly code: RefusalCode | ClientCode;
+    readonly status: number;
     /** Who caused it. */
-    readonly fault: Fault = 'service';
+    readonly fault: Fault;
     /** Whether the same call may succeed later. */
-    readonly retryable: boolean = false;
+    readonly retryable: boolean;
     readonly retryAfter: number | undefined;
-    readonly details: readonly ItemDetail[] = [];
+    readonly details: readonly ItemDetail[];
     readonly problems: number | undefined;
     readonly requestId: string | undefined;
     readonly docUrl: string | undefined;
@@ -57,13 +57,28 @@ export class RoutebookError extends Error {
     readonly connectUrl: string | undefined;
     readonly obtainUrl: string | undefined;
     readonly upstream: { status: number; snippet: string } | undefined;
-    readonly didYouMean: readonly string[] = [];
+    readonly didYouMean: readonly string[];
     readonly idempotencyKey: string | undefined;
 
     constructor(failure: Failure, options?: { cause?: unknown }) {
         super(failure.message, options);
-        // The server's fields may be null, which is like absent.
-        Object.assign(this, Object.fromEntries(Object.entries(failure).filter(([, value]) => value != null)));
+        this.code = failure.code;
+        this.status = failure.status ?? 0;
+        this.fault = failure.fault ?? 'service';
+        this.retryable = failure.retryable ?? false;
+        this.retryAfter = failure.retryAfter;
+        this.details = failure.details ?? [];
+        this.problems = failure.problems;
+        this.requestId = failure.requestId;
+        this.docUrl = failure.docUrl;
+        this.creditsUsed = failure.creditsUsed;
+        this.creditsRemaining = failure.creditsRemaining;
+        this.upgrade = failure.upgrade;
+        this.connectUrl = failure.connectUrl;
+        this.obtainUrl = failure.obtainUrl;
+        this.upstream = failure.upstream;
+        this.didYouMean = failure.didYouMean ?? [];
+        this.idempotencyKey = failure.idempotencyKey;
     }
 }
 
