@@ -46,6 +46,22 @@ describe('the turn of a job', () => {
             Array.from({ length: count }, () => newId('op')),
             { accounts: new Map(), sites: new Map() },
         );
+    const failed = async () => ({ status: 'failed' as const, code: 'UPSTREAM_ERROR', error: Buffer.from('{}') });
+    /** A batch with a failed, a running and a queued item. */
+    const openBatch = async (by: Person) => {
+        const { db } = world.app;
+        const batchId = await orderBatch(
+            by,
+            Array.from({ length: 3 }, () => ({ params: { id: 1 } })),
+        );
+        const [first, running] = await claimItems(2);
+        if (!first || !running) throw new Error('two items are claimed');
+        await beginAttempts(db, batchId, [start(first), start(running)]);
+        const { jobId, operation } = first;
+        await endAttempts(db, [{ jobId, operation, batchId, charge: null, bytes: 0, decide: failed }]);
+        return { batchId, running };
+    };
+    const retryOf = ({ workspaceId }: Person) => ({ keyId: 'key_other', accountId: workspaceId, codes: undefined, prices: [] });
     const deleteBatchesOf = async ({ workspaceId }: Person) => {
         for (const table of ['jobs', 'batches']) await world.app.db(table).where({ workspace_id: workspaceId }).delete();
     };
@@ -398,23 +414,49 @@ describe('the turn of a job', () => {
         await deleteBatchesOf(eve);
     });
 
-    it('waits for no retry: items are queued again before the batch is locked', async () => {
-        const eve = await join(world, { plan: 'pro' });
+    it('waits only briefly for a retry of its batch: items are queued again before the batch and the accounts are locked', async () => {
+        const [eve, payer] = await Promise.all([join(world, { plan: 'pro' }), join(world, { plan: 'pro' })]);
         const { db } = world.app;
-        const batchId = await orderBatch(eve, [{ params: { id: 1 } }]);
-        expect(await cancelBatch(db, eve.workspaceId, batchId)).to.equal(true);
-        const retry = { keyId: 'key_other', accountId: eve.workspaceId, codes: undefined, prices: [] };
+        const { batchId, running } = await openBatch(eve);
         let retrying: Promise<number | undefined> | undefined;
         await db.transaction(async (trx) => {
             await trx('batches').where({ batch_id: batchId }).forUpdate().first('batch_id');
-            retrying = db.transaction((other) => retryBatch(other, batchId, retry));
+            retrying = db.transaction((other) => retryBatch(other, batchId, retryOf(payer)));
             const waiting = () =>
                 db('pg_stat_activity').where({ wait_event_type: 'Lock' }).whereRaw('datname = current_database()').select('query');
             await eventually(waiting, (rows) => rows.length > 0);
             const [{ query }] = await waiting();
-            expect(query).to.match(/^with retried as/);
+            expect(query).to.match(/retried as/);
+            await trx('job_accounts').whereIn('account_id', [eve.workspaceId, payer.workspaceId]).forUpdate().noWait().select('account_id');
         });
         expect(await retrying).to.equal(1);
+        const owners = await db('jobs').where({ batch_id: batchId }).orderBy('number').select('status', 'account_id');
+        expect(owners).to.deep.equal([
+            { status: 'queued', account_id: payer.workspaceId },
+            { status: 'running', account_id: eve.workspaceId },
+            { status: 'queued', account_id: payer.workspaceId },
+        ]);
+        expect(await db('batches').where({ batch_id: batchId }).first('queued', 'running', 'failed')).to.deep.equal({
+            ...{ queued: 2, running: 1, failed: 0 },
+        });
+        expect(await cancelJob(db, eve.workspaceId, running.jobId)).to.equal('cancelled');
+        await deleteBatchesOf(eve);
+    });
+
+    it('comes to an end though a retry of its batch locked it longer than its lease lasts', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const { db } = world.app;
+        const { batchId, running } = await openBatch(eve);
+        await db('jobs')
+            .where({ job_id: running.jobId })
+            .update({ lease_until: db.raw("fleet_now() - interval '1 second'") });
+        const again = async () => ({ status: 'cancelled' as const });
+        await db.transaction(async (trx) => {
+            expect(await retryBatch(trx, batchId, retryOf(eve))).to.equal(1);
+            expect(await reapJobs(db, again)).to.equal(0);
+        });
+        expect(await reapJobs(db, again)).to.equal(0);
+        expect(await cancelJob(db, eve.workspaceId, running.jobId)).to.equal('cancelled');
         await deleteBatchesOf(eve);
     });
 

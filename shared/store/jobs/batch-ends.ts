@@ -47,13 +47,13 @@ export async function endQueuedItems(db: Db, batchId: string, status: 'cancelled
 
 /**
  * Raw: one statement, so that the items are not read into this process. It locks the items in the order of their ids, then the batch.
- * @returns the number of the last item that ended; null if none did
+ * @returns the number of the last item that was looked at; null if there was none
  */
 async function endSome(db: Db, batchId: string, status: 'cancelled' | 'expired', after: number): Promise<number | null> {
     return db.transaction(async (trx) => {
-        const { rows } = await trx.raw<{ rows: [{ items: number; last: number | null }] }>(
+        const { rows } = await trx.raw<{ rows: [{ looked: number; last: number | null }] }>(
             `with chosen as materialized (
-                 select job_id from jobs where batch_id = :batchId and number > :after and ${ENDING[status]}
+                 select job_id, number from jobs where batch_id = :batchId and number > :after and ${ENDING[status]}
                  order by number limit ${ENDED_AT_ONCE}
              ), ending as materialized (
                  select job_id, number, row_number() over (order by number) as place
@@ -70,12 +70,12 @@ async function endSome(db: Db, batchId: string, status: 'cancelled' | 'expired',
                  from ending e cross join reserved r
                  where j.job_id = e.job_id
              )
-             select cast(count(*) as integer) as items, cast(max(number) as float8) as last from ending`,
+             select cast(count(*) as integer) as looked, cast(max(number) as float8) as last from chosen`,
             { batchId, status, after },
         );
-        const [{ items, last }] = rows;
+        const [{ looked, last }] = rows;
         // Not between the items, of which the last may end the batch.
-        await closeBatch(trx, batchId, items < ENDED_AT_ONCE);
+        await closeBatch(trx, batchId, looked < ENDED_AT_ONCE);
         return last;
     });
 }

@@ -3,6 +3,7 @@ import type { BatchStatus } from '../../domain/jobs/states.ts';
 import type { Effect } from '../../domain/types.ts';
 import { countRows, type Db, toColumns } from '../../platform/db.ts';
 import { BATCH_ROW, endQueuedItems, pause } from './batch-ends.ts';
+import { renewLeasesOfBatch } from './claims.ts';
 import { cancelJob } from './ends.ts';
 import type { Reader } from './jobs.ts';
 
@@ -198,15 +199,14 @@ export async function retryBatch(
     // order.
     const locked = await lockItems(trx, batchId, `(finished_at is null or (${selected}))`, bound);
     if (locked.ended === 0) return (await lockStatus(trx, batchId)) === 'cancelling' ? undefined : 0;
-    // Running items may be queued again, and items expire with their batch.
-    await trx('jobs')
-        .where({ batch_id: batchId, finished_at: null })
-        .update({
-            account_id: trx.raw("case when status = 'queued' then ? else account_id end", [accountId]),
-            expires_at: trx.raw(`(select ${EXPIRES} from batches where batch_id = ?)`, [batchId]),
-        });
+    // One statement, whose trigger locks the batch before the accounts of its items.
     const { rows } = await trx.raw<{ rows: [{ items: number; more: number }] }>(
-        `with retried as (
+        `with opened as (
+             -- Running items may be queued again, and items expire with their batch.
+             update jobs set account_id = case when status = 'queued' then :accountId else account_id end,
+                             expires_at = (select ${EXPIRES} from batches where batch_id = :batchId)
+             where batch_id = :batchId and finished_at is null
+         ), retried as (
              update jobs j
              set status = 'queued', account_id = :accountId, code = null, error = null, end_number = null, finished_at = null,
                  waiting_for = null, attempts = 0, deaths = 0, started_at = null, due_at = app_now(),
@@ -232,6 +232,7 @@ export async function retryBatch(
             caps: prices.map(({ unitsCap }) => unitsCap),
         },
     );
+    await renewLeasesOfBatch(trx, batchId);
     // Last, because items that end wait for the batch while they lock their account.
     if ((await lockStatus(trx, batchId)) === 'cancelling') return undefined;
     const [{ items, more }] = rows;

@@ -216,6 +216,18 @@ export async function renewLeases(db: Db, jobs: readonly Pick<ClaimedJob, 'jobId
     return new Set(held);
 }
 
+/**
+ * Renews the leases of the claimed items of a batch before a transaction ends that has locked them. Meanwhile their workers could not, and
+ * they would count as lost.
+ */
+export async function renewLeasesOfBatch(trx: Db, batchId: string): Promise<void> {
+    await trx('jobs')
+        .where({ batch_id: batchId })
+        .whereNotNull('operation')
+        // Not `fleet_now()`, which is when the transaction began.
+        .update({ lease_until: trx.raw(`clock_timestamp() + ${LEASE_MS} * interval '1 millisecond'`) });
+}
+
 /** Reasons for which a batch waits as a whole, because all its items need the resource. This keeps their order. */
 const WHOLE: readonly (WaitingFor | null)[] = ['credits', 'limits', 'storage'];
 

@@ -112,12 +112,14 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
         // In the order of `jobs_leased`, so that a server without statistics reads this index and not all jobs.
         .orderBy('number')
         .limit(100)
+        // A job that is locked for long must not keep the others from being taken back.
+        .forUpdate()
+        .skipLocked()
         .select<{ job_id: string; operation: string }[]>('job_id', 'operation');
     let begun = 0;
     for (const { job_id: jobId, operation } of lost) {
         await db.transaction(async (trx) => {
             const job = await lockJob(trx, { job_id: jobId, operation }, (jobs) =>
-                // A job that is locked for long must not keep the others from being taken back.
                 jobs.where('lease_until', '<=', db.raw('fleet_now()')).skipLocked(),
             );
             if (job === undefined) return;
