@@ -73,7 +73,7 @@ function tidyOrNull(text: string | undefined): string | null {
 }
 
 /**
- * Counts the request. Anonymous callers have a rate limit per address and per network, accounts have one per account, and enterprise accounts have none.
+ * Counts the request. Anonymous callers have a rate limit per address and one per network, accounts have one, enterprise accounts none.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
 async function countRequest(call: RequestCall): Promise<void> {

@@ -2,7 +2,6 @@ import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
 import type { Job } from '../contracts/jobs.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
-import { presentFields } from '../domain/text/snake-case.ts';
 import { Refusal, type RefusalCode } from '../refusals.ts';
 import type { Caller } from '../store/accounts/callers.ts';
 import type { FullJobRow, JobRow, Reader } from '../store/jobs/jobs.ts';
@@ -24,12 +23,26 @@ export async function presentJob(app: App, row: FullJobRow, shown: { params?: bo
 
 /** A job as lists show it. */
 export async function jobOf(app: App, row: JobRow): Promise<Job> {
+    // By hand, because results of batches are lines with a job each: `presentFields` takes twice as long.
     return {
-        ...presentFields(row, 'job_id status site endpoint version batch_id custom_id monitor_id'),
+        job_id: row.jobId,
+        status: row.status,
+        site: row.site,
+        endpoint: row.endpoint,
+        version: row.version,
+        batch_id: row.batchId,
+        custom_id: row.customId,
+        monitor_id: row.monitorId,
         metadata: JSON.parse(row.metadata),
-        ...presentFields(row, 'created_at started_at finished_at expires_at'),
+        created_at: row.createdAt.toISOString(),
+        started_at: row.startedAt?.toISOString() ?? null,
+        finished_at: row.finishedAt?.toISOString() ?? null,
+        expires_at: row.expiresAt.toISOString(),
         waiting_for: row.status === 'queued' ? row.waitingFor : null,
-        ...presentFields(row, 'next_attempt_at attempts credits_used result_expired'),
+        next_attempt_at: row.nextAttemptAt?.toISOString() ?? null,
+        attempts: row.attempts,
+        credits_used: row.creditsUsed,
+        result_expired: row.resultExpired,
         error: await errorOf(app, row),
     };
 }

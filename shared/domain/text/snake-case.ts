@@ -27,6 +27,10 @@ export function presentFields<Row extends object, const Names extends string>(
 ): { [Name in Words<Names>]: Printed<Row, Camel<Name>> } {
     const fields = known.get(names) ?? names.split(' ').map((name) => [name, toCamel(name)] as const);
     known.set(names, fields);
-    const print = (value: unknown) => (value instanceof Date ? value.toISOString() : value);
-    return Object.fromEntries(fields.map(([name, field]) => [name, print((row as Record<string, unknown>)[field])])) as never;
+    const shown: Record<string, unknown> = {};
+    for (const [name, field] of fields) {
+        const value = (row as Record<string, unknown>)[field];
+        shown[name] = value instanceof Date ? value.toISOString() : value;
+    }
+    return shown as never;
 }
