@@ -43,7 +43,7 @@ interface Sweep {
  * process may run a sweeper; the store sweeps each row once.
  */
 export function startSweeper(app: App): Repeated {
-    const sweeps = [...Map.groupBy(sweepsOf(app), ({ everyMs }) => everyMs).values()].map((together) => sweepTogether(app, together));
+    const sweeps = [...Map.groupBy(sweepsOf(app), ({ everyMs }) => everyMs)].map(([everyMs, some]) => sweepEvery(everyMs, app, some));
     return {
         async stop() {
             await Promise.all(sweeps.map((one) => one.stop()));
@@ -51,13 +51,12 @@ export function startSweeper(app: App): Repeated {
     };
 }
 
-/** Runs work of the same interval. */
-function sweepTogether({ db, log }: App, together: readonly Sweep[]): Repeated {
-    const sweeps = together.map((sweep) => ({ ...sweep, status: watchConnection(log, sweep.part) }));
+function sweepEvery(ms: number, { db, log }: App, some: readonly Sweep[]): Repeated {
+    const sweeps = some.map(({ part, work }) => ({ work, status: watchConnection(log, part) }));
     let seconds = 0;
     return repeat(SECOND_MS, async () => {
-        const elapsedMs = seconds++ * SECOND_MS;
-        for (const { everyMs, work, status } of sweeps) if (elapsedMs % everyMs === 0) await work(db).then(status.up, status.down);
+        const isDue = (seconds++ * SECOND_MS) % ms === 0;
+        if (isDue) for (const { work, status } of sweeps) await work(db).then(status.up, status.down);
     });
 }
 
