@@ -10,12 +10,10 @@ import { type DueLooks, openDueLooks, type Repeated, repeat } from '../repeat.ts
 import { createJobWindow, watchLoopDelay } from './job-window.ts';
 import type { JobTools } from './run-queued-job.ts';
 import { BEAT_MS, createRunningJobs } from './running-jobs.ts';
-import { openAttempts } from './slice.ts';
+import { MAX_SLICE, openAttempts } from './slice.ts';
 
 /** How often the window adapts, in milliseconds. */
 const ADAPT_MS = 200;
-/** Maximum number of jobs of one claim. */
-const MAX = 100;
 
 export interface Slots {
     all: number;
@@ -38,7 +36,7 @@ export function startJobs(tools: Omit<JobTools, 'attempts'>, looks: DueLooks, sl
     let isStopped = false;
 
     const mayRun = () => Math.min(window.size(), slots.all - slots.live());
-    const free = () => Math.min(MAX, mayRun() - running.count());
+    const free = () => Math.min(MAX_SLICE, mayRun() - running.count());
 
     async function claim(): Promise<void> {
         let asked = free();
@@ -60,7 +58,7 @@ export function startJobs(tools: Omit<JobTools, 'attempts'>, looks: DueLooks, sl
      * one of a hundred. The regular claims fill the rest.
      */
     function isWorthIt(): boolean {
-        return free() >= Math.min(MAX, Math.ceil(mayRun() / 2));
+        return free() >= Math.min(MAX_SLICE, Math.ceil(mayRun() / 2));
     }
 
     function logged(work: () => Promise<void>): () => Promise<void> {

@@ -13,7 +13,8 @@ import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared
 const SETTLE_MS = 4000;
 /** Bytes of results in one statement. */
 const RESULT_BYTES = 1024 * 1024;
-const MAX = 100;
+/** Maximum number of jobs that are claimed, and of items that begin or end, in one statement. */
+export const MAX_SLICE = 100;
 
 /**
  * Items of one batch that were claimed together, or a single job. Values that they share are read once. Credits and budget that one item uses
@@ -71,7 +72,7 @@ export interface Attempts {
 }
 
 export function openAttempts({ db }: App): Attempts {
-    const alike = { keyOf: (one: { operation: string }) => one.operation, failsWholeBatch: isOutage, maxInFlight: 1, maxSize: MAX };
+    const alike = { keyOf: (one: { operation: string }) => one.operation, failsWholeBatch: isOutage, maxInFlight: 1, maxSize: MAX_SLICE };
     const keyOfBatch = ({ batchId, jobId }: { batchId: string | null; jobId: string }) => batchId ?? jobId;
     const begins = openBatchByKey<StartOrder, StartResult>({
         ...alike,
