@@ -70,11 +70,11 @@ function knownEncoding(label: string | undefined): string | undefined {
 }
 
 /** The prefixes that sites put before JSON, so that no script can load it. */
-const GUARD = /^\s*(?:\)\]\}'?,?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s*;)\s*/;
+const GUARD = /^\s*(?:\)\]\}'?,?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s*;|throw\s*1\s*;(?:\s*<[^>\n]{0,50}>)?|\{\}\s*&&)\s*/;
 
-/** The beginning of a JSONP call, as Express and others write it. */
+/** The beginning of a JSONP call, as Express and others write it, or of JSON in parentheses. */
 const CALLBACK =
-    /^[\s;]*(?:\/\*\*\/\s*)?(?:(?:typeof\s+[\w$.]{1,100}\s*===?\s*['"]function['"]|[A-Za-z_$][\w$.]{0,100})\s*&&\s*)?[A-Za-z_$][\w$.]{0,100}\s*\(/;
+    /^[\s;]*(?:\/\*\*\/\s*)?(?:(?:typeof\s+[\w$.]{1,100}\s*===?\s*['"]function['"]|[A-Za-z_$][\w$.]{0,100})\s*&&\s*)?(?:[A-Za-z_$][\w$.]{0,100}\s*)?\(/;
 
 /** The JSON in a text, without a prefix that guards it (`)]}'`) or a function call around it (JSONP). */
 export function jsonIn(text: string): string {
