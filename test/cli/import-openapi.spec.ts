@@ -193,7 +193,8 @@ describe('routebook import, of OpenAPI documents', () => {
                                     ],
                                 },
                             }),
-                            param('color', 'query', { schema: { type: 'object', properties: { r: { type: 'integer' } } } }),
+                            param('shade', 'query', { schema: { type: 'object', properties: { r: { type: 'integer' }, limit: {} } } }),
+                            param('color', 'query', { explode: false, schema: { type: 'object', properties: { g: { type: 'integer' } } } }),
                             param('limit', 'query', {
                                 required: true,
                                 schema: { type: 'integer', nullable: true, minimum: 1, default: 20 },
@@ -220,6 +221,24 @@ describe('routebook import, of OpenAPI documents', () => {
                         parameters: [param('X-Version', 'header', { required: true, schema: { type: 'string', enum: ['2026-01'] } })],
                     },
                 },
+                '/page': {
+                    get: {
+                        ...operation('page'),
+                        parameters: [
+                            param('pageable', 'query', {
+                                required: true,
+                                schema: {
+                                    type: 'object',
+                                    required: ['page'],
+                                    properties: {
+                                        page: { type: 'integer' },
+                                        sort: { type: 'array', items: { type: 'string' } },
+                                    },
+                                },
+                            }),
+                        ],
+                    },
+                },
                 '/headed': { get: { ...operation('headed'), parameters: [param('X-Tenant', 'header', { required: true })] } },
                 '/undescribed/{thing}': { get: operation('undescribed') },
                 '/traced': { trace: operation('traced'), options: operation('asked') },
@@ -227,17 +246,24 @@ describe('routebook import, of OpenAPI documents', () => {
         });
         const item = requestFor(imported.package, 'item', {
             ...{ shop_id: 7, id_2: 'a b', tags: ['x', 'y'], fields: ['a', 'b,c'], ids: [1, 2], words: ['a', 'b'], expand: ['shop'] },
-            ...{ filter: { colour: 'red' }, created: { gte: 5 }, 'x-trace': 't 1' },
+            ...{ filter: { colour: 'red' }, created: { gte: 5 }, r: 9, 'x-trace': 't 1' },
         });
         expect(item.url).to.equal(
-            'https://api.shop.example/shops/7/items/a%20b?tags=x&tags=y&fields=a,b%2Cc&ids=1|2&words=a%20b&expand[]=shop&filter[colour]=red&created[gte]=5&limit=20',
+            'https://api.shop.example/shops/7/items/a%20b?tags=x&tags=y&fields=a,b%2Cc&ids=1|2&words=a%20b&expand[]=shop&filter[colour]=red&created[gte]=5&r=9&limit=20',
         );
         expect(item.headers).to.include({ 'x-trace': 't 1', fields: 'all' });
+        expect(endpoint(imported, 'page').params?.map(({ name, required }) => [name, required])).to.deep.equal([
+            ['page', true],
+            ['sort', false],
+        ]);
+        expect(requestFor(imported.package, 'page', { page: 0, sort: ['a', 'b'] }).url).to.equal(
+            'https://api.shop.example/page?page=0&sort=a&sort=b',
+        );
         expect(endpoint(imported, 'versioned').headers).to.deep.equal({ 'x-version': '2026-01' });
         expect(requestFor(imported.package, 'headed', { 'X-Tenant': 'acme' }).headers).to.include({ 'x-tenant': 'acme' });
         expect(whys(imported, 'part')).to.include({
             'GET /shops/{shop-id}/items/{id}, created[deep]': 'An object in a query or a form has one level.',
-            'GET /shops/{shop-id}/items/{id}, color': 'Objects in a query or a form are supported only in the style deepObject.',
+            'GET /shops/{shop-id}/items/{id}, color': 'This object can be sent only in the style deepObject.',
             'GET /shops/{shop-id}/items/{id}, header User-Agent':
                 'A package may not set the header "user-agent": we say who we are ourselves. Leave it out.',
             'GET /shops/{shop-id}/items/{id}, sid': 'A package carries no cookies.',
@@ -369,9 +395,9 @@ describe('routebook import, of OpenAPI documents', () => {
             'GET /odd': 'A GET request has no body.',
         });
         expect(whys(imported, 'part')).to.deep.equal({
-            'POST /form, deep': 'Objects in a query or a form are supported only in the style deepObject.',
+            'POST /form, deep': 'This object can be sent only in the style deepObject.',
             'POST /photo, more': 'One file of this list can be sent in a call.',
-            'POST /photo, place': 'Objects in a query or a form are supported only in the style deepObject.',
+            'POST /photo, place': 'This object can be sent only in the style deepObject.',
             'POST /upload, the body': 'It is sent as a text: bytes that are none cannot be given.',
         });
         const photo = { filename: 'a.png', content_type: 'image/png', base64: 'AAAA' };
@@ -428,6 +454,8 @@ describe('routebook import, of OpenAPI documents', () => {
             '/paper': 'application/pdf',
             '/data': 'application/xml',
             '/settings': 'application/x-yaml',
+            '/backup': 'application/gzip',
+            '/song': 'audio/mpeg',
         };
         const imported = importWhole({ paths: Object.fromEntries(Object.entries(types).map(([path, type]) => [path, answers(type)])) });
         expect(imported.package.endpoints.map(({ name, response }) => [name, response?.type])).to.deep.equal([
@@ -440,7 +468,10 @@ describe('routebook import, of OpenAPI documents', () => {
             ['get_paper', 'binary'],
             ['get_data', 'text'],
             ['get_settings', 'text'],
+            ['get_backup', 'binary'],
+            ['get_song', 'binary'],
         ]);
+        expect(endpoint(imported, 'get_backup').headers).to.deep.equal({ accept: 'application/gzip' });
     });
 
     it('says which endpoints need a credential, and lists unsupported ones', () => {

@@ -36,10 +36,12 @@ export function readAnswer(responses: Json | undefined, resolver: Resolver, sche
     if (stream !== undefined) return { ok: true, response: { type: 'ndjson', sse: true }, ...acceptOf(stream) };
     const text = types.find((type) => /^text\/(?!event-stream)|^application\/(?:[\w.-]+\+)?(?:xml|(?:x-)?yaml)\b/i.test(type));
     if (text !== undefined) return { ok: true, response: { type: 'text' }, ...acceptOf(text) };
+    const file = types.find((type) => /^(?:application|audio|video|font)\/[\w.+-]+\s*(?:;|$)/i.test(type));
+    if (file !== undefined) return { ok: true, response: { type: 'binary' }, ...acceptOf(file) };
     if (types.length === 0) return { ok: true, response: {} };
     return {
         ok: false,
-        why: `It answers with ${types.slice(0, 3).map(printableName).join(', ')}, and only JSON, pages, texts, feeds, pictures and PDF can be read.`,
+        why: `It answers with ${types.slice(0, 3).map(printableName).join(', ')}, and only JSON, pages, texts, feeds and files can be read.`,
     };
 }
 

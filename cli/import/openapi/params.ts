@@ -47,7 +47,11 @@ export function readParams(
             const ref = isObject(item) && typeof item['$ref'] === 'string' ? ` (${printableName(item['$ref'])})` : '';
             return { ok: false, why: `A parameter refers to nothing in this document${ref}.` };
         }
-        if (typeof param['name'] === 'string' && typeof param['in'] === 'string') found.set(`${param['in']} ${param['name']}`, param);
+        if (typeof param['name'] !== 'string' || typeof param['in'] !== 'string') continue;
+        for (const one of membersOf(param, resolver)) {
+            const key = `${one['in']} ${one['name']}`;
+            if (one === param || !found.has(key)) found.set(key, one);
+        }
     }
     const out: Collected = { params: [], headers: {}, placeholders: new Map(), credentials: [], left: [] };
     const all = [...found.values()].filter((param) => !isCredential(param, auth));
@@ -75,6 +79,15 @@ export function readParams(
     for (const param of inPlace('cookie'))
         out.left.push({ name: printableName(String(param['name'])), why: 'A package carries no cookies.' });
     return { ok: true, ...out };
+}
+
+/** An object in a query is usually exploded: each member is sent as a parameter of its own. */
+function membersOf(param: JsonObject, resolver: Resolver): JsonObject[] {
+    const { in: place, style = 'form', explode = true, required } = param;
+    const { properties, required: needed } = resolver.resolve(schemaOf(param)) ?? {};
+    if (place !== 'query' || style !== 'form' || explode !== true || !isObject(properties)) return [param];
+    const names = new Set(required === true && Array.isArray(needed) ? needed : []);
+    return Object.entries(properties).map(([name, schema]) => ({ name, in: place, required: names.has(name), schema }));
 }
 
 /** Whether a connection sends this parameter, so that it is not a param. */

@@ -25,7 +25,7 @@ export function readStructure(
     const object = objectIn(resolved, resolver);
     if (object !== undefined && style === 'deepObject') return readMembers(name, object, { resolver, schemas });
     const types = typesOf(resolved);
-    if (types.includes('object')) return { ok: false, why: 'Objects in a query or a form are supported only in the style deepObject.' };
+    if (types.includes('object')) return { ok: false, why: 'This object can be sent only in the style deepObject.' };
     if (!types.includes('array')) return undefined;
     const items = resolver.resolve(resolved['items']);
     if (items !== undefined && typesOf(items).some((type) => type === 'object' || type === 'array'))
