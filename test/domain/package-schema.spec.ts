@@ -58,6 +58,17 @@ describe('the JSON Schema of the package format', () => {
         ['a header that is a number', { '/endpoints/0/headers/accept': 1 }],
         ['a select that is a list', { '/endpoints/0/response/select': [] }],
         ['no endpoints', { '/endpoints': [] }],
+        ['a type that JSON Schema lacks', { '/endpoints/0/params/0/schema': { type: 'int' } }],
+        ['a text as bound of a schema', { '/endpoints/0/response/schema/minProperties': '1' }],
+        ['an output that is a number', { '/endpoints/0/response/select/items': 1 }],
+        ['a select without outputs', { '/endpoints/2/response/select': {} }],
+        ['a list of two selectors', { '/endpoints/2/response/select/links': ['a', 'b'] }],
+        ['an unknown field of an output', { '/endpoints/2/response/select/notice': { selector: 'a', attr: 'href' } }],
+        ['an unknown field inside an element', { '/endpoints/2/response/select/links/0/value/href/attr': 'href' }],
+        ['an unknown type of an output', { '/endpoints/2/response/select/notice': { selector: 'a', type: 'int' } }],
+        ['an extracted list', { '/endpoints/3/prepare/0/extract/csrf': ['meta'] }],
+        ['a cookie with another field', { '/endpoints/3/prepare/1/extract/seen/selector': 'a' }],
+        ['more than 20 extracted values', { '/endpoints/3/prepare/1/extract': manyOutputs(21) }],
     ];
     for (const [what, edits] of refused) {
         it(`marks ${what}`, () => {
@@ -79,6 +90,11 @@ describe('the JSON Schema of the package format', () => {
         expect(silent).to.deep.equal([]);
     });
 });
+
+/** A map of so many selectors. */
+function manyOutputs(count: number): Record<string, string> {
+    return Object.fromEntries(Array.from({ length: count }, (_, index) => [`value_${index}`, 'a']));
+}
 
 /** Undefined if the place of the second edit does not exist any more. */
 function tryEdits(edits: readonly (readonly [string, unknown])[]): JsonObject | undefined {

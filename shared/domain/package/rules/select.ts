@@ -1,10 +1,10 @@
 import { isObject } from '../../json/schema/structure.ts';
 import { SELECTED_TYPES } from '../../types.ts';
+import { MAX_OUTPUTS } from './bounds.ts';
 import { expressionFault } from './expressions.ts';
 import type { Path, Report } from './report.ts';
 import { selectorFault } from './selectors.ts';
 
-const MAX_OUTPUTS = 200;
 const MAX_NESTING = 8;
 
 /** Checks a JMESPath expression, or a map from output names to expressions. */
@@ -88,7 +88,7 @@ function checkDescriptor(entry: unknown, at: Path, report: Report, level: number
 
 const FIELDS: ReadonlySet<string> = new Set(['selector', 'value', 'type', 'decimal']);
 
-const OTHER_FIELD = `An output of select has the fields ${[...FIELDS].join(', ')}; one that reads data inside a page has json, assign, microdata or table.`;
+const OTHER_FIELD = `An output of select has the fields ${[...FIELDS].join(', ')}; one that reads data inside a page has json, assign, microdata or table. Outputs inside an element go into its value: {selector, value: {…}}.`;
 
 /** Checks `type` and `decimal`: the type to which a value is converted, and the decimal separator of the page. */
 function checkConversion({ value, type, decimal }: Record<string, unknown>, at: Path, report: Report): void {
