@@ -89,6 +89,12 @@ describe('publishing rules', () => {
         expect(at('shop.example.co.uk', 'https://api.example.co.uk/')).to.deep.equal([]);
     });
 
+    it('write a URL in its canonical form for the author, with its placeholders', () => {
+        const verdict = check(editedPackage({ '/endpoints/0/url': 'https://API.shop.example.com/ü/{section}/my items?x={section}' }));
+        const [problem] = verdict.ok ? [] : verdict.problems;
+        expect(problem?.message).to.include('"https://api.shop.example.com/%C3%BC/{section}/my%20items?x={section}"');
+    });
+
     it('name every problem at once', () => {
         const verdict = check(
             editedPackage({

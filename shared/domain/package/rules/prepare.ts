@@ -125,7 +125,7 @@ function checkExtract(entry: unknown, at: Path, report: Report): void {
 }
 
 function checkCookie({ cookie, ...rest }: Record<string, unknown>, at: Path, report: Report): void {
-    for (const key of Object.keys(rest)) report.add([...at, key], 'UNKNOWN_FIELD', 'Beside the name of a cookie there is nothing here.');
+    for (const key of Object.keys(rest)) report.add([...at, key], 'UNKNOWN_FIELD', 'An entry with cookie has no other fields.');
     if (typeof cookie !== 'string' || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(cookie))
         report.add([...at, 'cookie'], 'INVALID_VALUE', 'This is the name of a cookie: a token of at most 100 letters, digits and signs.');
 }

@@ -1,5 +1,6 @@
 import type { DetailCode } from '../../../refusals.ts';
 import { isObject } from '../../json/schema/structure.ts';
+import { counted } from '../../text/counted.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { unknownField } from './forbidden-fields.ts';
 import type { Path, Report } from './report.ts';
@@ -95,7 +96,7 @@ export function text(limits: { max: number; empty?: boolean; multiline?: boolean
     return reader(schema, (value, at, report) => {
         if (typeof value !== 'string') return refuse(at, report, 'This has to be a text.', 'INVALID_TYPE');
         if (value.trim() === '' && !empty) return refuse(at, report, hint ?? 'This text may not be empty.');
-        if (value.length > max) return refuse(at, report, `This text is longer than ${max} characters.`);
+        if (value.length > max) return refuse(at, report, `This text is longer than ${counted(max, 'character')}.`);
         if (!multiline && /[\t\r\n]/.test(value)) return refuse(at, report, 'This text may not hold tabs or line breaks.');
         if (pattern !== undefined && !pattern.test(value)) return refuse(at, report, hint ?? 'This text has the wrong form.');
         return value;

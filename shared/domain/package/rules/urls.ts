@@ -1,5 +1,5 @@
 import { isOnDomain } from '../../site/site-name.ts';
-import type { Path, Report } from './report.ts';
+import { type Path, quoted, type Report } from './report.ts';
 
 /** The allowed targets of a package: its domain (absent if `site` is invalid) and the ports that EGRESS_ALLOW contains. */
 export interface UrlContext {
@@ -123,14 +123,20 @@ function fill(template: string): string {
     return template.replaceAll(PLACEHOLDER, 'P');
 }
 
+/** The form in which the URL parser writes a template, with its placeholders as they are. */
+function canonical(template: string): string {
+    const names = [...template.matchAll(PLACEHOLDER)].map(([placeholder]) => placeholder);
+    const parts = new URL(template.replaceAll(PLACEHOLDER, MARK)).href.split(MARK);
+    return parts.map((part, index) => `${part}${names[index] ?? ''}`).join('');
+}
+
+/** Letters that need no encoding and stand in no URL. */
+const MARK = '~~placeholder~~';
+
 /** The URL parser silently fixes tabs, backslashes, upper case and default ports. The result then differs from what the author wrote. */
 function checkForm(template: string, url: URL, at: Path, report: Report, isFaulty: boolean): void {
     if (isFaulty || url.href === fill(template)) return;
-    report.add(
-        at,
-        'INVALID_VALUE',
-        'The URL is not in its canonical form: host in small letters, a path of at least /, everything percent-encoded that needs it.',
-    );
+    report.add(at, 'INVALID_VALUE', `The URL is not in its canonical form. Write ${quoted(canonical(template))}.`);
 }
 
 function checkReach(url: URL, at: Path, report: Report, context: UrlContext): void {
