@@ -4,6 +4,7 @@ import { fileFaults, isFileSchema, withoutBytes } from '../../shared/domain/fetc
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { truncateJson } from '../../shared/domain/json/truncate-json.ts';
+import { needOf } from '../../shared/domain/package/auth.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
@@ -30,6 +31,8 @@ interface TestOptions extends TypedParams {
 
 /** Maximum number of characters printed of an answer, since a site may send millions of small values. */
 const SHOWN = 100_000;
+
+const NO_EXAMPLE = 'has no example';
 
 interface Trial {
     endpoint: Endpoint;
@@ -83,7 +86,8 @@ export async function testPackage(session: Session, path: string, only: string |
     }
     for (const { endpoint, reason } of skipped) say(`${terminal.paint('yellow', '-')} ${endpoint}  ${reason}`);
     const failed = results.filter(({ ok }) => !ok).length;
-    if (results.length === 0) note('! nothing was called: add examples, the params of working calls');
+    if (trials.length === 0 && skipped.every(({ reason }) => reason === NO_EXAMPLE))
+        note('! nothing was called: add examples, the params of working calls');
     say(terminal.paint('bold', `${results.length - failed} passed, ${failed} failed, ${skipped.length} not called`));
     const ok = failed === 0 && results.length > 0;
     return { result: { ok, site: document.site, passed: results.length - failed, failed, results, skipped }, isFailure: !ok };
@@ -109,11 +113,13 @@ function planTrials(endpoints: readonly Endpoint[], document: PackageDocument, o
     for (const endpoint of endpoints) {
         if (endpoint.effect === 'write' && !isAllowed(endpoint, options)) {
             skipped.push({ endpoint: endpoint.name, reason: `a write: --allow-writes ${endpoint.name} sends it` });
+        } else if (needOf(endpoint, document.auth ?? []) === 'required') {
+            skipped.push({ endpoint: endpoint.name, reason: 'needs a credential: publish it, "connect" to the site, and "fetch" it' });
         } else if (isTyped) {
             const known = document.endpoints.find(({ name }) => name === endpoint.name)?.params;
             trials.push({ endpoint, params: readParams(options, known) });
         } else if (endpoint.examples.length === 0) {
-            skipped.push({ endpoint: endpoint.name, reason: 'has no example' });
+            skipped.push({ endpoint: endpoint.name, reason: NO_EXAMPLE });
         } else {
             trials.push(...endpoint.examples.map(({ params }) => ({ endpoint, params })));
         }
@@ -142,7 +148,9 @@ function trialLines(trial: Trial, outcome: FetchOutcome, durationMs: number, { s
         const more = truncated ? ', more left on the site' : '';
         const figures = `${upstream.status}, ${counted(results, 'result')}${more}, ${durationMs} ms`;
         const data = show === true ? dataLines(outcome.text, paint) : [];
-        return [`${paint('green', '✓')} ${call}  ${paint('dim', figures)}`, ...data.map((line) => `    ${line}`)];
+        // A working call has results: an empty list is a result too, but more often a selector that matches nothing any more.
+        const empty = results === 0 ? [paint('yellow', '! an empty list: does "select" still find the items?')] : [];
+        return [`${paint('green', '✓')} ${call}  ${paint('dim', figures)}`, ...[...empty, ...data].map((line) => `    ${line}`)];
     }
     const { code, message = refusalEntry(code).meaning, details = [], upstream } = outcome;
     return [

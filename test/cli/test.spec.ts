@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { expect } from 'chai';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
@@ -152,6 +152,35 @@ describe('routebook test', () => {
         const allowed = await shell.run(['test', file, '--allow-writes', 'order', '--pause', '0', '--json']);
         expect(allowed.code, allowed.stdout).to.equal(0);
         expect(shop.seen.filter(({ method }) => method === 'POST')).to.have.length(1);
+    });
+
+    it('does not call an endpoint that requires a credential, which it does not have', async () => {
+        const file = write({ ...product, name: 'mine' }, { ...product, name: 'open', auth: 'none' });
+        const document = JSON.parse(readFileSync(joinPath(shell.folder, file), 'utf8'));
+        const auth = [{ id: 'shop_key', type: 'header', name: 'X-Shop-Key' }];
+        writeFileSync(joinPath(shell.folder, file), JSON.stringify({ ...document, auth }));
+        const ran = await shell.run(['test', file, '--pause', '0', '--json']);
+        expect(ran.code, ran.stdout).to.equal(0);
+        expect(ran.json).to.deep.include({ passed: 2, failed: 0 });
+        const [skipped] = ran.json['skipped'] as { endpoint: string; reason: string }[];
+        expect(skipped?.endpoint).to.equal('mine');
+        expect(skipped?.reason).to.include('needs a credential');
+        expect(shop.seen).to.have.length(2);
+    });
+
+    it('points to an example that yields an empty list', async () => {
+        const search: Partial<PackageEndpoint> = {
+            name: 'search',
+            url: '/search',
+            params: [{ name: 'n', source: 'query', required: false, schema: { type: 'integer' } }],
+            response: { select: { items: 'products' } },
+            billing: { unit: 'result' },
+        };
+        const empty = await shell.run(['test', write({ ...search, examples: [{ params: { n: 0 } }] })]);
+        expect(empty.code, empty.stdout).to.equal(0);
+        expect(empty.stdout).to.include('0 results').and.include('an empty list');
+        const full = await shell.run(['test', write({ ...search, examples: [{ params: { n: 2 } }] })]);
+        expect(full.stdout).to.include('2 results').and.not.include('an empty list');
     });
 
     it('calls one endpoint with the given params, parsed by its schema', async () => {
