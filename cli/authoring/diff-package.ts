@@ -30,7 +30,7 @@ export async function diffPackage(session: Session, path: string): Promise<Done>
     if (isSame) return { result, lines: [`${document.site} ${title}: no difference`] };
     const lines = [
         `${paint('bold', document.site)} ${title}: ${changeWord(change, paint)}`,
-        ...changeLines(changes, paint),
+        ...changeLines(changes, paint, published === undefined),
         ...found.flatMap((difference) => differenceLines(difference, paint)),
     ];
     return { result, lines };
@@ -41,13 +41,15 @@ export function changeWord(change: PackageChange['change'], paint: Paint): strin
     return paint(change === 'major' ? 'red' : change === 'minor' ? 'yellow' : 'green', change);
 }
 
-/** One line for each added, removed and changed endpoint and each added host. */
-export function changeLines({ added, removed, changed, hosts_added }: PackageChange['changes'], paint: Paint): string[] {
+/** One line for each added, removed and changed endpoint and each added host, which is no news in a first version. */
+export function changeLines({ added, removed, changed, hosts_added }: PackageChange['changes'], paint: Paint, isFirst: boolean): string[] {
     return [
         ...added.map((name) => `  ${paint('green', '+')} ${name}`),
         ...removed.map((name) => `  ${paint('red', '-')} ${name}`),
         ...changed.map((name) => `  ${paint('yellow', '~')} ${name}`),
-        ...hosts_added.map((host) => `  ${paint('red', '!')} calls a host that it did not call before: ${host}`),
+        ...hosts_added.map((host) =>
+            isFirst ? `  calls ${host}` : `  ${paint('red', '!')} calls a host that it did not call before: ${host}`,
+        ),
     ];
 }
 

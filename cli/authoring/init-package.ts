@@ -1,4 +1,5 @@
 import { autocomplete, intro, isCancel, outro, text } from '@clack/prompts';
+import { PACKAGE_SCHEMA_PATH } from '../../shared/domain/package/package-schema.ts';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
@@ -9,13 +10,15 @@ import { type DraftOrder, draftPackage, endpointNameOf, placeholdersOf, siteOf }
 import { type DraftPlace, draftFile, textOf, writeDraft } from './write-draft.ts';
 
 /** `routebook init`: writes a first draft from flags or questions. The draft passes the rules. */
-export async function initPackage({ terminal, settings, note }: Session, options: InitOptions): Promise<Done> {
+export async function initPackage({ terminal, settings, note, server }: Session, options: InitOptions): Promise<Done> {
     const isWhole = options.url !== undefined && options.category !== undefined;
     if (!isWhole && !terminal.isInteractive) {
         throw wrongUsage('without a terminal, --url and --category are required, such as --category commerce/product-search');
     }
     const order = isWhole ? orderOf(options) : await askForDraft(options, orderOf);
-    const document = draftPackage(order);
+    const document = { $schema: `${server}${PACKAGE_SCHEMA_PATH}`, ...draftPackage(order) };
+    const unused = Object.keys(order.examples).find((name) => !document.endpoints[0]?.params?.some((param) => param.name === name));
+    if (unused !== undefined) throw wrongUsage(`--example ${unused}: the URL has no {${unused}} and no ${unused} in its query`);
     const { egressAllow } = settings.egress();
     const verdict = checkPackage(document, { isPortAllowed: (port) => isPortAllowed(egressAllow, port) });
     if (!verdict.ok) {

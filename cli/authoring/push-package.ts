@@ -43,12 +43,16 @@ export async function pushPackage(session: Session, path: string, { dryRun: isDr
 
 function answerLines(answer: PublishAnswer, dryRun: boolean, { terminal: { paint }, server }: Session): string[] {
     const name = `${paint('bold', answer.site)} version ${answer.version}`;
-    if (dryRun) return [`${name} would be published: ${changeWord(answer.change, paint)}`, ...changeLines(answer.changes, paint)];
+    if (dryRun)
+        return [
+            `${name} would be published: ${changeWord(answer.change, paint)}`,
+            ...changeLines(answer.changes, paint, answer.version === 1),
+        ];
     if (!answer.created) return [`${name} already has this content; nothing was published`];
     const earned = answer.credits_earned > 0 ? `, ${answer.credits_earned} credits earned` : '';
     return [
         `${paint('green', '✓')} ${name} is published: ${changeWord(answer.change, paint)}${earned}`,
-        ...changeLines(answer.changes, paint),
+        ...changeLines(answer.changes, paint, answer.version === 1),
         `  ${server}/registry/${answer.site}`,
         paint('dim', `  ${answer.version_hash}`),
     ];
@@ -102,6 +106,6 @@ async function waitForVerification(
     } finally {
         progress.end();
     }
-    note(`! not verified within ${seconds} s; "routebook test" shows what a verification meets`);
+    note(`! not verified within ${seconds} s. Runs of a domain are 10 minutes apart; "routebook test" shows what a run meets.`);
     return null;
 }

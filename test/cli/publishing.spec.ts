@@ -49,6 +49,7 @@ describe('publishing from the command line', () => {
         const init = await shell.run(['init', ...flags, '--json']);
         expect(init.code, init.stderr).to.equal(0);
         expect(init.json['file']).to.equal(`${SHOP}.json`);
+        expect(read(`${SHOP}.json`)).to.include({ $schema: `${world.base}/schemas/routebook-1.json` });
         const [endpoint] = read(`${SHOP}.json`).endpoints;
         expect(endpoint).to.deep.include({ name: 'products', url: `http://${SHOP}:${shop.port}/products/{id}` });
         expect(endpoint?.params?.map(({ name, source, schema }) => ({ name, source, schema }))).to.deep.equal([
@@ -79,6 +80,23 @@ describe('publishing from the command line', () => {
         expect(same.stdout).to.include('nothing was published');
         const diff = await shell.run(['diff', `${SHOP}.json`, '--json']);
         expect(diff.json).to.deep.include({ is_same: true, change: null, published_version: 1 });
+    });
+
+    it('refuses an example of init that the URL does not have', async () => {
+        const flags = ['--url', 'https://typo.test/products/{id}?lang=de', '--category', 'weather', '--example', 'id=7'];
+        expect((await shell.run(['init', ...flags, '--example', 'lang=en', '--out', '-'])).code).to.equal(0);
+        const wrong = await shell.run(['init', ...flags, '--example', 'idd=7', '--out', '-']);
+        expect(wrong.code).to.equal(2);
+        expect(wrong.stderr).to.include('--example idd');
+    });
+
+    it('warns of a new host only from the second version on', async () => {
+        const site = 'hosts.test';
+        const first = await shell.run(['push', write(aPackage(site))]);
+        expect(first.stdout).to.include(`calls ${site}`).and.not.include('did not call before');
+        const moved = anEndpoint(site, { url: `https://api.${site}/products/{id}` });
+        const second = await shell.run(['diff', write(aPackage(site, { endpoints: [moved] }))]);
+        expect(second.stdout).to.include(`calls a host that it did not call before: api.${site}`);
     });
 
     it('classifies a change for callers, like the server', async () => {
