@@ -209,6 +209,13 @@ describe('publishing rules', () => {
             ],
             ['names of 100 characters', '/endpoints/3/headers', header, 100],
             [
+                'at most 200 outputs',
+                '/endpoints/2/response/select',
+                (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`o${i}`, 'a'])),
+                200,
+            ],
+            ['maps nest 8 levels', '/endpoints/2/response/select', nestedMaps, 8],
+            [
                 '1,000 values in an enum',
                 '/endpoints/0/params/1/schema',
                 (count) => ({ enum: ['red', ...Array.from({ length: count - 1 }, (_, i) => i)] }),
@@ -429,3 +436,8 @@ describe('publishing rules under attack', () => {
         expect(JSON.stringify(verdict).isWellFormed()).to.equal(true);
     }
 });
+
+/** A `select` for HTML of so many maps, each inside the one before. */
+function nestedMaps(levels: number): object {
+    return { inner: levels === 1 ? 'a' : { selector: 'a', value: nestedMaps(levels - 1) } };
+}

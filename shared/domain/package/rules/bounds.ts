@@ -18,5 +18,6 @@ export const MAX_HEADER_NAME = 100;
 export const MAX_COMPILED = 30;
 /** Maximum number of values that a step of `prepare` extracts. */
 export const MAX_EXTRACTS = 20;
-/** Maximum number of outputs of a map in `select`. */
+/** Maximum number of outputs of a map in `select`, and of levels of such maps. */
 export const MAX_OUTPUTS = 200;
+export const MAX_SELECT_NESTING = 8;

@@ -1,11 +1,9 @@
 import { isObject } from '../../json/schema/structure.ts';
 import { SELECTED_TYPES } from '../../types.ts';
-import { MAX_OUTPUTS } from './bounds.ts';
+import { MAX_OUTPUTS, MAX_SELECT_NESTING } from './bounds.ts';
 import { expressionFault } from './expressions.ts';
 import type { Path, Report } from './report.ts';
 import { selectorFault } from './selectors.ts';
-
-const MAX_NESTING = 8;
 
 /** Checks a JMESPath expression, or a map from output names to expressions. */
 export function checkJsonSelect(select: unknown, at: Path, report: Report): void {
@@ -35,8 +33,8 @@ function checkMap(map: unknown, at: Path, report: Report, level: number): void {
         report.add(at, 'INVALID_TYPE', 'select for HTML is an object from the name of an output to a CSS selector.');
         return;
     }
-    if (level > MAX_NESTING) {
-        report.add(at, 'TOO_COMPLEX', `select for HTML nests at most ${MAX_NESTING} levels.`);
+    if (level > MAX_SELECT_NESTING) {
+        report.add(at, 'TOO_COMPLEX', `select for HTML nests at most ${MAX_SELECT_NESTING} levels.`);
         return;
     }
     checkSize(map, at, report);
@@ -45,7 +43,7 @@ function checkMap(map: unknown, at: Path, report: Report, level: number): void {
 
 /** Checks one entry of such a map, which may not contain maps. */
 export function checkHtmlEntry(entry: unknown, at: Path, report: Report): void {
-    checkDescriptor(entry, at, report, MAX_NESTING);
+    checkDescriptor(entry, at, report, MAX_SELECT_NESTING);
 }
 
 function checkEntry(entry: unknown, at: Path, report: Report, level: number): void {
