@@ -95,6 +95,15 @@ describe('publishing rules', () => {
         expect(problem?.message).to.include('"https://api.shop.example.com/%C3%BC/{section}/my%20items?x={section}"');
     });
 
+    it('say what an example or a default has to be', () => {
+        const messageFor = (edits: Record<string, unknown>) => {
+            const verdict = check(editedPackage(edits));
+            return verdict.ok ? undefined : verdict.problems.map(({ path, message }) => `${path} ${message}`).join();
+        };
+        expect(messageFor({ '/endpoints/0/params/2/example': ['L'] })).to.match(/^\/endpoints\/0\/params\/2\/example .*must be integer\.$/);
+        expect(messageFor({ '/endpoints/1/params/1/default': 0 })).to.match(/^\/endpoints\/1\/params\/1\/default .*must be >= 1\.$/);
+    });
+
     it('name every problem at once', () => {
         const verdict = check(
             editedPackage({

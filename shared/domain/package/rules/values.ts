@@ -1,5 +1,5 @@
 import { type Placed, placeFaults } from '../../fetch/param-place.ts';
-import { checkBySchema } from '../../json/schema/interpret.ts';
+import { checkBySchema, explainBySchema } from '../../json/schema/interpret.ts';
 import { TooMuchWork, withinWork } from '../../json/schema/patterns.ts';
 import type { BodyFormat, Json, JsonSchema } from '../../types.ts';
 import type { Budget } from './budget.ts';
@@ -19,21 +19,22 @@ export function checkValue(value: Json, slot: Slot, at: Path, report: Report, bu
     // If the schema is invalid, it is unknown whether the param accepts lists.
     const faults = placeFaults(slot.isSchemaBroken ? { ...slot, schema: true } : slot, slot.bodyFormat, value);
     for (const { says } of faults) report.add(at, 'INVALID_VALUE', `A value of this param ${says}.`);
-    if (faults.length === 0 && !fitsSchema(value, slot, budget))
-        report.add(at, 'INVALID_VALUE', 'This value does not fit the schema of its param.');
+    const fault = faults.length > 0 ? undefined : schemaFault(value, slot, budget);
+    if (fault !== undefined) report.add(at, 'INVALID_VALUE', `This value does not fit the schema of its param: it ${fault}.`);
 }
 
 /** Whether `value` matches the schema of its param; true if the param has no valid schema. */
-export function fitsSchema(value: Json, { schema, isSchemaBroken }: Slot, budget: Budget): boolean {
-    return schema === undefined || isSchemaBroken || fits(schema, value, budget);
+export function fitsSchema(value: Json, slot: Slot, budget: Budget): boolean {
+    return schemaFault(value, slot, budget) === undefined;
 }
 
-/** Values that take too much work to check here are checked when the endpoint is called. */
-function fits(schema: JsonSchema, value: Json, budget: Budget): boolean {
+/** What `value` has to be by the schema of its param. Values that take too much work to check here are checked when the endpoint is called. */
+function schemaFault(value: Json, { schema, isSchemaBroken }: Slot, budget: Budget): string | undefined {
+    if (schema === undefined || isSchemaBroken) return undefined;
     try {
-        return withinWork(budget.work, () => checkBySchema(schema, value));
+        return withinWork(budget.work, () => (checkBySchema(schema, value) ? undefined : explainBySchema(schema, value)[0]?.message));
     } catch (error) {
-        if (error instanceof TooMuchWork) return true;
+        if (error instanceof TooMuchWork) return undefined;
         throw error;
     }
 }
