@@ -70,7 +70,8 @@ const id = (prefix: string, text: string) => `'${prefix}_' || left(md5(${text}),
 const user = id('usr', `'u' || n`);
 const workspace = id('wsp', `'w' || n`);
 const key = id('key', `'k' || n`);
-const operation = id('op', `c || 'c' || n`);
+/** In the order of time, like the product's. */
+const operation = `'op_' || lpad((c * :accounts + n)::text, 22, '0')`;
 const hour = "interval '1 hour'";
 
 const PEOPLE = `

@@ -47,6 +47,12 @@ for (const topology of ANY_TOPOLOGY) {
             );
             return rows.map(({ state }) => state);
         };
+        it('follows those of earlier calls in the index', async () => {
+            for (let calls = 0; calls < 8; calls++) expect((await thing()).status).to.equal(200);
+            expect(asked).to.have.lengthOf(8);
+            expect(asked).to.deep.equal(asked.toSorted());
+        });
+
         it('is not made if a rate-limit window is full', async () => {
             const first = await thing();
             // Calls of the other kinds, each the first of its kind in this window.
