@@ -546,6 +546,14 @@ describe('routebook import, of OpenAPI documents', () => {
                 '/one': { get: { ...answers({ $ref: '#/components/schemas/Node' }), operationId: 'one' } },
                 '/many': { get: { ...answers({ type: 'array', items: { $ref: '#/components/schemas/Node' } }), operationId: 'many' } },
                 '/loop': { get: { ...answers({ $ref: '#/components/schemas/Loop' }), operationId: 'loop' } },
+                '/add': {
+                    post: {
+                        ...operation('add'),
+                        requestBody: {
+                            content: { 'application/json': { schema: { properties: { node: { $ref: '#/components/schemas/Node' } } } } },
+                        },
+                    },
+                },
                 '/old': {
                     get: {
                         ...answers({
@@ -559,6 +567,8 @@ describe('routebook import, of OpenAPI documents', () => {
         });
         const one = { type: 'object', required: ['id'], properties: { id: { type: 'integer' }, kind: { type: 'string' }, next: {} } };
         expect(endpoint(imported, 'one').response?.schema).to.deep.equal(one);
+        const { schema: given } = endpoint(imported, 'add').params?.[0] ?? {};
+        expect(given).to.have.deep.nested.property('properties.next', { type: 'object' });
         expect(endpoint(imported, 'many').response?.schema).to.deep.equal({
             type: 'object',
             required: ['items'],
@@ -569,6 +579,19 @@ describe('routebook import, of OpenAPI documents', () => {
             type: 'object',
             properties: { a: { type: ['string', 'null'] }, b: { type: ['string', 'null'] } },
         });
+    });
+
+    it('keeps the fields of a large object in a body, and the codes of all countries', () => {
+        const card = { type: 'object', properties: Object.fromEntries([...'abcdefgh'].map((key) => [key, { type: 'string' }])) };
+        const cards = Object.fromEntries([...Array(12).keys()].map((place) => [`card${place}`, card]));
+        const codes = [...Array(249).keys()].map((place) => `C${place}`);
+        const schema = { type: 'object', properties: { types: { type: 'object', properties: cards }, country: { enum: codes } } };
+        const imported = importWhole({
+            paths: {
+                '/cards': { post: { ...operation('add'), requestBody: { required: true, content: { 'application/json': { schema } } } } },
+            },
+        });
+        expect(endpoint(imported, 'add').params?.map((param) => param.schema)).to.deep.equal([schema.properties.types, { enum: codes }]);
     });
 
     it('imports any graph of schemas into valid ones', () => {

@@ -27,6 +27,8 @@ const NOTHING = { ok: true as const, params: [], template: undefined, format: 'j
 const MAX_FIELDS = 150;
 /** Maximum number of params of a body with schemas that have to be compiled. The rules allow 30 per endpoint. */
 const MAX_STRUCTURED = 25;
+/** Maximum number of schemas in one value of a body. */
+const MAX_VALUE_NODES = 200;
 /** Maximum number of parts of an object that `allOf` merges. It stops parts that contain themselves. */
 const MAX_PARTS = 300;
 
@@ -101,6 +103,8 @@ function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
     const left: { name: string; why: string }[] = [];
     const needsTemplate = members.some(({ key }) => !PARAM_NAME.test(key) || reading.taken.has(key));
     const used = new Set(reading.taken);
+    // All params of an endpoint together may have 2,000 schemas.
+    const nodes = Math.max(60, Math.min(MAX_VALUE_NODES, Math.floor(1800 / members.length)));
     const template: JsonObject = {};
     const params: PackageParam[] = [];
     for (const { key, schema, required } of members) {
@@ -116,7 +120,7 @@ function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
             source: 'body',
             required: required && reading.required,
             ...readDescription(schema, reading.resolver),
-            schema: reading.schemas.ofRequest(schema),
+            schema: reading.schemas.ofRequest(schema, nodes),
             ...exampleOf(key, schema, reading),
         });
     }
@@ -135,7 +139,7 @@ function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
 function asOneValue({ schema, required, taken, schemas, resolver }: Reading): Extract<ReadBody, { ok: true }> {
     const name = placeholder('body', new Set(taken));
     const params: PackageParam[] = [
-        { name, source: 'body', required, ...readDescription(schema, resolver), schema: schemas.ofRequest(schema, 200) },
+        { name, source: 'body', required, ...readDescription(schema, resolver), schema: schemas.ofRequest(schema, MAX_VALUE_NODES) },
     ];
     return { ok: true, params, template: `{${name}}`, format: 'json', contentType: undefined, isOptional: !required, left: [] };
 }

@@ -27,7 +27,8 @@ interface Reading {
 const MAX_LEVEL = 6;
 const MAX_PROPERTIES = 120;
 const MAX_ALTERNATIVES = 12;
-const MAX_ENUM = 200;
+/** Room for the codes of all countries. */
+const MAX_ENUM = 300;
 /** Maximum number of instructions of all patterns of a package together. The rules allow 30,000. */
 const MAX_INSTRUCTIONS = 20_000;
 const FORMATS: ReadonlySet<string> = new Set(['date', 'date-time', 'time', 'uuid', 'email', 'uri', 'ipv4', 'ipv6']);
@@ -43,10 +44,12 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
     function convert(schema: Json | undefined, reading: Reading): JsonSchema {
         reading.left--;
         if (typeof schema === 'boolean') return schema ? {} : { not: {} };
-        if (!isObject(schema) || reading.left < 0 || reading.level > MAX_LEVEL) return {};
+        if (!isObject(schema)) return {};
         const ref = schema['$ref'];
+        const isEnd = reading.left < 0 || reading.level > MAX_LEVEL || (typeof ref === 'string' && reading.followed.includes(ref));
+        // Nothing is required of the deep levels of an answer.
+        if (isEnd) return reading.side === 'request' ? typeOf(typesOf(resolver.resolve(schema) ?? {})) : {};
         if (typeof ref === 'string') {
-            if (reading.followed.includes(ref)) return {};
             return share(reading, resolver.target(ref), { followed: [...reading.followed, ref] });
         }
         const out = ownKeywords(schema, reading);
@@ -68,9 +71,8 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
     }
 
     function ownKeywords(schema: JsonObject, reading: Reading): JsonObject {
-        const out: JsonObject = {};
         const types = typesOf(schema);
-        if (types.length > 0) out['type'] = types.length === 1 ? (types[0] ?? 'string') : types;
+        const out = typeOf(types);
         if (reading.side === 'request') Object.assign(out, boundsOf(schema), choicesOf(schema, types), textRules(schema, isSound));
         if (isObject(schema['items'])) out['items'] = below(reading, schema['items']);
         if (isObject(schema['properties'])) Object.assign(out, membersOf(schema['properties'], schema['required'], reading));
@@ -146,6 +148,11 @@ export function typesOf(schema: JsonObject): string[] {
                 ? ['array']
                 : [];
     return [...new Set(nullable === true && guessed.length > 0 ? [...guessed, 'null'] : guessed)];
+}
+
+function typeOf(types: string[]): JsonObject {
+    const [only] = types;
+    return only === undefined ? {} : { type: types.length === 1 ? only : types };
 }
 
 function boundsOf(schema: JsonObject): JsonObject {
