@@ -15,11 +15,16 @@ import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { visitDjangoAdmin } from './inspect/applications/django-admin.ts';
+import { visitFossil } from './inspect/applications/fossil.ts';
+import { visitPosts } from './inspect/applications/json-server.ts';
+import { visitPrometheus } from './inspect/applications/prometheus.ts';
+import { visitShaarli } from './inspect/applications/shaarli.ts';
+import { visitVerdaccio } from './inspect/applications/verdaccio.ts';
 import { FOSSIL_PASSWORD, startFossil, startPrometheus } from './inspect/apps.ts';
 import { openBrowser, recordHar } from './inspect/browser.ts';
 import { CREDENTIALS, PERSON } from './inspect/planted.ts';
 import { check, truthOf } from './inspect/truth.ts';
-import { visitDjangoAdmin, visitFossil, visitPosts, visitPrometheus, visitShaarli, visitVerdaccio } from './inspect/visits.ts';
 
 interface Recorded {
     /** The name of its truth file. */
