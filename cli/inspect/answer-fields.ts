@@ -40,7 +40,10 @@ export function addAnswerFields(
     } else if (typeof json === 'object' && json !== null && level < MAX_LEVELS) {
         // The items of a list get the name of the list.
         if (Array.isArray(json)) for (const item of json.slice(0, MAX_ITEMS)) addAnswerFields(fields, item, asked, field, level + 1);
-        else for (const [key, value] of Object.entries(json)) addAnswerFields(fields, value, asked, key, level + 1);
+        // So do the entries of a map, whose keys are values.
+        else
+            for (const [key, value] of Object.entries(json))
+                addAnswerFields(fields, value, asked, key === value || isValueAsKey(key) ? field : key, level + 1);
     }
 }
 

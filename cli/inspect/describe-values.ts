@@ -92,23 +92,35 @@ function fieldNamed({ fields, items, entries }: Shape, words: string, level = 0)
 
 /**
  * Returns a function that finds the reads of the thing that a route acts on: at its own address, at that of the thing or list above it, and
- * at that of the items below it.
+ * at that of the items below it. Calls by POST at fixed addresses act on what those beside them answer with (`/kv/put`, `/kv/range`).
  */
 export function openRelated(routes: readonly Group[]): (route: Group) => Group[] {
     const reads = Map.groupBy(
-        routes.filter(({ method, operation, answers }) => method === 'GET' && operation === undefined && answers.json > 0),
+        routes.filter((route) => methodOf(route) === 'GET' && route.answers.json > 0),
         (route) => addressOf(route, route.segments.length),
     );
+    const calls = Map.groupBy(routes.filter(isCall), (route) => addressOf(route, route.segments.length - 1));
     return (route) => {
-        if (route.operation !== undefined) return [];
+        if (methodOf(route) === undefined) return [];
         const { length } = route.segments;
         const own = addressOf(route, length);
         // What is above two words need not be what the last of them acts on (`/api/reindex`).
         const isOfThing = route.segments.slice(-2).some(isVarying);
         return [own, ...(isOfThing ? [addressOf(route, length - 1)] : []), `${own}/{}`]
             .flatMap((address) => reads.get(address) ?? [])
+            .concat(isCall(route) ? (calls.get(addressOf(route, length - 1)) ?? []) : [])
             .filter((one) => one !== route);
     };
+}
+
+/** The method, or that which a field of the body says; `undefined` if the body says more. */
+function methodOf({ method, operation }: Group): string | undefined {
+    if (operation === undefined) return method;
+    return operation.protocol === 'override' ? operation.name : undefined;
+}
+
+function isCall(route: Group): boolean {
+    return methodOf(route) === 'POST' && route.answers.json > 0 && route.segments.length > 2 && !route.segments.some(isVarying);
 }
 
 function addressOf({ origin, segments }: Group, length: number): string {

@@ -2,6 +2,7 @@ import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { areAlike, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
 import { shared } from './dispatch.ts';
 import { type Group, mergeGroups } from './groups.ts';
+import { isVerb } from './operation.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import {
     isApiRoot,
@@ -77,9 +78,9 @@ function asValue(text: string, suffix: string): Piece {
     return { form: isLanguage(text) ? 'locale' : 'slug', prefix: '', core, suffix };
 }
 
-/** The format that the pages of a folder end in, such as `.html`; '' if they differ. Other names end as their owner chose. */
+/** The format that the names in a folder end in, such as `.html`; '' if they differ. Other names end as their owner chose. */
 function sharedSuffix(values: readonly string[]): string {
-    const suffix = /.(\.html?)$/.exec(values[0] ?? '')?.[1] ?? '';
+    const suffix = /.(\.(?:html?|data))$/.exec(values[0] ?? '')?.[1] ?? '';
     return values.length > 1 && values.every((value) => value.endsWith(suffix)) ? suffix : '';
 }
 
@@ -92,15 +93,17 @@ function varyingWords(
     const first = [...words.values()][0]?.[0] ?? siblings[0];
     const parent = parentOf(first, place);
     const isBelowValue = parent !== undefined && isVarying(parent);
+    // Where keys stand in parentheses, words are kinds of things and their parts.
+    if (isKeyed(parent) || siblings.some(({ segments }) => isKeyed(segments[place]))) return new Set();
     const thing = isBelowValue ? thingOf(first, place) : undefined;
     const known = files.get(thing ?? '');
     const names = [...words.keys(), ...siblings.map(({ segments }) => nameOf(segments[place]))].filter(isFileName);
     const isFolder = isBelowValue && (areFiles(names) || names.some((name) => known?.has(name)));
-    // Programs mark their own addresses beside those of things with `_` (`/_all_docs`).
+    // Programs mark their own addresses beside those of things with `_` or `$` (`/_all_docs`, `/$metadata`).
     const candidates = [...words.keys()].filter(
         (word) =>
             word !== '' &&
-            !/^_[a-z]/.test(word) &&
+            !/^[_$][a-z]/.test(word) &&
             (isFolder || !(isUsual(word, place) || PROGRAM_SUFFIX.test(word))) &&
             !namesApi(words.get(word) ?? [], parent, place),
     );
@@ -118,22 +121,30 @@ function varyingWords(
     // Unless at least half of the words are languages, the languages are treated as other words.
     const isMostly = languages.length > 1 && languages.length * 2 >= candidates.length;
     if (isMostly || siblings.some((group) => group.segments[place]?.form === 'locale')) for (const word of languages) varying.add(word);
-    const wasValue = (word: string) => seen.wasSaid(percentDecode(word));
+    // What each of several things has, and nothing else, is a view of them.
+    const isOnly =
+        isBelowValue &&
+        !siblings.some((group) => isLast(group, place)) &&
+        new Set([...words.keys()].map(withoutData)).size === 1 &&
+        [...words.values()].flat().every((group) => group.sendings > 1 && isLast(group, place));
+    const wasValue = (word: string) => seen.wasSaid(withoutData(percentDecode(word)));
+    const sent = candidates.filter((word) => seen.wasSent(percentDecode(word))).slice(0, MAX_COMPARED);
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     for (const word of candidates) {
         const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !(words.get(word) ?? []).some(sendsSearchTerm);
-        const isAfterSearch = isTerm || (parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word));
+        const isAfterSearch =
+            isTerm || (parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word) && (isOfThings || !isPlural(word)));
         if (isAfterSearch || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
             seen.wasName(percentDecode(word)) ||
             (!isRoot &&
+                !isOnly &&
                 wasValue(word) &&
-                !(isBelowValue && isDeed(words.get(word) ?? [], place)) &&
+                !(isBelowValue && isDeed(words.get(word) ?? [], place) && !sent.includes(word)) &&
                 isMember(words.get(word) ?? [], parent, place, varying.size + siblings.length))
         )
             varying.add(word);
     }
-    const sent = candidates.filter((word) => seen.wasSent(percentDecode(word))).slice(0, MAX_COMPARED);
     for (const word of withSameBelow(words, sent, place)) varying.add(word);
     for (const word of withSameParams(words, candidates, parent, place)) varying.add(word);
     for (const word of withSameViews(words, candidates, place, listed)) varying.add(word);
@@ -145,8 +156,11 @@ function varyingWords(
             varying.add(word);
     if (isRoot) return varying;
     // Who writes beside values writes a value (`PUT /files/{file}`, `PUT /files/notes`). Behind a thing it may be what is done with it.
-    const isBesideValues = varying.size + siblings.length > 0;
-    if (isBesideValues) for (const [word] of written) if (!isBelowValue || isFileName(word)) varying.add(word);
+    const isBesideValues = varying.size + siblings.length > 0 || isBelowValue;
+    if (isBesideValues)
+        for (const [word, groups] of written)
+            if (!isBelowValue || isFileName(word) || written.some(([other, more]) => other !== word && areAlike(groups, more, place)))
+                varying.add(word);
     // Thousands of names below one parent are compared with a sample of them.
     const compared = candidates.slice(0, MAX_COMPARED);
     // What is like a name that was found is a name too.
@@ -166,6 +180,15 @@ function varyingWords(
     const found = [...varying].filter(isFileName);
     if (thing !== undefined && found.length > 0) files.set(thing, new Set([...(known ?? []), ...found]));
     return varying;
+}
+
+/** A page and its data have one name. */
+function withoutData(word: string): string {
+    return word.replace(/\.data$/, '');
+}
+
+function isKeyed(piece: Piece | undefined): boolean {
+    return piece?.prefix.includes('(') === true;
 }
 
 function isLast({ segments }: Group, place: number): boolean {
@@ -243,7 +266,7 @@ const VERSION = /^(?:v\d{1,2}(?:\.\d{1,2})*|\d{1,2}(?:\.\d{1,2}){1,2})$/;
 
 /** Whether a word is part of routes on many sites. */
 function isUsual(word: string, place: number): boolean {
-    return (isRouteWord(word) && !isFileName(word)) || (isApiRoot(word) && place < 3);
+    return ((isRouteWord(word) || isVerb(word)) && !isFileName(word)) || (isApiRoot(word) && place < 3);
 }
 
 function nameOf(piece: Piece | undefined): string {

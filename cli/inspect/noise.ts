@@ -27,11 +27,13 @@ const ASSET_PATHS =
 const WELL_KNOWN =
     /\/(?:favicon\.[a-z]+|robots\.txt|manifest\.json|service-?worker[^/]*|sw\.js|browserconfig\.xml|apple-touch-icon[^/]*|ads\.txt|opensearch\.xml|asset-manifest\.json)$|\/\.well-known\//i;
 const BUILD_FOLDERS =
-    /\/(?:_next\/(?:static|data)|_nuxt|__webpack[^/]*|static\/(?:chunks|media)|_app\/immutable|@vite|@fs|@id)(?:\/|$)|\.hot-update\.json$/;
+    /\/(?:_next\/(?:static|data)|_nuxt|__webpack[^/]*|static\/(?:chunks|media)|_app\/immutable|__manifest|@vite|@fs|@id)(?:\/|$)|\.hot-update\.json$/;
 const MEASURING_HOSTS =
     /(?:^|\.)(?:google-analytics|googletagmanager|doubleclick|googlesyndication|googleadservices|analytics\.google|hotjar|segment|mixpanel|amplitude|sentry|datadoghq|newrelic|nr-data|fullstory|clarity|matomo|plausible|posthog|optimizely|quantserve|scorecardresearch|criteo|taboola|outbrain|adnxs|bugsnag|rollbar|logrocket|cloudflareinsights|facebook|connect\.facebook|bat\.bing|snowplowanalytics|heapanalytics|intercom|cookielaw|onetrust|cookiebot|usercentrics|recaptcha|hcaptcha|gstatic)\./i;
 const MEASURING_PATHS =
     /\/(?:collect|beacons?|telemetry|pixel|track(?:ing)?|rum|pageviews?|web-?vitals|matomo\.php|piwik\.php|csp-report|error-?report(?:ing)?|envelope|log-?events?|_vercel\/(?:insights|speed-insights)|cdn-cgi\/.*|gtm|utag)(?:\/|$)/i;
+/** Sites take reports of errors at an address of their own, so that no filter stops them. */
+const SENTRY = /^\{[^\n]{0,500}"(?:sent_at|dsn)":[^\n]{0,500}"(?:sdk|dsn|trace)":[^\n]*\n\{"type":/;
 const SIGNING =
     /(?:^|[/_.-])(?:log|sign)[-_]?(?:in|on|off|out|up)(?:$|[/_.-])|\/(?:oauth2?|sso|saml|authorize|register|forgot[-_]?password|reset[-_]?password|password[-_]?reset)(?:$|[/_.-])/i;
 
@@ -79,9 +81,10 @@ const RULES: readonly Rule[] = [
     {
         what: 'Measuring and advertising',
         why: 'they report the visit to others and return nothing for the caller',
-        applies: ({ url, resource }) =>
+        applies: ({ url, resource, body }) =>
             MEASURING_HOSTS.test(`${url.hostname}.`) ||
             MEASURING_PATHS.test(url.pathname) ||
+            SENTRY.test(body?.text ?? '') ||
             resource === 'ping' ||
             resource === 'beacon' ||
             resource === 'csp-violation-report',

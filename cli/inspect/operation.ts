@@ -49,7 +49,7 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
     const keys = Object.keys(body);
     if (keys.length > MAX_BESIDE) return undefined;
     const override = body['_method'];
-    if (typeof override === 'string' && /^(?:put|patch|delete)$/i.test(override)) return overriding(override, body);
+    if (typeof override === 'string' && /^(?:get|put|patch|delete)$/i.test(override)) return overriding(override, body);
     const named = keys.filter((one) => NAMES_ACTION.test(one) && isActionName(body[one]));
     const actions = [...named.filter((one) => !NAMES_DEED.test(one)), ...named.filter((one) => NAMES_DEED.test(one))];
     const [key] = actions;
@@ -67,14 +67,14 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
     return operationNamed(naming, Object.fromEntries(given), '', isGateway ? fixed.slice(1) : fixed);
 }
 
-/** Frameworks take a POST for the method that its field `_method` says, since forms have no other. */
+/** Frameworks take a POST for the method that its field `_method` says, since forms have no other and some clients send all as texts. */
 function overriding(method: string, { _method, ...given }: JsonObject): Operation {
     const name = method.toUpperCase();
     return {
         protocol: 'override',
         name,
         key: `override ${name}`,
-        writes: true,
+        writes: name !== 'GET',
         fixed: { _method: method },
         argumentsAt: '',
         given,
@@ -126,6 +126,11 @@ function readsByName(name: string, isDoubtful = false): boolean {
     return !isDoubtful && READS.test(last) && (words.length === 1 || (words.length === 2 && NO_VERB.test(first)));
 }
 
+/** Whether a word only says what a program does, such as `get` or `revoke`. */
+export function isVerb(word: string): boolean {
+    return /^(?:get|fetch)$/.test(word) || CHANGES.test(word);
+}
+
 /** Whether a name begins with a verb of change: `deletePad`, `pads.remove`, `killsource`. */
 export function saysChange(name: string): boolean {
     const [first = ''] = wordsOf(name.split(/[./:]/).at(-1) ?? '');
@@ -141,7 +146,7 @@ const JOINS = /^(?:all|by|first|for|in|many|of|one)$/;
 const NO_VERB = /^(?:account|app|daemon|device|node|rpc|server|session|system|torrent|user)$/;
 /** With words that join a second verb (`find_or_make`). */
 const CHANGES =
-    /^(?:add|and|append|apply|approve|assign|ban|block|cancel|clear|clone|close|copy|create|decrement|delete|destroy|disable|dislike|drop|edit|enable|execute|follow|import|increment|insert|install|invite|kick|kill|like|lock|mark|merge|modify|move|mute|or|patch|pause|pin|publish|purge|put|reject|remove|rename|replace|reset|restart|retry|revoke|rotate|save|scrobble|send|set|skip|star|start|stop|submit|subscribe|swap|toggle|trash|unban|unfollow|unlike|unlock|unmute|unpin|unset|unstar|unsubscribe|update|upgrade|upload|upsert|vote|write)$/;
+    /^(?:add|and|append|apply|approve|assign|ban|block|cancel|clear|clone|close|copy|create|decrement|delete|destroy|disable|dislike|drop|edit|enable|execute|follow|grant|import|increment|insert|install|invite|kick|kill|like|lock|mark|merge|modify|move|mute|or|patch|pause|pin|publish|purge|put|reject|remove|rename|replace|reset|restart|retry|revoke|rotate|save|scrobble|send|set|skip|star|start|stop|submit|subscribe|swap|toggle|trash|unban|unfollow|unlike|unlock|unmute|unpin|unset|unstar|unsubscribe|update|upgrade|upload|upsert|vote|write)$/;
 
 function isRpc2(body: JsonObject): boolean {
     return typeof body['method'] === 'string' && typeof body['jsonrpc'] === 'string';

@@ -112,8 +112,8 @@ function startsChrome(node: Node): boolean {
     if (!('attribs' in node)) return false;
     const { name, attribs } = node;
     return (
-        /^(?:nav|footer|select|datalist|thead|svg|pre|code|head)$/.test(name) ||
-        attribs['role'] === 'navigation' ||
+        /^(?:nav|footer|dialog|select|datalist|thead|svg|pre|code|head)$/.test(name) ||
+        /^(?:navigation|dialog)$/.test(attribs['role'] ?? '') ||
         attribs['hidden'] !== undefined ||
         /display:\s*none/i.test(attribs['style'] ?? '') ||
         startsHeader(node) ||

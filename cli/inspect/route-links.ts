@@ -18,13 +18,14 @@ export function openLinks(): RouteLinks {
     return { texts: new Map(), targets: new Set(), from: new Set(), params: new Map() };
 }
 
-/** Finds the route of an address: that of a GET, or that of an operation whose body names it. */
+/** Finds the route of an address: that of a GET, that of a call by POST if there is no GET, or that of an operation whose body names it. */
 export type RouteOf = (url: URL, operation?: string) => Group | undefined;
 
 /** Returns a function that finds the route of an address. */
 export function openRoutes(routes: readonly Group[]): RouteOf {
     const reads = routes.filter(({ method, operation }) => method === 'GET' || operation !== undefined);
-    const byOperation = Map.groupBy(reads, ({ operation }) => operation?.key);
+    const calls = routes.filter(({ method, operation, answers }) => method === 'POST' && operation === undefined && answers.json > 0);
+    const byOperation = Map.groupBy([...reads, ...calls], ({ operation }) => operation?.key);
     const byLength = new Map([...byOperation].map(([key, some]) => [key, Map.groupBy(some, ({ segments }) => segments.length)]));
     const known = new Map<string, Group | undefined>();
     return (url, operation) => {

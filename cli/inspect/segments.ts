@@ -30,7 +30,10 @@ export function isVarying({ form }: Piece): boolean {
 /** Suffixes of programs. What stands before one names a part of the program, and never a thing of its users. */
 export const PROGRAM_SUFFIX = /\.(?:php\d?|as[hmp]x|asp|cfm|jspx?|jsf|do|f?cgi|pl|action|view|xsl)$/i;
 /** Suffixes that request a response format. */
-const FORMAT_SUFFIX = new RegExp(`\\.(?:json|html?|xml|rss|atom|csv|txt)$|${PROGRAM_SUFFIX.source}`, 'i');
+const FORMAT_SUFFIX = new RegExp(`\\.(?:json|data|html?|xml|rss|atom|csv|txt)$|${PROGRAM_SUFFIX.source}`, 'i');
+
+/** One of a kind by its key: `Books(201)`, `Books(ID=201,IsActiveEntity=true)`, `Currencies('EUR')`. */
+const KEY = /^([A-Za-z][\w.]*\((?:\w+=)?'?)([^'(),=]+)('?(?:,\w+=(?:true|false))*\))$/;
 
 /**
  * Reads one percent-encoded segment of a path.
@@ -39,6 +42,13 @@ const FORMAT_SUFFIX = new RegExp(`\\.(?:json|html?|xml|rss|atom|csv|txt)$|${PROG
 export function readSegment(raw: string, place: number, path: readonly string[] = []): Piece {
     if (/^\d{1,2}(?:\.\d{1,2}){1,2}$/.test(raw) && /^(?:api|rest|rpc)$/i.test(path[place - 1] ?? ''))
         return { form: 'word', prefix: '', core: raw, suffix: '' };
+    // OData has keys in parentheses, and marks its own words.
+    if (/^\$[a-z]+$/i.test(raw)) return { form: 'word', prefix: '', core: raw, suffix: '' };
+    const [, prefix, key, rest = ''] = KEY.exec(raw) ?? [];
+    if (prefix !== undefined && key !== undefined) {
+        const keyForm = formOf(percentDecode(key), place);
+        return { form: keyForm === 'word' ? 'slug' : keyForm, prefix, core: key, suffix: rest };
+    }
     const text = percentDecode(raw);
     const mark = /^[@~]/.exec(raw)?.[0] ?? '';
     if (mark !== '' && raw.length > 1 && !/[/%]/.test(raw)) return { form: 'slug', prefix: mark, core: raw.slice(1), suffix: '' };
@@ -48,7 +58,7 @@ export function readSegment(raw: string, place: number, path: readonly string[] 
     const core = raw.slice(0, raw.length - suffix.length);
     const form = PROGRAM_SUFFIX.test(suffix) && isProgramWord(core) ? 'word' : formOf(percentDecode(core), place);
     if (suffix !== '' && core !== '' && form !== 'word' && form !== 'file') return { form, prefix: '', core, suffix };
-    const isName = isProgramWord(core) || (PROGRAM_SUFFIX.test(suffix) && form === 'word');
+    const isName = isProgramWord(core.replace(/^_+/, '')) || (PROGRAM_SUFFIX.test(suffix) && form === 'word');
     return { form: suffix === '' ? formOf(text, place) : isName ? 'word' : 'file', prefix: '', core: raw, suffix: '' };
 }
 

@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import { endpointOf, inspectCalls, paramsOf, routesOf, SHOP } from './inspect/har.ts';
+
+/** Routes without the names of their placeholders. */
+const templates = (found: Parameters<typeof routesOf>[0]) => routesOf(found).map((route) => route.replaceAll(/\{\w+\}/g, '{}'));
+
+describe('routebook inspect reads the conventions of frameworks', () => {
+    it('OData: keys in parentheses, and kinds and parts of things as words though answers name them', async () => {
+        const service = `${SHOP}/odata/v4/shop`;
+        const kinds = { value: ['Boats', 'Quays'].map((name) => ({ name, url: name })) };
+        const found = await inspectCalls([
+            { url: service, json: kinds },
+            { url: `${service}/$metadata`, type: 'application/xml', json: '<Edmx/>' },
+            ...['Boats', 'Quays'].map((name) => ({ url: `${service}/${name}?$top=2`, json: { value: [{ ID: 7, name, owner: 'x' }] } })),
+            { url: `${service}/Boats/$count`, type: 'text/plain', json: '7' },
+            ...[201, 207].flatMap((id) => [
+                { url: `${service}/Boats(${id})`, json: { ID: id, name: 'owner', rope: 'text' } },
+                { url: `${service}/Boats(${id})/owner`, json: { name: 'Ada', rope: 'x' } },
+                { url: `${service}/Drafts(ID=${id},IsActive=false)`, json: { ID: id } },
+            ]),
+            ...['EUR', 'NOK'].map((code) => ({ url: `${service}/Currencies('${code}')`, json: { code } })),
+        ]);
+        expect(templates(found)).to.have.members([
+            'GET /odata/v4/shop',
+            'GET /odata/v4/shop/$metadata',
+            'GET /odata/v4/shop/Boats',
+            'GET /odata/v4/shop/Quays',
+            'GET /odata/v4/shop/Boats/$count',
+            'GET /odata/v4/shop/Boats({})',
+            'GET /odata/v4/shop/Boats({})/owner',
+            'GET /odata/v4/shop/Drafts(ID={},IsActive=false)',
+            "GET /odata/v4/shop/Currencies('{}')",
+        ]);
+    });
+
+    it('the data of a page at its address with .data, and no list of the pages of one build', async () => {
+        const data = { type: 'text/x-script', json: '[{"_1":2},"routes"]' };
+        const found = await inspectCalls([
+            { url: `${SHOP}/_root.data`, ...data },
+            { url: `${SHOP}/guide.data`, ...data },
+            { url: `${SHOP}/tours.data`, ...data },
+            ...[1, 2].map((id) => ({ url: `${SHOP}/tours/${id}.data`, ...data })),
+            { url: `${SHOP}/__manifest?paths=%2Ftours&version=10ca8ef4`, json: { tours: {} } },
+        ]);
+        expect(templates(found)).to.have.members(['GET /_root.data', 'GET /guide.data', 'GET /tours.data', 'GET /tours/{}.data']);
+    });
+
+    it('a method that a field of JSON says, be it sent as a text', async () => {
+        const client = { _ApplicationId: 'harbour' };
+        const found = await inspectCalls(
+            ['a1b2c3d4', 'e5f6a7b8'].flatMap((id) => [
+                {
+                    method: 'POST',
+                    url: `${SHOP}/boats/${id}`,
+                    text: JSON.stringify({ _method: 'GET', ...client }),
+                    json: { id, name: 'x' },
+                },
+                { method: 'POST', url: `${SHOP}/boats/${id}`, text: JSON.stringify({ name: 'Gull', _method: 'PUT', ...client }) },
+            ]),
+        );
+        const bodies = found.package.endpoints.map(({ url, body, kind }) => [url.replaceAll(/\{\w+\}/g, '{}'), JSON.stringify(body), kind]);
+        expect(bodies.map(([url]) => url)).to.deep.equal([`${SHOP}/boats/{}`, `${SHOP}/boats/{}`]);
+        expect(bodies[0]?.[1]).to.include('"_method":"GET"');
+        expect(bodies[1]?.[1]).to.include('"_method":"PUT"');
+    });
+
+    it('verbs behind a kind of people as calls, and lists of one’s own profile as no people', async () => {
+        const calls = ['grant', 'revoke', 'get'].map((verb) => ({
+            method: 'POST',
+            url: `${SHOP}/v3/auth/user/${verb}`,
+            body: { user: 'x' },
+        }));
+        const lists = ['subscriptions', 'last_views'].map((list) => ({ url: `${SHOP}/profile/${list}`, json: { items: [] } }));
+        const found = await inspectCalls([...calls, ...lists, { url: `${SHOP}/users/james`, json: { id: 7 } }]);
+        expect(templates(found)).to.have.members([
+            ...['grant', 'revoke', 'get'].map((verb) => `POST /v3/auth/user/${verb}`),
+            'GET /profile/subscriptions',
+            'GET /profile/last_views',
+            'GET /users/{}',
+        ]);
+    });
+
+    it('a word that alone ends the addresses behind several things as a view, whatever answers say', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/tours`, json: { items: [{ id: 1, status: 'finished', rope: 'gull' }] } },
+            ...[1, 2].flatMap((id) => [
+                { url: `${SHOP}/tours/${id}/finished`, json: { done: true } },
+                { url: `${SHOP}/tours/${id}/3/steps`, json: { steps: [] } },
+            ]),
+        ]);
+        expect(templates(found)).to.include('GET /tours/{}/finished');
+    });
+
+    it('several words behind a thing as names if each is written and they answer alike', async () => {
+        const node = (value: string) => ({ action: 'get', node: { value, modified: 7, created: 7 } });
+        const found = await inspectCalls(
+            ['gull', 'tern'].flatMap((name) => [
+                { method: 'PUT', url: `${SHOP}/v2/keys/7/${name}`, form: { value: 'x' }, json: node('x') },
+                { url: `${SHOP}/v2/keys/7/${name}`, json: node('x') },
+            ]),
+        );
+        expect(templates(found)).to.have.members(['PUT /v2/keys/{}/{}', 'GET /v2/keys/{}/{}']);
+        const settings = ['avatar', 'colours'].map((part) => ({
+            method: 'PUT',
+            url: `${SHOP}/boats/7/${part}`,
+            body: { [part]: 'x' },
+            json: { [part]: 'x', [`${part}_changed`]: 7, [`${part}_by`]: 'x' },
+        }));
+        expect(templates(await inspectCalls(settings))).to.have.members(['PUT /boats/{}/avatar', 'PUT /boats/{}/colours']);
+    });
+
+    it('a word that is posted to behind a thing as a name if queries have it as a value', async () => {
+        const found = await inspectCalls(
+            ['harbour', 'quay'].flatMap((library) => [
+                { url: `${SHOP}/books?library=${library}`, json: { library } },
+                { method: 'POST', url: `${SHOP}/set-fields/7/${library}`, body: { title: 'x' }, json: { library } },
+            ]),
+        );
+        expect(templates(found)).to.have.members(['GET /books', 'POST /set-fields/{}/{}']);
+    });
+
+    it('reports of errors to an address of the site as measuring', async () => {
+        const report = `${JSON.stringify({ sent_at: '2026-11-21T08:00:00.000Z', sdk: { name: 'x' }, dsn: 'https://k@o.example/1' })}\n{"type":"event"}\n{}`;
+        const found = await inspectCalls([
+            { url: `${SHOP}/boats`, json: [] },
+            { method: 'POST', url: `${SHOP}/resources/lookout`, text: report },
+        ]);
+        expect(routesOf(found)).to.deep.equal(['GET /boats']);
+        expect(found.report.dropped.map(({ what }) => what)).to.deep.equal(['Measuring and advertising']);
+    });
+
+    it('describes a param of a call by what the calls beside it answer with', async () => {
+        const found = await inspectCalls([
+            { method: 'POST', url: `${SHOP}/v3/kv/put`, body: { key: 'a2V5', lease: 'x' }, json: { header: { revision: 7 } } },
+            { method: 'POST', url: `${SHOP}/v3/kv/range`, body: { key: 'a2V5' }, json: { kvs: [{ key: 'x', lease: 'y' }] } },
+        ]);
+        const lease = endpointOf(found, 'POST /v3/kv/put').params?.find(({ name }) => name === 'lease');
+        expect(lease?.description).to.match(/the field “lease” in the answer of \w*kv_range/);
+    });
+
+    it('repeats no key of a map that is a name of the site’s users', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/init`, json: { library_map: { lighthouse: 'lighthouse' } } },
+            { url: `${SHOP}/books?library=lighthouse`, json: { title: 'x' } },
+        ]);
+        expect(paramsOf(endpointOf(found, 'GET /books'), 'query')).to.deep.equal(['library']);
+        const { description } = endpointOf(found, 'GET /books').params?.[0] ?? {};
+        expect(description).to.include('the field “library_map”');
+        expect(description).not.to.include('lighthouse');
+    });
+});
