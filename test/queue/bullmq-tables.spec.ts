@@ -57,6 +57,24 @@ describe('the tables of the queue in PostgreSQL', () => {
         expect((await outcome).ok).to.equal(false);
     });
 
+    it('are not asked for jobs by a worker that waits', async () => {
+        fixture.openQueue('worker').consume(async () => success(), { concurrency: 4 });
+        await api.run(aJob());
+        const { query } = pg.Client.prototype;
+        const asked: string[] = [];
+        pg.Client.prototype.query = function (this: pg.Client, ...args: [string | { text: string }]) {
+            asked.push(typeof args[0] === 'string' ? args[0] : args[0].text);
+            return Reflect.apply(query, this, args);
+        } as typeof query;
+        try {
+            for (let jobs = 0; jobs < 5; jobs++) expect((await api.run(aJob())).ok).to.equal(true);
+        } finally {
+            pg.Client.prototype.query = query;
+        }
+        expect(asked).to.include(TURN.text);
+        expect(asked.filter((text) => /waiting_job|next_delay/.test(text))).to.deep.equal([]);
+    });
+
     it('let us run the jobs that BullMQ’s own queue adds, the plain ones first, and leave nothing behind', async () => {
         const queue = openTheirQueue();
         const ran: string[] = [];

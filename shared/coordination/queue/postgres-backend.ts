@@ -13,6 +13,8 @@ import { createProducer } from './producer.ts';
 
 const bull = withBackend(createBatchedPostgresBackend);
 const CANCEL_CHANNEL = 'fetch_cancel';
+/** The channel on which BullMQ's functions announce jobs. */
+const JOBS_CHANNEL = 'bullmq_jobs';
 
 /**
  * Commits of the queue do not wait for the disk. A job lives only as long as its caller waits, and credits are stored elsewhere. A crash
@@ -89,16 +91,13 @@ export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueu
     }
 }
 
-/**
- * Opens the worker's side in PostgreSQL: a pool, and one connection for cancellations. BullMQ keeps one connection of the pool to listen
- * for jobs.
- */
+/** Opens the worker's side in PostgreSQL: a pool, one connection that listens for jobs, and one for cancellations. */
 export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueOptions): WorkerBackend {
     const pool = openPool({
         url: databaseUrl,
         part: 'postgres worker',
         log,
-        max: 10,
+        max: 9,
         timeoutMs: WORKER_MS.answer,
         settings: `${SETTINGS} -c statement_timeout=${WORKER_MS.statement}`,
     });
@@ -126,7 +125,17 @@ export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueO
                 connection: { pool, concurrency },
                 concurrency,
             });
-            backend = worker.getBackend();
+            const opened = worker.getBackend();
+            const connection = openListener({
+                databaseUrl,
+                channel: JOBS_CHANNEL,
+                part: 'postgres worker waiting',
+                log,
+                onNotification: () => opened.signal(),
+                onListening: async () => opened.signal(),
+            });
+            closers.push(() => connection.close());
+            backend = opened;
             return wrapWorker(worker, status.down);
         },
         async close() {
