@@ -77,7 +77,6 @@ const DEFINITIONS: JsonObject = {
     cookie: {
         type: 'object',
         properties: { cookie: field('Name of a cookie that the page sets.') },
-        required: ['cookie'],
         additionalProperties: false,
     },
 };
