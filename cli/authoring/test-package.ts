@@ -113,6 +113,8 @@ function planTrials(endpoints: readonly Endpoint[], document: PackageDocument, o
     for (const endpoint of endpoints) {
         if (endpoint.effect === 'write' && !isAllowed(endpoint, options)) {
             skipped.push({ endpoint: endpoint.name, reason: `a write: --allow-writes ${endpoint.name} sends it` });
+        } else if (!endpoint.hosted) {
+            skipped.push({ endpoint: endpoint.name, reason: 'not hosted: Routebook does not call it' });
         } else if (needOf(endpoint, document.auth ?? []) === 'required') {
             skipped.push({ endpoint: endpoint.name, reason: 'needs a credential: publish it, "connect" to the site, and "fetch" it' });
         } else if (isTyped) {

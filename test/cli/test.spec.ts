@@ -154,17 +154,19 @@ describe('routebook test', () => {
         expect(shop.seen.filter(({ method }) => method === 'POST')).to.have.length(1);
     });
 
-    it('does not call an endpoint that requires a credential, which it does not have', async () => {
-        const file = write({ ...product, name: 'mine' }, { ...product, name: 'open', auth: 'none' });
+    it('calls neither what requires a credential, which it does not have, nor what a worker would not call', async () => {
+        const alone = { ...product, name: 'alone', hosted: false, auth: 'none' } as const;
+        const file = write({ ...product, name: 'mine' }, { ...product, name: 'open', auth: 'none' }, alone);
         const document = JSON.parse(readFileSync(joinPath(shell.folder, file), 'utf8'));
         const auth = [{ id: 'shop_key', type: 'header', name: 'X-Shop-Key' }];
         writeFileSync(joinPath(shell.folder, file), JSON.stringify({ ...document, auth }));
         const ran = await shell.run(['test', file, '--pause', '0', '--json']);
         expect(ran.code, ran.stdout).to.equal(0);
         expect(ran.json).to.deep.include({ passed: 2, failed: 0 });
-        const [skipped] = ran.json['skipped'] as { endpoint: string; reason: string }[];
-        expect(skipped?.endpoint).to.equal('mine');
-        expect(skipped?.reason).to.include('needs a credential');
+        const [mine, other] = ran.json['skipped'] as { endpoint: string; reason: string }[];
+        expect([mine?.endpoint, other?.endpoint]).to.deep.equal(['mine', 'alone']);
+        expect(mine?.reason).to.include('needs a credential');
+        expect(other?.reason).to.include('not hosted');
         expect(shop.seen).to.have.length(2);
     });
 
