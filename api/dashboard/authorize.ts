@@ -1,4 +1,3 @@
-import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Membership, SignedIn } from '../../shared/store/accounts/user-sessions.ts';
@@ -46,20 +45,6 @@ const MAX_PATH = 3000;
 /** Returns `text` if it is a path of this site, or else `fallback`: another URL could be an attacker's redirect. */
 export function ownPath(text: string | undefined, fallback: string): string {
     return text !== undefined && text.length <= MAX_PATH && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) ? text : fallback;
-}
-
-/** Redirects visitors to the confirmation page if this page needs a recent sign-in and theirs is too old. Undefined for all others. */
-export function askToConfirm(app: App, page: Page, { me, path }: Visit, request: Request): Sent | undefined {
-    if (page.needsRecentSignIn !== true || me === undefined || me.isRecent) return undefined;
-    const next = page.method === 'GET' ? path : formPage(app, request);
-    return { to: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
-}
-
-function formPage(app: App, request: Request): string {
-    const { referer = '' } = request.raw.req.headers;
-    const url = URL.canParse(referer) ? new URL(referer) : undefined;
-    const isOurs = url !== undefined && [new URL(app.publicUrl()).host, request.raw.req.headers.host].includes(url.host);
-    return isOurs ? ownPath(url.pathname + url.search, '/dashboard') : '/dashboard';
 }
 
 /**

@@ -42,7 +42,10 @@ export const dashboard: AppPlugin = {
     },
 };
 
-/** A form that is shown again with its problems has the address of its action. Opened later, that leads to the page around the form. */
+/**
+ * A form that is shown again with its problems has the address of its action. Opened later, that leads to the page around the form, with
+ * what was typed before a confirmation.
+ */
 function formAddresses(server: Server): void {
     const shown = new Set<string>(PAGES.filter(({ method }) => method === 'GET').map(({ path }) => path));
     const forms = new Set<string>(PAGES.map(({ path }) => path).filter((path) => path.startsWith('/dashboard/') && !shown.has(path)));
@@ -53,7 +56,11 @@ function formAddresses(server: Server): void {
             method: 'GET',
             path,
             options: { app: { isOpen: false } },
-            handler: (request, h) => h.redirect(request.path.split('/').slice(0, depth).join('/')).code(303),
+            handler: (request, h) => {
+                const page = request.path.split('/').slice(0, depth).join('/');
+                const typed = request.url.searchParams.get('typed');
+                return h.redirect(typed === null ? page : `${page}?typed=${encodeURIComponent(typed)}`).code(303);
+            },
         });
     }
 }

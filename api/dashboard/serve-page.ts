@@ -11,13 +11,14 @@ import { browserTokenOf, nameBrowser, requireOwnForm, signedInOf, signIn, signOu
 import { readBytes } from '../bodies/read-body.ts';
 import { goneSignal } from '../call.ts';
 import { workOnPackage } from '../packages/work.ts';
-import { askToConfirm, authorize, isOperator } from './authorize.ts';
+import { authorize, isOperator } from './authorize.ts';
 import { visitorCaller } from './callers.ts';
 import { sendFile } from './download.ts';
 import { type Fields, FORM_BYTES, fieldsOf, parseFields } from './fields.ts';
 import { askFor } from './internal-api.ts';
 import { type Answer, type Page, pageNotFound, type Sent, type Visit } from './page.ts';
 import { noticeCookie, show } from './render.ts';
+import { confirmFirst, confirmThen, typedBefore } from './typed-before.ts';
 
 interface PageParts {
     app: App;
@@ -25,6 +26,8 @@ interface PageParts {
     hurryMail(): void;
     later(work: () => Promise<void>): void;
 }
+
+type Entry = Pick<Visit, 'form' | 'fields' | 'gone'> & { page: Page };
 
 /** Builds a hapi route from a row of the table of pages. */
 export function servePage(parts: PageParts, page: Page): ServerRoute {
@@ -36,15 +39,16 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
             app: { isOpen: false },
             auth: { strategy: 'session', mode: 'optional' },
             handler: async (request, h) => {
-                const fields = page.method === 'GET' ? NO_FIELDS : await readForm(request, page);
-                const form = { page, fields, gone: request.app.gone ?? goneSignal(request) };
-                const first = enter(parts, request, form);
+                const sent =
+                    page.method === 'GET' ? await typedIn(app, request) : { form: request.path, fields: await readForm(request, page) };
+                const form = { page, ...sent, gone: request.app.gone ?? goneSignal(request) };
+                const first = await enter(parts, request, form);
                 if ('sent' in first) return go(app, h, first.sent);
                 const answer = await inTurn(page, first.visit, async () => {
                     if (page.method === 'GET' || first.visit.me === undefined) return respond(page, first.visit);
                     // Check again: the user may have been signed out or removed while the form arrived or waited in the queue.
                     setSignedIn(request, await whoIsSignedIn(app, request));
-                    const now = enter(parts, request, form);
+                    const now = await enter(parts, request, form);
                     return 'sent' in now ? now.sent : respond(page, now.visit);
                 });
                 if ('lines' in answer) return await sendFile(h, answer);
@@ -58,20 +62,22 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
 }
 
 /** Returns the visit if the visitor may open the page, or else a redirect to the page that must be visited first. */
-function enter(
-    parts: PageParts,
-    request: Request,
-    { page, fields, gone }: { page: Page; fields: Fields; gone: AbortSignal },
-): { visit: Visit } | { sent: Sent } {
+async function enter(parts: PageParts, request: Request, form: Entry): Promise<{ visit: Visit } | { sent: Sent }> {
     const { app } = parts;
+    const { page, fields } = form;
     const me = inWorkspace(signedInOf(request), fields.get('_workspace'));
     setSignedIn(request, me);
-    const visit = visitOf(parts, request, { page, fields, me, gone });
+    const visit = visitOf(parts, request, { ...form, me });
     const elsewhere = authorize(page, visit);
     if (elsewhere !== undefined) return { sent: elsewhere };
     if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
-    const unconfirmed = askToConfirm(app, page, visit, request);
-    return unconfirmed === undefined ? { visit } : { sent: unconfirmed };
+    if (page.needsRecentSignIn !== true || me === undefined || me.isRecent) return { visit };
+    return { sent: page.method === 'GET' ? confirmThen(visit.path) : await confirmFirst(request.path, visit, me) };
+}
+
+/** A GET has no form, unless it leads back to one that had to wait for a confirmation. */
+async function typedIn(app: App, request: Request): Promise<Pick<Visit, 'form' | 'fields'>> {
+    return (await typedBefore(app, signedInOf(request), request.query['typed'])) ?? NOTHING_TYPED;
 }
 
 function setSignedIn(request: Request, user: SignedIn | undefined): void {
@@ -88,7 +94,7 @@ async function respond(page: Page, visit: Visit): Promise<Answer> {
     }
 }
 
-const NO_FIELDS: Fields = new Map();
+const NOTHING_TYPED = { form: undefined, fields: new Map<string, string>() };
 
 /** How many forms of one person, and of all people in one process, may wait for running ones. */
 const FORMS_WAITING = 4;
@@ -138,11 +144,7 @@ function inWorkspace(me: SignedIn | undefined, workspaceId: string | undefined):
     return { ...me, current };
 }
 
-function visitOf(
-    parts: PageParts,
-    request: Request,
-    { page, fields, me, gone }: Pick<Visit, 'fields' | 'me' | 'gone'> & { page: Page },
-): Visit {
+function visitOf(parts: PageParts, request: Request, { page, form, fields, me, gone }: Entry & Pick<Visit, 'me'>): Visit {
     const params = request.params as Record<string, string>;
     // No id contains such characters, and PostgreSQL rejects some of them, such as NUL.
     if (Object.values(params).some((value) => textProblem(value) !== undefined)) throw pageNotFound();
@@ -153,6 +155,7 @@ function visitOf(
             const value: unknown = Object.hasOwn(request.query, name) ? request.query[name] : undefined;
             return typeof value === 'string' && textProblem(value) === undefined ? value : undefined;
         },
+        form,
         fields,
         path: request.path + request.url.search,
         isOpenedByPerson: isOpenedByPerson(request),

@@ -5,7 +5,7 @@ import type { World } from '../support/world.ts';
 import type { MailServer } from './support/mail-server.ts';
 import { openMailWorld } from './support/mail-world.ts';
 import { absentValues, pathOf } from './support/places.ts';
-import { userOf } from './support/settled.ts';
+import { settle, userOf } from './support/settled.ts';
 import { freshAddress, hiddenOf, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 const MINUTES = 60;
@@ -52,10 +52,8 @@ describe('a sensitive step', () => {
         await world.clock.advance({ seconds: 15 * MINUTES + 1 });
         const page = await owner.get('/dashboard/workspace');
         const hidden = { _form: hiddenOf(page.html, '_form') ?? '', _workspace: hiddenOf(page.html, '_workspace') ?? '' };
-        const asked = await owner.post(path, new URLSearchParams({ ...hidden, role: 'owner' }).toString(), {
-            referer: `${world.base}/dashboard/workspace`,
-        });
-        expect(asked.to).to.equal('/dashboard/confirm?next=%2Fdashboard%2Fworkspace');
+        const asked = await owner.post(path, new URLSearchParams({ ...hidden, role: 'owner' }).toString());
+        expect(asked.to).to.match(/^\/dashboard\/confirm\?next=%2Fdashboard%2Fworkspace%2Fmembers%2Fusr_\w+%2Frole%3Ftyped%3D[\w.-]+$/);
         expect(await roleOf()).to.equal('member');
         const { html } = await owner.get(asked.to ?? '');
         expect(wordsOf(html)).to.include('Confirm your identity');
@@ -104,6 +102,46 @@ describe('a sensitive step', () => {
         const last = await codeMailed();
         for (let time = 0; time < 5; time++) expect((await give('12345')).status).to.equal(422);
         expect(wordsOf((await give(last)).html)).to.include('Too many attempts');
+    });
+
+    it("leads back to the form with what was typed, and fills in no other form and nobody else's", async () => {
+        const owner = await settle(world);
+        const { site = '' } = owner.values;
+        const url = 'https://hooks.example/in';
+        const forms: [path: string, fields: Record<string, string>, page: string, shown: Record<string, string>][] = [
+            [
+                '/dashboard/webhooks',
+                { url, events: 'credits.low', description: 'pager' },
+                '/dashboard/webhooks',
+                { url, description: 'pager' },
+            ],
+            [
+                '/dashboard/workspace/invitations',
+                { email: 'bob@people.example', role: 'admin' },
+                '/dashboard/workspace',
+                { email: 'bob@people.example' },
+            ],
+            [
+                `/dashboard/schemas/${site}/maintainers`,
+                { maintainer: 'wsp_friends' },
+                `/dashboard/schemas/${site}`,
+                { maintainer: 'wsp_friends' },
+            ],
+            ['/dashboard/domains', { domain: 'mine.example' }, '/dashboard/domains', { domain: 'mine.example' }],
+        ];
+        const stranger = await signUp(world);
+        for (const [path, fields, page, shown] of forms) {
+            await world.clock.advance({ seconds: 15 * MINUTES + 1 });
+            const { to = '' } = await owner.send(path, fields);
+            const next = new URL(to, world.base).searchParams.get('next') ?? '';
+            expect(next.replace(/\?typed=[\w.-]+$/, '')).to.equal(path);
+            expect((await owner.send('/dashboard/confirm', { password: PASSWORD, next })).to).to.equal(next);
+            const shownAt = next.replace(path, page);
+            if (shownAt !== next) expect((await owner.get(next)).to, path).to.equal(shownAt);
+            const { html } = await owner.get(shownAt);
+            for (const value of Object.values(shown)) expect(html.split(`value="${value}"`), `${path} ${value}`).to.have.length(2);
+            for (const value of Object.values(shown)) expect((await stranger.get(shownAt)).html, path).to.not.include(value);
+        }
     });
 
     it('leads back only to our own pages', async () => {

@@ -10,7 +10,7 @@ import { dataOf, makeOwner } from '../support/routes.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { openBrowser, openTab, PHONE } from './support/browser.ts';
 import { type Settled, settle } from './support/settled.ts';
-import { hiddenOf, signUp, type Visitor, wordsOf } from './support/visitor.ts';
+import { hiddenOf, PASSWORD, signUp, type Visitor, wordsOf } from './support/visitor.ts';
 
 describe('the domains of a workspace on the dashboard', () => {
     let world: World;
@@ -215,6 +215,19 @@ describe('the domains of a workspace on the dashboard', () => {
 
             expect((await owner.send(at, { blocked: 'yes', timezone: 'UTC' })).status).to.equal(303);
             expect(await policyOf(owner)).to.deep.equal({ ...NO_POLICY, blocked: true, writes: false });
+        });
+
+        it('that comes back as it was typed if it was sent too late', async () => {
+            await world.clock.advance({ minutes: 16 });
+            const { to = '' } = await owner.send(at, { requests_per_minute: '7', from: '22:00', to: '06:00', timezone: 'Europe/Berlin' });
+            const next = new URL(to, world.base).searchParams.get('next') ?? '';
+            expect((await owner.send('/dashboard/confirm', { password: PASSWORD, next })).to).to.equal(next);
+            expect((await owner.get(next)).html)
+                .to.include('value="7"')
+                .and.include('value="22:00"')
+                .and.match(/<option value="Europe\/Berlin" selected>/)
+                .and.not.match(/name="writes" value="yes" checked/);
+            expect(await policyOf(owner)).to.deep.equal(NO_POLICY);
         });
 
         it('with a hundred paths of maximum length', async () => {

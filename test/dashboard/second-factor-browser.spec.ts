@@ -128,6 +128,14 @@ describe('a second factor in a browser', () => {
         await page.getByRole('button', { name: 'Use a passkey' }).click();
         await page.waitForURL(/\/factors\/totp$/);
 
+        await world.clock.advance({ minutes: 16 });
+        await page.goto('/dashboard/webhooks');
+        await page.getByLabel('URL').fill('https://hooks.example/in');
+        await page.getByRole('button', { name: 'Add webhook' }).click();
+        await page.getByRole('button', { name: 'Use a passkey' }).click();
+        await page.waitForURL(/\/webhooks\?typed=[^#]+#new$/);
+        expect(await page.getByLabel('URL').inputValue()).to.equal('https://hooks.example/in');
+
         await page.goto(FACTORS);
         await page.getByRole('button', { name: 'Remove laptop' }).click();
         await page.getByText('The second factor is removed.').waitFor();

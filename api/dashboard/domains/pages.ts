@@ -17,7 +17,7 @@ export const domainPages = [
     workspacePage({ ...SHOWN, path: ONE, respond: (visit) => showDomain(visit) }),
     workspacePage({ ...CONFIRMED, path: `${ONE}/claims/{claim_id}/check`, respond: checkClaim }),
     workspacePage({ ...CONFIRMED, path: `${ONE}/claims/{claim_id}/delete`, respond: deleteClaim }),
-    // The page itself needs a recent sign-in, so that people confirm before they type. A form sent too late would be lost.
+    // The page itself needs a recent sign-in, so that people confirm before they type: a long policy sent too late would be lost.
     workspacePage({ ...SHOWN, path: `${ONE}/policy`, needsRecentSignIn: true, respond: policyForm }),
     workspacePage({ ...CONFIRMED, path: `${ONE}/policy`, formBytes: POLICY_BYTES, respond: savePolicy }),
 ];

@@ -15,8 +15,9 @@ const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zon
 export async function policyForm(visit: WorkspaceVisit): Promise<Answer> {
     const { domain } = await findClaimed(visit);
     if (!(await isOwnDomain(visit, domain))) return { to: `/dashboard/domains/${domain}` };
-    const policy = await readPolicy(visit.app.db, domain);
-    return form(visit, domain, { fields: shownPolicy(policy), problems: {} });
+    const isTyped = visit.fields.size > 0;
+    const fields = isTyped ? typedPolicy(visit.fields) : shownPolicy(await readPolicy(visit.app.db, domain));
+    return form(visit, domain, { fields, problems: {} });
 }
 
 /** POST …/policy: stores the policy through the API. If the API refuses it, shows the form again with the problems. */

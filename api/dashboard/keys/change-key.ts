@@ -8,8 +8,9 @@ import { dayCap } from '../billing/caps.ts';
 import { line, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
+import { confirmFirst } from '../typed-before.ts';
 import { readScopeFields, scopeDetails } from './scope-fields.ts';
-import { confirmFirst, ownKey, showKey } from './show.ts';
+import { ownKey, showKey } from './show.ts';
 
 export const keyName = line({ maxLength: 60 });
 
@@ -45,7 +46,7 @@ export async function changeConfirmation(visit: WorkspaceVisit): Promise<Answer>
     if (!read.ok) return showKey(visit, key, read.problems);
     const { confirm_above: credits } = read.values;
     const isLooser = key.confirmAbove !== null && (credits === null || credits > key.confirmAbove);
-    if (isLooser && !visit.me.isRecent) return confirmFirst(pathOf(key), visit, 'confirmation');
+    if (isLooser && !visit.me.isRecent) return confirmFirst(pathOf(key), visit, visit.me);
     await visit.app.db.transaction(async (trx) => {
         await setConfirmAbove(trx, key.keyId, credits);
         await recordChange(trx, visit, 'key.confirmation_changed', key, { from: key.confirmAbove, to: credits });
@@ -65,7 +66,7 @@ export async function changeKeyScopes(visit: WorkspaceVisit): Promise<Answer> {
         if (changed === 'changed') await recordChange(trx, visit, 'key.scopes_changed', key, details);
         return changed;
     });
-    if (done === 'wider') return confirmFirst(pathOf(key), visit, 'scopes');
+    if (done === 'wider') return confirmFirst(pathOf(key), visit, visit.me);
     return done === 'ended' ? { to: pathOf(key) } : { to: pathOf(key), notice: 'scopes-changed' };
 }
 

@@ -7,9 +7,10 @@ import { oneOf, readFields } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
 import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
+import { confirmFirst } from '../typed-before.ts';
 import { keyName, recordChange } from './change-key.ts';
 import { readScopeFields, scopeDetails } from './scope-fields.ts';
-import { confirmFirst, EXPIRIES, listKeys, OVERLAPS, ownKey, PRESETS, presetOf, showKey, TOO_MANY } from './show.ts';
+import { EXPIRIES, listKeys, OVERLAPS, ownKey, PRESETS, presetOf, showKey, TOO_MANY } from './show.ts';
 
 export async function createKey(visit: WorkspaceVisit): Promise<Answer> {
     const { app, fields, me, workspace } = visit;
@@ -20,7 +21,7 @@ export async function createKey(visit: WorkspaceVisit): Promise<Answer> {
     if (preset === 'agent' && cap === null) return listKeys(visit, { cap: 'Enter how many credits a day the agent may spend.' });
     const scopes = readScopeFields(fields, PRESETS[preset].scopes);
     if (!scopes.ok) return listKeys(visit, scopes.problems);
-    if (mustConfirm(visit, scopes.values)) return confirmFirst('/dashboard/keys', visit, 'new');
+    if (mustConfirm(visit, scopes.values)) return confirmFirst('/dashboard/keys', visit, me);
     const { workspaceId } = workspace;
     const order = { workspaceId, userId: me.userId, name, expiresIn: EXPIRIES[expires].seconds, scopes: scopes.values };
     const made = await whileSignedIn(app.db, me, async (trx) => {
@@ -40,7 +41,7 @@ export async function rotate(visit: WorkspaceVisit): Promise<Answer> {
     const key = await ownKey(visit);
     // The new key would act, and on Free also pay, as another person. Apps rotate their tokens themselves.
     if (key.userId !== visit.me.userId || key.isGrant) throw pageNotFound();
-    if (mustConfirm(visit, key.scopes)) return confirmFirst(`/dashboard/keys/${key.keyId}`, visit, 'rotate');
+    if (mustConfirm(visit, key.scopes)) return confirmFirst(`/dashboard/keys/${key.keyId}`, visit, visit.me);
     const read = readFields(visit.fields, { overlap: oneOf(['now', 'hour', 'day', 'week']) });
     if (!read.ok) return showKey(visit, key, read.problems);
     const { overlap } = read.values;

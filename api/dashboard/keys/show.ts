@@ -2,10 +2,9 @@ import { AGENT_SCOPES, FIRST_SCOPES } from '../../../shared/domain/accounts/scop
 import { describeScopes } from '../../../shared/domain/accounts/scopes-text.ts';
 import { type ListedKey, listedKeys, MAX_KEYS } from '../../../shared/store/accounts/api-keys.ts';
 import { keyCap } from '../../../shared/store/credits/spending.ts';
-import { ownPath } from '../authorize.ts';
 import { AGENT_CAP } from '../billing/caps.ts';
-import { type Fields, keepTyped, type Problems } from '../fields.ts';
-import { pageNotFound, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
+import { keepTyped, type Problems } from '../fields.ts';
+import { pageNotFound, type Shown, type WorkspaceVisit } from '../page.ts';
 import { seesAll } from '../usage/scope.ts';
 import { shownScopes } from './scope-fields.ts';
 
@@ -45,7 +44,7 @@ export function presetOf(name: string | undefined): keyof typeof PRESETS {
 
 export async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
     const keys = await visibleKeys(visit);
-    const typed = await typedIn(visit);
+    const { fields: typed } = visit;
     const preset = presetOf(typed.get('preset') ?? visit.query('for'));
     return {
         view: 'keys/list',
@@ -66,7 +65,7 @@ export async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): 
 }
 
 export async function showKey(visit: WorkspaceVisit, key: ListedKey, problems: Problems = {}): Promise<Shown> {
-    const typed = await typedIn(visit);
+    const { fields: typed } = visit;
     return {
         view: 'keys/one',
         title: key.name,
@@ -93,22 +92,3 @@ export async function ownKey(visit: WorkspaceVisit): Promise<ListedKey> {
 function visibleKeys(visit: WorkspaceVisit): Promise<ListedKey[]> {
     return listedKeys(visit.app.db, visit.workspace.workspaceId, seesAll(visit) ? undefined : visit.me.userId);
 }
-
-/** What was typed: sent now, or before the person had to confirm their identity. */
-async function typedIn({ app, me, fields, query }: WorkspaceVisit): Promise<Fields> {
-    if (fields.size > 0) return fields;
-    const typed = await app.cursors.open(typedBy(me), query('typed') ?? '');
-    return new Map(Object.entries((typed ?? {}) as Record<string, string>));
-}
-
-/**
- * Redirects to the page where a signed-in person enters the password again. It leads back to the form at `path`, which then shows what was
- * typed; only a form too long for a URL comes back empty. A MAC binds it to the person, so that nobody else's link fills in the form.
- */
-export async function confirmFirst(path: string, { app, me, fields }: WorkspaceVisit, form: string): Promise<Sent> {
-    const typed = Object.fromEntries(Object.entries(keepTyped(fields)).filter(([name]) => !name.startsWith('_')));
-    const next = ownPath(`${path}?typed=${await app.cursors.seal(typedBy(me), typed)}#${form}`, path);
-    return { to: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
-}
-
-const typedBy = ({ userId }: WorkspaceVisit['me']) => ['typed', userId];

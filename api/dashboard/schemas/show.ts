@@ -34,7 +34,7 @@ export async function listOwn({ app, query, workspace }: WorkspaceVisit): Promis
 
 /** GET /dashboard/schemas/{site}: versions, verification, maintainers and actions. */
 export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, about?: string): Promise<Shown> {
-    const { app, fields, query, workspace } = visit;
+    const { app, form, fields, query, workspace } = visit;
     const { site, registrable, siteState } = await findOwn(visit);
     const before = /^[1-9]\d{0,8}$/.exec(query('before') ?? '')?.[0];
     const [{ versions, total }, maintained, own, isProvenOwner, state, reported] = await Promise.all([
@@ -76,7 +76,7 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
             problems,
             /** The form to which the problems and typed values belong. */
             about,
-            typed: keepTyped(fields),
+            typed: form?.endsWith('/maintainers') ? keepTyped(fields) : {},
         },
     };
 }

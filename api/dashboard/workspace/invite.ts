@@ -46,7 +46,7 @@ export async function invite(visit: WorkspaceVisit): Promise<Answer> {
     }
     visit.hurryMail();
     const url = `${app.publicUrl()}/invite/${await tokenOfLink(app.secrets, invited.linkId)}`;
-    return showWorkspace(visit, {}, { url, address: email?.address });
+    return showWorkspace(visit, {}, { url, address: email?.address, isMailed: app.config.mail.smtpUrl !== undefined });
 }
 
 export async function withdrawByForm(visit: WorkspaceVisit): Promise<Answer> {

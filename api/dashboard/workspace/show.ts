@@ -24,7 +24,7 @@ interface WorkspaceProblems {
 export async function showWorkspace(
     visit: PersonalVisit,
     problems: WorkspaceProblems,
-    link?: { url: string; address: string | undefined },
+    link?: { url: string; address: string | undefined; isMailed: boolean },
 ): Promise<Shown> {
     const { app, me } = visit;
     const { current: membership } = me;
@@ -43,6 +43,7 @@ export async function showWorkspace(
             problems,
             link,
             typed: keepTyped(visit.fields),
+            isInvitationTyped: visit.form === '/dashboard/workspace/invitations',
             isLastOwner: membership?.role === 'owner' && owners === 1,
             everyRole: ROLES.map((value) => ({ value, words: ROLE_WORDS[value] })),
             roles: rolesToGive(membership?.role).map((value) => ({ value, label: value })),
