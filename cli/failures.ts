@@ -108,7 +108,7 @@ const SCOPE_HINT = '"routebook whoami" shows what the key may do; change that on
 /** Command-line hints for messages of the server that refer to its routes. */
 const HINTS: Readonly<Record<string, string | undefined>> = {
     API_KEY_REQUIRED: 'store a key with "routebook login", or set ROUTEBOOK_API_KEY',
-    INVALID_API_KEY: '"routebook login" stores another key',
+    INVALID_API_KEY: 'store another with "routebook login"; ROUTEBOOK_API_KEY, where it is set, takes precedence',
     NOT_MAINTAINER: 'if it is your site, "routebook claim start <domain>" proves it and makes your workspace a maintainer',
     CLAIM_REQUIRED: '"routebook claim start <domain>" starts the proof',
     SITE_NOT_FOUND: 'request a schema with "routebook request", or write one with "routebook init"',

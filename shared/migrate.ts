@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { updateFrom2830 } from '../migrations/bridge/from-2830.ts';
 import { migrateQueue } from './coordination/queue/queue.ts';
 import { type Db, openDb } from './platform/db.ts';
+import { failureOf } from './platform/pg-errors.ts';
+import { ConfigFault } from './platform/settings-reader.ts';
 
 const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url));
 /** The baseline. Later migrations are numbered from 400. */
@@ -10,10 +12,15 @@ const BASELINE = /^[123]\d\d_.*\.ts$/;
 /** The last migration before the baseline, and the last commit that migrates older databases to it. */
 const BEFORE_BASELINE = { migration: '2830_slice_holds.ts', commit: 'ba6299c' };
 
-/** Migrates the database at `url`: our tables, and the schema of the queue. */
+/** Migrates the database at `url`: our tables, and the schema of the queue. @throws ConfigFault if it cannot be reached */
 export async function migrateAll(url: string): Promise<void> {
-    await migrate(url);
-    await migrateQueue(url);
+    try {
+        await migrate(url);
+        await migrateQueue(url);
+    } catch (error) {
+        if (failureOf(error) !== 'unsent') throw error;
+        throw new ConfigFault([`DATABASE_URL: the database cannot be reached: ${error instanceof Error ? error.message : String(error)}`]);
+    }
 }
 
 /** Migrates our tables. @throws an Error of one line if the database is too old for the baseline */

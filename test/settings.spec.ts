@@ -211,7 +211,7 @@ describe('a start with an unusable port, host or folder', () => {
     });
 
     /** The stderr output of a process that cannot start. */
-    async function endOf(name: 'api' | 'worker' | 'start', settings: Record<string, string>): Promise<string> {
+    async function endOf(name: 'api' | 'worker' | 'start' | 'migrate', settings: Record<string, string>): Promise<string> {
         const usual = {
             ...ownEnvironment(),
             DATABASE_URL: database.url,
@@ -235,6 +235,12 @@ describe('a start with an unusable port, host or folder', () => {
     it('names METRICS_PORT if it is in use', async () => {
         const message = `routebook: METRICS_PORT: ${taken} is taken; for example METRICS_PORT=${free}\n`;
         for (const name of ['worker', 'start'] as const) expect(await endOf(name, { METRICS_PORT: taken }), name).to.equal(message);
+    });
+
+    it('names DATABASE_URL if no database answers there', async () => {
+        const message = 'routebook: DATABASE_URL: the database cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n';
+        const nowhere = { DATABASE_URL: 'postgresql://user:secret@127.0.0.1:1/routebook' };
+        for (const name of ['migrate', 'start'] as const) expect(await endOf(name, nowhere), name).to.equal(message);
     });
 
     it('names a port that only root may use', async () => {

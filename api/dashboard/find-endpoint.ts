@@ -1,5 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
+import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import type { Problems } from './fields.ts';
 
@@ -16,7 +17,11 @@ export async function findEndpoint(app: App, domain: string, name: string): Prom
     const loaded = version === undefined ? undefined : await app.versions.load(version.versionId);
     if (loaded === undefined) return { problems: { site: 'The registry has no schema of this site.' } };
     const endpoint = loaded.endpoints.get(name.trim());
-    if (endpoint === undefined) return { problems: { endpoint: `${site.site} has no endpoint of this name.` } };
+    if (endpoint === undefined) {
+        const near = didYouMean(name.trim(), [...loaded.endpoints.keys()]);
+        const meant = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
+        return { problems: { endpoint: `${site.site} has no endpoint of this name.${meant}` } };
+    }
     if (!endpoint.hosted) return { problems: { endpoint: 'This endpoint is not hosted, so Routebook cannot call it.' } };
     return { site: site.site, endpoint };
 }

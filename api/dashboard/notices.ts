@@ -92,8 +92,15 @@ const WARNINGS: ReadonlySet<string> = new Set<Notice>([
     'schema-unchanged',
 ]);
 
+/** Notices of an email. */
+const MAILED: ReadonlySet<string> = new Set<Notice>(['code-sent', 'link-sent', 'address-pending']);
+
+/** Where emails are if SMTP_URL is not set. */
+export const MAIL_PRINTED = 'No mail server is set up here: the email is printed where Routebook runs.';
+
 /** The message for a name from the cookie, and the class of its colour. */
-export function readNotice(name: unknown): { text: string; tone: 'good' | 'warn' } | undefined {
+export function readNotice(name: unknown, hasMailServer: boolean): { text: string; tone: 'good' | 'warn' } | undefined {
     if (typeof name !== 'string' || !Object.hasOwn(NOTICES, name)) return undefined;
-    return { text: NOTICES[name as Notice], tone: WARNINGS.has(name) ? 'warn' : 'good' };
+    const text = MAILED.has(name) && !hasMailServer ? MAIL_PRINTED : NOTICES[name as Notice];
+    return { text, tone: WARNINGS.has(name) ? 'warn' : 'good' };
 }

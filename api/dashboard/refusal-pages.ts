@@ -49,7 +49,7 @@ function refusalPage(app: App, request: Request, h: ResponseToolkit, refusal: Re
 
 const TITLES: Readonly<Record<number, string>> = {
     400: 'Invalid request',
-    403: 'You don’t have access',
+    403: 'Not allowed',
     404: 'Page not found',
     405: 'Method not allowed',
     413: 'Request too large',

@@ -23,7 +23,7 @@ const NOTICE_COOKIE = 'routebook_notice';
 /** Renders the view in its layout, and sets the security headers. */
 export function show(app: App, request: Request, h: ResponseToolkit, shown: Shown, isPart = false): ResponseObject {
     const { view, title, description, model, large, usesHtmx = false, actsIn, formsLeadTo = [], retryAfter } = shown;
-    const notice = isPart ? undefined : readNotice(cookiesOf(request)[NOTICE_COOKIE]);
+    const notice = isPart ? undefined : readNotice(cookiesOf(request)[NOTICE_COOKIE], app.config.mail.smtpUrl !== undefined);
     const it = { ...model, f: formats, page: frame(app, request, { title, description, isPart, usesHtmx, actsIn, notice }) };
     const response = h
         .response(withLarge(eta.render(`/${view}`, it), large))

@@ -79,7 +79,7 @@ function toFault(error: unknown): { code: string; message: string } {
     if (NOT_MIGRATED.includes(sqlState))
         return { code: 'SERVICE_UNAVAILABLE', message: 'the database is not up to date: run npm run migrate' };
     if (/^(E[A-Z]+|57P0\d|08\d{3}|28\w{3}|3D000)$/.test(sqlState) || isConnectFault(error)) {
-        return { code: 'SERVICE_UNAVAILABLE', message: `the database cannot be reached (${sqlState || 'time-out'})` };
+        return { code: 'SERVICE_UNAVAILABLE', message: `the database cannot be reached (${sqlState || 'time-out'}): check DATABASE_URL` };
     }
     return { code: 'INTERNAL', message: error instanceof Error ? error.message : String(error) };
 }

@@ -11,7 +11,7 @@ export async function logIn({ terminal, settings, server, keys, note }: Session)
     const apiKey = terminal.isInteractive ? await askForKey(server) : (await terminal.readAll()).trim();
     if (apiKey === '') throw new CommandFault('API_KEY_REQUIRED', 'No key on stdin: pipe it in, as in "routebook login < key-file".');
     if (!isWellFormedKey(apiKey)) {
-        throw new CommandFault('INVALID_API_KEY', 'This is not an API key of Routebook, or it is mistyped.');
+        throw new CommandFault('INVALID_API_KEY', 'This is not an API key of Routebook, or it is mistyped. Keys begin with rb_live_.');
     }
     const account = await new Routebook({ baseUrl: server, apiKey }).account();
     keys.store(server, apiKey);

@@ -68,7 +68,8 @@ export function openPostman({ db, secrets, log, mail, operator, publicUrl, every
         // Another process may have the key, so the mail is retried.
         if (content === undefined) throw new Error('no key of SECRET_KEYS decrypts it');
         const text = (await textOf(content)) + signature(operator, publicUrl());
-        if (send === undefined) log.warn({ mail_to: to, mail_text: text }, `no SMTP_URL, so not mailed: ${content.subject}`);
+        if (send === undefined)
+            log.warn({ mail_to: to, mail_link: linkIn(text), mail_text: text }, `no SMTP_URL, so not mailed: ${content.subject}`);
         await send?.({ to, subject: content.subject, text });
     }
 
@@ -138,6 +139,11 @@ function createTransport(smtpUrl: string, sender: () => Sender): (letter: mails.
         const headers = { 'auto-submitted': 'auto-generated' };
         return (await transport).sendMail({ ...sender(), to: { name: '', address: to }, subject, text, headers });
     };
+}
+
+/** The link to open, which stands on a line of its own. A person copies it from the log, where the line breaks of the text are escaped. */
+function linkIn(text: string): string | undefined {
+    return /^https?:\/\/\S+$/m.exec(text)?.[0];
 }
 
 /** Whether the mail server rejected the mail permanently, for example because the mailbox is unknown. */

@@ -73,7 +73,7 @@ describe('the operator’s command line as a process', () => {
         const away = await admin({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, 'audit', 'list', '--json');
         expect(away.code).to.equal(1);
         expect(JSON.parse(away.stdout.trimEnd().split('\n').at(-1) ?? '').error.code).to.equal('SERVICE_UNAVAILABLE');
-        expect(away.stderr).to.include('cannot be reached');
+        expect(away.stderr).to.include('cannot be reached').and.include('check DATABASE_URL');
     });
 
     it('works on the embedded database that runs on its data folder, up to date or not', async () => {

@@ -45,6 +45,7 @@ describe('logging in on the command line', () => {
         const login = await shell.run(['login', '--server', world.base, '--json'], { input: stranger });
         expect(login.code).to.equal(1);
         expect(login.error).to.include({ code: 'INVALID_API_KEY', status: 401 });
+        expect(login.stderr).to.include('ROUTEBOOK_API_KEY, where it is set, takes precedence');
         expect(existsSync(shell.credentials)).to.equal(false);
         expect(login.stdout + login.stderr).not.to.include(stranger);
     });
@@ -56,6 +57,7 @@ describe('logging in on the command line', () => {
         await site.close();
         expect(login.code).to.equal(1);
         expect(login.error['code']).to.equal('INVALID_API_KEY');
+        expect(login.stderr).to.include('Keys begin with rb_live_.');
         expect(login.stdout + login.stderr).not.to.include(wrong);
         expect(site.seen).to.deep.equal([]);
     });

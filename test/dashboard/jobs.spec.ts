@@ -216,7 +216,10 @@ describe('jobs and batches on the dashboard', () => {
             expect(await said(`id\n${'1\n'.repeat(10_001)}`)).to.include('10,001 rows');
             expect(await said(`${'a,'.repeat(200)}\n1\n`)).to.include('more than 100 columns');
             expect(await said('id\n1\n', { site: 'nothing.test' })).to.include('no schema of this site');
-            expect(await said('id\n1\n', { endpoint: 'nothing' })).to.include('no endpoint of this name');
+            expect(await said('id\n1\n', { endpoint: 'nothing' }))
+                .to.include('no endpoint of this name.')
+                .and.not.include('Did you mean');
+            expect(await said('id\n1\n', { endpoint: 'stok' })).to.include('no endpoint of this name. Did you mean stock?');
             expect(await said('id\n1\n', { key: 'key_nobodys' })).to.include('Choose one of your active keys.');
             expect(await said('id\n1\n', { max_credits: 'many' })).to.include('Enter a whole number.');
             expect(await said(`id,id\n1,2\n`)).to.include('Two columns are id');

@@ -225,8 +225,23 @@ describe('an account', () => {
                     (line) => line !== undefined,
                     10_000,
                 );
-                const link = /\/verify\?token=[\w-]+/.exec(String(written()?.['mail_text']))?.[0] ?? '';
-                expect((await person.get(link)).to).to.equal('/dashboard');
+                const again = await person.send('/verify/send', {}, { from: '/dashboard/settings' });
+                expect(wordsOf((await person.get(again.to ?? '')).html)).to.include('the email is printed where Routebook runs');
+                const forgotten = await person.send('/forgot', { email }, { from: '/forgot' });
+                expect(wordsOf(forgotten.html)).to.include('the email is printed where Routebook runs');
+                const links = () => quiet.logged.flatMap(({ mail_link }) => (typeof mail_link === 'string' ? [mail_link] : []));
+                await eventually(
+                    async () => links(),
+                    ({ length }) => length === 3,
+                    10_000,
+                );
+                const link = links()[1] ?? '';
+                expect(link).to.match(/^http:\/\/[^/]+\/verify\?token=[\w-]+$/);
+                expect((await person.get(new URL(link).pathname + new URL(link).search)).to).to.equal('/dashboard');
+                const invited = await person.send('/dashboard/workspace/invitations', { email: 'bob@people.example', role: 'member' });
+                expect(wordsOf(invited.html))
+                    .to.include('No mail server is set up here. Share this link with bob@people.example yourself')
+                    .and.not.include('We emailed');
                 expect(wordsOf((await person.get('/dashboard/settings')).html)).to.include('Email address confirmed');
             } finally {
                 await quiet.close();

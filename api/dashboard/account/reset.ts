@@ -4,6 +4,7 @@ import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { lockUser } from '../../../shared/store/accounts/user-sessions.ts';
 import { credentialsOf, findCredentials, resetPassword } from '../../../shared/store/accounts/users.ts';
 import { keepTyped, type Problems, readFields, secret, tick } from '../fields.ts';
+import { MAIL_PRINTED } from '../notices.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { hashPassword, newPasswordProblem } from './check-password.ts';
 import { address, waitText } from './fields.ts';
@@ -39,7 +40,8 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
         });
         visit.hurryMail();
     });
-    const message = `If ${email.address} has an account, we sent it a link to choose a new password. The link expires in an hour.`;
+    const sent = `If ${email.address} has an account, we sent it a link to choose a new password. The link expires in an hour.`;
+    const message = app.config.mail.smtpUrl === undefined ? `${sent} ${MAIL_PRINTED}` : sent;
     return { view: 'account/words', title: 'Check your email', model: { message, link: '/login', label: 'Back to sign in' } };
 }
 

@@ -10,7 +10,7 @@ export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): P
     const written = fields.get('site') ?? query('site') ?? '';
     const name = normaliseSite(written);
     const offer = name.ok ? await offerOf(app, name) : undefined;
-    const absent = written !== '' && offer === undefined ? { site: 'There is no such site in the registry.' } : {};
+    const absent = written !== '' && offer === undefined ? { site: 'The registry has no schema of this site.' } : {};
     const all = { ...absent, ...problems };
     const ways: readonly Way[] = offer === undefined ? [] : waysOf(offer.auth);
     return {
