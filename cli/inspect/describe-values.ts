@@ -62,7 +62,8 @@ export function hashesOf({ name, source }: PackageParam, { segments, query, body
     const pairs = [segments.slice(at - 1, at + 1), segments.slice(at, at + 2)].filter(
         ([first, next]) => first?.prefix === '@' && next !== undefined,
     );
-    const texts = [piece.core, ...pairs.map((pair) => pair.map(({ prefix, core }) => `${prefix}${core}`).join('/'))];
+    // Answers have the paths of files and keys with a slash.
+    const texts = [piece.core, `/${piece.core}`, ...pairs.map((pair) => pair.map(({ prefix, core }) => `${prefix}${core}`).join('/'))];
     return texts.map((text) => hashOf(JSON.stringify(percentDecode(text))));
 }
 

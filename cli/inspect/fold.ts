@@ -67,7 +67,8 @@ function foldBelow(groups: readonly Group[], place: number, evidence: Evidence):
     const suffix = sharedSuffix([...varying]);
     for (const group of here) {
         const piece = group.segments[place];
-        if (piece?.form === 'word' && varying.has(piece.core)) group.segments[place] = asValue(piece.core, suffix);
+        if (piece?.form === 'word' && varying.has(piece.core))
+            group.segments[place] = asValue(piece.core, DATA.exec(piece.core)?.[0] ?? suffix);
     }
     for (const [, below] of Map.groupBy(here, (group) => textOf(group.segments[place]))) foldBelow(below, place + 1, evidence);
 }
@@ -78,9 +79,9 @@ function asValue(text: string, suffix: string): Piece {
     return { form: isLanguage(text) ? 'locale' : 'slug', prefix: '', core, suffix };
 }
 
-/** The format that the names in a folder end in, such as `.html`; '' if they differ. Other names end as their owner chose. */
+/** The format that the pages of a folder end in, such as `.html`; '' if they differ. Other names end as their owner chose. */
 function sharedSuffix(values: readonly string[]): string {
-    const suffix = /.(\.(?:html?|data))$/.exec(values[0] ?? '')?.[1] ?? '';
+    const suffix = /.(\.html?)$/.exec(values[0] ?? '')?.[1] ?? '';
     return values.length > 1 && values.every((value) => value.endsWith(suffix)) ? suffix : '';
 }
 
@@ -184,8 +185,10 @@ function varyingWords(
 
 /** A page and its data have one name. */
 function withoutData(word: string): string {
-    return word.replace(/\.data$/, '');
+    return word.replace(DATA, '');
 }
+
+const DATA = /\.data$/;
 
 function isKeyed(piece: Piece | undefined): boolean {
     return piece?.prefix.includes('(') === true;

@@ -84,7 +84,8 @@ const FORMS: readonly { form: SegmentForm; fits: (text: string, place: number) =
     { form: 'code', fits: isMixed },
     { form: 'code', fits: (text) => (/^[A-Z]{2,5}$/.test(text) && !isApiRoot(text)) || /^[A-Za-z]{1,8}[-_]?\d{3,}$/.test(text) },
     { form: 'file', fits: (text) => /^[^.].*\.[A-Za-z][A-Za-z0-9]{0,7}$/.test(text) && !FORMAT_SUFFIX.test(text) },
-    { form: 'slug', fits: (text) => text.split('-').length > 4 && /^[a-z0-9-]+$/i.test(text) },
+    // Some put the id of a thing before its title: `12-green-tea`.
+    { form: 'slug', fits: (text) => /^(?:(?:[a-z0-9]*-){4,}[a-z0-9]*|\d+-[a-z][a-z0-9-]*)$/i.test(text) },
 ];
 
 /** Random letters and digits: long, mixed, and without words. */

@@ -40,9 +40,37 @@ describe('routebook inspect reads the conventions of frameworks', () => {
             { url: `${SHOP}/guide.data`, ...data },
             { url: `${SHOP}/tours.data`, ...data },
             ...[1, 2].map((id) => ({ url: `${SHOP}/tours/${id}.data`, ...data })),
+            {
+                url: `${SHOP}/kinds`,
+                json: {
+                    items: [
+                        { kind: 'long', name: 'x' },
+                        { kind: 'short', name: 'y' },
+                    ],
+                },
+            },
+            ...['long', 'short'].flatMap((kind) => [
+                { url: `${SHOP}/tours/1/2/${kind}`, json: { kind, steps: [] } },
+                { url: `${SHOP}/tours/1/2/${kind}.data`, ...data },
+            ]),
             { url: `${SHOP}/__manifest?paths=%2Ftours&version=10ca8ef4`, json: { tours: {} } },
         ]);
-        expect(templates(found)).to.have.members(['GET /_root.data', 'GET /guide.data', 'GET /tours.data', 'GET /tours/{}.data']);
+        expect(templates(found)).to.have.members([
+            'GET /_root.data',
+            'GET /guide.data',
+            'GET /tours.data',
+            'GET /tours/{}.data',
+            'GET /kinds',
+            'GET /tours/{}/{}/{}',
+            'GET /tours/{}/{}/{}.data',
+        ]);
+    });
+
+    it('an id before a title as one value', async () => {
+        const found = await inspectCalls(
+            ['12-green-tea', '7-old-ropes'].map((topic) => ({ url: `${SHOP}/topic/${topic}`, json: { topic } })),
+        );
+        expect(templates(found)).to.deep.equal(['GET /topic/{}']);
     });
 
     it('a method that a field of JSON says, be it sent as a text', async () => {
@@ -136,6 +164,15 @@ describe('routebook inspect reads the conventions of frameworks', () => {
         ]);
         const lease = endpointOf(found, 'POST /v3/kv/put').params?.find(({ name }) => name === 'lease');
         expect(lease?.description).to.match(/the field “lease” in the answer of \w*kv_range/);
+    });
+
+    it('describes a name in a path by a field that has it with a slash', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/tree`, json: { top: { path: '/lighthouses' } } },
+            ...['lighthouses', 'moorings'].map((name) => ({ method: 'DELETE', url: `${SHOP}/files/${name}`, json: { done: true } })),
+        ]);
+        const [param] = found.package.endpoints.find(({ method }) => method === 'DELETE')?.params ?? [];
+        expect(param?.description).to.include('the field “path”');
     });
 
     it('repeats no key of a map that is a name of the site’s users', async () => {
