@@ -34,6 +34,26 @@ describe('the pending deliveries of a worker', () => {
         expect([openTo('new.example'), openTo('good.example')]).to.deep.equal([1, 1]);
     });
 
+    it('leave slots for others, however many receivers of free accounts answer slowly', async () => {
+        const { lines, open, openTo, add } = openLines();
+        const slowOf = (account: number) =>
+            Array.from({ length: 20 }, (_, index) => `slow${account}-${index}.example`).flatMap((host) =>
+                Array.from({ length: 8 }, () => due(host, `whk_${host}`, { hasDelivered: true, freeUser: `usr_${account}` })),
+            );
+        add(slowOf(0));
+        expect(open, 'of one account').to.have.length(32);
+        for (let account = 1; account < 40; account++) add(slowOf(account));
+        add([
+            due('free.example', 'whk_free', { hasDelivered: true, freeUser: 'usr_good' }),
+            due('paying.example', 'whk_paying', { hasDelivered: true }),
+        ]);
+        expect([openTo('free.example'), openTo('paying.example')]).to.deep.equal([1, 1]);
+        expect(lines.heldUp(), 'their hosts make room for others').to.include('slow39-1.example');
+        for (const { end } of open.splice(0)) end('delivered');
+        await new Promise((resolve) => setImmediate(resolve));
+        expect(open.length, 'the others follow').to.be.above(32);
+    });
+
     it('give up hosts whose receivers all fail, and no other host, for one that needs their slot', async () => {
         const { lines, open, add } = openLines();
         add([

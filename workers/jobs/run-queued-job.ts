@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import type { Lease, LimitWindow } from '../../shared/coordination/limits/limits.ts';
-import { windowsOf } from '../../shared/domain/accounts/plans.ts';
+import { sharesSlotsOfFree, windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { canRoleHave } from '../../shared/domain/accounts/roles.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import { defined } from '../../shared/domain/defined.ts';
@@ -229,6 +229,7 @@ async function leaseOf({ fleetSlots }: JobTools, { operation, caller, times }: F
         concurrency: jobSlotsOf(caller.figures.concurrency),
         site: found.registrable,
         share: jobShareOf(share),
+        isFree: sharesSlotsOfFree(caller),
         expiresAt: times.deadlineAt + LEASE_GRACE_MS,
     };
 }
@@ -255,6 +256,7 @@ async function count({ limits }: App, { accountId }: Caller, windows: LimitWindo
     const verdict = await limits.take({ identity: `account:${accountId}`, windows, lease });
     if (verdict.ok) return;
     const waitingFor = verdict.reason === 'share' ? 'site' : 'limits';
+    if (verdict.reason === 'free') throw new NotYet({ waitingFor, afterMs: LOOKS_MS.limits });
     if (verdict.reason !== 'window') throw new NotYet({ waitingFor, afterMs: 0, isForSlot: true });
     throw new NotYet({ waitingFor, afterMs: untilNextLook(verdict.retryAfter) });
 }

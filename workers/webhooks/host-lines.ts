@@ -1,4 +1,4 @@
-import { AT_ONCE, FREE_PACE, UNPROVEN } from '../../shared/domain/events/webhook-bounds.ts';
+import { AT_ONCE, FREE_AT_ONCE, FREE_PACE, UNPROVEN } from '../../shared/domain/events/webhook-bounds.ts';
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
 
 /** No more deliveries are read for a webhook with this many in memory. */
@@ -6,6 +6,12 @@ const ENOUGH = 16;
 const MAX_AT_ONCE = 1024;
 /** Concurrent requests to failing webhooks, so that others always find a slot even if thousands of receivers hang. */
 const MAX_FAILING = 512;
+/**
+ * Concurrent requests of all accounts on Free, and from how many on each account may have one. They are fewer than the hosts that a worker
+ * leases, so that some hosts are always without requests and can be given up for others.
+ */
+const MAX_FREE = 384;
+const SCARCE_FREE = 256;
 
 /** How a delivery ended. `unsent`: the receiver got no request. */
 export type SendEnd = 'delivered' | 'failed' | 'unsent';
@@ -39,7 +45,7 @@ export interface HostLines {
     /** Webhooks with enough deliveries in memory. */
     full(): string[];
     idle(): string[];
-    /** Hosts without running requests whose waiting deliveries are all to failing webhooks or of accounts that wait for their next minute. */
+    /** Hosts without running requests whose waiting deliveries are all to failing webhooks or of accounts on Free that have to wait. */
     heldUp(): string[];
     /** Starts no further requests. */
     stop(): void;
@@ -50,11 +56,11 @@ export interface HostLines {
 /**
  * Limits concurrent deliveries to each webhook and host. The webhooks of a host take turns, those with fewer failures first. Webhooks that
  * do not deliver are slowed down together, and those of a free account have a pace, so that nobody can use webhooks to flood a host that
- * does not expect them.
+ * does not expect them. A free account has a share of the requests, so that others do not wait for its slow receivers.
  * @param send resolves when a delivery ended; it never rejects
  */
 export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd>, now = () => performance.now()): HostLines {
-    const pace = createFreePace(now);
+    const free = createFreeBounds(now);
     const hosts = new Map<string, Host>();
     const known = new Map<string, string>();
     const running = new Set<Promise<void>>();
@@ -69,9 +75,9 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
                 if (host.running >= AT_ONCE.host || running.size >= MAX_AT_ONCE) return;
                 const next = line.waiting[0];
                 const isFull = line.running >= AT_ONCE.webhook || (isFailing(line) && failing >= MAX_FAILING);
-                if (next === undefined || isFull || pace.isOver(next) || !mayBegin(host, line)) continue;
+                if (next === undefined || isFull || free.mustWait(next) || !mayBegin(host, line)) continue;
                 line.waiting.shift();
-                pace.count(next);
+                free.begin(next);
                 hasBegun = true;
                 host.lines.delete(webhookId);
                 host.lines.set(webhookId, line);
@@ -88,6 +94,7 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
         const done = send(delivery).then((end) => {
             host.running -= 1;
             line.running -= 1;
+            free.end(delivery);
             if (wasFailing) failing -= 1;
             if (delivery.url === line.url) count(host, line, end);
             running.delete(done);
@@ -127,7 +134,7 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
                 host.lines.set(webhookId, line);
                 line.waiting.push(delivery);
             }
-            pace.forget();
+            free.forget();
             for (const host of hosts.values()) begin(host);
         },
         known: () => [...known.keys()],
@@ -142,7 +149,7 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
             return [...hosts.keys()].filter((host) => !busy.has(host) && !isPaused(host));
         },
         heldUp() {
-            const waits = (line: Line) => line.waiting[0] === undefined || isFailing(line) || pace.isOver(line.waiting[0]);
+            const waits = (line: Line) => line.waiting[0] === undefined || isFailing(line) || free.mustWait(line.waiting[0]);
             const isHeldUp = ({ running: count, lines }: Host) => count === 0 && [...lines.values()].every(waits);
             return [...hosts].filter(([, host]) => isHeldUp(host)).map(([name]) => name);
         },
@@ -179,25 +186,42 @@ function count(host: Host, line: Line, end: SendEnd): void {
     else if (isUnproven(line)) host.pausedUntil = performance.now() + UNPROVEN.pauseMs;
 }
 
-type Paced = Pick<DueDelivery, 'host' | 'freeUser'>;
+type Bounded = Pick<DueDelivery, 'host' | 'freeUser'>;
 
-/** Counts the deliveries of free accounts to each host. @param now milliseconds of a monotonic clock */
-function createFreePace(now: () => number) {
+/** Bounds the deliveries of free accounts: to each host in a minute, and at once. @param now milliseconds of a monotonic clock */
+function createFreeBounds(now: () => number) {
     const windows = new Map<string, { sent: number; endsAt: number }>();
-    const keyOf = ({ host, freeUser }: Paced) => `${freeUser} ${host}`;
+    const running = new Map<string, number>();
+    let allRunning = 0;
+    const keyOf = ({ host, freeUser }: Bounded) => `${freeUser} ${host}`;
     const current = (key: string) => {
         const window = windows.get(key);
         return window !== undefined && window.endsAt > now() ? window : undefined;
     };
+    const add = (freeUser: string, count: number) => {
+        allRunning += count;
+        running.set(freeUser, (running.get(freeUser) ?? 0) + count);
+        if (running.get(freeUser) === 0) running.delete(freeUser);
+    };
     return {
-        /** Whether a delivery has to wait for its account's next minute. */
-        isOver: (delivery: Paced) => delivery.freeUser !== null && (current(keyOf(delivery))?.sent ?? 0) >= FREE_PACE.limit,
-        count(delivery: Paced) {
+        /** Whether a delivery has to wait for its account's next minute, or for another request of free accounts to end. */
+        mustWait(delivery: Bounded) {
+            const { freeUser } = delivery;
+            if (freeUser === null) return false;
+            const most = allRunning < SCARCE_FREE ? FREE_AT_ONCE : 1;
+            if (allRunning >= MAX_FREE || (running.get(freeUser) ?? 0) >= most) return true;
+            return (current(keyOf(delivery))?.sent ?? 0) >= FREE_PACE.limit;
+        },
+        begin(delivery: Bounded) {
             if (delivery.freeUser === null) return;
             const key = keyOf(delivery);
             const window = current(key) ?? { sent: 0, endsAt: now() + FREE_PACE.seconds * 1000 };
             window.sent += 1;
             windows.set(key, window);
+            add(delivery.freeUser, 1);
+        },
+        end({ freeUser }: Bounded) {
+            if (freeUser !== null) add(freeUser, -1);
         },
         /** Forgets the minutes that have ended. */
         forget() {

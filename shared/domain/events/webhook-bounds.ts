@@ -23,6 +23,8 @@ export const UNPROVEN = { failures: 10, atOnce: 4, pauseMs: 1000 } as const;
  * webhooks: without this, a free account could use ours to send its receivers ten requests for each of its own.
  */
 export const FREE_PACE: RateWindow = { name: 'minute', limit: 120, seconds: 60 };
+/** Maximum number of concurrent requests of a worker for one free account, over all its webhooks. */
+export const FREE_AT_ONCE = 32;
 /** Timeout for the answer of a receiver, in milliseconds. */
 export const ANSWER_MS = 10_000;
 export const KEPT_ANSWER_BYTES = 1024;
