@@ -4,7 +4,7 @@ import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { setSuspended } from '../../shared/store/accounts/users.ts';
 import { forgetEvents } from '../../shared/store/events/event-feed.ts';
-import { recordEvent } from '../../shared/store/events/events.ts';
+import { recordEvent, recordEvents } from '../../shared/store/events/events.ts';
 import { spreadEvents } from '../../shared/store/events/spread.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, withKey } from '../support/people.ts';
@@ -39,8 +39,8 @@ describe('GET /v1/events', () => {
         const { keyId } = await createKey(world.app.db, { workspaceId, userId, name });
         await revokeKey(world.app.db, keyId);
     };
-    const record = (person: Person, name: string) =>
-        recordEvent(world.app.db, { type: 'key.revoked', workspaceId: person.workspaceId, data: { name } });
+    const record = (person: Person, name: string, db = world.app.db) =>
+        recordEvent(db, { type: 'key.revoked', workspaceId: person.workspaceId, data: { name } });
 
     it('has the events of the workspace, and only those', async () => {
         const [ada, other] = [await join(world), await join(world)];
@@ -245,6 +245,30 @@ describe('GET /v1/events', () => {
         await Promise.all(Array.from({ length: 20 }, (_, index) => record(ada, `event ${index}`)));
         await Promise.all(Array.from({ length: 5 }, () => spreadEvents(world.app.db)));
         await readAll(ada, 20);
+    });
+
+    it('has the own events of a workspace before most of many earlier ones of sites, which may go to thousands', async () => {
+        const ada = await join(world);
+        const ofSite = { type: 'schema.yanked' as const, site: 'crowd.test', data: {} };
+        // Committed together, so that no worker takes the first ones alone.
+        await world.app.db.transaction(async (trx) => {
+            await recordEvents(
+                trx,
+                Array.from({ length: 30 }, () => ofSite),
+            );
+            await trx('events')
+                .where({ site: ofSite.site })
+                .update({ at: trx.raw("at - interval '1 second'") });
+            await record(ada, 'mine', trx);
+        });
+        await readAll(ada, 1);
+        const mine = world.app.db('events').where({ workspace_id: ada.workspaceId }).select('position');
+        const earlier = world.app.db('events').where({ site: ofSite.site }).where('position', '<', mine);
+        expect(await earlier.select('id')).to.have.length.below(10);
+        await eventually(
+            async () => (await world.app.db('events').where({ site: ofSite.site, position: null })).length,
+            (waiting) => waiting === 0,
+        );
     });
 
     it('returns no event older than a day, and stores none older than two weeks', async () => {

@@ -3,6 +3,11 @@ import { SITE_EVENT_DAYS } from './event-feed.ts';
 
 /** Maximum number of events per call of `spreadEvents`. */
 const MAX_EVENTS = 500;
+/**
+ * The same for events of sites. They go to all who fetched the site, which may be thousands of webhooks of strangers, so others do not wait
+ * for many of them.
+ */
+const MAX_SITE_EVENTS = 4;
 
 interface Spread {
     events: number;
@@ -29,8 +34,11 @@ const IS_WANTED = '(e.type = any(w.events) or e.prefix = any(w.events)) and e.at
  */
 const SPREAD = `
     with taken as materialized (
-        select e.id, e.type, split_part(e.type, '.', 1) || '.*' as prefix, e.workspace_id, e.account_id, e.site, e.at
-        from events e where e.position is null order by e.at, e.id limit ${MAX_EVENTS}
+        select e.id, e.type, split_part(e.type, '.', 1) || '.*' as prefix, e.workspace_id, e.account_id, e.site, e.at from (
+            (select * from events where position is null and site is null order by at, id limit ${MAX_EVENTS})
+            union all
+            (select * from events where position is null and site is not null order by at, id limit ${MAX_SITE_EVENTS})
+        ) e
     ), enabled as not materialized (
         select w.id, w.workspace_id, w.made_by, w.events, w.host, w.enabled_at from webhooks w
             join users u on u.id = w.made_by and u.suspended_at is null
