@@ -40,6 +40,10 @@ export async function countCall(call: Call<unknown, unknown, unknown>, lease?: L
     }
     app.metrics.rateLimited.inc({ plan, window: verdict.reason });
     if (verdict.reason === 'share') throw new Refusal('SITE_BUSY', undefined, { retryAfter });
+    if (verdict.reason === 'free') {
+        const message = 'Most slots for accounts on Free are taken: each may have one fetch in flight now, as long as there are any left.';
+        throw new Refusal('OVERLOADED', message, { retryAfter });
+    }
     const message = `Too many fetches of this account are in flight: it may have ${lease?.concurrency} at a time.`;
     throw new Refusal('CONCURRENCY_LIMITED', message, { retryAfter });
 }

@@ -1,6 +1,6 @@
 import type { ConnectionEntry, ConnectionParams } from '../../shared/contracts/connections.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import { CONNECTION_TESTS, REJECTED_TESTS } from '../../shared/domain/accounts/plans.ts';
+import { CONNECTION_TESTS, REJECTED_TESTS, sharesSlotsOfFree } from '../../shared/domain/accounts/plans.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
@@ -63,6 +63,7 @@ export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connect
             operation,
             account: caller.accountId,
             concurrency: caller.figures.concurrency,
+            isFree: sharesSlotsOfFree(caller),
             expiresAt: order.times.deadlineAt + LEASE_GRACE_MS,
             site,
             ...(siteConcurrency === null ? {} : { share: siteConcurrency }),

@@ -1,5 +1,6 @@
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Lease } from '../../shared/coordination/limits/limits.ts';
+import { sharesSlotsOfFree } from '../../shared/domain/accounts/plans.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { type Admitted, admit, type RefusedCall } from '../../shared/fetch/admit.ts';
 import { answerText } from '../../shared/fetch/answer-text.ts';
@@ -83,7 +84,13 @@ function orderOf(call: FetchCall): FetchOrder {
 function leaseOf({ operation, caller, times, body }: FetchOrder, asked: Admitted | RefusedCall): Lease | undefined {
     if (body.dry_run === true) return undefined;
     const { accountId, figures } = caller;
-    const lease = { operation, account: accountId, concurrency: figures.concurrency, expiresAt: times.deadlineAt + LEASE_GRACE_MS };
+    const lease = {
+        operation,
+        account: accountId,
+        concurrency: figures.concurrency,
+        isFree: sharesSlotsOfFree(caller),
+        expiresAt: times.deadlineAt + LEASE_GRACE_MS,
+    };
     if (!asked.ok) return lease;
     const { registrable: site, siteConcurrency } = asked.found;
     const share = siteConcurrency === null ? {} : { share: siteConcurrency };

@@ -37,7 +37,10 @@ for (const topology of topologies) {
             await replaceClock(db, seconds * 1000);
         }
 
-        function aLease(account: string, changes: { operation?: string; site?: string; share?: number; lifeMs?: number } = {}) {
+        function aLease(
+            account: string,
+            changes: { operation?: string; site?: string; share?: number; isFree?: boolean; lifeMs?: number } = {},
+        ) {
             const { lifeMs = 30_000, ...rest } = changes;
             return { operation: `op_${++serial}`, account, concurrency: 2, expiresAt: Date.now() + lifeMs, ...rest };
         }
@@ -169,6 +172,31 @@ for (const topology of topologies) {
             await fleet.report({ id: 'two', slots: 4, busy: 3, progressAt: Date.now() });
             expect(await fleet.slots()).to.equal(12);
             expect((await fill()).taken).to.equal(4);
+        });
+
+        it('gives accounts on Free three quarters of the slots, and one each from half or 64 on', async () => {
+            const fleet = fixture.openFleet();
+            // The workers of the test before are forgotten first.
+            const isAlone = async () => {
+                await fleet.report({ id: 'alone', slots: 100, busy: 0, progressAt: Date.now() });
+                return (await fleet.slots()) === 100;
+            };
+            await eventually('one worker is left', () => isAlone().catch(() => false), UNHURRIED_MS);
+            const take = async (account: string, isFree = true) => {
+                const lease = aLease(account, { isFree });
+                const verdict = await limits.take({ identity: account, windows: [HOUR], lease });
+                return { lease, result: verdict.ok ? 'taken' : verdict.reason };
+            };
+            const twoOf = async (account: string) => [(await take(account)).result, (await take(account)).result];
+            for (let pair = 0; pair < 32; pair++) expect(await twoOf(somebody())).to.deep.equal(['taken', 'taken']);
+            expect(await twoOf(somebody())).to.deep.equal(['taken', 'free']);
+            for (let one = 66; one < 75; one++) expect((await take(somebody())).result).to.equal('taken');
+            const last = await take(somebody());
+            expect(last.result).to.equal('taken');
+            expect((await take(somebody())).result).to.equal('free');
+            expect((await take(somebody(), false)).result, 'another plan').to.equal('taken');
+            await limits.end(last.lease);
+            expect((await take(somebody())).result, 'after one ended').to.equal('taken');
         });
 
         it('reports the workers, how busy they are and when they last made progress', async () => {

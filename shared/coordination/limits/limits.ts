@@ -51,7 +51,10 @@ function openStore(options: LimitsOptions): LimitStore {
     return redisUrl === undefined ? openPostgresLimits(options) : openRedisLimits({ ...options, redisUrl });
 }
 
-/** Retry-After for concurrency and share. Nobody knows when a running fetch ends (docs/api.md, "Limits"). */
+/** The reasons of a store's verdicts from 2 on. */
+const REASONS = ['concurrency', 'share', 'free'] as const;
+
+/** Retry-After for leases. Nobody knows when a running fetch ends (docs/api.md, "Limits"). */
 const LEASE_RETRY_S = 1;
 
 /** Converts the answer of a store into a verdict. Both stores use this function, so that they round in the same way. */
@@ -63,7 +66,7 @@ function toVerdict(windows: readonly LimitWindow[], answer: StoreAnswer): TakeVe
         if (last === undefined) throw new Error('the verdict is "window", but no window is exhausted');
         return { ok: false, reason: 'window', window: last.name, retryAfter: Math.max(1, last.resetsIn), windows: states };
     }
-    return { ok: false, reason: answer.verdict === 2 ? 'concurrency' : 'share', retryAfter: LEASE_RETRY_S, windows: states };
+    return { ok: false, reason: REASONS[answer.verdict - 2] ?? 'share', retryAfter: LEASE_RETRY_S, windows: states };
 }
 
 /**

@@ -13,9 +13,9 @@ interface TakeRow {
     left_ms: number[];
 }
 
-const TAKE = { name: 'limits-take', text: 'select verdict, used, left_ms from limits_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)' };
+const TAKE = { name: 'limits-take', text: 'select verdict, used, left_ms from limits_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)' };
 
-/** Opens the counters in PostgreSQL: UNLOGGED tables and one function (migrations/300_limits.ts). The clock is `app_now()`. */
+/** Opens the counters in PostgreSQL: UNLOGGED tables and one function (migrations/300_limits.ts, 470_slots_of_free.ts). The clock is `app_now()`. */
 export function openPostgresLimits(options: { databaseUrl: string; log: ConnectionLog; patienceMs?: number | undefined }): LimitStore {
     const { databaseUrl, log, patienceMs = PATIENCE_MS } = options;
     const pool = openPool({
@@ -40,6 +40,7 @@ export function openPostgresLimits(options: { databaseUrl: string; log: Connecti
                 lease?.site ?? null,
                 lease?.share ?? null,
                 lease === undefined ? null : Math.max(1, Math.round(lease.expiresAt - Date.now())),
+                lease?.isFree ?? false,
             ];
             const { rows } = await pool.query<TakeRow>({ ...TAKE, values });
             return fromRow(rows[0]);

@@ -6,7 +6,7 @@ import { hashTag, openRedis } from '../../platform/redis.ts';
 import { createStallDetector } from '../../platform/stall-detector.ts';
 import { PEEK_SCRIPT, STEP_SCRIPT } from './redis-scripts.ts';
 import { rememberSlots } from './slots.ts';
-import type { Lease, LimitStore, LimitWindow, StoreAnswer, TakeOrder } from './types.ts';
+import type { LeaseKey, LimitStore, LimitWindow, StoreAnswer, TakeOrder } from './types.ts';
 
 declare module 'ioredis' {
     interface RedisCommander<Context> {
@@ -31,6 +31,7 @@ export function openRedisLimits(options: {
         windows: (identity: string) => `${prefix}:limit:${identity}`,
         account: (account: string) => `${prefix}:leases:account:${account}`,
         site: (site: string) => `${prefix}:leases:site:${site}`,
+        free: `${prefix}:leases:free`,
         slots: `${prefix}:fleet:slots`,
     };
     const slots = rememberSlots();
@@ -80,12 +81,13 @@ export function openRedisLimits(options: {
 /** Maximum number of orders in one step. Redis serves no other client during a step. */
 const STEP_ORDERS = 200;
 
-type Order = { take: TakeOrder } | { end: Pick<Lease, 'operation' | 'account' | 'site'> };
+type Order = { take: TakeOrder } | { end: LeaseKey };
 
 interface Keys {
     windows(identity: string): string;
     account(account: string): string;
     site(site: string): string;
+    free: string;
     slots: string;
 }
 
@@ -107,9 +109,10 @@ function batchOf(orders: readonly Order[], keys: Keys) {
     const takes: unknown[][] = [];
     for (const order of orders) {
         if ('end' in order) {
-            const { operation, account, site } = order.end;
+            const { operation, account, site, isFree } = order.end;
             end(keys.account(account), operation);
             if (site !== undefined) end(keys.site(site), operation);
+            if (isFree) end(keys.free, operation);
             continue;
         }
         const { identity, windows, lease } = order.take;
@@ -117,7 +120,7 @@ function batchOf(orders: readonly Order[], keys: Keys) {
         takes.push(take);
         if (lease === undefined) continue;
         const lifeMs = Math.max(1, Math.round(lease.expiresAt - Date.now()));
-        take.push(lease.operation, placeOf(keys.account(lease.account)), lease.concurrency, lifeMs);
+        take.push(lease.operation, placeOf(keys.account(lease.account)), lease.concurrency, lifeMs, lease.isFree ? placeOf(keys.free) : 0);
         if (lease.site === undefined) continue;
         take.push(placeOf(keys.site(lease.site)), lease.share ?? -1);
     }

@@ -12,11 +12,12 @@ local real = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
  *
  * KEYS: slots of all live workers, then the keys that the orders refer to by index. ARGV: JSON of {offset, slots if the key has none, ends,
  * takes}. An end is [leases of an account or a site, operation, …]. A take is [windows of the identity, [[name, limit, ms], …]]. A take
- * with a lease continues with operation, leases of the account, concurrency and lease ms. A take with a site share continues with leases of
- * the site, and the site's own share or -1.
+ * with a lease continues with operation, leases of the account, concurrency, lease ms, and leases of accounts on Free or 0. A take with a
+ * site share continues with leases of the site, and the site's own share or -1.
  *
  * A take checks all limits first. It counts only if no limit is reached, including by earlier takes of the batch. Returns {slots or -1},
- * then for each take {verdict, used, left ms, used, left ms, …} after the step. Verdict: 0 taken, 1 window, 2 concurrency, 3 share.
+ * then for each take {verdict, used, left ms, used, left ms, …} after the step. Verdict: 0 taken, 1 window, 2 concurrency, 3 share,
+ * 4 free.
  */
 export const STEP_SCRIPT = `
 ${TIME}
@@ -84,11 +85,13 @@ local function add(place, life, operation)
 end
 
 local slots = tonumber(redis.call('GET', KEYS[1]) or -1)
-local half = math.max(2, math.floor((slots < 0 and orders.slots or slots) / 2))
+local all = slots < 0 and orders.slots or slots
+local half = math.max(2, math.floor(all / 2))
+local most = math.max(64, math.floor(all * 3 / 4))
 
 local replies = {{slots}}
 for number, take in ipairs(orders.takes) do
-    local place, windows, operation, account, concurrency, life, site, share = unpack(take, 1, 8)
+    local place, windows, operation, account, concurrency, life, free, site, share = unpack(take, 1, 9)
     local known = windowsOf(place, windows)
     local verdict, reply = 0, {}
     for _, window in ipairs(windows) do
@@ -99,6 +102,8 @@ for number, take in ipairs(orders.takes) do
             verdict = 2
         elseif site and isFull(site, share >= 0 and share or half, operation) then
             verdict = 3
+        elseif free > 0 and (isFull(free, most, operation) or isFull(free, math.max(64, half), operation) and isFull(account, 1, operation)) then
+            verdict = 4
         end
     end
     reply[1] = verdict
@@ -118,6 +123,7 @@ for number, take in ipairs(orders.takes) do
     if verdict == 0 and operation then
         add(account, life, operation)
         if site then add(site, life, operation) end
+        if free > 0 then add(free, life, operation) end
     end
     replies[number + 1] = reply
 end

@@ -18,9 +18,17 @@ export interface Lease {
     site?: string | undefined;
     /** The limit that an operator set for the site; absent: half of all slots of the live workers, at least 2. */
     share?: number | undefined;
+    /**
+     * Whether it shares the slots of Free: accounts on Free may have three quarters of all slots together, so that others always find some.
+     * From half on each may have one, so that a few cannot have all. Both bounds are at least 64, since a small installation has few callers.
+     */
+    isFree?: boolean | undefined;
     /** The deadline + 5 s, in milliseconds since the epoch. Real time, like `FetchJob.deadlineAt`. */
     expiresAt: number;
 }
+
+/** What names a lease. */
+export type LeaseKey = Pick<Lease, 'operation' | 'account' | 'site' | 'isFree'>;
 
 export interface TakeOrder {
     /** Owner of the windows, for example `account:wsp_…` or `ip:…`. Other rate limits use prefixes of their own. */
@@ -43,7 +51,7 @@ export type TakeVerdict =
     | { ok: true; windows: WindowState[] }
     /** `window`: the exhausted window that ends last. Without other callers, a retry after `retryAfter` seconds succeeds. */
     | { ok: false; reason: 'window'; window: WindowName; retryAfter: number; windows: WindowState[] }
-    | { ok: false; reason: 'concurrency' | 'share'; retryAfter: number; windows: WindowState[] };
+    | { ok: false; reason: 'concurrency' | 'share' | 'free'; retryAfter: number; windows: WindowState[] };
 
 export interface Limits {
     /**
@@ -53,15 +61,15 @@ export interface Limits {
      */
     take(order: TakeOrder): Promise<TakeVerdict>;
     /** Ends a lease. Idempotent. Never throws, because a lease that cannot be ended expires. */
-    end(lease: Pick<Lease, 'operation' | 'account' | 'site'>): Promise<void>;
+    end(lease: LeaseKey): Promise<void>;
     /** Reads the counters without counting. @throws Refusal SERVICE_UNAVAILABLE */
     peek(identity: string, windows: readonly LimitWindow[], account: string): Promise<{ windows: WindowState[]; inFlight: number }>;
     close(): Promise<void>;
 }
 
 /**
- * The answer of a store. Verdict: 0 taken, 1 window, 2 concurrency, 3 share. Then the used calls and the remaining milliseconds of each
- * window.
+ * The answer of a store. Verdict: 0 taken, 1 window, 2 concurrency, 3 share, 4 free. Then the used calls and the remaining milliseconds of
+ * each window.
  */
 export interface StoreAnswer {
     verdict: number;
@@ -72,7 +80,7 @@ export interface StoreAnswer {
 /** A store of counters. Every method throws the error of its client. */
 export interface LimitStore {
     take(order: TakeOrder): Promise<StoreAnswer>;
-    end(lease: Pick<Lease, 'operation' | 'account' | 'site'>): Promise<void>;
+    end(lease: LeaseKey): Promise<void>;
     peek(identity: string, windows: readonly LimitWindow[], account: string): Promise<{ answer: StoreAnswer; inFlight: number }>;
     close(): Promise<void>;
 }

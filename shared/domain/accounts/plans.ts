@@ -45,6 +45,11 @@ export const PLANS: Readonly<Record<Plan, Readonly<PlanFigures>>> = {
     enterprise: { ...PRO, priceUsd: null },
 };
 
+/** Whether the account's fetches share the slots of Free. They do not if an operator allowed the account more of them at once. */
+export function sharesSlotsOfFree({ plan, figures }: { plan: Plan; figures: Pick<AccountFigures, 'concurrency'> }): boolean {
+    return plan === 'free' && figures.concurrency <= PLANS.free.concurrency;
+}
+
 /** Without an API key: catalog look-ups by client address. */
 export const ANONYMOUS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds: 3600 };
 
