@@ -1,18 +1,23 @@
-import { countNodes, MAX_PACKAGE_NODES, MAX_PARAM_NODES } from '../../shared/domain/json/schema/count-nodes.ts';
+import { countNodes, MAX_PARAM_NODES } from '../../shared/domain/json/schema/count-nodes.ts';
 import { MAX_NODES } from '../../shared/domain/json/schema/measure.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { MAX_VALUES } from '../../shared/domain/package/rules/tree.ts';
 import type { JsonSchema, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { NotCarried, ReadOperation } from './operation.ts';
+
+/** Maximum number of values of a package, without its head. A schema has several, so its schemas are few enough, too. */
+const ROOM = MAX_VALUES - 2000;
 
 /** Shortens schemas until each endpoint and the whole package are within the limits of publishing. Lists the shortened schemas. */
 export function shortenResponses(operations: readonly ReadOperation[], notCarried: NotCarried[]): ReadOperation[] {
     const short = operations.map((operation) => ({ ...operation, endpoint: withSimplerParams(operation, notCarried) }));
-    let nodes = short.reduce((sum, { endpoint }) => sum + nodesOf(endpoint), 0);
-    const bySize = short.toSorted((a, b) => sizeOf(b.endpoint.response?.schema) - sizeOf(a.endpoint.response?.schema));
+    let values = valuesIn(short.map(({ endpoint }) => endpoint));
+    const size = ({ endpoint }: ReadOperation) => valuesIn(endpoint.response?.schema);
+    const bySize = values <= ROOM ? [] : short.toSorted((a, b) => size(b) - size(a));
     const dropped = new Set<ReadOperation>();
     for (const operation of bySize) {
-        if (nodes <= MAX_PACKAGE_NODES) break;
-        nodes -= sizeOf(operation.endpoint.response?.schema);
+        if (values <= ROOM) break;
+        values -= size(operation);
         dropped.add(operation);
         const why = 'The schemas of the package would be more than can be published.';
         notCarried.push({ where: `${operation.where}, schema of the response`, why, scope: 'part' });
@@ -47,8 +52,10 @@ function withoutAnswer({ response: { schema: _schema, ...response } = {}, ...end
     return { ...endpoint, response };
 }
 
-function nodesOf({ params = [], response }: PackageEndpoint): number {
-    return params.reduce((sum, { schema }) => sum + sizeOf(schema), sizeOf(response?.schema));
+/** The number of values in a value, itself included. */
+function valuesIn(value: unknown): number {
+    if (typeof value !== 'object' || value === null) return 1;
+    return Object.values(value).reduce<number>((sum, one) => sum + valuesIn(one), 1);
 }
 
 function sizeOf(schema: JsonSchema | undefined): number {

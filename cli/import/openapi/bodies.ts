@@ -103,8 +103,8 @@ function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
     const left: { name: string; why: string }[] = [];
     const needsTemplate = members.some(({ key }) => !PARAM_NAME.test(key) || reading.taken.has(key));
     const used = new Set(reading.taken);
-    // All params of an endpoint together may have 2,000 schemas.
-    const nodes = Math.max(60, Math.min(MAX_VALUE_NODES, Math.floor(1800 / members.length)));
+    // All params of an endpoint together may have 2,000 schemas, and a package with 500 endpoints far fewer of each.
+    const nodes = Math.max(60, Math.min(MAX_VALUE_NODES, Math.floor(900 / members.length)));
     const template: JsonObject = {};
     const params: PackageParam[] = [];
     for (const { key, schema, required } of members) {
