@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 export { down } from './100_common.ts';
 
 /**
- * Accounts on Free may have three quarters of all slots together, and from half on one each; both bounds are at least 64. The new parameter has a default, since processes
- * of the version before call the function without it.
+ * Accounts on Free may have three quarters of all slots together, and from half on one each; both bounds are at least 64. The new parameter
+ * has a default, since processes of the version before call the function without it.
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
