@@ -75,7 +75,7 @@ async function inspectOrFail(source: InspectSource, options: Parameters<typeof i
         return await inspect(source, options);
     } catch (error) {
         if (error instanceof CannotImport) throw cannotImport(error, file);
-        if (error instanceof NoBrowser) throw new CommandFault('NO_BROWSER', `${error.message} --browser names its program.`);
+        if (error instanceof NoBrowser) throw new CommandFault('NO_BROWSER', error.message);
         throw error;
     }
 }

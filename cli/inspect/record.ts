@@ -48,7 +48,7 @@ export function findBrowser(): string | undefined {
  */
 export async function* record(url: string, options: RecordOptions = {}): AsyncGenerator<unknown> {
     const executablePath = options.executablePath ?? findBrowser();
-    if (executablePath === undefined) throw new NoBrowser('No Chromium, Chrome or Edge was found; name its program.');
+    if (executablePath === undefined) throw new NoBrowser('No Chromium, Chrome or Edge was found. Name its program with --browser.');
     const { chromium } = await import('playwright-core');
     const browser = await chromium
         .launch({
@@ -61,7 +61,11 @@ export async function* record(url: string, options: RecordOptions = {}): AsyncGe
             handleSIGINT: false,
         })
         .catch((error: unknown) => {
-            throw new NoBrowser(`${executablePath} does not start.`, { cause: error });
+            const remedy =
+                options.headless === true || hasDisplay()
+                    ? 'Name another program with --browser.'
+                    : 'This machine has no display for its window. Record on another one: save the requests in the developer tools of its browser as a HAR file, and inspect that file here.';
+            throw new NoBrowser(`${executablePath} does not start. ${remedy}`, { cause: error });
         });
     const mailbox = openMailbox();
     let arrivals: Promise<unknown> | undefined;
@@ -87,6 +91,12 @@ export async function* record(url: string, options: RecordOptions = {}): AsyncGe
         await arrivals;
         await browser.close();
     }
+}
+
+/** On Linux a window needs a server of X or Wayland, which a container or a remote shell has not. */
+function hasDisplay(): boolean {
+    const { DISPLAY, WAYLAND_DISPLAY } = process.env;
+    return process.platform !== 'linux' || Boolean(DISPLAY || WAYLAND_DISPLAY);
 }
 
 /**
