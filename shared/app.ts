@@ -59,7 +59,7 @@ export interface App {
     /** Connections of callers, for calls. */
     readonly vault: Vault;
     readonly connectionUses: ConnectionUses;
-    /** Encrypted list cursors. */
+    /** Authenticated list cursors. */
     readonly cursors: Cursors;
     /** The latest version of a site. It is read again for every call, in one query per tick. */
     readonly latest: Latest;

@@ -14,19 +14,23 @@ const BEFORE_BASELINE = { migration: '2830_slice_holds.ts', commit: 'ba6299c' };
 
 /** Migrates the database at `url`: our tables, and the schema of the queue. @throws ConfigFault if it cannot be reached */
 export async function migrateAll(url: string): Promise<void> {
-    try {
-        await migrate(url);
-        await migrateQueue(url);
-    } catch (error) {
-        if (failureOf(error) !== 'unsent') throw error;
-        throw new ConfigFault([`DATABASE_URL: the database cannot be reached: ${error instanceof Error ? error.message : String(error)}`]);
-    }
+    await migrate(url);
+    await migrateQueue(url);
 }
 
-/** Migrates our tables. @throws an Error of one line if the database is too old for the baseline */
+/**
+ * Migrates our tables.
+ * @throws ConfigFault if the database cannot be reached; an Error of one line if it is too old for the baseline
+ */
 export async function migrate(url: string): Promise<void> {
     const db = openDb({ url, poolSize: 3, acquireTimeoutMs: 30_000, name: 'routebook-migrate' });
     try {
+        await db.raw('select 1').catch((error: unknown) => {
+            if (failureOf(error) !== 'unsent') throw error;
+            throw new ConfigFault([
+                `DATABASE_URL: the database cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
+            ]);
+        });
         // If several processes start together, one migrates and the others wait.
         await db.transaction(async (lock) => {
             await lock.raw("select pg_advisory_xact_lock(hashtext('routebook migrate'))");

@@ -15,7 +15,7 @@ export interface Counted {
 /**
  * Counts one call in all rate limits of its identity, and takes the leases of a fetch, in one atomic step. Adds the rate-limit headers to
  * the answer, also to a refusal.
- * @throws Refusal RATE_LIMITED, CONCURRENCY_LIMITED, SITE_BUSY (nothing was taken), SERVICE_UNAVAILABLE.
+ * @throws Refusal RATE_LIMITED, CONCURRENCY_LIMITED, SITE_BUSY, OVERLOADED (nothing was taken), SERVICE_UNAVAILABLE.
  */
 export async function countCall(call: Call<unknown, unknown, unknown>, lease?: Lease): Promise<Counted> {
     const { app, caller } = call;
@@ -41,7 +41,7 @@ export async function countCall(call: Call<unknown, unknown, unknown>, lease?: L
     app.metrics.rateLimited.inc({ plan, window: verdict.reason });
     if (verdict.reason === 'share') throw new Refusal('SITE_BUSY', undefined, { retryAfter });
     if (verdict.reason === 'free') {
-        const message = 'Most slots for accounts on Free are taken: each may have one fetch in flight now, as long as there are any left.';
+        const message = 'Most slots for accounts on Free are in use. For now, each account on Free may have one fetch in flight.';
         throw new Refusal('OVERLOADED', message, { retryAfter });
     }
     const message = `Too many fetches of this account are in flight: it may have ${lease?.concurrency} at a time.`;

@@ -34,6 +34,8 @@ const MEASURING_PATHS =
     /\/(?:collect|beacons?|telemetry|pixel|track(?:ing)?|rum|pageviews?|web-?vitals|matomo\.php|piwik\.php|csp-report|error-?report(?:ing)?|envelope|log-?events?|_vercel\/(?:insights|speed-insights)|cdn-cgi\/.*|gtm|utag)(?:\/|$)/i;
 /** Sites take reports of errors at an address of their own, so that no filter stops them. */
 const SENTRY = /^\{[^\n]{0,500}"(?:sent_at|dsn)":[^\n]{0,500}"(?:sdk|dsn|trace)":[^\n]*\n\{"type":/;
+/** How much of a body may be the first line of such a report and the beginning of the second. */
+const MAX_REPORT_HEAD = 2000;
 const SIGNING =
     /(?:^|[/_.-])(?:log|sign)[-_]?(?:in|on|off|out|up)(?:$|[/_.-])|\/(?:oauth2?|sso|saml|authorize|register|forgot[-_]?password|reset[-_]?password|password[-_]?reset)(?:$|[/_.-])/i;
 
@@ -84,7 +86,7 @@ const RULES: readonly Rule[] = [
         applies: ({ url, resource, body }) =>
             MEASURING_HOSTS.test(`${url.hostname}.`) ||
             MEASURING_PATHS.test(url.pathname) ||
-            SENTRY.test(body?.text ?? '') ||
+            SENTRY.test(body?.text.slice(0, MAX_REPORT_HEAD) ?? '') ||
             resource === 'ping' ||
             resource === 'beacon' ||
             resource === 'csp-violation-report',

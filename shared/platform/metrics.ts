@@ -49,7 +49,7 @@ export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
         fetchQueueSeconds: ofApi('routebook_fetch_queue_seconds', 'Time that a hosted fetch waited for a worker.'),
         creditsCharged: counter('routebook_credits_charged_total', 'Credits charged, by site.', ['site']),
         creditsHeld: shared('routebook_credits_held', 'Credits held for fetches in flight, over all accounts.', []),
-        rateLimited: counter('routebook_rate_limited_total', 'Refusals with 429 by plan and window.', ['plan', 'window']),
+        rateLimited: counter('routebook_rate_limited_total', 'Refusals by limits, by plan and window.', ['plan', 'window']),
         queueJobs: shared('routebook_queue_jobs', 'Jobs in the queue by state.', ['state']),
         queueOldestWait: shared('routebook_queue_oldest_wait_seconds', 'How long the oldest waiting job has waited.', []),
         openJobs: shared(

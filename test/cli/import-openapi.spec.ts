@@ -237,6 +237,30 @@ describe('routebook import, of OpenAPI documents', () => {
                         ],
                     },
                 },
+                '/filtered': {
+                    parameters: [param('all', 'query', { schema: { type: 'object', properties: { size: { type: 'string' } } } })],
+                    get: {
+                        ...operation('filtered'),
+                        parameters: [param('all', 'query', { schema: { type: 'object', properties: { size: { type: 'integer' } } } })],
+                    },
+                },
+                '/empty': {
+                    get: {
+                        ...operation('empty'),
+                        parameters: [param('filter', 'query', { required: true, schema: { type: 'object', properties: {} } })],
+                    },
+                },
+                '/parts': {
+                    get: {
+                        ...operation('parts'),
+                        parameters: [
+                            param('filter', 'query', {
+                                required: true,
+                                schema: { type: 'object', properties: { a: {} }, allOf: [{ type: 'object', properties: { b: {} } }] },
+                            }),
+                        ],
+                    },
+                },
                 '/headed': { get: { ...operation('headed'), parameters: [param('X-Tenant', 'header', { required: true })] } },
                 '/undescribed/{thing}': { get: operation('undescribed') },
                 '/traced': { trace: operation('traced'), options: operation('asked') },
@@ -257,6 +281,9 @@ describe('routebook import, of OpenAPI documents', () => {
         expect(requestFor(imported.package, 'page', { page: 0, sort: ['a', 'b'] }).url).to.equal(
             'https://api.shop.example/page?page=0&sort=a&sort=b',
         );
+        expect(endpoint(imported, 'filtered').params).to.deep.equal([
+            { name: 'size', schema: { type: 'integer' }, source: 'query', required: false },
+        ]);
         expect(endpoint(imported, 'versioned').headers).to.deep.equal({ 'x-version': '2026-01' });
         expect(requestFor(imported.package, 'headed', { 'X-Tenant': 'acme' }).headers).to.include({ 'x-tenant': 'acme' });
         expect(whys(imported, 'part')).to.include({
@@ -270,6 +297,8 @@ describe('routebook import, of OpenAPI documents', () => {
         expect(Object.keys(whys(imported, 'operation'))).to.have.members([
             'GET /matrix/{v}',
             'GET /strict',
+            'GET /empty',
+            'GET /parts',
             'TRACE /traced',
             'OPTIONS /traced',
         ]);

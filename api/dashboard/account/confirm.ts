@@ -28,9 +28,9 @@ export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
 /** Mails a code to a user without password and passkey. */
 export async function mailCode(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
-    if ((await hasPassword(visit)) || (await hasPasskey(visit))) return showConfirm(visit);
+    if ((await hasPassword(visit)) || (await hasPasskey(visit))) return showConfirm(visit, {}, CONFIRM);
     const wait = await takeAttempts(app.db, [['code mailed to user', me.userId]]);
-    if (wait > 0) return { ...(await showConfirm(visit, tooOften(wait))), retryAfter: wait };
+    if (wait > 0) return { ...(await showConfirm(visit, tooOften(wait), CONFIRM)), retryAfter: wait };
     await app.db.transaction(async (trx) => {
         await queueMail(trx, app.secrets, codeMail(me.email, await makeSessionCode(trx, me.sessionId)));
     });
@@ -70,8 +70,13 @@ function tooOften(wait: number): Problems {
     return { '': `Too many attempts; try again in ${waitText(wait)}.` };
 }
 
-/** Asks the signed-in user to prove their identity again, before a step that could give the account to somebody else. */
-export async function showConfirm(visit: PersonalVisit, problems: Problems = {}): Promise<Shown> {
+const CONFIRM = '/dashboard/confirm';
+
+/**
+ * Asks the signed-in user to prove their identity again, before a step that could give the account to somebody else.
+ * @param action where the forms are sent; absent: to the address of the page, which keeps the fragment of `next`
+ */
+export async function showConfirm(visit: PersonalVisit, problems: Problems = {}, action?: string): Promise<Shown> {
     const { fields, query } = visit;
     const next = ownPath(fields.get('next') ?? query('next'), '/dashboard');
     return {
@@ -80,6 +85,7 @@ export async function showConfirm(visit: PersonalVisit, problems: Problems = {})
         formsLeadTo: originsBehind(visit.app, next),
         model: {
             problems,
+            action,
             next,
             hasPassword: await hasPassword(visit),
             passkey: (await hasPasskey(visit))

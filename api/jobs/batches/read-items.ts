@@ -148,10 +148,10 @@ async function* linesOf({ read }: Chunks, hash: Hash): AsyncGenerator<ItemText> 
     const line = createLine();
     let number = 1;
     let count = 0;
-    const take = (): ItemText => {
+    const take = (last: Buffer): ItemText => {
         count += 1;
         if (count > LINES.items) return { at: '/items', text: { problem: tooMany(LINES.items) } };
-        return { at: `/lines/${number}`, text: line.take() };
+        return { at: `/lines/${number}`, text: line.take(last) };
     };
     for await (const piece of read()) {
         hash.update(piece);
@@ -162,14 +162,16 @@ async function* linesOf({ read }: Chunks, hash: Hash): AsyncGenerator<ItemText> 
                 from = blank.to;
             }
             const end = piece.indexOf(LINE_FEED, from);
-            line.add(piece.subarray(from, end === -1 ? piece.length : end));
-            if (end === -1) break;
-            yield take();
+            if (end === -1) {
+                line.add(piece.subarray(from));
+                break;
+            }
+            yield take(piece.subarray(from, end));
             number += 1;
             from = end + 1;
         }
     }
-    if (!line.isEmpty() && count <= LINES.items) yield take();
+    if (!line.isEmpty() && count <= LINES.items) yield take(NOTHING);
     if (count === 0) refuse([NO_ITEMS]);
 }
 
@@ -186,21 +188,24 @@ function skipBlank(piece: Buffer, from: number): { to: number; lines: number } {
     return { to: piece.length, lines };
 }
 
+const NOTHING = Buffer.alloc(0);
+
 /** Collects the pieces of one line. Discards a line that is too long. */
 function createLine() {
     let pieces: Buffer[] = [];
     let bytes = 0;
     return {
         isEmpty: () => bytes === 0,
+        /** Keeps the beginning of a line whose end has not arrived. */
         add(piece: Buffer) {
             bytes += piece.length;
             // Copied, since a slice would keep the complete packet in memory.
             if (bytes <= LINES.line) pieces.push(Buffer.from(piece));
             else pieces = [];
         },
-        /** Returns the text of the line and starts the next one. */
-        take(): ItemText['text'] {
-            const [whole, length] = [Buffer.concat(pieces), bytes];
+        /** Returns the text of the line that ends with this piece, and starts the next one. Most lines are whole: they are not copied. */
+        take(last: Buffer): ItemText['text'] {
+            const [whole, length] = [pieces.length === 0 ? last : Buffer.concat([...pieces, last]), bytes + last.length];
             pieces = [];
             bytes = 0;
             if (length > LINES.line) return tooLong('line', LINES.line);

@@ -41,17 +41,21 @@ export function readParams(
     auth: readonly PackageAuth[] = [],
 ): ReadParams {
     const found = new Map<string, JsonObject>();
-    for (const item of lists.flatMap((list): Json[] => (Array.isArray(list) ? list : []))) {
-        const param = resolver.resolve(item);
-        if (param === undefined) {
-            const ref = isObject(item) && typeof item['$ref'] === 'string' ? ` (${printableName(item['$ref'])})` : '';
-            return { ok: false, why: `A parameter refers to nothing in this document${ref}.` };
+    for (const list of lists) {
+        const own = new Map<string, JsonObject>();
+        for (const item of Array.isArray(list) ? list : []) {
+            const param = resolver.resolve(item);
+            if (param === undefined) {
+                const ref = isObject(item) && typeof item['$ref'] === 'string' ? ` (${printableName(item['$ref'])})` : '';
+                return { ok: false, why: `A parameter refers to nothing in this document${ref}.` };
+            }
+            if (typeof param['name'] !== 'string' || typeof param['in'] !== 'string') continue;
+            for (const one of membersOf(param, resolver)) {
+                const key = `${one['in']} ${one['name']}`;
+                if (one === param || !own.has(key)) own.set(key, one);
+            }
         }
-        if (typeof param['name'] !== 'string' || typeof param['in'] !== 'string') continue;
-        for (const one of membersOf(param, resolver)) {
-            const key = `${one['in']} ${one['name']}`;
-            if (one === param || !found.has(key)) found.set(key, one);
-        }
+        for (const [key, one] of own) found.set(key, one);
     }
     const out: Collected = { params: [], headers: {}, placeholders: new Map(), credentials: [], left: [] };
     const all = [...found.values()].filter((param) => !isCredential(param, auth));
@@ -81,11 +85,16 @@ export function readParams(
     return { ok: true, ...out };
 }
 
-/** An object in a query is usually exploded: each member is sent as a parameter of its own. */
+/**
+ * An object in a query is usually exploded: each member is sent as a parameter of its own. Objects without named members, or with members
+ * in parts of the schema, are left as they are, since some of what they send would be lost.
+ */
 function membersOf(param: JsonObject, resolver: Resolver): JsonObject[] {
     const { in: place, style = 'form', explode = true, required } = param;
-    const { properties, required: needed } = resolver.resolve(schemaOf(param)) ?? {};
+    const schema = resolver.resolve(schemaOf(param)) ?? {};
+    const { properties, required: needed } = schema;
     if (place !== 'query' || style !== 'form' || explode !== true || !isObject(properties)) return [param];
+    if (Object.keys(properties).length === 0 || ['allOf', 'oneOf', 'anyOf'].some((keyword) => keyword in schema)) return [param];
     const names = new Set(required === true && Array.isArray(needed) ? needed : []);
     return Object.entries(properties).map(([name, schema]) => ({ name, in: place, required: names.has(name), schema }));
 }

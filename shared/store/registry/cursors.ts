@@ -3,7 +3,7 @@ import type { Json } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { once } from '../../platform/secrets.ts';
 
-/** Cursors that every process can decrypt. They are encrypted with the key in the database. */
+/** Cursors that every process can open. They are authenticated with the key in the database. */
 export interface Cursors {
     /** Creates a cursor for the page that begins at `place`. For `query`, see shared/domain/search/cursor.ts. */
     seal(query: Json, place: Json): Promise<string>;

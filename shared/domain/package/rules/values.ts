@@ -31,8 +31,14 @@ export function fitsSchema(value: Json, slot: Slot, budget: Budget): boolean {
 /** What `value` has to be by the schema of its param. Values that take too much work to check here are checked when the endpoint is called. */
 function schemaFault(value: Json, { schema, isSchemaBroken }: Slot, budget: Budget): string | undefined {
     if (schema === undefined || isSchemaBroken) return undefined;
+    if (within(budget, () => checkBySchema(schema, value)) !== false) return undefined;
+    return within(budget, () => explainBySchema(schema, value)[0]?.message) ?? 'is of another form';
+}
+
+/** The result of some work; undefined if it is more than the package has left. */
+function within<Result>(budget: Budget, work: () => Result): Result | undefined {
     try {
-        return withinWork(budget.work, () => (checkBySchema(schema, value) ? undefined : explainBySchema(schema, value)[0]?.message));
+        return withinWork(budget.work, work);
     } catch (error) {
         if (error instanceof TooMuchWork) return undefined;
         throw error;
