@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { createBudget } from '../../shared/domain/package/rules/budget.ts';
 import { LIMITS_IN_WORDS } from '../../shared/domain/package/rules/limits.ts';
+import { fitsSchema } from '../../shared/domain/package/rules/values.ts';
 import { DETAIL_CODES } from '../../shared/refusals.ts';
 import { roomFor } from '../support/eventually.ts';
 import { cpuMsOf } from '../support/stopwatch.ts';
@@ -284,6 +286,23 @@ describe('publishing rules', () => {
         const count = (schema: unknown) => faultsOf(check(editedPackage({ '/endpoints/1/params/1/schema': schema })));
         expect(count({ anyOf: [{ type: 'integer' }, { type: 'null' }] })).to.deep.equal([]);
         expect(count({ anyOf: [{ type: 'string' }, { type: 'null' }] })).to.deep.equal(['/endpoints/1/params/1/default INVALID_VALUE']);
+    });
+});
+
+describe('publishing rules', () => {
+    it('refuse a value that does not fit, also if no work is left to say why', () => {
+        const place = { source: 'query', bodyFormat: 'json', style: 'repeat', segments: false } as const;
+        const slot = { ...place, schema: { type: 'string', pattern: '^(a|b)*c$' }, isSchemaBroken: false };
+        const text = 'ab'.repeat(500);
+        const whole = createBudget();
+        const { left } = whole.work;
+        expect(fitsSchema(text, slot, whole)).to.equal(false);
+        const explained = left - whole.work.left;
+        for (const share of [0.6, 1]) {
+            const budget = createBudget();
+            budget.work.left = Math.ceil(explained * share);
+            expect(fitsSchema(text, slot, budget), `${share} of the work`).to.equal(false);
+        }
     });
 });
 
