@@ -10,6 +10,8 @@ export interface Settings {
     apiKey: string | undefined;
     /** BROWSER: a program that opens pages; by default the system's. */
     browser: string | undefined;
+    /** Whether a window can open. On Linux that needs a server of X or Wayland, which a container or a remote shell has not. */
+    hasDisplay: boolean;
     /** The folder of stored keys: `$XDG_CONFIG_HOME/routebook`, `~/.config/routebook` by default. */
     folder: string;
     /** False with NO_COLOR and on terminals without colours. */
@@ -27,6 +29,7 @@ export function readSettings(env: Env = process.env): Settings {
         server: value('ROUTEBOOK_URL'),
         apiKey: value('ROUTEBOOK_API_KEY'),
         browser: value('BROWSER'),
+        hasDisplay: process.platform !== 'linux' || Boolean(value('DISPLAY') ?? value('WAYLAND_DISPLAY')),
         folder: join(value('XDG_CONFIG_HOME') ?? join(homedir(), '.config'), 'routebook'),
         // https://no-color.org: any value that is not empty.
         mayColour: !env['NO_COLOR'] && env['TERM'] !== 'dumb',

@@ -90,9 +90,14 @@ function nothingFound(source: string, report: Inspected['report'], paint: Paint)
 }
 
 /** Opens the site in a browser window and records its traffic until the user closes the window or presses Ctrl-C. */
-function visit({ note }: Session, url: string, { browser }: InspectSiteOptions, signal: AbortSignal): InspectSource {
+function visit(
+    { note, settings: { hasDisplay } }: Session,
+    url: string,
+    { browser }: InspectSiteOptions,
+    signal: AbortSignal,
+): InspectSource {
     note(`${url} opens in a browser with a separate profile. Do what the schema is for, then close the window.`);
-    return { recording: record(url, { signal, ...(browser === undefined ? {} : { executablePath: browser }) }) };
+    return { recording: record(url, { signal, hasDisplay, ...(browser === undefined ? {} : { executablePath: browser }) }) };
 }
 
 /** Recorded calls may contain private data, so none becomes a published example without the contributor's consent. */

@@ -9,6 +9,8 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 interface RecordOptions {
     /** Path of the browser. By default, an installed Chromium, Chrome or Edge. */
     executablePath?: string;
+    /** Whether a window can open; true by default. */
+    hasDisplay?: boolean;
     /** Opens no window; needs `drive`. */
     headless?: boolean;
     /** More arguments for the browser. */
@@ -62,7 +64,7 @@ export async function* record(url: string, options: RecordOptions = {}): AsyncGe
         })
         .catch((error: unknown) => {
             const remedy =
-                options.headless === true || hasDisplay()
+                options.hasDisplay !== false
                     ? 'Name another program with --browser.'
                     : 'This machine has no display for its window. Record on another one: save the requests in the developer tools of its browser as a HAR file, and inspect that file here.';
             throw new NoBrowser(`${executablePath} does not start. ${remedy}`, { cause: error });
@@ -91,12 +93,6 @@ export async function* record(url: string, options: RecordOptions = {}): AsyncGe
         await arrivals;
         await browser.close();
     }
-}
-
-/** On Linux a window needs a server of X or Wayland, which a container or a remote shell has not. */
-function hasDisplay(): boolean {
-    const { DISPLAY, WAYLAND_DISPLAY } = process.env;
-    return process.platform !== 'linux' || Boolean(DISPLAY || WAYLAND_DISPLAY);
 }
 
 /**
