@@ -41,7 +41,7 @@ export async function countCall(call: Call<unknown, unknown, unknown>, lease?: L
     app.metrics.rateLimited.inc({ plan, window: verdict.reason });
     if (verdict.reason === 'share') throw new Refusal('SITE_BUSY', undefined, { retryAfter });
     if (verdict.reason === 'free') {
-        const message = 'Most slots for accounts on Free are in use. For now, each account on Free may have one fetch in flight.';
+        const message = 'Most slots for accounts on Free are in use. Try again, with one fetch at a time.';
         throw new Refusal('OVERLOADED', message, { retryAfter });
     }
     const message = `Too many fetches of this account are in flight: it may have ${lease?.concurrency} at a time.`;

@@ -5,18 +5,18 @@ import { MAX_VALUES } from '../../shared/domain/package/rules/tree.ts';
 import type { JsonSchema, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { NotCarried, ReadOperation } from './operation.ts';
 
-/** Maximum number of values of a package, without its head. A schema has several, so its schemas are few enough, too. */
-const ROOM = MAX_VALUES - 2000;
+/** Maximum number of values in the endpoints of a package. A schema has several, so its schemas are few enough, too. */
+const MAX_OF_ENDPOINTS = MAX_VALUES - 2000;
 
 /** Shortens schemas until each endpoint and the whole package are within the limits of publishing. Lists the shortened schemas. */
 export function shortenResponses(operations: readonly ReadOperation[], notCarried: NotCarried[]): ReadOperation[] {
     const short = operations.map((operation) => ({ ...operation, endpoint: withSimplerParams(operation, notCarried) }));
     let values = valuesIn(short.map(({ endpoint }) => endpoint));
     const size = ({ endpoint }: ReadOperation) => valuesIn(endpoint.response?.schema);
-    const bySize = values <= ROOM ? [] : short.toSorted((a, b) => size(b) - size(a));
+    const bySize = values <= MAX_OF_ENDPOINTS ? [] : short.toSorted((a, b) => size(b) - size(a));
     const dropped = new Set<ReadOperation>();
     for (const operation of bySize) {
-        if (values <= ROOM) break;
+        if (values <= MAX_OF_ENDPOINTS) break;
         values -= size(operation);
         dropped.add(operation);
         const why = 'The schemas of the package would be more than can be published.';

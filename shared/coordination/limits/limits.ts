@@ -66,7 +66,9 @@ function toVerdict(windows: readonly LimitWindow[], answer: StoreAnswer): TakeVe
         if (last === undefined) throw new Error('the verdict is "window", but no window is exhausted');
         return { ok: false, reason: 'window', window: last.name, retryAfter: Math.max(1, last.resetsIn), windows: states };
     }
-    return { ok: false, reason: REASONS[answer.verdict - 2] ?? 'share', retryAfter: LEASE_RETRY_S, windows: states };
+    const reason = REASONS[answer.verdict - 2];
+    if (reason === undefined) throw new Error(`the store of limits gave the unknown verdict ${answer.verdict}`);
+    return { ok: false, reason, retryAfter: LEASE_RETRY_S, windows: states };
 }
 
 /**

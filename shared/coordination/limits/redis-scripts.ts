@@ -87,7 +87,8 @@ end
 local slots = tonumber(redis.call('GET', KEYS[1]) or -1)
 local all = slots < 0 and orders.slots or slots
 local half = math.max(2, math.floor(all / 2))
-local most = math.max(64, math.floor(all * 3 / 4))
+local ofFree = math.max(64, math.floor(all * 3 / 4))
+local scarce = math.max(64, half)
 
 local replies = {{slots}}
 for number, take in ipairs(orders.takes) do
@@ -102,7 +103,9 @@ for number, take in ipairs(orders.takes) do
             verdict = 2
         elseif site and isFull(site, share >= 0 and share or half, operation) then
             verdict = 3
-        elseif free > 0 and (isFull(free, most, operation) or isFull(free, math.max(64, half), operation) and isFull(account, 1, operation)) then
+        elseif free > 0 and isFull(free, ofFree, operation) then
+            verdict = 4
+        elseif free > 0 and isFull(free, scarce, operation) and isFull(account, 1, operation) then
             verdict = 4
         end
     end
