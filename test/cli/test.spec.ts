@@ -101,6 +101,16 @@ describe('routebook test', () => {
         for (const one of [login, whole]) expect(one).to.include({ ok: false, message: 'The site answered with a page to sign in on.' });
     });
 
+    it('fails for a page whose list has no items, whatever else it has', async () => {
+        const select = { title: 'h1', items: ['.name'] };
+        const page = { name: 'html', url: '/html', response: { type: 'html' as const, select }, examples: [{ params: {} }] };
+        const ran = await shell.run(['test', write(page), '--json']);
+        expect(ran.code).to.equal(1);
+        const [empty] = ran.json['results'] as (Result & { message: string })[];
+        expect(empty).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message: 'The list of the page has no items.' });
+        expect(empty?.details?.map(({ path }) => path)).to.deep.equal(['/select/items']);
+    });
+
     it('says that a page without the selected data is a sign-in page, whatever the title and the schema say', async () => {
         const schema = { type: 'object', required: ['price'], properties: { price: { type: 'string' } } };
         const page = (name: string, response: PackageEndpoint['response']): Partial<PackageEndpoint> => ({

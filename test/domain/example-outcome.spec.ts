@@ -9,7 +9,7 @@ import { anEndpoint } from './an-endpoint.ts';
 function verdict(
     response: PackageEndpoint['response'],
     data: JsonObject,
-    more: { login?: 'page' | 'form'; said?: Partial<PackageEndpoint> } = {},
+    more: { login?: 'page' | 'form'; results?: number; said?: Partial<PackageEndpoint> } = {},
 ) {
     const { said, ...flags } = more;
     const outcome: FetchOutcome = {
@@ -41,6 +41,15 @@ describe('an example with status 200', () => {
         expect(verdict({ type: 'json', select: { items: 'rows' } }, { items: [] })).to.equal('passed');
         expect(verdict({ select: { items: 'rows' } }, { items: [] })).to.equal('passed');
         expect(verdict({ type: 'html' }, { title: null })).to.equal('passed');
+    });
+
+    it('fails if the list that counts as results has no items in a page of HTML, whatever else the page has', () => {
+        const listed = { title: 'h1', items: select.rows };
+        expect(verdict({ type: 'html', select: listed }, { title: 'Tea', items: [] }, { results: 0 })).to.equal('failed');
+        expect(verdict({ select: listed }, { title: 'Tea', items: [] }, { results: 0 }), 'without a type').to.equal('failed');
+        expect(verdict({ type: 'html', select: listed }, { title: 'Tea', items: [{ name: 'Green' }] })).to.equal('passed');
+        const json = { type: 'json', select: { title: 'title', items: 'rows' } } as const;
+        expect(verdict(json, { title: 'Tea', items: [] }, { results: 0 }), 'JSON').to.equal('passed');
     });
 
     it('fails for a sign-in page, unless the endpoint is for that', () => {
