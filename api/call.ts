@@ -4,7 +4,7 @@ import type { Span } from '../shared/platform/tracing.ts';
 import type { Caller } from '../shared/store/accounts/callers.ts';
 import type { KeyedCall } from '../shared/store/fetch/idempotency.ts';
 
-export interface Input<Params, Query, Body> {
+interface Input<Params, Query, Body> {
     params: Params;
     query: Query;
     body: Body;

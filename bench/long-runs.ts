@@ -5,7 +5,7 @@ import { commitNow } from './commit.ts';
  * The latest result of a test of `npm run test:long`, of a test of `npm run test:real` that shows a row of the goals, or of a suite that
  * names rows of the goals in its title.
  */
-export interface LongRun {
+interface LongRun {
     /** Path from the root of the project. */
     file: string;
     /** Ends with the rows of the goals that it shows, in brackets: `…, 50 times (R10)`. */

@@ -17,7 +17,7 @@ error, since machines differ.
   --help               print this text`;
 
 /** The options of `npm run bench`. */
-export interface BenchOptions {
+interface BenchOptions {
     isQuick: boolean;
     isAtOnce: boolean;
     tellsSql: boolean;

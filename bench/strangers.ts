@@ -9,7 +9,7 @@ export function strangerScenario(row: string): string {
 }
 
 /** The readable name of that scenario. */
-export function strangerTitle(scenario: string): string {
+function strangerTitle(scenario: string): string {
     return scenario.slice(PREFIX.length).replaceAll('_', ' ');
 }
 
@@ -34,7 +34,7 @@ const sum = (figure: string) => (rows: readonly Figures[]) => rows.reduce((all, 
 const most = (figure: string) => (rows: readonly Figures[]) => Math.max(...rows.map((row) => row[figure] ?? Number.NaN));
 
 /** The good site's p99 beside a row of strangers, divided by its p99 alone, in each repetition. */
-export function besideAlone(results: BenchResults, scenario: string): number[] {
+function besideAlone(results: BenchResults, scenario: string): number[] {
     const alone = repetitionsOf(results, scenario, 'alone_p99_ms');
     return repetitionsOf(results, scenario, 'p99_ms').map((p99, place) => p99 / (alone[place] ?? Number.NaN));
 }

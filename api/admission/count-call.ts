@@ -7,7 +7,7 @@ import type { Call } from '../call.ts';
 import { limitIdentity } from './client-address.ts';
 import { fetchShareOf } from './fetch-share.ts';
 
-export interface Counted {
+interface Counted {
     /** Ends the lease. The call still counts in the rate limits. */
     end(): Promise<void>;
 }

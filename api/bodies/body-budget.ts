@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { networkOf } from '../admission/client-address.ts';
 import { goneSignal } from '../call.ts';
 
-export interface Sender {
+interface Sender {
     network: string;
     /** The account, or another identifier of the sender. */
     owner: string;

@@ -1,5 +1,5 @@
 /** Messages that a page shows once after a form was sent. The cookie contains only a name, so that nobody can inject a text. */
-export const NOTICES = {
+const NOTICES = {
     welcome: 'Your account is ready. Create an API key to make your first call.',
     'signed-out': 'You are signed out.',
     confirmed: 'Identity confirmed. Nothing was changed yet.',

@@ -16,7 +16,7 @@ export interface GoalRow {
 
 export type Bound = { atLeast: number } | { atMost: number };
 
-export type Verdict = 'goal met' | 'above floor' | 'BELOW FLOOR' | 'below goal' | 'for information' | 'not measured';
+type Verdict = 'goal met' | 'above floor' | 'BELOW FLOOR' | 'below goal' | 'for information' | 'not measured';
 
 /** Compares a figure with its goal and floor. */
 export function verdictOf({ goal, floor }: Pick<GoalRow, 'goal' | 'floor'>, value: number): Verdict {

@@ -1,7 +1,7 @@
 import { type Connection, openConnection } from './connection.ts';
 
 /** Keep-alive connections to one server, like those of a proxy. */
-export interface Pool {
+interface Pool {
     /** Takes a free connection, or opens one. */
     take(): Connection;
     giveBack(connection: Connection): void;

@@ -71,7 +71,7 @@ async function bareHapi(bench: Bench): Promise<Figures> {
 }
 
 /** A load of one endpoint through the API and its workers. */
-export function throughProduction(
+function throughProduction(
     name: string,
     endpoint: string,
     pace: Pace | ((bench: Bench) => Pace),

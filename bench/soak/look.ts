@@ -3,7 +3,7 @@ import { rssMb } from '../stack/processes.ts';
 import type { Redis } from '../stack/servers.ts';
 import { type Inspected, openSockets } from './inspect.ts';
 
-export interface Looked {
+interface Looked {
     name: string;
     what: string;
     unit: string;

@@ -8,7 +8,7 @@ export interface Watch {
 }
 
 /** The growth of a figure in 24 hours, as a fraction of its median, and the bounds of its 95 % confidence interval. */
-export interface Trend {
+interface Trend {
     median: number;
     growth: number;
     low: number;

@@ -8,7 +8,7 @@ import { type MadeSite, numbers, word } from './registry.ts';
 
 /** Endpoints with subjects for a generated registry, to search by task. They are the same each time. */
 
-export const ENDPOINTS_OF_A_SITE = 10;
+const ENDPOINTS_OF_A_SITE = 10;
 /** Sites per statement. */
 const CHUNK = 200;
 

@@ -36,7 +36,7 @@ export interface Stack {
     close(): Promise<void>;
 }
 
-export interface StackOptions {
+interface StackOptions {
     postgres?: PostgresKind | undefined;
     /** Whether the server counts its statements. */
     withStatements?: boolean;

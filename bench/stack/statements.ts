@@ -1,7 +1,7 @@
 import { ask } from './servers.ts';
 
 /** A statement as pg_stat_statements reports it. Times are in milliseconds. */
-export interface Statement {
+interface Statement {
     query: string;
     /** False if a function ran it; its time is part of the statement that called the function. */
     isTop: boolean;

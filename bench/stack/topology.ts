@@ -9,7 +9,7 @@ export interface Topology extends Service {
     stop(): Promise<void>;
 }
 
-export interface TopologyOptions {
+interface TopologyOptions {
     /** A migrated database. */
     databaseUrl: string;
     /** The pid of the postmaster. Its CPU time and that of its children is measured. */

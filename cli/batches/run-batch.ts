@@ -7,7 +7,7 @@ import type { Done, Session } from '../session.ts';
 import { checkWritable, type FollowTo, followBatch } from './follow-batch.ts';
 import { readItems, readMap } from './read-items.ts';
 
-export interface RunOptions extends FollowTo {
+interface RunOptions extends FollowTo {
     site: string;
     endpoint: string;
     map?: readonly string[];

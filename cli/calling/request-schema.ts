@@ -3,7 +3,7 @@ import type { RequestOrder } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 
-export interface RequestOptions {
+interface RequestOptions {
     task?: string;
     readOrWrite?: NonNullable<RequestOrder['read_or_write']>;
     authShape?: NonNullable<RequestOrder['auth_shape']>;

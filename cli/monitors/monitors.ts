@@ -7,7 +7,7 @@ import { type Done, done, type Session } from '../session.ts';
 import { fieldLines, table } from '../table.ts';
 
 /** The options of `monitor add` and `monitor change`. */
-export interface ChangeOptions {
+interface ChangeOptions {
     name?: string;
     every?: string;
     cron?: string;

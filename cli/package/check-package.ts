@@ -9,7 +9,7 @@ import type { Place } from './positions.ts';
 import { type PackageFile, readPackageFile } from './read-package-file.ts';
 
 /** A problem with its position in the file. */
-export type Problem = { path: string; code: string; message: string } & Place;
+type Problem = { path: string; code: string; message: string } & Place;
 
 export type CheckedFile =
     | { ok: true; file: string; document: PackageDocument; warnings: (PackageWarning & Place)[] }

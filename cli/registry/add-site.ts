@@ -7,7 +7,7 @@ import type { Done, Session } from '../session.ts';
 import { askToReplace, writeText } from '../write-file.ts';
 import { withoutVersion } from './published.ts';
 
-export interface AddOptions {
+interface AddOptions {
     version?: number | string;
     endpoint?: string[];
     out: string;

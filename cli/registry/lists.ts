@@ -3,7 +3,7 @@ import type { Card, ListQuery, VersionEntry } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import { table } from '../table.ts';
 
-export interface ListOptions {
+interface ListOptions {
     category?: string;
     verified?: true;
     sort?: NonNullable<ListQuery['sort']>;

@@ -1,7 +1,7 @@
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { type DownloadedPackage, type Routebook, RoutebookError } from '../client/index.ts';
 
-export interface PublishedPackage {
+interface PublishedPackage {
     document: PackageDocument;
     version: number;
     versionHash: string;

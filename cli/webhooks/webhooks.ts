@@ -53,7 +53,7 @@ function shown(webhook: WebhookEntry, paint: Session['terminal']['paint']): Done
     return { result: webhook, lines: fieldLines(fields, paint) };
 }
 
-export interface ChangeOptions {
+interface ChangeOptions {
     url?: string;
     events?: string[];
     description?: string;

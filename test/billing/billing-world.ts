@@ -35,7 +35,7 @@ export interface BillingWorld {
     close(): Promise<void>;
 }
 
-export interface Standing {
+interface Standing {
     plan: string;
     limit: number;
     left: number;

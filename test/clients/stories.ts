@@ -30,7 +30,7 @@ export interface Story {
 }
 
 /** `lost` closes the connection; `never` leaves it open; `endless` and `endless_error` send a body that does not end. */
-export type Answer =
+type Answer =
     | 'lost'
     | 'never'
     | 'endless'

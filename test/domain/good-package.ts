@@ -99,7 +99,7 @@ export function editedPackage(edits: Edits): JsonObject {
 }
 
 /** The publishing context of a server without EGRESS_ALLOW. */
-export const CLOSED: PackageContext = { isPortAllowed: () => false };
+const CLOSED: PackageContext = { isPortAllowed: () => false };
 
 export function check(value: unknown, context: PackageContext = CLOSED): PackageVerdict {
     return checkPackage(value, context);

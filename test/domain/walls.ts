@@ -1,7 +1,7 @@
 import type { AnsweredPage, Fate } from '../../shared/domain/fetch/blocked-page.ts';
 
 /** A response, the outcome of its call, and what it is. */
-export interface Sample extends Partial<AnsweredPage> {
+interface Sample extends Partial<AnsweredPage> {
     what: string;
     fate: Fate;
 }

@@ -146,7 +146,7 @@ class Next extends Map<string, readonly string[]> {
 }
 
 /** DNS responses of a test. */
-export class Answers extends Map<string, readonly string[]> {
+class Answers extends Map<string, readonly string[]> {
     readonly #next = new Map<string, (readonly string[])[]>();
 
     /** The first look-up of the name gets the first list, the second the second. */

@@ -3,7 +3,7 @@ import type { Behaviour } from './behaviour.ts';
 import { type HostileSites, openHostileSites } from './hostile-sites.ts';
 import { faultsOf, type Patience, timeoutOf } from './outcome-faults.ts';
 
-export interface Outcome {
+interface Outcome {
     /** What went wrong, in sentences. */
     faults: Map<Behaviour, string[]>;
     /** Accounts whose balance differs from their responses. */

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { proofUrl } from '../../shared/domain/site/proof.ts';
 
 /** A server outside that a worker asks besides the sites of packages, such as the receiver of a webhook. */
-export interface Answerer {
+interface Answerer {
     /** Continues "a server that". */
     name: string;
     /** Why a claim is not proven. FILE and HOST stand for the file that proves it and the host. */

@@ -12,7 +12,7 @@ export class Typed {
 }
 
 /** A body that is built to cause harm, and the expected response. */
-export interface HostileBody {
+interface HostileBody {
     name: string;
     method: 'POST' | 'PUT';
     path: string;

@@ -8,7 +8,7 @@ export interface Heard {
     cookies: readonly string[];
 }
 
-export interface Sending {
+interface Sending {
     method?: string;
     headers?: Record<string, string>;
     body?: string;

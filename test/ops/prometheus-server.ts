@@ -14,7 +14,7 @@ const RULES = fileURLToPath(new URL('../../ops/prometheus/rules.yml', import.met
 const READY_MS = 30_000;
 
 /** The result of a query: one entry for each series. */
-export type Series = { metric: Record<string, string>; value: number }[];
+type Series = { metric: Record<string, string>; value: number }[];
 
 export interface Prometheus {
     /** An instant query. @throws with Prometheus' own error message */

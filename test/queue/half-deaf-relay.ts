@@ -6,7 +6,7 @@ import { connect, createServer, type Socket } from 'node:net';
  * each later one; `answers to waits`: only the replies of Redis on those; `answers to questions`: the replies of Redis on the existing
  * connection that the worker requests jobs on.
  */
-export interface HalfDeafRelay {
+interface HalfDeafRelay {
     port: number;
     lose(what: 'waits' | 'answers to waits' | 'answers to questions'): void;
     /** Forwards everything again, and cuts the connections that lost a message, since nobody would repeat it. */

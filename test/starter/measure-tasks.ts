@@ -26,7 +26,7 @@ const UNSERVED_BY: Readonly<Record<TaskList, readonly UnservedTask[]>> = {
 };
 
 /** How often endpoints are found by their task. Each value is a share from 0 to 1. */
-export interface TaskMeasure {
+interface TaskMeasure {
     /** A matching endpoint comes first. */
     first: number;
     /** One is among the first five. */

@@ -16,7 +16,7 @@ interface Operation {
 }
 
 /** A shortened excerpt of an OpenAPI document that a service publishes. */
-export interface Excerpt {
+interface Excerpt {
     site: string;
     /** The URL of the complete document. */
     source: string;

@@ -19,7 +19,7 @@ export interface Sample extends Exchange {
     then?: Exchange[];
 }
 
-export interface Fixture {
+interface Fixture {
     site: string;
     documentation: string[];
     basis: string;
@@ -28,7 +28,7 @@ export interface Fixture {
 }
 
 /** A package of the starter registry with the responses to test it with. */
-export interface Starter {
+interface Starter {
     document: PackageDocument;
     fixture: Fixture;
 }

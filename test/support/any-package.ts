@@ -29,7 +29,7 @@ const NAMES = ['id', 'id_2', 'q', 'page', 'list', 'a_long_name_of_an_endpoint_th
 /** Names of query and body params that have a meaning elsewhere. */
 const ODD_NAMES = ['filter[price]', '$filter', 'a/b', 'a~b', 'a.b', '#', 'toString', 'Accept', "it's", '%41', 'x=y&z'];
 
-export function anyEndpoint(): fc.Arbitrary<PackageEndpoint> {
+function anyEndpoint(): fc.Arbitrary<PackageEndpoint> {
     return fc
         .record({
             name: fc.oneof(fc.constantFrom(...NAMES), fc.stringMatching(/^[a-z][a-z0-9_]{0,12}$/)),

@@ -9,7 +9,7 @@ import { ownEnvironment } from './own-environment.ts';
 const PROGRAM = fileURLToPath(new URL('../../cli/bin/routebook.js', import.meta.url));
 const KEPT = fileURLToPath(new URL('./kept-command-line.ts', import.meta.url));
 
-export interface Ran {
+interface Ran {
     code: number | null;
     stdout: string;
     stderr: string;

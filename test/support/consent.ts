@@ -4,7 +4,7 @@ import type { Answer } from './people.ts';
 import { dataOf } from './routes.ts';
 
 /** What a person saw during a consent. */
-export interface Consented {
+interface Consented {
     /** The page that asks for the consent, and the page at the end. */
     asked: string;
     to: string;

@@ -33,7 +33,7 @@ const PASSWORD = 'a password of the tests';
 /** PostgreSQL refuses to run as root; this user comes with Debian's package. */
 const SYSTEM_USER = 'postgres';
 
-export interface DebianOptions {
+interface DebianOptions {
     /** Settings in addition to the default ones, as `name=value`. */
     settings?: readonly string[];
     /** If false, a crash of the machine may lose written data: `fsync=off`. */

@@ -72,7 +72,7 @@ export const CALL_TIMEOUT_MS = 4000;
 const RESOLVED_MS = 5000;
 export const SITE = 'good.test';
 
-export interface FaultBedOptions {
+interface FaultBedOptions {
     /**
      * For a test that passes on any machine: less load, and it checks what happens to calls and credits, but not when. The long runs check
      * the times.

@@ -18,7 +18,7 @@ export interface Entry {
     answerOf: number | undefined;
 }
 
-export interface Asked {
+interface Asked {
     url: string;
     apiKey: string;
     id: number;

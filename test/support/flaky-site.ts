@@ -4,7 +4,7 @@ import type { PackageDocument } from '../../shared/domain/types.ts';
 import { openSite, type Site } from './sites.ts';
 
 /** The current behaviour of a site. */
-export type Behaviour = 'well' | 'hangs' | ((response: ServerResponse) => void);
+type Behaviour = 'well' | 'hangs' | ((response: ServerResponse) => void);
 
 /** A site on loopback. A test sets its behaviour. */
 export interface FlakySite extends Site {

@@ -7,7 +7,7 @@ import { createReader } from '../../workers/select/reader.ts';
 import { createMemoryBudget, type MemoryBudget } from '../../workers/upstream/memory-budget.ts';
 import { createUpstream } from '../../workers/upstream.ts';
 
-export const USER_AGENT = 'Routebook/test (+http://localhost/abuse)';
+const USER_AGENT = 'Routebook/test (+http://localhost/abuse)';
 
 /** A worker without a queue. It runs one job after the other against the endpoints of a test. */
 export interface JobRunner {

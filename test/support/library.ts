@@ -11,7 +11,7 @@ export const LIBRARY_HOSTS: Readonly<Record<string, string>> = {
 };
 
 /** Books on a page. */
-export const PAGE_SIZE = 3;
+const PAGE_SIZE = 3;
 
 interface Asked {
     url: URL;

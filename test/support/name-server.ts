@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
 /** The records of a name. `silent`: queries for it are never answered. */
-export interface NameRecords {
+interface NameRecords {
     txt?: readonly string[];
     cname?: string;
     silent?: boolean;

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-export interface ProductPattern {
+interface ProductPattern {
     file: string;
     pattern: RegExp;
 }

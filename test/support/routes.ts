@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 export const INTENT = 'find one product together with its price';
 
 /** The values of the placeholders in paths. */
-export interface Places {
+interface Places {
     /** A site's version and maintainer, a schema request, a claim, and a job. They do not exist unless a test sets them. */
     version: string;
     workspace_id: string;

@@ -10,7 +10,7 @@ const MAX_CHARACTERS = 1024 * 1024;
  */
 const MAX_KNOWN = 20;
 
-export interface TurnBounds {
+interface TurnBounds {
     what?: string;
     /** Maximum number of characters of JSON, if its own body is larger than usual. */
     maxCharacters?: number;

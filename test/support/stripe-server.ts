@@ -15,7 +15,7 @@ export interface StripeEvent {
 }
 
 /** How an event is sent, if it differs from Stripe. */
-export interface Delivery {
+interface Delivery {
     base?: string;
     secret?: string;
     /** Seconds since the epoch at which it was signed. */

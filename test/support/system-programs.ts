@@ -2,7 +2,7 @@ import { accessSync, appendFileSync, constants, existsSync, readFileSync } from 
 import { delimiter, isAbsolute, join } from 'node:path';
 
 /** A dependency that only the operating system provides. */
-export interface SystemProgram {
+interface SystemProgram {
     name: string;
     /** Programs on the PATH, or files. */
     probes: readonly string[];
@@ -13,7 +13,7 @@ export interface SystemProgram {
 const LINES = readFileSync(new URL('./system-programs.txt', import.meta.url), 'utf8').split('\n');
 
 /** Every dependency on the operating system that some test needs, from `system-programs.txt`. */
-export const SYSTEM_PROGRAMS: readonly SystemProgram[] = LINES.filter((line) => line !== '' && !line.startsWith('#')).map((line) => {
+const SYSTEM_PROGRAMS: readonly SystemProgram[] = LINES.filter((line) => line !== '' && !line.startsWith('#')).map((line) => {
     const [name = '', probes = '', packages = ''] = line.split('|').map((cell) => cell.trim());
     return { name, probes: probes.split(','), packages };
 });

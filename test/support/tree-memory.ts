@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Memory of a process and of the processes that it started, in bytes. */
-export interface TreeMemory {
+interface TreeMemory {
     /** The peak of their sum since the watch began. */
     most: number;
     /** The peak minus the sum at the beginning. */

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** Why an address is not public. Names are shown in logs and tests, never to a caller. */
-export type AddressKind = 'public' | NonPublic;
+type AddressKind = 'public' | NonPublic;
 
 export type NonPublic =
     | 'not-an-address'

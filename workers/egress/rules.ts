@@ -56,7 +56,7 @@ export function checkUrl(url: URL, registrable: string, rules: EgressRules): Url
     return url.protocol === 'https:' ? 'port' : 'scheme';
 }
 
-export function portOf(url: URL): number {
+function portOf(url: URL): number {
     if (url.port !== '') return Number(url.port);
     return url.protocol === 'https:' ? 443 : 80;
 }

@@ -15,7 +15,7 @@ import { MAX_SLICE, openAttempts } from './slice.ts';
 /** How often the window adapts, in milliseconds. */
 const ADAPT_MS = 200;
 
-export interface Slots {
+interface Slots {
     all: number;
     live(): number;
     /** When the last live call began, on the clock of `performance.now`. */

@@ -17,13 +17,13 @@ const WAITING_IN_ALL = 256;
 const queueOf = perApp(() => createKeyedQueue({ waitingPerKey: WAITING_EACH, room: { places: WAITING_IN_ALL, taken: 0 } }));
 
 /** The account that the password is for. `credentials` is undefined if no account has the address. */
-export interface Account {
+interface Account {
     emailNormalised: string;
     credentials: Credentials | undefined;
 }
 
 /** `wait`: the password was not checked. The visitor may try again after this many seconds. */
-export type Verdict = 'right' | 'wrong' | { wait: number };
+type Verdict = 'right' | 'wrong' | { wait: number };
 
 /**
  * Checks a password. Guesses are limited per account and per client, over all processes. A browser that signed in to this account before

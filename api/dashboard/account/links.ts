@@ -51,7 +51,7 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
 }
 
 /** The page for a link that no longer works. A signed-in user with a confirmed address goes to the dashboard instead. */
-export function gone({ me }: Visit): Answer {
+function gone({ me }: Visit): Answer {
     if (me?.isVerified === true) return { to: '/dashboard' };
     const [where, link, label] =
         me === undefined

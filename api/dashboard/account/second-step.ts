@@ -17,7 +17,7 @@ import { waitText } from './fields.ts';
 import { optionsForVisitor } from './passkey.ts';
 
 /** Asks for the second factor after the password was right. */
-export async function askForFactor(visit: Visit, { userId, revision, next }: Entrance): Promise<Answer> {
+async function askForFactor(visit: Visit, { userId, revision, next }: Entrance): Promise<Answer> {
     return form(visit, { userId, next, ticket: await makeTicket(visit.app.db, { userId, revision }) }, {});
 }
 

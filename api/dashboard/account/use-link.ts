@@ -18,7 +18,7 @@ export interface OpenedLink extends MailLink {
 }
 
 /** An answer, problems with the form, or undefined if the link no longer works. */
-export type Done = Answer | { problems: Problems } | undefined;
+type Done = Answer | { problems: Problems } | undefined;
 
 export async function confirmAddress(visit: Visit, link: OpenedLink): Promise<Answer | undefined> {
     const done = await consume(visit, link);

@@ -85,7 +85,7 @@ export const DOCUMENTS: readonly DocumentRow[] = [
 ];
 
 /** Facts about the server and the reader for which a document is rendered. */
-export interface Reader {
+interface Reader {
     /** Replaces `http://localhost:8080`, the address of `npm start` that the documents contain. */
     publicUrl: string;
     /** Whether `.data/demo-key` exists. `npm start` creates it. */

@@ -6,7 +6,7 @@ import type { Article } from './markdown.ts';
 import { type Chapter, reference } from './reference.ts';
 
 /** The whole documentation, built once per public URL. */
-export interface Library {
+interface Library {
     articles: readonly { row: DocumentRow; article: Article }[];
     chapters: readonly Chapter[];
     passages: readonly Passage[];

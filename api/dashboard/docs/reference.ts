@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../shared/domain/types.ts';
 import { openApiBytes } from '../../answers/openapi-bytes.ts';
 
 /** One route as its documentation page shows it. */
-export interface Operation {
+interface Operation {
     id: string;
     method: string;
     path: string;
@@ -20,7 +20,7 @@ export interface Operation {
     curl: string;
 }
 
-export interface Field {
+interface Field {
     name: string;
     place: string;
     required: boolean;
@@ -33,7 +33,7 @@ export interface Field {
 }
 
 /** A text in parts. Parts with `isCode` are shown as code. */
-export type Words = { text: string; isCode: boolean }[];
+type Words = { text: string; isCode: boolean }[];
 
 /** The routes of one tag. They have a page of their own. */
 export interface Chapter {

@@ -23,7 +23,7 @@ interface Bar {
     tone: Tone;
 }
 
-export interface Line {
+interface Line {
     tone: Tone;
     /** The `d` attributes of the lines. Each gap starts a new line. */
     paths: string[];

@@ -2,7 +2,7 @@ import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import type { UsageScope } from '../../../shared/store/usage/usage-report.ts';
 import { MANAGERS, type WorkspaceVisit } from '../page.ts';
 
-export interface Choice {
+interface Choice {
     value: string;
     label: string;
 }

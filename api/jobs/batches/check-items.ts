@@ -26,7 +26,7 @@ const TURN_MS = 10;
 const MAX_KNOWN = 1000;
 
 /** Totals of the items of a batch. */
-export interface Checked {
+interface Checked {
     items: number;
     /** Their highest cost in credits. */
     greatestCost: number;

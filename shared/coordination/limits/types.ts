@@ -1,4 +1,4 @@
-export type WindowName = 'minute' | 'hour' | 'day';
+type WindowName = 'minute' | 'hour' | 'day';
 
 /** A fixed window of an identity. It begins with the first counted call after the last window ended. */
 export interface LimitWindow {

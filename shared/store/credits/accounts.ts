@@ -5,7 +5,7 @@ import type { Db } from '../../platform/db.ts';
 /** Limits that an operator set for one account. Absent or null values follow the plan. */
 export type Overrides = LimitOverrides;
 
-export interface AccountPlan {
+interface AccountPlan {
     plan: Plan;
     /** The monthly credits of the plan. An override takes precedence. */
     planAllowance: number;
@@ -70,7 +70,7 @@ export async function changePlan(db: Db, workspaceId: string, account: AccountPl
 }
 
 /** A period that an invoice paid for. The invoice sets its dates, not the calendar. */
-export interface PaidPeriod {
+interface PaidPeriod {
     plan: Plan;
     planAllowance: number;
     from: Date;

@@ -24,7 +24,7 @@ const STATEMENT_BYTES = 256 * 1024;
 const ABANDONED = '30 minutes';
 
 /** Items of a batch whose body is still arriving. Close it to delete them. */
-export interface Drafts {
+interface Drafts {
     add(item: NewItem): Promise<void>;
     /**
      * Call it after the last item and before the transaction of the order. That transaction locks the account's row, so it should have few

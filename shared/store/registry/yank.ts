@@ -30,7 +30,7 @@ export async function unyank(db: Db, site: string, version: number): Promise<His
 }
 
 /** A maintainer's request to yank a version or, without `reason`, to restore it. */
-export interface YankOrder {
+interface YankOrder {
     site: string;
     version: number;
     workspaceId: string;
@@ -38,7 +38,7 @@ export interface YankOrder {
     by: By;
 }
 
-export type Yanked =
+type Yanked =
     | { ok: true; version: HistoryRow }
     /** FORBIDDEN: an operator yanked it permanently. */
     | { ok: false; code: 'NOT_MAINTAINER' | 'VERSION_NOT_FOUND' | 'FORBIDDEN' };

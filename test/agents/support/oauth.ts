@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Visitor } from '../../dashboard/support/visitor.ts';
 import type { World } from '../../support/world.ts';
 
-export interface TokenAnswer {
+interface TokenAnswer {
     status: number;
     body: Record<string, string>;
     /** Seconds, from its header. */

@@ -9,10 +9,10 @@ const axe: { source: string } = createRequire(import.meta.url)('axe-core');
 
 export const PHONE = { width: 360, height: 740 } as const;
 export const DESKTOP = { width: 1280, height: 800 } as const;
-export type Scheme = 'light' | 'dark';
+type Scheme = 'light' | 'dark';
 const PICTURES = process.env['SCREENSHOTS'];
 
-export interface TabOptions {
+interface TabOptions {
     viewport?: { width: number; height: number };
     scheme?: Scheme;
     /** Errors that this test causes on purpose. */

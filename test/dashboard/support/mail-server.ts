@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { eventually } from '../../support/eventually.ts';
 
-export interface ReceivedMail {
+interface ReceivedMail {
     to: string;
     from: string;
     replyTo: string | undefined;

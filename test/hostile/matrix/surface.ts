@@ -21,7 +21,7 @@ export interface Surface {
     close(): Promise<void>;
 }
 
-export interface CallResult {
+interface CallResult {
     /** Undefined for a success. */
     code: string | undefined;
     /** Characters of the response. */

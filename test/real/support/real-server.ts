@@ -22,7 +22,7 @@ export interface RealServer {
     stop(): Promise<void>;
 }
 
-export interface Program {
+interface Program {
     /** A script below node_modules, which runs without a way out of this machine, or a program of the operating system. */
     run: { script: string } | { program: string };
     /** Writes its settings into the folder; answers with its arguments. */

@@ -25,7 +25,7 @@ const AMBIENT = new Set([
 ]);
 
 /** Checks an answer against the document. `outcome` is the code of a refusal, `success` or `not modified`; `faults` are the deviations. */
-export type AnswerCheck = (operation: Operation, answer: WireAnswer) => { outcome: string; faults: string[] };
+type AnswerCheck = (operation: Operation, answer: WireAnswer) => { outcome: string; faults: string[] };
 
 export function openAnswerCheck(document: OpenApi): AnswerCheck {
     const ajv = new Ajv2020({ strict: false, allErrors: true });

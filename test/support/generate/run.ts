@@ -7,7 +7,7 @@ import { openRandom } from './random.ts';
 import { REACH } from './reach.ts';
 import { type Draft, validRequest } from './valid.ts';
 
-export interface Run {
+interface Run {
     seed: number;
     cases: number;
     /** Deviations from the document, each with the number of its case. */

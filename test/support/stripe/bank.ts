@@ -28,7 +28,7 @@ export class StripeFault extends Error {
     }
 }
 
-export interface BankOptions {
+interface BankOptions {
     base: string;
     /** Seconds since the epoch, by the world's clock. */
     now(): number;
