@@ -25,7 +25,7 @@ const YOUNG_BYTES = 8 * 1024 * 1024;
 let sinceCollected = 0;
 
 /** Counts received bytes and runs a young collection regularly. Only a collection frees the read buffers that Node has dropped. */
-export function passedThrough(bytes: number): void {
+export function countReceived(bytes: number): void {
     sinceCollected += bytes;
     if (sinceCollected < YOUNG_BYTES) return;
     sinceCollected = 0;

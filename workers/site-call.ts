@@ -4,7 +4,7 @@ import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import type { CallCredential } from './credentials/credential.ts';
 import type { PaceFor } from './pace.ts';
-import { openCallTime } from './upstream/call.ts';
+import { openCallTime } from './upstream/call-time.ts';
 import { createCallCookies } from './upstream/cookies.ts';
 import { type MemoryBudget, NO_MEMORY } from './upstream/memory-budget.ts';
 import type { Page, SendOptions, Upstream, UpstreamFailure } from './upstream.ts';

@@ -2,7 +2,7 @@ import got from 'got';
 import type { UpstreamRequest } from '../shared/domain/types.ts';
 import { createConnector, type EgressConnector, type EgressRules, GuardedAgent } from './egress.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './upstream/answers.ts';
-import { openCallTime } from './upstream/call.ts';
+import { openCallTime } from './upstream/call-time.ts';
 import { Call, type SendOptions, type SendTools, type UpstreamCaps } from './upstream/send.ts';
 
 export type { Page, RequestFigures, SendOptions, UpstreamFailure };

@@ -13,8 +13,8 @@ import { checkTerms, requireExternalKeyRing } from '../../shared/fetch/choose-co
 import { recordUse } from '../../shared/fetch/connection-use.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
-import { jobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
-import { failureOf, recordFetch } from '../../shared/fetch/settle.ts';
+import { fetchJobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
+import { failureOfCall, recordFetch } from '../../shared/fetch/settle.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { liftRejection } from '../../shared/store/connections/connection-status.ts';
@@ -74,10 +74,10 @@ export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connect
         const passed = await passCircuit(app, order, asked);
         ({ passage } = passed);
         const { admitted } = passed;
-        const job = jobOf(app, order, admitted, { units: 1, backlogMs: passed.backlogMs });
+        const job = fetchJobOf(app, order, admitted, { units: 1, backlogMs: passed.backlogMs });
         const outcome = await runJob(app, job, call);
         passage(outcome);
-        const refusal = outcome.ok ? undefined : failureOf(job, outcome, false).refusal;
+        const refusal = outcome.ok ? undefined : failureOfCall(job, outcome, false).refusal;
         const durationMs = performance.now() - order.times.began;
         recordFetch(app, order, { found: admitted.found, code: refusal?.code ?? 'success', credits: 0, outcome, durationMs });
         await recordUse(app, order, job, outcome);

@@ -8,7 +8,7 @@ import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { holdCredits } from '../../shared/fetch/hold.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
-import { jobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
+import { fetchJobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
 import { type Settled, settle } from '../../shared/fetch/settle.ts';
 import { keepResult } from '../../shared/fetch/stored-results.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -41,15 +41,15 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     let passage: Passage | undefined;
     try {
         if (!asked.ok) throw asked.refusal;
-        const known = isForWorker ? undefined : await answerUnsent(app, order, asked);
-        if (known !== undefined) return known;
+        const unsent = isForWorker ? undefined : await answerUnsent(app, order, asked);
+        if (unsent !== undefined) return unsent;
         const passed = await passCircuit(app, order, asked);
         ({ passage } = passed);
 
         const { admitted, hold } = await span.during('hold', () => holdCredits(app, order, passed.admitted));
         notes.creditsRemaining = hold.availableAfter;
 
-        const job = jobOf(app, order, admitted, { units: hold.units, backlogMs: passed.backlogMs });
+        const job = fetchJobOf(app, order, admitted, { units: hold.units, backlogMs: passed.backlogMs });
         notes.isFinal = job.effect === 'write';
         const outcome = await withFetchCursor(app, order, admitted, await runJob(app, job, call));
         notes.ranMs = outcome.ranMs;

@@ -1,7 +1,7 @@
 import type { Job, JobsQuery, WaitQuery } from '../../shared/contracts/jobs.ts';
 import { hasJobEnded } from '../../shared/domain/jobs/states.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
-import { jobOf, presentJob, readerOf } from '../../shared/fetch/present-job.ts';
+import { listedJob, presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import { cutPage } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -42,7 +42,7 @@ export async function listJobs(call: Call<object, JobsQuery, undefined>): Promis
     const { jobs, total } = await list(app.browse, reader, { status, site, batchId, limit: page.limit, before });
     const { shown, last } = cutPage(jobs, page.limit);
     return {
-        answer: await Promise.all(shown.map((row) => jobOf(app, row))),
+        answer: await Promise.all(shown.map((row) => listedJob(app, row))),
         pagination: await page.end(last?.number, total),
     };
 }

@@ -63,9 +63,7 @@ export function checkHours({ clock }: App, policy: StrictestPolicy): void {
     throw new Refusal('SITE_UNAVAILABLE', `The site's owner or an operator allows calls only ${times}.`, { retryAfter });
 }
 
-/**
- * @param url the URL of the call @throws Refusal SITE_BLOCKED
- */
+/** @throws Refusal SITE_BLOCKED if the policy blocks the path of the call's URL */
 export function checkUrl(policy: StrictestPolicy | null, url: () => string): void {
     if (policy === null || policy.blocked_paths.length === 0 || !isPathBlocked(policy.blocked_paths, url())) return;
     throw new Refusal('SITE_BLOCKED', "The site's owner or an operator does not allow calls of this path.");

@@ -16,7 +16,7 @@ export function readerOf({ workspaceId, userId, scopes }: Caller): Reader {
 
 /** A job as JSON text, with the answer of the site exactly as it was received. @param shown the fields in addition to those of lists */
 export async function presentJob(app: App, row: FullJobRow, shown: { params?: boolean; result: true }): Promise<string> {
-    const listed = await jobOf(app, row);
+    const listed = await listedJob(app, row);
     const job = shown.params === true ? { ...listed, params: await paramsOf(app, row) } : listed;
     const result = row.result === null ? undefined : await openResult(app.secrets, row.result, row.remaining ?? 0);
     return `${JSON.stringify(job).slice(0, -1)},"result":${result ?? 'null'}}`;
@@ -30,7 +30,7 @@ const timeOf = (date: Date) => texts.memo(date.getTime());
 const timeOrNull = (date: Date | null) => (date === null ? null : timeOf(date));
 
 /** A job as lists show it. */
-export async function jobOf(app: App, row: JobRow): Promise<Job> {
+export async function listedJob(app: App, row: JobRow): Promise<Job> {
     // By hand, because results of batches are lines with a job each: `presentFields` takes twice as long.
     return {
         job_id: row.jobId,

@@ -87,7 +87,7 @@ function unavailable(waitMs: number, message?: string): Refusal {
 const QUARANTINED = 'This endpoint is paused, since calls of it ended two workers; a new version of the schema lifts that.';
 
 /** Creates the job for the workers. @param ordered.units number of held units */
-export function jobOf(
+export function fetchJobOf(
     app: App,
     { body, operation, requestId, times: { deadlineAt, admittedAt } }: FetchOrder,
     { found, values, price, connection, cursor }: Admitted,
@@ -139,7 +139,7 @@ function queueJob(app: App, job: FetchJob, { span, gone }: WaitingCaller): Promi
     return span.during('queue', queue, 'producer');
 }
 
-/** The rate limits of a job. A job has them only if the domain has a rate limit, or one of its hosts admittedBefore us to slow down. */
+/** The rate limits of a job. A job has them only if the domain has a rate limit, or one of its hosts asked us to slow down. */
 export function paceOf({ siteRate, paces }: Found, backlogMs: number): Pick<FetchJob, 'pace'> {
     const pace = paceOfDomain({ siteRate, paces });
     return backlogMs === 0 && Object.keys(pace).length === 0 ? {} : { pace };

@@ -60,12 +60,9 @@ export async function settle(
     { admitted: { found }, hold, job, outcome }: Run,
     { span, keep }: { span: Span; keep?: ((charged: number) => Promise<AnswerToKeep>) | undefined },
 ): Promise<Settled> {
-    const end = (): Promise<Ending> => {
-        if (!outcome.ok) return span.during('release', () => releaseInTime(app, order, job, hold));
-        const cost = pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount);
-        return span.during('charge', () => charge(app, job, cost, keep));
-    };
-    const ending = await end();
+    const ending = outcome.ok
+        ? await span.during('charge', () => charge(app, job, pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount), keep))
+        : await span.during('release', () => releaseInTime(app, order, job, hold));
     const durationMs = performance.now() - order.times.began;
     await recordUse(app, order, job, outcome);
     if (outcome.ok && ending.isBilled) {
@@ -73,7 +70,7 @@ export async function settle(
         const { charged, available, kept } = ending;
         return { ok: true, charged, available, ...(kept === undefined ? {} : { kept }), outcome, durationMs };
     }
-    const failure = failureOf(job, outcome, !ending.isBilled && ending.marked);
+    const failure = failureOfCall(job, outcome, !ending.isBilled && ending.marked);
     recordFetch(app, order, { found, code: failure.refusal.code, credits: 0, outcome, durationMs });
     return { ok: false, ...failure, ...(ending.available === undefined ? {} : { available: ending.available }) };
 }
@@ -134,7 +131,7 @@ async function releaseInTime(app: App, { times }: FetchOrder, job: FetchJob, hol
  * Why a call is not billed.
  * @param marked whether the write was marked as sent
  */
-export function failureOf(job: FetchJob, outcome: FetchOutcome, marked: boolean): { refusal: Refusal; isFinal: boolean } {
+export function failureOfCall(job: FetchJob, outcome: FetchOutcome, marked: boolean): { refusal: Refusal; isFinal: boolean } {
     const isReported = !outcome.ok && outcome.lost === undefined;
     const isFinal = marked && !(isReported && outcome.code === 'DEADLINE_EXCEEDED' && outcome.isUnsent === true);
     if (isReported) return { refusal: toRefusal(outcome, job, isFinal), isFinal };

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { App } from '../app.ts';
-import type { FetchRequest } from '../contracts/fetch.ts';
-import type { Values } from '../domain/types.ts';
 import * as results from '../store/fetch/results.ts';
-import type { Admitted, Found } from './admit.ts';
+import type { Admitted } from './admit.ts';
 import type { FetchOrder } from './order.ts';
 import type { Settled } from './settle.ts';
 
@@ -12,14 +10,11 @@ import type { Settled } from './settle.ts';
  * A recent result of the same read that this account has paid for (docs/api.md, "Hosted fetch"). Undefined if none exists or the caller did
  * not ask for one.
  */
-export async function findStored(
-    app: App,
-    { body, caller }: FetchOrder,
-    { found, values, connection }: Admitted,
-): Promise<results.StoredResult | undefined> {
-    if (!isCacheable(body, found)) return undefined;
-    const place = { accountId: caller.accountId, question: resultKeyOf(body, found, values, connection) };
-    return results.findResult(app.db, app.secrets, place, body.max_age ?? 0);
+export async function findStored(app: App, order: FetchOrder, admitted: Admitted): Promise<results.StoredResult | undefined> {
+    const question = resultKeyOf(order, admitted);
+    if (question === null) return undefined;
+    const place = { accountId: order.caller.accountId, question };
+    return results.findResult(app.db, app.secrets, place, order.body.max_age ?? 0);
 }
 
 /**
@@ -28,43 +23,35 @@ export async function findStored(
  */
 export async function keepResult(
     app: App,
-    { body, caller, operation }: FetchOrder,
-    { found, values, connection }: Admitted,
+    order: FetchOrder,
+    admitted: Admitted,
     { outcome, charged }: Settled & { ok: true },
 ): Promise<void> {
-    if (!isCacheable(body, found) || !outcome.mayKeep || outcome.truncated || charged === 0) return;
-    const { text, paginationEnd } = outcome;
-    if (Buffer.byteLength(text) > results.RESULT_BYTES) return;
+    const question = resultKeyOf(order, admitted);
+    if (question === null || !outcome.mayKeep || outcome.truncated || charged === 0) return;
+    const { text, results: count, paginationEnd } = outcome;
+    if (Buffer.byteLength(text) > results.MAX_KEPT_BYTES) return;
     try {
-        const place = { accountId: caller.accountId, question: resultKeyOf(body, found, values, connection) };
-        await results.keepResult(app.db, app.secrets, place, {
-            text,
-            results: outcome.results,
-            ...(paginationEnd === undefined ? {} : { paginationEnd }),
-        });
+        const place = { accountId: order.caller.accountId, question };
+        const result = { text, results: count, ...(paginationEnd === undefined ? {} : { paginationEnd }) };
+        await results.keepResult(app.db, app.secrets, place, result);
     } catch (error) {
-        app.log.warn({ part: 'results', operation, err: error }, 'a result could not be stored');
+        app.log.warn({ part: 'results', operation: order.operation, err: error }, 'a result could not be stored');
     }
 }
 
-export function resultKeyFor({ body }: FetchOrder, { found, values, connection }: Admitted): string | undefined {
-    return isCacheable(body, found) ? resultKeyOf(body, found, values, connection) : undefined;
-}
-
-function isCacheable({ max_age: maxAge = 0 }: FetchRequest, { endpoint }: Found): boolean {
-    return maxAge > 0 && endpoint.effect === 'read';
-}
-
-/** The hash of everything that decides the result. Caps and timeouts are not part of it. Releases that stored results in another form used other hashes. */
-function resultKeyOf(
-    { max_results: maxResults, max_pages: maxPages, cursor, partial }: FetchRequest,
-    { versionId, endpoint }: Found,
-    values: Values,
-    connection: Admitted['connection'],
-): string {
+/**
+ * The hash of everything that decides the result; null if the caller accepts no stored result. Caps and timeouts are not part of it.
+ * Releases that stored results in another form used other hashes.
+ */
+export function resultKeyOf({ body }: FetchOrder, { found, values, connection }: Admitted): string | null {
+    const { max_age: maxAge = 0, max_results: maxResults, max_pages: maxPages, cursor, partial } = body;
+    if (maxAge === 0 || found.endpoint.effect !== 'read') return null;
     const whose = connection === undefined ? [] : [connection.connectionId];
     const isWalk = maxPages !== undefined || cursor !== undefined || partial !== undefined;
     const walk = isWalk ? [{ maxPages: maxPages ?? null, cursor: cursor ?? null, partial: partial ?? false }] : [];
-    const question = canonicalize(['sealed with its end', versionId, endpoint.name, values, maxResults ?? null, ...whose, ...walk]) ?? '';
-    return createHash('sha256').update(question, 'utf8').digest('hex');
+    const parts = ['sealed with its end', found.versionId, found.endpoint.name, values, maxResults ?? null, ...whose, ...walk];
+    return createHash('sha256')
+        .update(canonicalize(parts) ?? '', 'utf8')
+        .digest('hex');
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ACCOUNT_BYTES, RESULT_BYTES, sweepResults } from '../../shared/store/fetch/results.ts';
+import { ACCOUNT_BYTES, MAX_KEPT_BYTES, sweepResults } from '../../shared/store/fetch/results.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { SHOP_HOSTS, shopPackage } from '../support/shop.ts';
 import { openSite, type Site } from '../support/sites.ts';
@@ -182,8 +182,8 @@ for (const topology of ANY_TOPOLOGY) {
 
         it('stores results of up to 1 MiB', async () => {
             for (const [length, cached] of [
-                [RESULT_BYTES - 100, true],
-                [RESULT_BYTES, false],
+                [MAX_KEPT_BYTES - 100, true],
+                [MAX_KEPT_BYTES, false],
             ] as const) {
                 await ask('large', { max_age: 60 }, ada, 'news', { length });
                 expect(metaOf(await ask('large', { max_age: 60 }, ada, 'news', { length }))).to.include({ cached });

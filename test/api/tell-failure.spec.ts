@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { FetchFailure, FetchJob } from '../../shared/domain/fetch/call.ts';
-import { failureOf } from '../../shared/fetch/settle.ts';
+import { failureOfCall } from '../../shared/fetch/settle.ts';
 
 describe('a write that was marked as sent and not billed', () => {
     function failureFor(outcome: Omit<FetchFailure, 'ok'>) {
-        const { refusal, isFinal } = failureOf({ effect: 'write' } as FetchJob, { ok: false, ...outcome }, true);
+        const { refusal, isFinal } = failureOfCall({ effect: 'write' } as FetchJob, { ok: false, ...outcome }, true);
         return [refusal.code, refusal.extras.retryable ?? 'as its code says', isFinal];
     }
 

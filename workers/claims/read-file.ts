@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { hasProofLine, PROOF_FILE_BYTES, proofUrl } from '../../shared/domain/site/proof.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 import { answerHead, createConnector, type EgressConnector, EgressDenied, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
-import { type CallTime, openCallTime } from '../upstream/call.ts';
+import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 
 const TIMEOUT_MS = 6000;
 const HEADER_BYTES = 16 * 1024;

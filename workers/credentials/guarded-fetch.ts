@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { CustomFetch } from 'openid-client';
 import { answerHead, createConnector, type EgressConnector, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
-import { type CallTime, openCallTime } from '../upstream/call.ts';
+import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 import { isPrivate } from './private-way.ts';
 
 /** Limits of a request to a token endpoint: time in milliseconds and bytes of the answer. */

@@ -5,7 +5,7 @@ import { canRoleHave } from '../../shared/domain/accounts/roles.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import { defined } from '../../shared/domain/defined.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { jobShareOf, jobSlotsOf, jobsOfWindow, MAX_RESULT_BYTES, RESULT_BYTES } from '../../shared/domain/jobs/bounds.ts';
+import { jobShareOf, jobSlotsOf, jobsOfWindow, MAX_RESULT_BYTES, STORED_RESULT_BYTES } from '../../shared/domain/jobs/bounds.ts';
 import { nextStep } from '../../shared/domain/jobs/next-step.ts';
 import type { PausedReason, WaitingFor } from '../../shared/domain/jobs/states.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
@@ -18,9 +18,9 @@ import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { holdOrder, insufficientCredits } from '../../shared/fetch/hold.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
-import { jobOf, type Passage, paceOf, passCircuit } from '../../shared/fetch/run-job.ts';
-import { failureOf, recordFetch, recordStored } from '../../shared/fetch/settle.ts';
-import { findStored, keepResult, resultKeyFor } from '../../shared/fetch/stored-results.ts';
+import { fetchJobOf, type Passage, paceOf, passCircuit } from '../../shared/fetch/run-job.ts';
+import { failureOfCall, recordFetch, recordStored } from '../../shared/fetch/settle.ts';
+import { findStored, keepResult, resultKeyOf } from '../../shared/fetch/stored-results.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/credits.ts';
@@ -136,7 +136,7 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         isCounted = true;
         const hold = await tools.attempts.begin({ ...idOf(job), order: holdOrder(order, admitted, { isChecked: true }) });
         if (typeof hold === 'string' || 'limit' in hold) return await throwNotStarted(app, job, hold);
-        const fetchJob = jobOf(app, order, admitted, {
+        const fetchJob = fetchJobOf(app, order, admitted, {
             units: hold.units,
             backlogMs: 0,
             queued: { ...(turn === undefined ? {} : { turn }) },
@@ -203,7 +203,7 @@ function atPriceOfOrder(
 
 /** @throws NotYet if the account's results fill its storage and are all too young to delete */
 async function needSpace({ db }: App, slice: Slice, { accountId, plan }: Caller): Promise<void> {
-    const max = RESULT_BYTES[plan];
+    const max = STORED_RESULT_BYTES[plan];
     if ((await slice.storedBytes(accountId)) < max) return;
     await makeSpace(db, accountId, max - MAX_RESULT_BYTES);
     if ((await storedBytes(db, accountId)) >= max) throw new NotYet({ waitingFor: 'storage', afterMs: LOOKS_MS.storage });
@@ -215,7 +215,7 @@ async function answerFromStored(app: App, job: ClaimedJob, order: FetchOrder, ad
     if (kept === undefined) return false;
     const result = await sealResult(app.secrets, asResult(storedText(order, admitted.found, kept)));
     const available = (await app.credits.balance(order.caller.accountId))?.available ?? 0;
-    const question = resultKeyFor(order, admitted) ?? null;
+    const question = resultKeyOf(order, admitted);
     if (await endWithStored(app.db, job, { result, question, available })) recordStored(app, order, admitted.found, kept.results);
     return true;
 }
@@ -321,7 +321,7 @@ async function settle(
         outcome.ok && cost !== null
             ? await sealResult(app.secrets, asResult(answerText(order, admitted, { outcome, charged: cost, durationMs })))
             : undefined;
-    const question = resultKeyFor(order, admitted) ?? null;
+    const question = resultKeyOf(order, admitted);
     const decide = async (ended: HoldEnd): Promise<AttemptEnd> => {
         if (result !== undefined && ended.won) return { status: 'succeeded', result, question };
         return toFailedEnd(app, job, fetchJob, outcome.ok ? { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' } : outcome, ended);
@@ -340,7 +340,7 @@ async function settle(
 }
 
 async function toFailedEnd(app: App, job: ClaimedJob, fetchJob: FetchJob, outcome: FetchOutcome, { marked }: HoldEnd): Promise<AttemptEnd> {
-    const { refusal, isFinal } = failureOf(fetchJob, outcome, marked);
+    const { refusal, isFinal } = failureOfCall(fetchJob, outcome, marked);
     const step = nextStep({ ...factsOf(refusal), effect: fetchJob.effect, isFinal, failures: job.attempts - job.deaths }, Math.random());
     const failure = { code: refusal.code, error: await sealRefusal(app, refusal) };
     if (step.step === 'end') return { status: 'failed', ...failure };

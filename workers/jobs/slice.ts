@@ -12,7 +12,7 @@ import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared
 /** How long to retry writing an end while the database is unavailable, in milliseconds. */
 const SETTLE_MS = 4000;
 /** Bytes of results in one statement. */
-const RESULT_BYTES = 1024 * 1024;
+const STATEMENT_BYTES = 1024 * 1024;
 /** Maximum number of jobs that are claimed, and of items that begin or end, in one statement. */
 export const MAX_SLICE = 100;
 
@@ -85,7 +85,7 @@ export function openAttempts({ db }: App): Attempts {
             keyOfBatch,
             failsWithBatch: () => false,
             sizeOf: ({ bytes }) => bytes,
-            maxTotal: RESULT_BYTES,
+            maxTotal: STATEMENT_BYTES,
             run: (attempts) => retryUntilKnown(SETTLE_MS, () => write(db, attempts)),
         });
     const endsAtOnce = openEnds(endAtOnce);

@@ -3,7 +3,7 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as zlib from 'node:zlib';
 import { countSmallPieces, inPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
-import { giveBack, passedThrough } from '../garbage.ts';
+import { countReceived, giveBack } from '../garbage.ts';
 import { UpstreamFault } from './failures.ts';
 import type { Reservation } from './memory-budget.ts';
 
@@ -62,7 +62,7 @@ export async function readBody(
     const arriving = async function* (): AsyncGenerator<Buffer> {
         for await (const chunk of response as AsyncIterable<Buffer>) {
             received += chunk.length;
-            passedThrough(chunk.length);
+            countReceived(chunk.length);
             yield chunk;
         }
     };

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Got } from 'got';
 import type { UpstreamRequest } from '../../shared/domain/types.ts';
 import { type GuardedAgent, MAX_INTERIM } from '../egress.ts';
-import type { CallTime } from './call.ts';
+import type { CallTime } from './call-time.ts';
 import { UpstreamFault } from './failures.ts';
 
 /** One request in progress. */

@@ -8,8 +8,8 @@ import { checkUrl, type EgressConnector, type EgressRules, GuardedAgent, type Ha
 import type { Pace } from '../pace.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './answers.ts';
 import { type Body, readBody } from './body.ts';
-import { isBodyless } from './bodyless.ts';
-import type { CallTime } from './call.ts';
+import { hasNoBody } from './bodyless.ts';
+import type { CallTime } from './call-time.ts';
 import type { CallCookies } from './cookies.ts';
 import { type Exchange, startExchange } from './exchange.ts';
 import { type Fault, faultOf, UpstreamFault } from './failures.ts';
@@ -94,8 +94,9 @@ export class Call {
 
     async run(first: UpstreamRequest): Promise<UpstreamAnswer | UpstreamFailure> {
         const cleaned = this.#clean(first);
-        const refused = 'code' in cleaned ? cleaned : this.#checkFirst(cleaned);
-        if (refused !== undefined || 'code' in cleaned) return this.#failed(refused as Fault);
+        if ('code' in cleaned) return this.#failed(cleaned);
+        const refused = this.#checkFirst(cleaned);
+        if (refused !== undefined) return this.#failed(refused);
         let request = cleaned;
         let failed: Fault | undefined;
         for (let redirects = 0; ; ) {
@@ -187,7 +188,7 @@ export class Call {
             if (status < 200 || status > 299) {
                 throw await readRefused(response, exchange, { began, isAttached, host: new URL(request.url).hostname, credential, pace });
             }
-            const isEmpty = isBodyless({ status, method: request.method });
+            const isEmpty = hasNoBody({ status, method: request.method });
             body = await readBody(response, caps.body, { isEmpty, reservation: this.#options.reservation });
             if (!body.isWhole) throw tooLarge(caps);
             checkHeaderCount(response.rawHeaders.length + response.rawTrailers.length, caps);

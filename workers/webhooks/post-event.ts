@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ANSWER_MS, KEPT_ANSWER_BYTES } from '../../shared/domain/events/webhook-bounds.ts';
 import { answerHead, createConnector, type EgressConnector, EgressDenied, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
-import { type CallTime, openCallTime } from '../upstream/call.ts';
+import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 
 const HEADER_BYTES = 16 * 1024;
 /** How long to wait for the beginning of the body after the status, in milliseconds. */

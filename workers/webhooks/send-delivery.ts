@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { App } from '../../shared/app.ts';
-import { MAX_RESULT_BYTES } from '../../shared/domain/events/webhook-bounds.ts';
-import { jobOf } from '../../shared/fetch/present-job.ts';
+import { MAX_INCLUDED_BYTES } from '../../shared/domain/events/webhook-bounds.ts';
+import { listedJob } from '../../shared/fetch/present-job.ts';
 import { openBatch } from '../../shared/platform/batch.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
@@ -82,7 +82,7 @@ const SEAL_BYTES = 1024;
 /** Builds the bodies of events when they are sent. Jobs of concurrent calls are read in one query. */
 function openEventBodies(app: App) {
     const jobs = openBatch<string, EventJobRow | undefined>({
-        run: (ids) => readEventJobs(app.db, ids, MAX_RESULT_BYTES + SEAL_BYTES),
+        run: (ids) => readEventJobs(app.db, ids, MAX_INCLUDED_BYTES + SEAL_BYTES),
         maxSize: MAX_TOGETHER,
     });
     return {
@@ -105,11 +105,11 @@ async function withDiff({ db, secrets }: App, data: string, about: string | null
 
 /** The job as in GET /v1/jobs/{job_id}, without params, and without a result that is too long or private. */
 async function jobText(app: App, row: EventJobRow): Promise<string> {
-    const job = JSON.stringify(await jobOf(app, row));
+    const job = JSON.stringify(await listedJob(app, row));
     const { jobId, hasResult, isPrivate, result, remaining } = row;
     if (isPrivate) return job;
     const text = result === null ? null : ((await openResult(app.secrets, result, remaining ?? 0)) ?? null);
-    const isIncluded = !hasResult || (text !== null && Buffer.byteLength(text) <= MAX_RESULT_BYTES);
+    const isIncluded = !hasResult || (text !== null && Buffer.byteLength(text) <= MAX_INCLUDED_BYTES);
     const last = isIncluded ? `"result":${text}` : `"result_url":${JSON.stringify(`${app.publicUrl()}/v1/jobs/${jobId}`)}`;
     return `${job.slice(0, -1)},${last}}`;
 }

@@ -1,5 +1,5 @@
 import type { Job } from '../../../shared/contracts/jobs.ts';
-import { jobOf, presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
+import { listedJob, presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
 import { type EndedRow, listEnded, STREAMED_BYTES } from '../../../shared/store/jobs/jobs.ts';
 import { openResult } from '../../../shared/store/jobs/sealed.ts';
 import { memberCaller } from '../callers.ts';
@@ -50,7 +50,7 @@ const COLUMNS: Readonly<Record<string, (job: Job) => Cell>> = {
 async function* asTable({ app, ...visit }: WorkspaceVisit, batchId: string): AsyncGenerator<string> {
     yield csvLine([...Object.keys(COLUMNS), 'result']);
     for await (const row of endedItems({ app, ...visit }, batchId)) {
-        const job = await jobOf(app, row);
+        const job = await listedJob(app, row);
         const result = row.result === null ? undefined : await openResult(app.secrets, row.result, row.remaining ?? 0);
         const cells = Object.values(COLUMNS).map((read) => read(job));
         yield* csvLineInParts(cells, result ?? '');

@@ -29,4 +29,4 @@ export const FREE_AT_ONCE = 32;
 export const ANSWER_MS = 10_000;
 export const KEPT_ANSWER_BYTES = 1024;
 /** Maximum size of a job result in an event, in bytes. For a larger result, the event contains `result_url`. */
-export const MAX_RESULT_BYTES = 256 * 1024;
+export const MAX_INCLUDED_BYTES = 256 * 1024;

@@ -49,7 +49,7 @@ export const ORDER_BOUNDS: Readonly<Record<Plan, JobBounds>> = {
 };
 
 /** Maximum size of the stored results of an account, in bytes. */
-export const RESULT_BYTES: Readonly<Record<Plan, number>> = { free: GIB, starter: 10 * GIB, pro: 10 * GIB, enterprise: 10 * GIB };
+export const STORED_RESULT_BYTES: Readonly<Record<Plan, number>> = { free: GIB, starter: 10 * GIB, pro: 10 * GIB, enterprise: 10 * GIB };
 export const MAX_RESULT_BYTES = 5 * MIB;
 
 export const OPEN_BATCHES = 20;

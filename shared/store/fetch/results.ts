@@ -5,7 +5,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 import { textInTurns, toBase64InTurns } from '../../platform/turns.ts';
 
 /** Limits of results that are stored for `max_age`, in bytes and seconds (docs/api.md, "Hosted fetch"). */
-export const RESULT_BYTES = 1024 * 1024;
+export const MAX_KEPT_BYTES = 1024 * 1024;
 export const ACCOUNT_BYTES = 64 * 1024 * 1024;
 export const MAX_AGE_SECONDS = 86_400;
 

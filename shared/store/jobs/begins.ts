@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { type HoldOrder, holdArrays } from '../credits/moves.ts';
 import { type ClaimedJob, lockClaimed } from './claims.ts';
-import { type Ending, endHolds, type Held, holdJobs, slicesOf } from './holds.ts';
+import { type Ending, endHolds, groupByHold, type Held, holdJobs } from './holds.ts';
 import { namedBySizes, TIMEOUT_MS } from './planned.ts';
 
 /** Why an item may not start. `limit`: the batch would exceed max_credits. `paused`: the batch is not running. */
@@ -56,15 +56,15 @@ export async function beginAttempts(db: Db, batchId: string | null, jobs: readon
  * @returns undefined if nothing was begun: the steps find out why
  */
 async function beginAtOnce(db: Db, batchId: string, jobs: readonly StartOrder[]): Promise<StartResult[] | undefined> {
-    const slices = slicesOf(
+    const groups = groupByHold(
         jobs.map(({ order }) => order),
         batchId,
     );
     const places = new Map(
-        slices.flatMap(({ order, jobs: held }) => held.map(({ operation }, place) => [operation, { order, place: place + 1 }] as const)),
+        groups.flatMap(({ order, jobs: held }) => held.map(({ operation }, place) => [operation, { order, place: place + 1 }] as const)),
     );
     const given = jobs.map((job) => ({ ...job, ...(places.get(job.operation) as { order: HoldOrder; place: number }) }));
-    const { holding, batches } = holdArrays(slices.map(({ order }) => order));
+    const { holding, batches } = holdArrays(groups.map(({ order }) => order));
     const values: unknown[] = [
         given.map(({ jobId }) => jobId),
         given.map(({ operation }) => operation),

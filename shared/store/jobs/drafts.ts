@@ -68,10 +68,10 @@ export function openDrafts(db: Db, all: OfAll, mayKeep: (more: JobBounds) => Pro
         },
         async store(trx) {
             if (spilled > 0) {
-                await trx.raw(`${insertFrom('(select item, request, place from batch_drafts where batch_id = :batchId) d')}`, { ...all });
-                return;
+                await trx.raw(insertFrom('(select item, request, place from batch_drafts where batch_id = :batchId) d'), { ...all });
+            } else {
+                await trx.raw(insertFrom(SENT), { ...all, ...toSend(held) });
             }
-            await trx.raw(insertFrom(SENT), { ...all, ...toSend(held) });
         },
         async close() {
             if (spilled > 0) await db('batch_drafts').where({ batch_id: batchId }).delete();

@@ -4,9 +4,8 @@ import { type HoldOrder, type MovedRow, move, type Settlement } from '../credits
 import type { HoldEnd, LockedJob } from './write-ends.ts';
 
 /**
- * The credits of jobs. The items of a batch that start together share a hold, their slice: it is the sum of their highest costs, and it is
- * charged in parts as they end. A single job has a hold of its own, like a fetch; and so has a write, because the mark that it was sent is
- * on its hold.
+ * The credits of jobs. The items of a batch that start together share a hold: the sum of their highest costs, which is charged in parts as
+ * they end. A single job has a hold of its own, like a fetch; and so has a write, because the mark that it was sent is on its hold.
  */
 
 /** Credits of a started job, as whole units. */
@@ -27,12 +26,12 @@ export async function holdJobs(trx: Db, orders: readonly HoldOrder[], batchId: s
     const held = new Map<string, Held | 'stale'>();
     const [first] = orders;
     if (first === undefined) return held;
-    const slices = slicesOf(orders, batchId);
+    const groups = groupByHold(orders, batchId);
     const moved = await moveOrders(
         trx,
-        slices.map(({ order }) => order),
+        groups.map(({ order }) => order),
     );
-    for (const { order, jobs } of slices) {
+    for (const { order, jobs } of groups) {
         const row = moved.get(order.operation);
         for (const job of row?.is_stale === true ? jobs : jobs.slice(0, row?.units ?? 0)) {
             const whole = { hold: order.operation, amount: order.unit, units: job.maxUnits };
@@ -46,22 +45,22 @@ export async function holdJobs(trx: Db, orders: readonly HoldOrder[], batchId: s
 }
 
 /** Divides jobs into those that share a hold. */
-export function slicesOf(orders: readonly HoldOrder[], batchId: string | null): Slice[] {
-    return [...Map.groupBy(orders, (order) => sliceKey(order, batchId)).values()].map((jobs) => toSlice(jobs, batchId));
+export function groupByHold(orders: readonly HoldOrder[], batchId: string | null): HoldGroup[] {
+    return [...Map.groupBy(orders, (order) => holdKey(order, batchId)).values()].map((jobs) => toGroup(jobs, batchId));
 }
 
 /** Jobs with the same key share a hold. */
-function sliceKey({ operation, expiresInMs, ...order }: HoldOrder, batchId: string | null): string {
+function holdKey({ operation, expiresInMs, ...order }: HoldOrder, batchId: string | null): string {
     return batchId === null || order.effect === 'write' ? operation : JSON.stringify(order);
 }
 
-export interface Slice {
+interface HoldGroup {
     /** Its unit is a whole job. */
     order: HoldOrder;
     jobs: readonly HoldOrder[];
 }
 
-function toSlice(jobs: HoldOrder[], batchId: string | null): Slice {
+function toGroup(jobs: HoldOrder[], batchId: string | null): HoldGroup {
     const [first] = jobs as [HoldOrder, ...HoldOrder[]];
     const order = {
         ...first,
@@ -93,7 +92,7 @@ export const NO_HOLD: HoldEnd = { won: false, marked: false, charged: 0, availab
 /** A job whose attempt ends, and its credits to charge; null releases them. */
 export type Ending = Pick<LockedJob, 'operation' | 'hold_operation' | 'batch_id' | 'held'> & { charge: number | null };
 
-/** Charges or releases what these jobs held. Items of a slice are one movement. Returns the ends by the operations of the jobs. */
+/** Charges or releases what these jobs held. Items that share a hold are one movement. Returns the ends by the operations of the jobs. */
 export async function endHolds(trx: Db, jobs: readonly Ending[]): Promise<Map<string, HoldEnd>> {
     if (jobs.length === 0) return new Map();
     const byHold = Map.groupBy(jobs, ({ hold_operation: hold }) => hold ?? '');

@@ -44,7 +44,7 @@ export interface LockedJob {
     status: JobStatus;
     effect: Effect;
     operation: string | null;
-    /** The hold of its attempt: that of its slice, or its own. */
+    /** The hold of its attempt: one shared with items that started together, or its own. */
     hold_operation: string | null;
     /** Its credits of that hold. */
     held: number;
