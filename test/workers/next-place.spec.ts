@@ -73,6 +73,15 @@ describe('the next page', () => {
         expect(byCursor(undefined)).to.equal('none');
     });
 
+    it('is on https like its page, where a site behind a proxy writes http', () => {
+        expect(byCursor({ href: 'http://shop.test/page/2/' })).to.deep.equal({ url: 'https://shop.test/page/2/' });
+        const link = '<http://shop.test/list?page=2>; rel="next"';
+        expect(next({ style: 'link' }, '', { link })).to.deep.equal({ url: 'https://shop.test/list?page=2' });
+        const onHttp = { link, url: 'http://shop.test/list' };
+        expect(next({ style: 'link' }, '', onHttp)).to.deep.equal({ url: 'http://shop.test/list?page=2' });
+        for (const url of ['http://api.shop.test/', 'http://shop.test:8080/']) expect(byCursor({ href: url })).to.deep.equal({ url });
+    });
+
     it('is the cursor inside an address, or the link of a page', () => {
         expect(byCursor({ value: 'https://shop.test/list?after=a%20b&n=1' })).to.deep.equal({ value: 'a b' });
         expect(byCursor({ value: 'https://shop.test/other' })).to.deep.equal({ value: 'https://shop.test/other' });

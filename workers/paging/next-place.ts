@@ -34,9 +34,9 @@ export function nextPlace(endpoint: Endpoint, place: PagePlace, seen: SeenPage):
     const { style, step } = pagination;
     if (style === 'link') {
         const url = nextLink(seen.link, seen.url);
-        return url === undefined ? 'none' : { url };
+        return url === undefined ? 'none' : { url: asSecure(url, seen.url) };
     }
-    if (style === 'cursor') return byCursor(endpoint, pagination, seen.found);
+    if (style === 'cursor') return byCursor(endpoint, pagination, seen);
     // Numbered pages do not name the last page: the walk ends at the first one without results.
     if (seen.items === 0 || !('value' in place)) return 'none';
     return byNumber(endpoint, pagination, stepFrom(place.value, step ?? (style === 'offset' ? seen.items : 1)));
@@ -49,11 +49,12 @@ function byNumber({ params }: Endpoint, { param }: Pagination, value: Json | und
     return schema === undefined || fitsOnLoop(schema, value) ? { value } : 'none';
 }
 
-function byCursor(endpoint: Endpoint, { param = '' }: Pagination, found: NextFound | undefined): NextPlace {
+function byCursor(endpoint: Endpoint, { param = '' }: Pagination, seen: SeenPage): NextPlace {
+    const { found } = seen;
     if (found === undefined) return 'none';
     if ('href' in found) {
         const value = carriedBy(found.href, param);
-        return value === undefined ? { url: found.href } : { value };
+        return value === undefined ? { url: asSecure(found.href, seen.url) } : { value };
     }
     const { value } = found;
     if (isNothing(value)) return 'none';
@@ -73,9 +74,17 @@ function canSend({ bodyFormat, params }: Endpoint, param: string, cursor: Json):
     return cursor.isWellFormed() && !(source === 'path' && isStep);
 }
 
-/** The cursor in a URL. Many sites return the whole URL of the next page, or its path and query. */
+/** The URL, on https if its page is and both have the same host. Sites behind a proxy that ends TLS write http in links to themselves. */
+function asSecure(href: string, page: string): string {
+    const url = new URL(href);
+    const { protocol, host } = new URL(page);
+    if (protocol === 'https:' && url.host === host) url.protocol = protocol;
+    return url.href;
+}
+
+/** The cursor in a URL. Many sites return the whole URL of the next page, or the end of it. */
 function carriedBy(text: string, param: string): string | undefined {
-    if (!/^(?:https?:\/\/|[/?])/i.test(text)) return undefined;
+    if (!text.includes('?')) return undefined;
     const value = URL.parse(text, 'https://relative.invalid')?.searchParams.get(param) ?? '';
     return value === '' ? undefined : value;
 }

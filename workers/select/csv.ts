@@ -19,7 +19,9 @@ export function readCsv(
     if (/^\s{0,100}<(?:!doctype\s+html|html)\b/i.test(answer)) throw new InvalidResponse('The answer is a page of HTML, and no CSV.');
     if (isJson(answer)) throw new InvalidResponse('The answer is JSON, and no CSV.');
     const [hint = '', hinted] = SEPARATOR.exec(answer) ?? [];
-    const text = answer.slice(hint.length);
+    const behind = answer.slice(hint.length);
+    // The parser takes one of the line ends that a file mixes, which is safe to avoid where no value in quotes has any.
+    const text = behind.includes('"') ? behind : behind.replaceAll(/\r\n?/g, '\n');
     const delimiter = declared === '' ? (hinted ?? '') : declared;
     const { data, errors } = papaparse.parse<string[]>(text, { delimiter, delimitersToGuess: DELIMITERS, skipEmptyLines: true });
     const fault = errors.find(({ type }) => type === 'Quotes');

@@ -11,8 +11,8 @@ interface Undecoded {
 }
 
 /**
- * The type of a body: from the package, else from the Content-Type, else from its first bytes. Many sites label JSON as text or a
- * script. If the endpoint selects from the body, a body that begins like JSON is JSON. The Content-Type of a file of gzip does not name the
+ * The type of a body: from the package, else from the Content-Type, else from its first bytes. Many sites label JSON as text, a script or
+ * HTML. If the endpoint selects from the body, a body that begins like JSON is JSON. The Content-Type of a file of gzip does not name the
  * type of its content.
  */
 export function typeOfBody(
@@ -22,8 +22,9 @@ export function typeOfBody(
 ): ResponseType {
     if (wanted !== undefined) return wanted;
     const declared = typeOf(readContentType(contentType).essence);
-    if (declared !== undefined && (declared !== 'text' || !isTakenApart)) return declared;
+    if (declared !== undefined && (declared === 'json' || !isTakenApart)) return declared;
     const content = unpackedStart(body);
+    if (declared === 'html') return beginsLikeJson(content) ? 'json' : declared;
     const guessed = isTakenApart && isGuarded(content) ? 'json' : guessType(content);
     return guessed === 'json' || isPacked(body) ? guessed : (declared ?? guessed);
 }
@@ -72,18 +73,39 @@ function knownEncoding(label: string | undefined): string | undefined {
 /** The prefixes that sites put before JSON, so that no script can load it. */
 const GUARD = /^\s*(?:\)\]\}'?,?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s*;|throw\s*1\s*;(?:\s*<[^>\n]{0,50}>)?|\{\}\s*&&)\s*/;
 
-/** The beginning of a JSONP call, as Express and others write it, or of JSON in parentheses. */
-const CALLBACK =
-    /^[\s;]*(?:\/\*\*\/\s*)?(?:(?:typeof\s+[\w$.]{1,100}\s*===?\s*['"]function['"]|[A-Za-z_$][\w$.]{0,100})\s*&&\s*)?(?:[A-Za-z_$][\w$.]{0,100}\s*)?\(/;
+/** A variable or function of a script: `cb`, `jQuery.cb_1`, `window["cb"]`. */
+const NAME = String.raw`[A-Za-z_$](?:[\w$.]|\[(?:"[\w$.-]{1,100}"|'[\w$.-]{1,100}'|\d{1,9})\]){0,100}`;
 
-/** The JSON in a text, without a prefix that guards it (`)]}'`) or a function call around it (JSONP). */
-export function jsonIn(text: string): string {
+/** The beginning of a JSONP call, as Express and others write it, or of JSON in parentheses. */
+const CALLBACK = new RegExp(
+    String.raw`^[\s;]*(?:\/\*\*\/\s*)?(?:(?:typeof\s+${NAME}\s*===?\s*['"]function['"]|${NAME})\s*&&\s*)?(?:${NAME}\s*)?\(`,
+);
+
+/** The beginning of a script that assigns an object or a list to a variable. */
+const ASSIGNMENT = new RegExp(String.raw`^\s*(?:(?:var|let|const)\s+)?${NAME}\s*=\s*(?=[[{])`);
+
+/**
+ * The JSON in a text, without a prefix that guards it (`)]}'`), a function call around it (JSONP), or a variable that it is assigned to.
+ * Nor is it preceded by further byte order marks, which files of PHP bring along, or followed by the NULs of programs in C.
+ */
+export function jsonIn(answer: string): string {
+    const text = plainIn(answer);
     const guard = GUARD.exec(text)?.[0];
     if (guard !== undefined) return text.slice(guard.length);
-    const callback = CALLBACK.exec(text)?.[0];
+    const assignment = ASSIGNMENT.exec(text)?.[0];
+    const callback = assignment ?? CALLBACK.exec(text)?.[0];
     if (callback === undefined) return text;
     const end = text.trimEnd().replace(/;$/, '').trimEnd();
+    if (assignment !== undefined) return end.slice(assignment.length);
     return end.endsWith(')') ? end.slice(callback.length, -1) : text;
+}
+
+function plainIn(text: string): string {
+    let start = 0;
+    let end = text.length;
+    while (text[start] === '\ufeff') start++;
+    while (end > start && text[end - 1] === '\0') end--;
+    return text.slice(start, end);
 }
 
 /** The media type of a Content-Type in lower case, without its parameters. */
@@ -108,14 +130,18 @@ function typeOf(essence: string): ResponseType | undefined {
 
 function guessType(body: Uint8Array): ResponseType {
     const start = startOf(body, 256).trimStart();
-    if (start === '' || start.startsWith('{') || start.startsWith('[')) return 'json';
+    if (start === '' || beginsLikeJson(body)) return 'json';
     return start.startsWith('<') ? 'html' : 'text';
 }
 
-/** Whether a body begins like JSONP, or with a prefix that guards JSON. */
+function beginsLikeJson(body: Uint8Array): boolean {
+    return /^\s*[[{]/.test(startOf(body, 256));
+}
+
+/** Whether a body begins like JSON in a script, or with a prefix that guards JSON. */
 function isGuarded(body: Uint8Array): boolean {
     const start = startOf(body, 512);
-    return GUARD.test(start) || CALLBACK.test(start);
+    return [GUARD, CALLBACK, ASSIGNMENT].some((beginning) => beginning.test(start));
 }
 
 /** The first bytes of a body as text. Only its ASCII characters count. */

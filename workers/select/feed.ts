@@ -175,7 +175,7 @@ function files(all: readonly File[], link: Link): JsonObject[] {
 const ISO = /^(\d{4}-\d\d(?:-\d\d)?)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
 /** `Tue, 24 Nov 2026 10:00:00 GMT` and the like (RFC 822). */
-const MAIL = /^(?:[a-z]{3,9},?\s+)?\d{1,2}\s+[a-z]{3,9}\s+\d{2,4}\s+\d{1,2}:\d\d(?::\d\d)?(\s*(?:[+-]\d{4}|[a-z]{1,4}))?$/i;
+const MAIL = /^(?:[a-z]{3,9},?\s+)?\d{1,2}\s+[a-z]{3,9}\s+\d{2,4}\s+\d{1,2}:\d\d(?::\d\d)?(\s*(?:[+-]\d\d:?\d\d|[a-z]{1,4}))?$/i;
 
 /**
  * The time in a text of a feed, in UTC with milliseconds; null without one. A time without a zone is in UTC.

@@ -41,7 +41,8 @@ export function findNext($: CheerioAPI, selector: string, url: string): NextFoun
     if (element.length === 0) return undefined;
     const href = element.attr('href');
     if (href !== undefined) {
-        const target = absolute(href, baseOf($, url));
+        // A link that only moves on the page, such as `#` of a last one, leads to the page itself.
+        const target = absolute(href, baseOf($, url))?.replace(/#.*$/, '');
         return target === undefined ? undefined : { href: target };
     }
     return { value: element.attr('value') ?? element.attr('content') ?? element.text().trim() };

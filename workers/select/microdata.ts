@@ -16,36 +16,56 @@ export function* microdataOf(within: Matches, name: string, base: string): Gener
 }
 
 function typesOf(scope: Matches): string[] {
-    return (scope.attr('itemtype') ?? '').split(/\s+/).filter((type) => type !== '');
+    return wordsOf(scope, 'itemtype');
+}
+
+function wordsOf(element: Matches, attribute: string): string[] {
+    return (element.attr(attribute) ?? '').split(/\s+/).filter((word) => word !== '');
 }
 
 function lastPart(type: string): string {
     return type.replace(/^.*[/#]/, '');
 }
 
-function itemOf(scope: Matches, base: string): JsonObject {
+type Node = Matches[number];
+
+/** @param around the items that this one is in: by `itemref` an item could be in itself */
+function itemOf(scope: Matches, base: string, around: readonly Node[] = []): JsonObject {
     const found = new Map<string, Json[]>();
-    const walk = (parent: Matches): void => {
-        for (const child of parent.children()) {
-            const element = parent._make([child]);
+    const items = [...around, ...scope];
+    const seen = new Set<Node>(items);
+    const visit = (nodes: Iterable<Node>): void => {
+        for (const node of nodes) {
+            if (seen.has(node)) continue;
+            seen.add(node);
+            const element = scope._make([node]);
             const isScope = element.attr('itemscope') !== undefined;
-            const names = (element.attr('itemprop') ?? '').split(/\s+/).filter((name) => name !== '');
+            const names = wordsOf(element, 'itemprop');
             if (names.length > 0) {
                 // Read once: items in items with several names each would be read exponentially often.
-                const value = isScope ? itemOf(element, base) : propertyOf(element, base);
+                const value = isScope ? itemOf(element, base, items) : propertyOf(element, base);
                 for (const name of names) {
                     const values = found.get(name);
                     if (values === undefined) found.set(name, [value]);
                     else values.push(value);
                 }
             }
-            if (!isScope) walk(element);
+            if (!isScope) visit(element.children());
         }
     };
-    walk(scope);
+    visit(scope.children());
+    visit(referredBy(scope));
     const [type] = typesOf(scope);
     const properties = [...found].map(([name, values]): [string, Json] => [name, values.length === 1 ? (values[0] ?? null) : values]);
     return Object.fromEntries([...(type === undefined ? [] : [['@type', lastPart(type)] as [string, Json]]), ...properties]);
+}
+
+/** The elements elsewhere in the page whose properties `itemref` adds to an item. */
+function referredBy(scope: Matches): Node[] {
+    const ids = wordsOf(scope, 'itemref');
+    if (ids.length === 0) return [];
+    const named = scope.parents().last().find('[id]').toArray();
+    return ids.flatMap((id) => named.find(({ attribs }) => attribs['id'] === id) ?? []);
 }
 
 /** The attribute that holds the value of an element; a URL is made absolute. */

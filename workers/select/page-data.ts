@@ -82,7 +82,7 @@ function* blocksIn(within: Matches, { selector = 'script', value = 'textContent'
         const text: unknown = within._make([element]).prop(value);
         if (typeof text !== 'string') continue;
         for (const json of assign === undefined ? [plainOf(text)] : assignedIn(text, assign)) {
-            const block = tryParse(json);
+            const block = tryParse(assign === undefined ? json : withNulls(json));
             if (block !== undefined) yield nodesOf(block).filter((node) => of === undefined || isOfType(node, of));
         }
     }
@@ -144,6 +144,11 @@ function* assignedIn(script: string, name: string): Generator<string> {
 function literalAt(script: string, from: number): string | undefined {
     const to = endOfLiteral(script, from);
     return to === undefined ? undefined : script.slice(from, to);
+}
+
+/** A literal of a script in JSON: writers of states leave `undefined` in them. */
+function withNulls(literal: string): string {
+    return literal.replaceAll(/"(?:[^"\\]|\\.)*"|\bundefined\b/g, (word) => (word === 'undefined' ? 'null' : word));
 }
 
 function afterEquals(script: string, from: number): number | undefined {

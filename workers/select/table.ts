@@ -49,7 +49,8 @@ function cellsOf(elements: readonly Matches[]): string[][] {
             putSpanned();
             const cell = row._make([element]);
             const text = String(cell.prop('textContent')).replaceAll(/\s+/g, ' ').trim();
-            const height = spanOf(cell, 'rowspan');
+            // 0: all rows that follow.
+            const height = cell.attr('rowspan')?.trim() === '0' ? MAX_CELLS : spanOf(cell, 'rowspan');
             for (let i = spanOf(cell, 'colspan'); i > 0; i--) put(text, height - 1);
         }
         putSpanned();
