@@ -5,7 +5,7 @@ export { down } from './100_common.ts';
 /** Keys of an installation, and mails that are still to be sent. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
-        -- The key ring (shared/platform/secret-ring.ts) of an installation without SECRET_KEYS. Empty if SECRET_KEYS is set.
+        -- The key ring (shared/platform/secrets.ts) of an installation without SECRET_KEYS. Empty if SECRET_KEYS is set.
         create table secret_ring (
             is_only boolean primary key default true check (is_only),
             id text not null,

@@ -74,7 +74,7 @@ export async function up(knex: Knex): Promise<void> {
             primary key (site, day, endpoint)
         );
 
-        -- The number of successes by duration. Bucket n has durations up to 1.2 ^ n milliseconds (shared/store/usage/durations.ts).
+        -- The number of successes by duration. Bucket n has durations up to 1.2 ^ n milliseconds (shared/store/usage/traffic.ts).
         create table endpoint_durations (
             site text not null,
             endpoint text not null,

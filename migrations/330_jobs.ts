@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 export { down } from './100_common.ts';
 
 /**
- * Calls that are answered later, alone or in batches (docs/api.md, "Jobs" and "Batches"). A job and its credits change together: to end a
+ * Calls that are answered later, alone or in batches (docs/jobs.md, "Jobs" and "Batches"). A job and its credits change together: to end a
  * running job, one transaction locks its row, then its hold, and writes both. Rows are locked in one order: jobs, the rows that a change of
  * credits locks, batches, job_accounts; each by id.
  */

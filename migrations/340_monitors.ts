@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 export { down } from './100_common.ts';
 
 /**
- * Scheduled calls (docs/api.md, "Monitors"). One worker claims a due monitor, or a run with an ended job, for seconds of real time. Each
+ * Scheduled calls (docs/jobs.md, "Monitors"). One worker claims a due monitor, or a run with an ended job, for seconds of real time. Each
  * later write checks that the claim is still valid.
  */
 export async function up(knex: Knex): Promise<void> {

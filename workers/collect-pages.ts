@@ -1,6 +1,6 @@
 import { defined } from '../shared/domain/defined.ts';
-import type { FailedPage, FetchFailure, FetchJob } from '../shared/domain/fetch/call.ts';
 import { type Continuation, readContinuation } from '../shared/domain/fetch/continuation.ts';
+import type { FailedPage, FetchFailure, FetchJob } from '../shared/domain/fetch/fetch-job.ts';
 import { firstValue, type PagePlace, type PaginationEnd } from '../shared/domain/fetch/pages.ts';
 import type { Endpoint, Json, Values } from '../shared/domain/types.ts';
 import { type Collected, type Collecting, namedBy, withoutResults } from './collect.ts';

@@ -1,6 +1,6 @@
 import type { Identity } from '../shared/domain/fetch/build-request.ts';
-import type { FailedPage, FetchFailure, FetchJob } from '../shared/domain/fetch/call.ts';
 import type { Continuation } from '../shared/domain/fetch/continuation.ts';
+import type { FailedPage, FetchFailure, FetchJob } from '../shared/domain/fetch/fetch-job.ts';
 import type { LoginSign } from '../shared/domain/fetch/login-words.ts';
 import type { PaginationEnd } from '../shared/domain/fetch/pages.ts';
 import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';

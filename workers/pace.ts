@@ -1,5 +1,5 @@
 import { type Turns, turnOfConnection } from '../shared/coordination/circuits/circuits.ts';
-import type { FetchJob } from '../shared/domain/fetch/call.ts';
+import type { FetchJob } from '../shared/domain/fetch/fetch-job.ts';
 import { type ConnectionLog, watchConnection } from '../shared/platform/connection-log.ts';
 
 /** Pause after a 429 without Retry-After, and the longest pause after one with it, in milliseconds. */

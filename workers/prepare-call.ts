@@ -1,5 +1,5 @@
 import { buildPrepareRequest, type Identity } from '../shared/domain/fetch/build-request.ts';
-import type { FetchFailure } from '../shared/domain/fetch/call.ts';
+import type { FetchFailure } from '../shared/domain/fetch/fetch-job.ts';
 import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
 import { NOT_THERE, preparedFault, withPrepared } from '../shared/domain/fetch/prepared-values.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../shared/app.ts';
-import type { FetchJob } from '../shared/domain/fetch/call.ts';
+import type { FetchJob } from '../shared/domain/fetch/fetch-job.ts';
 import { lastSuccess } from '../shared/store/usage/traffic.ts';
 
 /** The dead worker's caller waits for this, in milliseconds. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Identity } from '../shared/domain/fetch/build-request.ts';
-import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/call.ts';
 import { writeContinuation } from '../shared/domain/fetch/continuation.ts';
+import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/fetch-job.ts';
 import { parseExact } from '../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../shared/platform/tracing.ts';

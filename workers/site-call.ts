@@ -1,4 +1,4 @@
-import type { FetchFailure, FetchJob, UpstreamFigures } from '../shared/domain/fetch/call.ts';
+import type { FetchFailure, FetchJob, UpstreamFigures } from '../shared/domain/fetch/fetch-job.ts';
 import { isPathBlocked } from '../shared/domain/site/site-policy.ts';
 import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';

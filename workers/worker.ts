@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
-import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/call.ts';
+import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/fetch-job.ts';
 import { registrableDomain } from '../shared/domain/site/site-name.ts';
 import { newId } from '../shared/domain/text/ids.ts';
 import type { Endpoint } from '../shared/domain/types.ts';

@@ -8,7 +8,7 @@ import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import { inDomainTurn, writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
-import { presentConnection } from './present-connection.ts';
+import { presentConnection } from './connections.ts';
 import { chooseTerms, invalid, latestOffer } from './terms.ts';
 import { passTest } from './test-connection.ts';
 

@@ -14,19 +14,18 @@ import * as verification from '../../shared/store/registry/verification.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
-import { findMine, mayChange } from './find-mine.ts';
-import { presentConnection } from './present-connection.ts';
+import { checkMayChange, mustFindConnection, presentConnection } from './connections.ts';
 import { invalid, latestOffer } from './terms.ts';
 import { passTest } from './test-connection.ts';
 
 type ChangeCall = Call<ConnectionParams, NewConnectionQuery, ConnectionPatch>;
 
 /** PATCH /v1/connections/{connection_id}. A new secret implies agreement to the terms of the latest version. */
-export async function changeOne(call: ChangeCall): Promise<Reply<ConnectionEntry>> {
+export async function changeConnection(call: ChangeCall): Promise<Reply<ConnectionEntry>> {
     const { app, body } = call;
     const caller = call.caller as Caller;
-    const connection = await findMine(call);
-    mayChange(connection, caller);
+    const connection = await mustFindConnection(call);
+    checkMayChange(connection, caller);
     const { name, shared, secret, agree, verify_with: verifies } = body;
     if (verifies === true) await mayLend(app, connection, caller);
     const terms = secret === undefined && agree === undefined ? undefined : await latestTerms(call, connection);

@@ -1,16 +1,18 @@
 import type { ConnectionDeleted, ConnectionEntry, ConnectionParams, ConnectionQuery } from '../../shared/contracts/connections.ts';
+import { isManager } from '../../shared/domain/accounts/roles.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
+import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/connections/connections.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
+import { checkSite } from '../auth/key-scopes.ts';
 import type { Call, Reply } from '../call.ts';
-import { findMine, mayChange } from './find-mine.ts';
-import { presentConnection } from './present-connection.ts';
 
 /** GET /v1/connections */
-export async function listMine(call: Call<object, ConnectionQuery, undefined>): Promise<Reply<ConnectionEntry[]>> {
+export async function listConnections(call: Call<object, ConnectionQuery, undefined>): Promise<Reply<ConnectionEntry[]>> {
     const { app, query } = call;
     const { workspaceId, userId, scopes } = call.caller as Caller;
     const { sites } = scopes.listed;
@@ -22,15 +24,38 @@ export async function listMine(call: Call<object, ConnectionQuery, undefined>): 
 }
 
 /** GET /v1/connections/{connection_id} */
-export async function readOne(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionEntry>> {
-    return { answer: presentConnection(await findMine(call)) };
+export async function readConnection(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionEntry>> {
+    return { answer: presentConnection(await mustFindConnection(call)) };
 }
 
 /** DELETE /v1/connections/{connection_id} */
-export async function deleteOne(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionDeleted>> {
-    const connection = await findMine(call);
-    mayChange(connection, call.caller as Caller);
+export async function deleteConnection(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionDeleted>> {
+    const connection = await mustFindConnection(call);
+    checkMayChange(connection, call.caller as Caller);
     await store.deleteConnection(call.app.db, connection, byCall(call));
     call.app.vault.forget(connection.workspaceId, connection.site);
     return { answer: { connection_id: connection.connectionId, deleted: true } };
+}
+
+/** The connection of the path. @throws Refusal CONNECTION_NOT_FOUND, FORBIDDEN */
+export async function mustFindConnection<Query, Body>(call: Call<ConnectionParams, Query, Body>): Promise<store.Connection> {
+    const { workspaceId, userId, scopes } = call.caller as Caller;
+    const connection = await store.findConnection(call.app.db, { workspaceId, userId }, call.params.connection_id);
+    if (connection === undefined) throw new Refusal('CONNECTION_NOT_FOUND', 'You have no connection with this id.');
+    checkSite(scopes.listed.sites, connection.site);
+    return connection;
+}
+
+/** Owners may change private connections, owners and admins of the workspace shared ones. @throws Refusal FORBIDDEN */
+export function checkMayChange({ shared }: store.Connection, { role, workspaceName }: Caller): void {
+    if (!shared || isManager(role)) return;
+    throw new Refusal('FORBIDDEN', `Shared connections are changed by owners and admins of ${workspaceName}; your role there is ${role}.`);
+}
+
+export function presentConnection({ entry, ownerId, verifies, ...connection }: store.Connection): ConnectionEntry {
+    const shown = { ...connection, type: entry.type, owner: ownerId, verifyWith: verifies };
+    return presentFields(
+        shown,
+        'connection_id site auth_id type name shared owner hosts scopes status verify_with hint created_at last_used_at expires_at',
+    );
 }

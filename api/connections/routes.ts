@@ -5,19 +5,19 @@ import { inTurn } from '../admission/writes.ts';
 import { serve } from '../serve.ts';
 import { addConnection } from './add-connection.ts';
 import { authorize } from './authorize.ts';
-import { changeOne } from './change-connection.ts';
-import { deleteOne, listMine, readOne } from './connections.ts';
+import { changeConnection } from './change-connection.ts';
+import { deleteConnection, listConnections, readConnection } from './connections.ts';
 import { deleteClient, putClient } from './oauth-clients.ts';
-import { testOne } from './test-connection.ts';
+import { testConnection } from './test-connection.ts';
 
 export const connectionRoutes = [
     serve(contracts.postConnection, audited(addConnection)),
-    serve(contracts.getConnections, listMine),
-    serve(contracts.getConnection, readOne),
-    serve(contracts.patchConnection, audited(changeOne)),
-    serve(contracts.testConnection, testOne),
+    serve(contracts.getConnections, listConnections),
+    serve(contracts.getConnection, readConnection),
+    serve(contracts.patchConnection, audited(changeConnection)),
+    serve(contracts.testConnection, testConnection),
     serve(authorizeConnection, audited(inTurn(authorize))),
     serve(putOAuthClient, audited(inTurn(putClient))),
     serve(deleteOAuthClient, audited(inTurn(deleteClient))),
-    serve(contracts.deleteConnection, audited(inTurn(deleteOne))),
+    serve(contracts.deleteConnection, audited(inTurn(deleteConnection))),
 ];

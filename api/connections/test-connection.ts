@@ -3,7 +3,7 @@ import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import { CONNECTION_TESTS, REJECTED_TESTS, sharesSlotsOfFree } from '../../shared/domain/accounts/plans.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
-import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { withPlaceholderValues } from '../../shared/domain/fetch/prepared-values.ts';
 import { termsOf } from '../../shared/domain/package/auth.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
@@ -21,16 +21,15 @@ import { liftRejection } from '../../shared/store/connections/connection-status.
 import { type Connection, findConnection } from '../../shared/store/connections/connections.ts';
 import { countCall } from '../admission/count-call.ts';
 import type { Call, Reply } from '../call.ts';
-import { findMine } from './find-mine.ts';
-import { presentConnection } from './present-connection.ts';
+import { mustFindConnection, presentConnection } from './connections.ts';
 import { latestOffer } from './terms.ts';
 
 /** POST /v1/connections/{connection_id}/test: a passed test clears a rejection. */
-export async function testOne(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionEntry>> {
+export async function testConnection(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionEntry>> {
     const { app } = call;
     const { workspaceId, userId, scopes } = call.caller as Caller;
     requireExternalKeyRing(app);
-    const connection = await findMine(call);
+    const connection = await mustFindConnection(call);
     const { connectionId, site, authId } = connection;
     if (scopes.listed.connections?.includes(connectionId) === false) throw missingScope({ part: 'connections', needs: connectionId });
     const { offer } = await latestOffer(app, site);

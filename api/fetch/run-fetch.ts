@@ -1,7 +1,7 @@
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Lease } from '../../shared/coordination/limits/limits.ts';
 import { sharesSlotsOfFree } from '../../shared/domain/accounts/plans.ts';
-import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { type Admitted, admit, type RefusedCall } from '../../shared/fetch/admit.ts';
 import { answerText } from '../../shared/fetch/answer-text.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';

@@ -21,13 +21,13 @@ type JobCall<Query = object> = Call<{ job_id: string }, Query, undefined>;
 export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
     const { app, query, params, gone, endRead } = call;
     await countInWindow(call, 'reads');
-    const row = await mustFind(call);
+    const row = await mustFindJob(call);
     const { wait: seconds = 0 } = query;
     if (seconds === 0 || hasJobEnded(row.status)) return answer(call, row);
     const { accountId } = call.caller as Caller;
     endRead();
     await waitForEnd(app, { id: params.job_id, accountId, seconds, gone });
-    return answer(call, await mustFind({ ...call, caller: await checkKeyAgain(call) }));
+    return answer(call, await mustFindJob({ ...call, caller: await checkKeyAgain(call) }));
 }
 
 /** GET /v1/jobs: newest first. */
@@ -51,22 +51,22 @@ export async function listJobs(call: Call<object, JobsQuery, undefined>): Promis
 export async function cancelJob(call: JobCall): Promise<Reply<never>> {
     const { app, params } = call;
     await countInWindow(call, 'reads');
-    await mustFind(call);
+    await mustFindJob(call);
     const done = await orderInTurn(call, () => cancel(app.db, (call.caller as Caller).workspaceId, params.job_id));
     if (done === 'not cancellable') throw new Refusal('JOB_NOT_CANCELLABLE');
-    return answer(call, await mustFind(call));
+    return answer(call, await mustFindJob(call));
 }
 
 /** DELETE /v1/jobs/{job_id}/result */
 export async function deleteJobResult(call: JobCall): Promise<Reply<never>> {
     await countInWindow(call, 'reads');
-    await mustFind(call);
+    await mustFindJob(call);
     await orderInTurn(call, () => remove(call.app.db, (call.caller as Caller).workspaceId, call.params.job_id));
-    return answer(call, await mustFind(call));
+    return answer(call, await mustFindJob(call));
 }
 
 /** @throws Refusal JOB_NOT_FOUND */
-async function mustFind({ app, params, caller }: JobCall<unknown>): Promise<FullJobRow> {
+async function mustFindJob({ app, params, caller }: JobCall<unknown>): Promise<FullJobRow> {
     const id = params.job_id;
     const row = /^job_[0-9A-Za-z]{1,64}$/.test(id) ? await findJob(app.db, readerOf(caller as Caller), id) : undefined;
     if (row === undefined) throw new Refusal('JOB_NOT_FOUND');

@@ -18,7 +18,7 @@ import { countInWindow } from '../admission/count-in-window.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
 import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
-import { mustFind } from './monitors.ts';
+import { mustFindMonitor } from './monitors.ts';
 import { presentMonitors } from './present-monitor.ts';
 
 const OF_CALL = ['params', 'version', 'timeout_ms', 'max_results', 'max_pages', 'max_credits', 'connection'] as const;
@@ -28,12 +28,12 @@ const OF_CALL = ['params', 'version', 'timeout_ms', 'max_results', 'max_pages', 
  */
 export async function changeMonitor(call: Call<MonitorParams, object, MonitorChanges>): Promise<Reply<Monitor>> {
     await countInWindow(call, 'jobs');
-    let before = await mustFind(call);
+    let before = await mustFindMonitor(call);
     for (;;) {
         checkFields(call.app, call.body, before);
         const answer = await changeFrom(call, before);
         if (answer !== undefined) return { answer };
-        before = await mustFind(call);
+        before = await mustFindMonitor(call);
     }
 }
 

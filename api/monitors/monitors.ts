@@ -28,7 +28,7 @@ export async function listMonitors(call: Call<object, MonitorsQuery, undefined>)
 /** GET /v1/monitors/{monitor_id} */
 export async function readMonitor(call: MonitorCall): Promise<Reply<Monitor>> {
     await countInWindow(call, 'reads');
-    const [answer] = await presentMonitors(call.app, [await mustFind(call)]);
+    const [answer] = await presentMonitors(call.app, [await mustFindMonitor(call)]);
     return { answer: answer as Monitor };
 }
 
@@ -36,7 +36,7 @@ export async function readMonitor(call: MonitorCall): Promise<Reply<Monitor>> {
 export async function deleteMonitor(call: MonitorCall): Promise<Reply<{ monitor_id: string; deleted: true }>> {
     await countInWindow(call, 'reads');
     const { db } = call.app;
-    const { monitorId, workspaceId } = await mustFind(call);
+    const { monitorId, workspaceId } = await mustFindMonitor(call);
     const job = await db.transaction(async (trx) => {
         // No run begins after this lock.
         if ((await store.lockMonitor(trx, monitorId)) === undefined) throw new Refusal('MONITOR_NOT_FOUND');
@@ -71,14 +71,14 @@ async function list<Row extends { number: number }>(
     write: (row: Row) => Promise<string>,
 ): Promise<{ text: string; isKept: false }> {
     await countInWindow(call, 'reads');
-    const { monitorId } = await mustFind(call);
+    const { monitorId } = await mustFindMonitor(call);
     const page = await readPage(call, route, monitorId);
     const { shown, last, total } = await read(call.app.db, monitorId, { limit: page.limit, before: page.from as number | undefined });
     return textPage(await eachInTurn(shown, write), await page.end(last?.number, total));
 }
 
 /** @throws Refusal MONITOR_NOT_FOUND */
-export async function mustFind({ app, params, caller }: Call<MonitorParams, unknown, unknown>): Promise<store.MonitorRow> {
+export async function mustFindMonitor({ app, params, caller }: Call<MonitorParams, unknown, unknown>): Promise<store.MonitorRow> {
     const id = params.monitor_id;
     const row = /^mon_[0-9A-Za-z]{1,64}$/.test(id) ? await store.findMonitor(app.db, readerOf(caller as Caller), id) : undefined;
     if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');

@@ -13,13 +13,13 @@ import { changeMonitor, lockMonitor, type MonitorRow } from '../../shared/store/
 import { addEndedRun, runningJob } from '../../shared/store/monitors/runs.ts';
 import { orderInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
-import { mustFind } from './monitors.ts';
+import { mustFindMonitor } from './monitors.ts';
 
 /** POST /v1/monitors/{monitor_id}/run: later runs also use the calling key. @throws Refusal RATE_LIMITED */
 export async function runMonitor(call: Call<MonitorParams, object, undefined>): Promise<Reply<never>> {
     const { app } = call;
     const caller = call.caller as Caller;
-    const monitor = await mustFind(call);
+    const monitor = await mustFindMonitor(call);
     const { monitorId } = monitor;
     const verdict = await app.limits.take({ identity: `runs:monitor:${monitorId}`, windows: [RUNS_BY_HAND] });
     if (!verdict.ok) {

@@ -2,46 +2,46 @@ import type { DeliveriesQuery, DeliveryEntry, DeliveryParams, WebhookParams } fr
 import { TEST_WINDOW } from '../../shared/domain/events/webhook-bounds.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { type Delivery, hasDelivery, listDeliveries, redeliver, testWebhook } from '../../shared/store/events/deliveries.ts';
+import * as store from '../../shared/store/events/deliveries.ts';
 import { takeFrom } from '../admission/count-in-window.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentDelivery } from './present-webhook.ts';
-import { mustFind, nameOf, webhookNotFound } from './webhooks.ts';
+import { mustFindWebhook, nameOf, webhookNotFound } from './webhooks.ts';
 
 /** GET /v1/webhooks/{webhook_id}/deliveries */
-export async function listSent(call: Call<WebhookParams, DeliveriesQuery, undefined>): Promise<Reply<DeliveryEntry[]>> {
+export async function listDeliveries(call: Call<WebhookParams, DeliveriesQuery, undefined>): Promise<Reply<DeliveryEntry[]>> {
     const { app, query } = call;
-    const { webhookId } = await mustFind(call);
+    const { webhookId } = await mustFindWebhook(call);
     const { status } = query;
     const page = await readPage(call, 'getDeliveries', [webhookId, status ?? null]);
     const place = { status, limit: page.limit, after: page.from as RowPlace | undefined };
-    const { deliveries, next, total } = await listDeliveries(app.browse, webhookId, place);
+    const { deliveries, next, total } = await store.listDeliveries(app.browse, webhookId, place);
     return { answer: deliveries.map(presentDelivery), pagination: await page.end(next, total) };
 }
 
 /** POST /v1/webhooks/{webhook_id}/test */
 export async function sendTest(call: Call<WebhookParams, object, undefined>): Promise<Reply<DeliveryEntry>> {
-    await mustFind(call);
+    await mustFindWebhook(call);
     await count(call);
-    const delivery = await testWebhook(call.app.db, nameOf(call));
+    const delivery = await store.testWebhook(call.app.db, nameOf(call));
     if (delivery === undefined) throw webhookNotFound();
     return accepted(call, delivery);
 }
 
 /** POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver */
-export async function sendAgain(call: Call<DeliveryParams, object, undefined>): Promise<Reply<DeliveryEntry>> {
-    const { webhookId } = await mustFind(call);
+export async function redeliver(call: Call<DeliveryParams, object, undefined>): Promise<Reply<DeliveryEntry>> {
+    const { webhookId } = await mustFindWebhook(call);
     const { delivery_id: id } = call.params;
     const isId = /^dlv_[0-9A-Za-z]{1,64}$/.test(id);
-    if (!isId || !(await hasDelivery(call.app.db, webhookId, id))) throw deliveryNotFound();
+    if (!isId || !(await store.hasDelivery(call.app.db, webhookId, id))) throw deliveryNotFound();
     await count(call);
-    const delivery = await redeliver(call.app.db, nameOf(call), id);
+    const delivery = await store.redeliver(call.app.db, nameOf(call), id);
     if (delivery === undefined) throw deliveryNotFound();
     return accepted(call, delivery);
 }
 
-function accepted({ params }: Call<WebhookParams, unknown, unknown>, delivery: Delivery): Reply<DeliveryEntry> {
+function accepted({ params }: Call<WebhookParams, unknown, unknown>, delivery: store.Delivery): Reply<DeliveryEntry> {
     return { answer: presentDelivery(delivery), headers: { location: `/v1/webhooks/${params.webhook_id}/deliveries` } };
 }
 

@@ -13,7 +13,7 @@ import { presentWebhook } from './present-webhook.ts';
 type WebhookCall = Call<WebhookParams, object, undefined>;
 
 /** GET /v1/webhooks */
-export async function listMine(call: Call<object, PageQuery, undefined>): Promise<Reply<WebhookEntry[]>> {
+export async function listWebhooks(call: Call<object, PageQuery, undefined>): Promise<Reply<WebhookEntry[]>> {
     const { workspaceId } = call.caller as Caller;
     const page = await readPage(call, 'getWebhooks', [workspaceId]);
     const place = { limit: page.limit, after: page.from as RowPlace | undefined };
@@ -22,19 +22,19 @@ export async function listMine(call: Call<object, PageQuery, undefined>): Promis
 }
 
 /** GET /v1/webhooks/{webhook_id} */
-export async function readOne(call: WebhookCall): Promise<Reply<WebhookEntry>> {
-    return { answer: presentWebhook(await mustFind(call)) };
+export async function readWebhook(call: WebhookCall): Promise<Reply<WebhookEntry>> {
+    return { answer: presentWebhook(await mustFindWebhook(call)) };
 }
 
 /** DELETE /v1/webhooks/{webhook_id} */
-export async function deleteOne(call: WebhookCall): Promise<Reply<WebhookDeleted>> {
+export async function deleteWebhook(call: WebhookCall): Promise<Reply<WebhookDeleted>> {
     const name = nameOf(call);
     if (!(await retryRolledBack(() => store.deleteWebhook(call.app.db, name, byCall(call))))) throw webhookNotFound();
     return { answer: { webhook_id: name.webhookId, deleted: true } };
 }
 
 /** POST /v1/webhooks/{webhook_id}/rotate */
-export async function rotateOne(call: WebhookCall): Promise<Reply<WebhookEntry>> {
+export async function rotateWebhook(call: WebhookCall): Promise<Reply<WebhookEntry>> {
     const { app } = call;
     const { userId } = call.caller as Caller;
     const rotated = await store.rotateSecret(app.db, app.secrets, nameOf(call), { userId, by: byCall(call) });
@@ -47,7 +47,7 @@ export function nameOf({ params, caller }: Call<WebhookParams, unknown, unknown>
 }
 
 /** @throws Refusal WEBHOOK_NOT_FOUND */
-export async function mustFind(call: Call<WebhookParams, unknown, unknown>): Promise<store.Webhook> {
+export async function mustFindWebhook(call: Call<WebhookParams, unknown, unknown>): Promise<store.Webhook> {
     const webhook = await store.findWebhook(call.app.db, nameOf(call));
     if (webhook === undefined) throw webhookNotFound();
     return webhook;

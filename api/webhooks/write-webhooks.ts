@@ -6,7 +6,7 @@ import { siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { changeWebhook, createWebhook, isReceiverBlocked } from '../../shared/store/events/webhooks.ts';
+import * as store from '../../shared/store/events/webhooks.ts';
 import { planLimit } from '../answers/plan-limit.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
@@ -21,21 +21,21 @@ export async function addWebhook(call: Call<object, object, WebhookOrder>): Prom
     const { url, events, description = null, enabled = true } = body;
     const receiver = await checkReceiver(app, url);
     const order = { workspaceId, userId, receiver, events: [...new Set(events)], description, isEnabled: enabled, by: byCall(call) };
-    const made = await createWebhook(app.db, app.secrets, order);
+    const made = await store.createWebhook(app.db, app.secrets, order);
     if (made === undefined) throw planLimit(app, caller, `This workspace has ${MAX_WEBHOOKS} webhooks, which is the limit: delete one.`);
     const { webhook, secret } = made;
     return { answer: { ...presentWebhook(webhook), secret }, headers: { location: `/v1/webhooks/${webhook.webhookId}` } };
 }
 
 /** PATCH /v1/webhooks/{webhook_id} */
-export async function changeOne(call: Call<WebhookParams, object, Partial<WebhookOrder>>): Promise<Reply<WebhookEntry>> {
+export async function changeWebhook(call: Call<WebhookParams, object, Partial<WebhookOrder>>): Promise<Reply<WebhookEntry>> {
     const { app, body } = call;
     const { userId } = call.caller as Caller;
     const { url, events, description, enabled } = body;
     const receiver = url === undefined ? undefined : await checkReceiver(app, url);
     const change = { userId, receiver, events: events && [...new Set(events)], description, isEnabled: enabled };
     // Retry the change, since deliveries that are recorded at the same time may cause a deadlock.
-    const webhook = await retryRolledBack(() => changeWebhook(app.db, nameOf(call), change, byCall(call)));
+    const webhook = await retryRolledBack(() => store.changeWebhook(app.db, nameOf(call), change, byCall(call)));
     if (webhook === undefined) throw webhookNotFound();
     return { answer: presentWebhook(webhook) };
 }
@@ -50,6 +50,6 @@ async function checkReceiver(app: App, url: string): Promise<Receiver> {
         const message = `url ${read.message}.`;
         throw new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '/url', code: 'INVALID_VALUE', message }] });
     }
-    if (await isReceiverBlocked(app.db, read.receiver)) throw siteBlocked();
+    if (await store.isReceiverBlocked(app.db, read.receiver)) throw siteBlocked();
     return read.receiver;
 }

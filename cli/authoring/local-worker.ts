@@ -1,5 +1,5 @@
 import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
-import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { createParamValidator } from '../../shared/domain/fetch/validate-params.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { limitsFor, priceOrder } from '../../shared/domain/package/pricing.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { fileFaults, isFileSchema, withoutBytes } from '../../shared/domain/fetch/files.ts';
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
-import type { FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
+import type { FetchJob, FetchOutcome } from '../domain/fetch/fetch-job.ts';
 import type { Caller } from '../store/accounts/callers.ts';
 import { recordRefusal } from '../store/connections/connection-status.ts';
 import type { Times } from './deadlines.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
-import type { FetchOutcome } from '../domain/fetch/call.ts';
+import type { FetchOutcome } from '../domain/fetch/fetch-job.ts';
 import { normaliseSite } from '../domain/site/site-name.ts';
 import type { Endpoint, Values } from '../domain/types.ts';
 import { Refusal } from '../refusals.ts';

@@ -1,8 +1,8 @@
 import type { App } from '../app.ts';
 import { turnOfConnection } from '../coordination/circuits/circuits.ts';
 import type { GuardState } from '../coordination/circuits/guard-states.ts';
-import type { FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
 import { type CircuitVerdict, hostVerdicts } from '../domain/fetch/circuit-verdict.ts';
+import type { FetchJob, FetchOutcome } from '../domain/fetch/fetch-job.ts';
 import { hostsOfEndpoint } from '../domain/package/hosts.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { Span } from '../platform/tracing.ts';

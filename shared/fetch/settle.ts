@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { PartialError } from '../contracts/fetch.ts';
-import type { FailedPage, FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
 import { isServerError } from '../domain/fetch/circuit-verdict.ts';
+import type { FailedPage, FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/fetch-job.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { Span } from '../platform/tracing.ts';
 import { Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';

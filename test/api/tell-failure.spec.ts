@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { FetchFailure, FetchJob } from '../../shared/domain/fetch/call.ts';
+import type { FetchFailure, FetchJob } from '../../shared/domain/fetch/fetch-job.ts';
 import { failureOfCall } from '../../shared/fetch/settle.ts';
 
 describe('a write that was marked as sent and not billed', () => {

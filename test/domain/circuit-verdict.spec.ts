@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { FetchFailure, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { circuitVerdict, hostVerdicts } from '../../shared/domain/fetch/circuit-verdict.ts';
+import type { FetchFailure, FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { REFUSALS, type RefusalCode } from '../../shared/refusals.ts';
 import { success } from '../queue/jobs.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { isLoginTitle } from '../../shared/domain/fetch/login-words.ts';
 import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { verdictOf } from '../../shared/domain/package/verification.ts';

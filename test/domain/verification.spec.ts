@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { callsOf, type FindingVerdict, outcomeOf, pacedMs, verdictOf } from '../../shared/domain/package/verification.ts';
 import { REFUSALS } from '../../shared/refusals.ts';
 import { anEndpoint } from './an-endpoint.ts';

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { openQueue, type Queue } from '../../shared/coordination/queue/queue.ts';
-import type { FetchJob } from '../../shared/domain/fetch/call.ts';
+import type { FetchJob } from '../../shared/domain/fetch/fetch-job.ts';
 import { openLink } from '../store/link.ts';
 import { patienceFor, roomFor } from '../support/eventually.ts';
 import { startRelay } from '../support/relay.ts';

@@ -1,4 +1,4 @@
-import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { patienceFor } from '../support/eventually.ts';

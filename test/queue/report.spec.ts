@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readReport, writeReport } from '../../shared/coordination/queue/report.ts';
-import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { success } from './jobs.ts';
 
 describe('the report of a worker', () => {

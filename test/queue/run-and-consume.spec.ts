@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Consumer, Handler, Queue } from '../../shared/coordination/queue/queue.ts';
-import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { aJob, dataOf, eventually, isUp, openQueueFixture, type QueueFixture, success, topologies } from './queue-fixture.ts';
 
 for (const topology of topologies) {

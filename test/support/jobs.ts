@@ -1,4 +1,4 @@
-import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { JsonObject, PackageEndpoint, Values } from '../../shared/domain/types.ts';
 import type { EgressRules } from '../../workers/egress.ts';

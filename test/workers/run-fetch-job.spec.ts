@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { FetchJob } from '../../shared/domain/fetch/call.ts';
+import type { FetchJob } from '../../shared/domain/fetch/fetch-job.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
 import { type FetchTools, runFetchJob } from '../../workers/run-fetch-job.ts';

@@ -4,7 +4,7 @@ import { sharesSlotsOfFree, windowsOf } from '../../shared/domain/accounts/plans
 import { canRoleHave } from '../../shared/domain/accounts/roles.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import { defined } from '../../shared/domain/defined.ts';
-import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { jobShareOf, jobSlotsOf, jobsOfWindow, MAX_RESULT_BYTES, STORED_RESULT_BYTES } from '../../shared/domain/jobs/bounds.ts';
 import { nextStep } from '../../shared/domain/jobs/next-step.ts';
 import type { PausedReason, WaitingFor } from '../../shared/domain/jobs/states.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { UpstreamFigures } from '../../shared/domain/fetch/call.ts';
+import type { UpstreamFigures } from '../../shared/domain/fetch/fetch-job.ts';
 import type { Method } from '../../shared/domain/types.ts';
 import type { RefusalCode } from '../../shared/refusals.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
 import type { GuardState } from '../../shared/coordination/circuits/guard-states.ts';
 import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
-import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { createParamValidator } from '../../shared/domain/fetch/validate-params.ts';
 import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { hostsOfEndpoint } from '../../shared/domain/package/hosts.ts';

@@ -1,4 +1,4 @@
-import type { FetchJob } from '../../domain/fetch/call.ts';
+import type { FetchJob } from '../../domain/fetch/fetch-job.ts';
 
 /** The content of a queued job: the call, and the reply channel of the process that waits for the outcome. */
 export interface Envelope {

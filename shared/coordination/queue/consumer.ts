@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/call.ts';
+import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 import type { Envelope, WorkerBackend } from './backend.ts';
 import { writeReport } from './report.ts';

@@ -1,4 +1,4 @@
-import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/call.ts';
+import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { Envelope, ProducerBackend, QueuedJob, ReplyChannel, WorkerBackend } from './backend.ts';

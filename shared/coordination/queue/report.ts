@@ -1,4 +1,4 @@
-import type { FetchOutcome } from '../../domain/fetch/call.ts';
+import type { FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 
 /**
  * Serializes a report: one line of JSON and, on success, the answer of the site after it. The answer is JSON text that no process parses on

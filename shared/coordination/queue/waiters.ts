@@ -1,4 +1,4 @@
-import type { FetchOutcome } from '../../domain/fetch/call.ts';
+import type { FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 
 interface Waiter {
     settle(outcome: FetchOutcome): void;

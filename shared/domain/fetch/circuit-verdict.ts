@@ -1,4 +1,4 @@
-import type { FetchOutcome } from './call.ts';
+import type { FetchOutcome } from './fetch-job.ts';
 
 /** A timeout counts against a site only if the call had at least this much time (docs/api.md, "Circuits"). */
 const PATIENCE_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { FetchOutcome } from '../fetch/call.ts';
+import type { FetchOutcome } from '../fetch/fetch-job.ts';
 import { isLoginTitle } from '../fetch/login-words.ts';
 import { escapePointer } from '../json/json-bounds.ts';
 import type { Endpoint, Json, JsonObject } from '../types.ts';

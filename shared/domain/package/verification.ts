@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../../refusals.ts';
-import type { FetchOutcome } from '../fetch/call.ts';
+import type { FetchOutcome } from '../fetch/fetch-job.ts';
 import type { Endpoint, JsonObject, PackageAuth, PackageDocument } from '../types.ts';
 import { needOf } from './auth.ts';
 import { readEndpoint } from './endpoint.ts';

@@ -1,4 +1,4 @@
-import type { UpstreamFigures } from '../../domain/fetch/call.ts';
+import type { UpstreamFigures } from '../../domain/fetch/fetch-job.ts';
 import { type BatchWriter, openBatchWriter } from '../../platform/batch-writer.ts';
 import type { Db } from '../../platform/db.ts';
 import { type RefusalCode, refusalEntry } from '../../refusals.ts';

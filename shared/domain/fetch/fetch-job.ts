@@ -6,7 +6,7 @@ import type { PaginationEnd } from './pages.ts';
 
 /**
  * Messages of the queue. A job refers to an immutable version and contains the bound values, but nothing large. An expected refusal is an
- * outcome, not an exception (docs/ARCHITECTURE.md, "the path of a fetch").
+ * outcome, not an exception (docs/ARCHITECTURE.md, "A fetch").
  */
 export interface FetchJob {
     /** `op_…`: our id of this call. Hold, ledger, job and reply refer to it. */
