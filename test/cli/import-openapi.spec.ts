@@ -5,6 +5,7 @@ import { CannotImport, type Imported, importDocument, type NotCarried, readDocum
 import { shortenResponses } from '../../cli/import/shorten-responses.ts';
 import { inspect } from '../../cli/inspect/inspect.ts';
 import { countNodes } from '../../shared/domain/json/schema/count-nodes.ts';
+import { checkBySchema } from '../../shared/domain/json/schema/interpret.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { checkJsonSchema } from '../../shared/domain/json/schema.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../shared/domain/types.ts';
@@ -206,7 +207,21 @@ describe('routebook import, of OpenAPI documents', () => {
                         ],
                     },
                 },
-                '/matrix/{v}': { get: { ...operation('matrix'), parameters: [param('v', 'path', { required: true, style: 'matrix' })] } },
+                '/matrix/{v}': {
+                    get: {
+                        ...operation('matrix'),
+                        parameters: [param('v', 'path', { required: true, style: 'matrix', schema: { type: 'array', items: {} } })],
+                    },
+                },
+                '/cars/{car-id}/{part}.json': {
+                    get: {
+                        ...operation('car'),
+                        parameters: [
+                            param('car-id', 'path', { required: true, style: 'matrix', schema: { type: 'integer' } }),
+                            param('part', 'path', { required: true, style: 'label' }),
+                        ],
+                    },
+                },
                 '/strict': {
                     get: {
                         ...operation('strict'),
@@ -286,6 +301,9 @@ describe('routebook import, of OpenAPI documents', () => {
         ]);
         expect(endpoint(imported, 'versioned').headers).to.deep.equal({ 'x-version': '2026-01' });
         expect(requestFor(imported.package, 'headed', { 'X-Tenant': 'acme' }).headers).to.include({ 'x-tenant': 'acme' });
+        expect(requestFor(imported.package, 'car', { car_id: 7, part: 'a/b' }).url).to.equal(
+            'https://api.shop.example/cars/;car-id=7/.a%2Fb.json',
+        );
         expect(whys(imported, 'part')).to.include({
             'GET /shops/{shop-id}/items/{id}, created[deep]': 'An object in a query or a form has one level.',
             'GET /shops/{shop-id}/items/{id}, color': 'This object can be sent only in the style deepObject.',
@@ -606,6 +624,63 @@ describe('routebook import, of OpenAPI documents', () => {
             type: 'object',
             properties: { a: { type: ['string', 'null'] }, b: { type: ['string', 'null'] } },
         });
+    });
+
+    it('allows null where a document allows it beside references and parts', () => {
+        const schemas = {
+            City: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+            Size: { type: 'string', enum: ['s', 'l'] },
+        };
+        const city = { $ref: '#/components/schemas/City' };
+        const size = { $ref: '#/components/schemas/Size' };
+        const properties = {
+            byParts: { nullable: true, allOf: [city] },
+            byRef: { nullable: true, ...size },
+            byEither: { nullable: true, anyOf: [city, size] },
+            byVendor: { 'x-nullable': true, type: 'integer' },
+            never: { allOf: [city] },
+        };
+        const schema = { type: 'object', properties };
+        const imported = importWhole({
+            components: { schemas },
+            paths: {
+                '/home': {
+                    post: {
+                        operationId: 'home',
+                        requestBody: { content: { 'application/json': { schema } } },
+                        responses: { 200: { description: '', content: { 'application/json': { schema } } } },
+                    },
+                },
+            },
+        });
+        const { response, params = [] } = endpoint(imported, 'home');
+        const given = { type: 'object', properties: Object.fromEntries(params.map((param) => [param.name, param.schema ?? {}])) };
+        for (const made of [response?.schema ?? {}, given])
+            for (const name of Object.keys(properties))
+                expect(checkBySchema(made, { [name]: null }), `${name} in ${JSON.stringify(made)}`).to.equal(name !== 'never');
+        expect(checkBySchema(given, { byRef: 'xl' })).to.equal(false);
+    });
+
+    it('tells the alternatives of a body apart by their discriminator', () => {
+        const pet = (more: object) => ({ type: 'object', properties: { kind: { type: 'string' }, ...more } });
+        const ref = (name: string) => `#/components/schemas/${name}`;
+        const schema = {
+            oneOf: [{ $ref: ref('Cat') }, { $ref: ref('Dog') }, { $ref: ref('Fish') }],
+            discriminator: { propertyName: 'kind', mapping: { cat: ref('Cat'), hound: 'Dog', pup: ref('Dog') } },
+        };
+        const imported = importWhole({
+            components: {
+                schemas: { Cat: pet({ lives: { type: 'integer' } }), Dog: pet({ bark: { type: 'string' } }), Fish: pet({}) },
+            },
+            paths: {
+                '/pets': { post: { ...operation('add'), requestBody: { required: true, content: { 'application/json': { schema } } } } },
+            },
+        });
+        const given = endpoint(imported, 'add').params?.[0]?.schema ?? {};
+        const kinds = ['cat', 'hound', 'pup', 'Fish', 'bird'];
+        expect(kinds.filter((kind) => checkBySchema(given, { kind }))).to.deep.equal(['cat', 'hound', 'pup', 'Fish']);
+        expect(checkBySchema(given, { kind: 'cat', lives: 'nine' })).to.equal(false);
+        expect(checkBySchema(given, { lives: 9 })).to.equal(false);
     });
 
     it('keeps the fields of a large object in a body, and the codes of all countries', () => {

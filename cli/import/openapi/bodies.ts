@@ -259,7 +259,9 @@ function exampleOf(key: string, schema: Json, { media, resolver }: Reading): { e
 }
 
 function readDescription(schema: Json | undefined, resolver: Resolver): { description?: string } {
-    const description = cleanText(resolver.resolve(schema)?.['description'], 400);
+    // In OpenAPI 3.1 a description may stand beside a reference, and is about this field.
+    const own = cleanText(isObject(schema) ? schema['description'] : undefined, 400);
+    const description = own ?? cleanText(resolver.resolve(schema)?.['description'], 400);
     return description === undefined ? {} : { description };
 }
 

@@ -56,7 +56,7 @@ export function readOperation(found: Operation, context: OperationContext): Read
     if (!body.ok) return body;
     const answer = readAnswer(operation['responses'], resolver, schemas);
     if (!answer.ok) return answer;
-    const url = urlOf(base, path, params.placeholders);
+    const url = urlOf(base, path, params);
     if (url === undefined) return { ok: false, why: 'Its path makes no valid URL.' };
     const headers = {
         ...params.headers,
@@ -91,11 +91,17 @@ export function readOperation(found: Operation, context: OperationContext): Read
 }
 
 /** The URL template in canonical form, with the placeholder names of the package. */
-function urlOf(base: string, path: string, placeholders: ReadonlyMap<string, string>): string | undefined {
+function urlOf(
+    base: string,
+    path: string,
+    { placeholders, prefixes }: { placeholders: ReadonlyMap<string, string>; prefixes: ReadonlyMap<string, string> },
+): string | undefined {
     const pieces = path
         .split(/\{([^{}]+)\}/)
         .map((piece, place) =>
-            place % 2 === 0 ? encodeURI(piece.toWellFormed()).replaceAll('%25', '%') : `{${placeholders.get(piece) ?? piece}}`,
+            place % 2 === 0
+                ? encodeURI(piece.toWellFormed()).replaceAll('%25', '%')
+                : `${prefixes.get(piece) ?? ''}{${placeholders.get(piece) ?? piece}}`,
         );
     const template = `${base}${pieces.join('')}`;
     const names = [...placeholders.values()];

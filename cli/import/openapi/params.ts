@@ -9,7 +9,7 @@ import { identifier } from '../../inspect/identifier.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
-import type { SchemaReader } from './schemas.ts';
+import { type SchemaReader, typesOf } from './schemas.ts';
 import type { CredentialHeader } from './security.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
@@ -24,6 +24,8 @@ interface Collected {
     headers: Record<string, string>;
     /** Names of path params: in the document → in the package. */
     placeholders: Map<string, string>;
+    /** The texts that the styles label and matrix put before the value of a path param, by its name in the document. */
+    prefixes: Map<string, string>;
     /** Headers with credentials. They do not become params. */
     credentials: CredentialHeader[];
     left: { name: string; why: string }[];
@@ -57,13 +59,16 @@ export function readParams(
         }
         for (const [key, one] of own) found.set(key, one);
     }
-    const out: Collected = { params: [], headers: {}, placeholders: new Map(), credentials: [], left: [] };
+    const out: Collected = { params: [], headers: {}, placeholders: new Map(), prefixes: new Map(), credentials: [], left: [] };
     const all = [...found.values()].filter((param) => !isCredential(param, auth));
     const taken = new Set(all.filter((param) => param['in'] !== 'path').map((param) => String(param['name'])));
     for (const name of namesIn(path)) {
         const param = found.get(`path ${name}`);
-        const style = param?.['style'];
-        if (style !== undefined && style !== 'simple')
+        const style = param?.['style'] ?? 'simple';
+        const isPlain = !typesOf(resolver.resolve(schemaOf(param)) ?? {}).some((type) => type === 'array' || type === 'object');
+        if (isPlain && style === 'label') out.prefixes.set(name, '.');
+        else if (isPlain && style === 'matrix') out.prefixes.set(name, `;${encodeURIComponent(name)}=`);
+        else if (style !== 'simple')
             return {
                 ok: false,
                 why: `The path parameter ${printableName(name)} has the style ${printableName(String(style))}, which a template cannot hold.`,
@@ -230,8 +235,11 @@ function schemaOf(param: JsonObject | undefined): Json | undefined {
 }
 
 function describedBy(param: JsonObject | undefined, resolver?: Resolver): { description?: string } {
-    const ofSchema = () => resolver?.resolve(schemaOf(param))?.['description'];
-    const description = cleanText(param?.['description'], 600) ?? cleanText(ofSchema(), 600);
+    const schema = schemaOf(param);
+    const description =
+        cleanText(param?.['description'], 600) ??
+        cleanText(isObject(schema) ? schema['description'] : undefined, 600) ??
+        cleanText(resolver?.resolve(schema)?.['description'], 600);
     return description === undefined ? {} : { description };
 }
 

@@ -49,12 +49,18 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
         const isEnd = reading.left < 0 || reading.level > MAX_LEVEL || (typeof ref === 'string' && reading.followed.includes(ref));
         // Nothing is required of the deep levels of an answer.
         if (isEnd) return reading.side === 'request' ? typeOf(typesOf(resolver.resolve(schema) ?? {})) : {};
-        if (typeof ref === 'string') {
-            return share(reading, resolver.target(ref), { followed: [...reading.followed, ref] });
-        }
+        const made =
+            typeof ref === 'string'
+                ? share(reading, resolver.target(ref), { followed: [...reading.followed, ref] })
+                : composed(schema, reading);
+        // Generators write it beside `$ref`, `allOf` and `anyOf`, whose own types have no null.
+        return isNullable(schema) ? orNull(made) : made;
+    }
+
+    function composed(schema: JsonObject, reading: Reading): JsonSchema {
         const out = ownKeywords(schema, reading);
         const alternatives = [schema['oneOf'], schema['anyOf']].find(Array.isArray);
-        if (alternatives !== undefined) Object.assign(out, anyOf(alternatives, reading));
+        if (alternatives !== undefined) Object.assign(out, anyOf(alternatives, schema['discriminator'], reading));
         return Array.isArray(schema['allOf']) ? together(out, schema['allOf'], reading) : out;
     }
 
@@ -97,9 +103,12 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
         };
     }
 
-    function anyOf(alternatives: Json[], reading: Reading): JsonObject {
+    function anyOf(alternatives: Json[], discriminator: Json | undefined, reading: Reading): JsonObject {
         if (alternatives.length > MAX_ALTERNATIVES) return {};
-        const made = alternatives.map((alternative) => below(reading, alternative));
+        const made = alternatives.map((alternative) => {
+            const one = below(reading, alternative);
+            return reading.side === 'request' ? toldApart(one, alternative, discriminator) : one;
+        });
         // If one alternative allows any value, so do all together.
         if (made.length === 0 || made.some((one) => one === true || (isObject(one) && Object.keys(one).length === 0))) return {};
         const [only] = made;
@@ -120,6 +129,29 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
     };
 }
 
+/**
+ * An alternative of a request whose discriminator has the value that the document gives to it, without which the site could not tell it
+ * from the others.
+ */
+function toldApart(made: JsonSchema, alternative: Json, discriminator: Json | undefined): JsonSchema {
+    const { propertyName: key, mapping } = isObject(discriminator) ? discriminator : {};
+    const ref = isObject(alternative) ? alternative['$ref'] : undefined;
+    if (typeof key !== 'string' || UNSAFE_KEYS.has(key) || typeof ref !== 'string' || !isObject(made)) return made;
+    const name = ref.split('/').at(-1) ?? '';
+    const mapped = Object.entries(isObject(mapping) ? mapping : {}).flatMap(([value, to]) => (to === ref || to === name ? [value] : []));
+    const properties = isObject(made['properties']) ? made['properties'] : {};
+    const known = isObject(properties[key]) ? properties[key] : { type: 'string' };
+    const names = [...new Set([...mapped, name])];
+    const choices = Array.isArray(known['enum']) ? known['enum'].filter((value) => names.includes(String(value))) : names;
+    if (choices.length === 0 || known['const'] !== undefined) return made;
+    const required = Array.isArray(made['required']) ? made['required'] : [];
+    return {
+        ...made,
+        required: [...new Set([...required, key])],
+        properties: { ...properties, [key]: { ...known, enum: choices } },
+    };
+}
+
 /** Adds a part of `allOf`. `properties` and `required` are combined; for other keywords the first value counts. */
 function mergeInto(schema: JsonObject, part: JsonObject): void {
     for (const [key, value] of Object.entries(part)) {
@@ -135,9 +167,25 @@ function namesIn(list: Json | undefined, known: ReadonlySet<string>): string[] {
     return [...new Set(names)];
 }
 
+/** Whether null is allowed, as OpenAPI 3.0 and generators for Swagger 2.0 say it. */
+function isNullable(schema: JsonObject): boolean {
+    return schema['nullable'] === true || schema['x-nullable'] === true;
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+    if (!isObject(schema)) return schema;
+    const { type, enum: choices, anyOf } = schema;
+    return {
+        ...schema,
+        ...(type === undefined ? {} : { type: [...new Set([type, 'null'].flat())] }),
+        ...(Array.isArray(choices) ? { enum: [...new Set([...choices, null])] } : {}),
+        ...(Array.isArray(anyOf) ? { anyOf: [...anyOf, { type: 'null' }] } : {}),
+    };
+}
+
 /** The types of a schema as JSON Schema 2020-12 names them. `nullable` of OpenAPI 3.0 becomes the type `null`. */
 export function typesOf(schema: JsonObject): string[] {
-    const { type, nullable } = schema;
+    const { type } = schema;
     const named = (Array.isArray(type) ? type : [type]).filter((one): one is string => typeof one === 'string' && TYPES.has(one));
     const guessed =
         named.length > 0 || type !== undefined
@@ -147,7 +195,7 @@ export function typesOf(schema: JsonObject): string[] {
               : isObject(schema['items'])
                 ? ['array']
                 : [];
-    return [...new Set(nullable === true && guessed.length > 0 ? [...guessed, 'null'] : guessed)];
+    return [...new Set(isNullable(schema) && guessed.length > 0 ? [...guessed, 'null'] : guessed)];
 }
 
 function typeOf(types: string[]): JsonObject {
