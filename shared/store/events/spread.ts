@@ -28,7 +28,8 @@ export async function holdSpreading(trx: Db): Promise<void> {
 const IS_WANTED = '(e.type = any(w.events) or e.prefix = any(w.events)) and e.at >= w.enabled_at';
 
 /**
- * Raw: one statement finds the webhooks of each audience and creates the deliveries. A webhook receives events while the person who last
+ * Raw: one statement finds the webhooks of each audience and creates the deliveries. The workspaces that a site concerns are found first
+ * ("materialized"): the planner once read the callers of the site again for each webhook of all workspaces. A webhook receives events while the person who last
  * chose its URL or enabled it may have keys in its workspace. On Free an account's credits belong to a user, so only webhooks of that person
  * receive events about them. A test event already has its delivery.
  */
@@ -44,6 +45,13 @@ const SPREAD = `
             join users u on u.id = w.made_by and u.suspended_at is null
             join memberships m on m.workspace_id = w.workspace_id and m.user_id = w.made_by and m.role <> 'billing'
         where w.is_enabled
+    ), concerned as materialized (
+        select e.id, e.type, e.prefix, e.at, of_site.workspace_id from taken e cross join lateral (
+            select c.workspace_id from site_callers c
+                where c.site = e.site and c.day > (app_now() - interval '${SITE_EVENT_DAYS} days')::date
+            union
+            select m.workspace_id from sites s join maintainers m on m.registrable = s.registrable where s.site = e.site
+        ) of_site where e.site is not null
     ), told as materialized (
         select e.id as event_id, w.id as webhook_id, w.host from taken e join enabled w on w.workspace_id = e.workspace_id
             where e.workspace_id is not null and ${IS_WANTED}
@@ -54,13 +62,7 @@ const SPREAD = `
             join workspaces s on s.id = w.workspace_id and s.plan = 'free'
             where e.account_id is not null and ${IS_WANTED}
         union all
-        select e.id, w.id, w.host from taken e cross join lateral (
-                select c.workspace_id from site_callers c
-                    where c.site = e.site and c.day > (app_now() - interval '${SITE_EVENT_DAYS} days')::date
-                union
-                select m.workspace_id from sites s join maintainers m on m.registrable = s.registrable where s.site = e.site
-            ) concerned join enabled w on w.workspace_id = concerned.workspace_id
-            where e.site is not null and ${IS_WANTED}
+        select e.id, w.id, w.host from concerned e join enabled w on w.workspace_id = e.workspace_id where ${IS_WANTED}
     ), placed as (
         update events e set position = o.position, has_deliveries = o.is_told
         from (
@@ -78,15 +80,19 @@ const SPREAD = `
     select (select count(*) from taken)::integer as events, (select count(*) from told)::integer as deliveries`;
 
 /** Raw: whether an event has no position yet. */
-export const EVENT_WAITS = 'select true from events where position is null order by at limit 1';
+export const EVENT_WAITS = `select true from (
+        (select at from events where position is null and site is null order by at limit 1)
+        union all
+        (select at from events where position is null and site is not null order by at limit 1)
+    ) waiting limit 1`;
 
 /**
  * Assigns positions to the oldest events without one and creates their deliveries. Only one process at a time does this, so that positions
  * are committed in order and readers of the feed miss none. Undefined if another process is doing it.
  */
 export async function spreadEvents(db: Db): Promise<Spread | undefined> {
-    const waiting = await db('events').whereNull('position').first('id');
-    if (waiting === undefined) return { events: 0, deliveries: 0 };
+    const { rows: waiting } = await db.raw<{ rows: unknown[] }>(EVENT_WAITS);
+    if (waiting.length === 0) return { events: 0, deliveries: 0 };
     return db.transaction(async (trx) => {
         const { rows: locks } = await trx.raw<{ rows: [{ got: boolean }] }>(`select pg_try_advisory_xact_lock(${LOCK}) as got`);
         if (!locks[0].got) return undefined;
