@@ -4,8 +4,9 @@ import { parseEgressAllow } from '../shared/domain/site/egress-allow.ts';
 import { openMetricsServer } from '../shared/health/metrics-server.ts';
 import { migrateAll } from '../shared/migrate.ts';
 import { type Config, readConfig } from '../shared/platform/config.ts';
-import { startEmbeddedPostgres } from '../shared/platform/embedded-postgres.ts';
+import { findRunning, startEmbeddedPostgres } from '../shared/platform/embedded-postgres.ts';
 import { type Cleanup, runUntilSignal } from '../shared/platform/lifecycle.ts';
+import { checkPort } from '../shared/platform/listen-fault.ts';
 import { createLog, type Log } from '../shared/platform/log.ts';
 import { openTracing } from '../shared/platform/tracing/open.ts';
 import { startRollUps } from '../workers/roll-up.ts';
@@ -31,7 +32,9 @@ await runToEnd(async () => {
 });
 
 async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void> {
+    const host = settings.host ?? '127.0.0.1';
     makeDataDir(settings);
+    await checkPorts(settings, host);
     const databaseUrl = await openDatabase(settings, log, cleanup);
     await migrateAll(databaseUrl);
 
@@ -41,7 +44,7 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
         ...settings,
         ...(demo === undefined ? {} : reachable(settings, demo.port)),
         secretKeys: settings.secretKeys.length > 0 ? settings.secretKeys : keepSecretKeys(settings.dataDir),
-        host: settings.host ?? '127.0.0.1',
+        host,
         databaseUrl,
     };
 
@@ -71,6 +74,13 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
 
     process.stdout.write(`\nroutebook ready on ${app.publicUrl()}\n`);
     if (key !== undefined && demo !== undefined) printFirstSteps(key.apiKey, { base: baseUrl(settings.host, api.port), demo });
+}
+
+/** Reports a taken port before a database starts. If another start uses the folder, the error about the folder says more. */
+async function checkPorts({ port, metricsPort, dataDir }: Config, host: string): Promise<void> {
+    if (findRunning(dataDir) !== undefined) return;
+    await checkPort({ name: 'PORT', port, host });
+    if (metricsPort !== undefined) await checkPort({ name: 'METRICS_PORT', port: metricsPort, host });
 }
 
 async function openDatabase(config: Config, log: Log, cleanup: Cleanup): Promise<string> {

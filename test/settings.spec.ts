@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -230,6 +230,14 @@ describe('a start with an unusable port, host or folder', () => {
     it('names PORT if it is in use, and suggests a free one', async () => {
         const message = `routebook: PORT: ${taken} is taken; for example PORT=${free}\n`;
         expect(await endOf('api', { PORT: taken })).to.equal(message);
+    });
+
+    it('names a taken port before a database is made', async () => {
+        const dataDir = join(folder, 'first');
+        const fresh = { DATABASE_URL: '', DATA_DIR: dataDir };
+        expect(await endOf('start', { ...fresh, PORT: taken })).to.equal(`routebook: PORT: ${taken} is taken; for example PORT=${free}\n`);
+        expect(await endOf('start', { ...fresh, METRICS_PORT: taken })).to.match(/^routebook: METRICS_PORT: /);
+        expect(readdirSync(dataDir)).to.deep.equal([]);
     });
 
     it('names METRICS_PORT if it is in use', async () => {

@@ -28,6 +28,13 @@ export async function listenFault(error: unknown, place: Place): Promise<unknown
     return error;
 }
 
+/** Checks that a process can listen, before it starts what takes longer. @throws ConfigFault */
+export async function checkPort(place: Place): Promise<void> {
+    await tryToListen(place).catch(async (error: unknown) => {
+        throw await listenFault(error, place);
+    });
+}
+
 /** The next higher port that is free, where the following port is free too, because `npm start` uses that one for the demo shop. */
 async function freePortAbove({ name, port, host }: Place): Promise<number> {
     let isBeforeFree = false;
@@ -39,14 +46,16 @@ async function freePortAbove({ name, port, host }: Place): Promise<number> {
     return USUAL[name];
 }
 
-async function isFree(port: number, host: string | undefined): Promise<boolean> {
+function isFree(port: number, host: string | undefined): Promise<boolean> {
+    return tryToListen({ port, host }).then(
+        () => true,
+        () => false,
+    );
+}
+
+async function tryToListen({ port, host }: Pick<Place, 'port' | 'host'>): Promise<void> {
     const server = createServer().listen({ port, host, exclusive: true });
-    try {
-        await once(server, 'listening');
-    } catch {
-        return false;
-    }
+    await once(server, 'listening');
     server.close();
     await once(server, 'close');
-    return true;
 }
