@@ -6,7 +6,7 @@ import { CannotImport, type Imported, importDocument, type NotCarried, readDocum
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
 import { type DraftWishes, readWishes } from './draft-wishes.ts';
-import { checkAbsent, type DraftPlace, draftFile, textOf, writeDraft } from './write-draft.ts';
+import { checkAbsent, type DraftPlace, draftFile, textOf, withEditorSchema, writeDraft } from './write-draft.ts';
 
 interface ImportFileOptions extends DraftPlace, DraftWishes {
     /** Tags, paths and methods of the operations to import. */
@@ -25,7 +25,9 @@ export async function importPackage(session: Session, path: string, options: Imp
         single: single === true,
         isPortAllowed: (port) => isPortAllowed(egressAllow, port),
     });
-    const { package: document, packages, counts, carried, notCarried, leftToDo } = imported;
+    const { counts, carried, notCarried, leftToDo } = imported;
+    const document = withEditorSchema(imported.package, session.server);
+    const packages = imported.packages.map((one) => withEditorSchema(one, session.server));
     const result = { counts, carried, not_carried: notCarried, left_to_do: leftToDo };
     if (counts.carried === 0) throw nothingCarried(path, imported, result, terminal.paintError);
     const made = packages.length === 1 ? { package: document } : { package: document, packages };

@@ -1,5 +1,4 @@
 import { autocomplete, intro, isCancel, outro, text } from '@clack/prompts';
-import { PACKAGE_SCHEMA_PATH } from '../../shared/domain/package/package-schema.ts';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
@@ -7,7 +6,7 @@ import type { Kind, Method } from '../../shared/domain/types.ts';
 import { CommandFault, detailLines, wrongUsage } from '../failures.ts';
 import { cancelled, type Done, type Session } from '../session.ts';
 import { type DraftOrder, draftPackage, endpointNameOf, placeholdersOf, siteOf } from './draft-package.ts';
-import { type DraftPlace, draftFile, textOf, writeDraft } from './write-draft.ts';
+import { type DraftPlace, draftFile, textOf, withEditorSchema, writeDraft } from './write-draft.ts';
 
 /** `routebook init`: writes a first draft from flags or questions. The draft passes the rules. */
 export async function initPackage({ terminal, settings, note, server }: Session, options: InitOptions): Promise<Done> {
@@ -16,7 +15,7 @@ export async function initPackage({ terminal, settings, note, server }: Session,
         throw wrongUsage('without a terminal, --url and --category are required, such as --category commerce/product-search');
     }
     const order = isWhole ? orderOf(options) : await askForDraft(options, orderOf);
-    const document = { $schema: `${server}${PACKAGE_SCHEMA_PATH}`, ...draftPackage(order) };
+    const document = withEditorSchema(draftPackage(order), server);
     const unused = Object.keys(order.examples).find((name) => !document.endpoints[0]?.params?.some((param) => param.name === name));
     if (unused !== undefined) throw wrongUsage(`--example ${unused}: the URL has no {${unused}} and no ${unused} in its query`);
     const { egressAllow } = settings.egress();

@@ -14,7 +14,7 @@ import type { Paint } from '../terminal.ts';
 import { siteOf } from './draft-package.ts';
 import { type DraftWishes, readWishes } from './draft-wishes.ts';
 import { cannotImport, toDoLines } from './import-package.ts';
-import { type DraftPlace, draftFile, textOf, writeDraft } from './write-draft.ts';
+import { type DraftPlace, draftFile, textOf, withEditorSchema, writeDraft } from './write-draft.ts';
 
 interface InspectSiteOptions extends DraftPlace, DraftWishes {
     /** Which recorded calls become examples: those that the user accepts one by one, none, or all. */
@@ -36,7 +36,7 @@ export async function inspectSite(session: Session, source: string, options: Ins
     const confirmExample = exampleCheck(session, options);
     const interruption = isVisit ? awaitInterruption() : undefined;
     const progress = terminal.progress(`reading ${source}`);
-    const { package: document, report } = await inspectOrFail(
+    const { package: draft, report } = await inspectOrFail(
         interruption === undefined ? await sourceOf(source) : visit(session, source, options, interruption.signal),
         {
             ...wishes,
@@ -57,7 +57,8 @@ export async function inspectSite(session: Session, source: string, options: Ins
         interruption?.end();
         progress.end();
     });
-    if (document.endpoints.length === 0) throw nothingFound(source, report, terminal.paintError);
+    if (draft.endpoints.length === 0) throw nothingFound(source, report, terminal.paintError);
+    const document = withEditorSchema(draft, session.server);
     if (options.out === '-') {
         for (const line of reportLines(report, terminal.paintError)) session.note(line);
         return { result: { file: null, package: document, report }, lines: [textOf(document).trimEnd()] };

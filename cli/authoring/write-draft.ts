@@ -1,10 +1,17 @@
 import { existsSync } from 'node:fs';
+import { PACKAGE_SCHEMA_PATH } from '../../shared/domain/package/package-schema.ts';
+import type { PackageDocument } from '../../shared/domain/types.ts';
 import { fileExists, writeText } from '../write-file.ts';
 
 export interface DraftPlace {
     /** `<site>.json` by default; `-` is stdout. */
     out?: string;
     force?: true;
+}
+
+/** Adds the address of the JSON Schema by which editors complete and check a package. Publishing leaves it out. */
+export function withEditorSchema(document: PackageDocument, server: string): PackageDocument & { $schema: string } {
+    return { $schema: `${server}${PACKAGE_SCHEMA_PATH}`, ...document };
 }
 
 /** The name of the file of a draft. A foreign document may name any text as its site, so the name is kept within the folder. */

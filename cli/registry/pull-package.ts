@@ -1,3 +1,5 @@
+import type { PackageDocument } from '../../shared/domain/types.ts';
+import { withEditorSchema } from '../authoring/write-draft.ts';
 import type { Done, Session } from '../session.ts';
 import { askToReplace, writeText } from '../write-file.ts';
 import { withoutVersion } from './published.ts';
@@ -10,12 +12,16 @@ interface PullOptions {
     force?: true;
 }
 
-/** `routebook pull SITE`: downloads the package in a form that can be pushed again, or the site in another format. */
-export async function pullPackage({ client, terminal, note }: Session, site: string, options: PullOptions): Promise<Done> {
+/**
+ * `routebook pull SITE`: downloads the package in a form that can be pushed again, or the site in another format. A file gets the address
+ * of the JSON Schema for editors; stdout is the package as it was published.
+ */
+export async function pullPackage({ client, terminal, note, server }: Session, site: string, options: PullOptions): Promise<Done> {
     const { version, format, out, force } = options;
     const query = version === undefined ? {} : { version };
     const { document, about, ...downloaded } = await download(client(), site, query, format);
-    const text = downloaded.text ?? `${JSON.stringify(document, undefined, 4)}\n`;
+    const edited = about === undefined || out === undefined ? document : withEditorSchema(document as PackageDocument, server);
+    const text = downloaded.text ?? `${JSON.stringify(edited, undefined, 4)}\n`;
     if (out === undefined) {
         if (about !== undefined) note(`${about.site} version ${about.version}, hash ${about.version_hash}`);
         return { result: document, lines: [text.trimEnd()] };

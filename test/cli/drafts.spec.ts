@@ -66,6 +66,7 @@ describe('drafts from existing files', () => {
         expect(ran.code, ran.stderr).to.equal(0);
         expect(ran.json['file']).to.equal('books.example.json');
         const draft = JSON.parse(read('books.example.json'));
+        expect(draft).to.include({ $schema: 'http://localhost:8080/schemas/routebook-1.json' });
         expect(draft.endpoints).to.have.length(1);
         expect(draft.endpoints[0].url).to.match(/^https:\/\/api\.books\.example\/v1\/books\/\{\w+\}$/);
         expect(draft.endpoints[0]).not.to.have.property('examples');
@@ -150,6 +151,7 @@ describe('drafts from existing files', () => {
         const ran = await shell.run(['import', 'pets.json', '--json']);
         expect(ran.code, ran.stderr).to.equal(0);
         expect(ran.json['counts']).to.deep.equal({ operations: 1, carried: 1, notCarried: 0 });
+        expect(JSON.parse(read('pets.example.json'))).to.include({ $schema: 'http://localhost:8080/schemas/routebook-1.json' });
         const again = await shell.run(['import', 'pets.json', '--json']);
         expect(again.code).to.equal(1);
         expect(again.error).to.include({ code: 'FILE_EXISTS' });

@@ -146,7 +146,7 @@ describe('publishing from the command line', () => {
         const { json } = await shell.run(['push', write(document), '--json']);
         const pull = await shell.run(['pull', site, '--out', 'pulled.json', '--json']);
         expect(pull.json).to.include({ site, version: 1, version_hash: json['version_hash'] });
-        expect(read('pulled.json')).to.deep.equal(document);
+        expect(read('pulled.json')).to.deep.equal({ $schema: `${world.base}/schemas/routebook-1.json`, ...document });
         const again = await shell.run(['pull', site, '--out', 'pulled.json', '--json']);
         expect(again.error).to.include({ code: 'FILE_EXISTS' });
         expect(again.error['message']).to.include('--force');
