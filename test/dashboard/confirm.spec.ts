@@ -160,6 +160,33 @@ describe('a sensitive step', () => {
         }
     });
 
+    it('leads back to an unfolded form, where the role or the reason is still chosen', async () => {
+        const { owner, path } = await team();
+        const maintainer = await settle(world);
+        const { site = '' } = maintainer.values;
+        const forms: [person: Visitor, path: string, fields: Record<string, string>, choice: string, usual: string][] = [
+            [owner, path, { role: 'billing' }, 'billing', 'member'],
+            [maintainer, `/dashboard/schemas/${site}/versions/1/yank`, { reason: 'legal' }, 'legal', 'broken'],
+        ];
+        for (const [person, at, fields, choice, usual] of forms) {
+            await world.clock.advance({ seconds: 15 * MINUTES + 1 });
+            const { to = '' } = await person.send(at, fields);
+            const next = new URL(to, world.base).searchParams.get('next') ?? '';
+            await person.send('/dashboard/confirm', { password: PASSWORD, next });
+            const { html } = await person.get((await person.get(next)).to ?? '');
+            const menus = html
+                .split('<details class="ask"')
+                .slice(1)
+                .map((part) => part.split('</details>')[0] ?? '');
+            const menu = menus.find((part) => part.includes(`action="${at}`)) ?? '';
+            expect(menu, at)
+                .to.match(/^ open>/)
+                .and.match(new RegExp(`value="${choice}" selected`));
+            for (const other of menus.filter((one) => one !== menu && one.includes('<select'))) expect(other, at).to.not.match(/^ open/);
+            expect(menu).to.not.include(`value="${usual}" selected`);
+        }
+    });
+
     it('shows no old form, and no page fails by a link that nobody made', async () => {
         const { owner } = await team();
         await world.clock.advance({ seconds: 15 * MINUTES + 1 });

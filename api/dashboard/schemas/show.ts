@@ -76,7 +76,9 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
             problems,
             /** The form to which the problems and typed values belong. */
             about,
-            typed: form?.endsWith('/maintainers') ? keepTyped(fields) : {},
+            typed: form?.endsWith('/maintainers') || form?.endsWith('/yank') ? keepTyped(fields) : {},
+            /** The version whose reason for yanking was chosen. */
+            yankTyped: /\/versions\/(\d+)\/yank$/.exec(form ?? '')?.[1],
         },
     };
 }

@@ -43,6 +43,8 @@ export async function showWorkspace(
             problems,
             link,
             typed: keepTyped(visit.fields),
+            /** The member whose new role was chosen before the user had to confirm their identity. */
+            memberTyped: /\/members\/([^/]+)\/role$/.exec(visit.form ?? '')?.[1],
             isInvitationTyped: visit.form === '/dashboard/workspace/invitations',
             isLastOwner: membership?.role === 'owner' && owners === 1,
             everyRole: ROLES.map((value) => ({ value, words: ROLE_WORDS[value] })),
