@@ -27,13 +27,15 @@ describe('schema requests on the dashboard', () => {
         const send = (fields: Record<string, string>) => person.send('/requests/new', fields, { from: '/requests/new' });
         const short = await send({ domain: 'not a domain', task: 'too short', source_url: 'x'.repeat(3000) });
         expect(short.status).to.equal(422);
-        expect(short.html).to.include('id="field-task-problem"').and.include('value="not a domain"').and.include('too short');
+        for (const name of ['domain', 'task', 'source_url']) expect(short.html).to.include(`id="field-${name}-problem"`);
+        expect(short.html).to.include('too short').and.include('value="not a domain"');
         expect(wordsOf(short.html)).to.include('This must have 20 to 4000 characters.');
         const odd = await send({ domain: 'localhost', task: TASK });
         expect(odd.html).to.include('id="field-domain-problem"');
-        expect((await send({})).html)
-            .to.include('id="field-domain-problem"')
-            .and.include('id="field-task-problem"');
+        expect(wordsOf((await send({})).html).match(/Fill this in\./g)).to.have.length(2);
+        const half = await send({ task: TASK, source_url: 'no address' });
+        expect(wordsOf(half.html)).to.include('Fill this in.');
+        expect(half.html).to.include('id="field-source_url-problem"');
         const token = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`;
         const secret = await send({ domain: 'ferries.example', task: `${TASK} Use ${token} for it.` });
         expect(secret.status).to.equal(422);

@@ -1,6 +1,7 @@
 import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { CATEGORIES } from '../../../shared/domain/package/taxonomy.ts';
 import { AUTH_SHAPES, FREQUENCIES, READ_OR_WRITE } from '../../../shared/domain/site/schema-request.ts';
+import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import { visitorCaller } from '../callers.ts';
 import { besideField, keepTyped, type Problems } from '../fields.ts';
@@ -39,10 +40,6 @@ export async function ask(visit: Visit): Promise<Answer> {
     const given = FIELDS.map((name) => [name, (fields.get(name) ?? '').replaceAll('\r\n', '\n').trim()] as const).filter(
         ([, text]) => text !== '',
     );
-    const missing = ['domain', 'task'].filter((name) => !given.some(([field]) => field === name));
-    const kept = keepTyped(fields);
-    if (missing.length > 0)
-        return form(visit, { typed: kept, problems: Object.fromEntries(missing.map((name) => [name, 'Fill this in.'])) });
     const once = fields.get('once') ?? '';
     const answer = await visit.ask({
         method: 'POST',
@@ -51,16 +48,25 @@ export async function ask(visit: Visit): Promise<Answer> {
         as: visitorCaller(visit.me),
         headers: isWebToken(once) ? { 'idempotency-key': `page-${once}` } : {},
     });
-    if (!answer.ok) return form(visit, { typed: kept, problems: toProblems(answer.refused), retryAfter: answer.refused.retry_after });
+    if (!answer.ok) {
+        const problems = { ...siteProblem(fields.get('domain') ?? ''), ...toProblems(answer.refused) };
+        return form(visit, { typed: keepTyped(fields), problems, retryAfter: answer.refused.retry_after });
+    }
     const { request_id: id } = answer.body['data'] as { request_id: string };
     return { to: `/requests/${id}`, notice: 'request-made' };
 }
 
+/** The API checks the domain only when the shape of all fields is right. */
+function siteProblem(domain: string): Problems {
+    const name = normaliseSite(domain);
+    return name.ok ? {} : { domain: name.message };
+}
+
 function toProblems({ message, details = [] }: ErrorBody): Problems {
     const problems: Record<string, string> = {};
-    for (const { path, message: text } of details) {
+    for (const { path, code, message: text } of details) {
         const name = path.slice(1);
-        problems[FIELDS.some((field) => field === name) ? name : ''] ??= besideField(text);
+        problems[FIELDS.some((field) => field === name) ? name : ''] ??= code === 'REQUIRED' ? 'Fill this in.' : besideField(text);
     }
     return Object.keys(problems).length === 0 ? { '': message } : problems;
 }
