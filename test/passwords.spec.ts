@@ -22,8 +22,15 @@ describe('passwords', () => {
     });
 
     it('of unknown users take as long as of known ones, and never match', async () => {
-        const passwords = createPasswords({ cost: 4 });
-        for (const hash of [undefined, null]) expect(await passwords.matches('', hash)).to.equal(false);
+        const passwords = createPasswords({ cost: 14 });
+        const microsecondsFor = async (hash: string | null | undefined) => {
+            const before = process.cpuUsage();
+            expect(await passwords.matches('four words for eve', hash)).to.equal(false);
+            const { user, system } = process.cpuUsage(before);
+            return user + system;
+        };
+        const known = await microsecondsFor(await passwords.hash('four words for ada'));
+        for (const hash of [undefined, null]) expect(await microsecondsFor(hash)).to.be.within(known / 2, known * 2);
     });
 
     it('wait for their turn, and are refused if too many wait', async () => {

@@ -48,7 +48,7 @@ for (const topology of ANY_TOPOLOGY) {
             flaky = await openFlakySite();
             world = await openWorld({
                 topology,
-                config: { egressHosts: new Map([...SHOP_HOSTS, ...[FLAKY].map((site) => [site, ['127.0.0.1']] as const)]) },
+                config: { egressHosts: new Map([...SHOP_HOSTS, [FLAKY, ['127.0.0.1']]]) },
             });
             ada = await someone();
             dataOf(await ada.publish(shopPackage(shop.port)));

@@ -25,7 +25,7 @@ interface Host {
     running: number;
     /** By webhook. The webhook that sent last is at the end. */
     lines: Map<string, Line>;
-    /** When webhooks that do not deliver may send again, by `performance.now()`. */
+    /** When webhooks that do not deliver may send again, on the monotonic clock. */
     pausedUntil: number;
 }
 
@@ -58,6 +58,7 @@ export interface HostLines {
  * do not deliver are slowed down together, and those of a free account have a pace, so that nobody can use webhooks to flood a host that
  * does not expect them. A free account has a share of the requests, so that others do not wait for its slow receivers.
  * @param send resolves when a delivery ended; it never rejects
+ * @param now milliseconds of a monotonic clock
  */
 export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd>, now = () => performance.now()): HostLines {
     const free = createFreeBounds(now);
@@ -75,7 +76,7 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
                 if (host.running >= AT_ONCE.host || running.size >= MAX_AT_ONCE) return;
                 const next = line.waiting[0];
                 const isFull = line.running >= AT_ONCE.webhook || (isFailing(line) && failing >= MAX_FAILING);
-                if (next === undefined || isFull || free.mustWait(next) || !mayBegin(host, line)) continue;
+                if (next === undefined || isFull || free.mustWait(next) || !mayBegin(host, line, now())) continue;
                 line.waiting.shift();
                 free.begin(next);
                 hasBegun = true;
@@ -96,7 +97,7 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
             line.running -= 1;
             free.end(delivery);
             if (wasFailing) failing -= 1;
-            if (delivery.url === line.url) count(host, line, end);
+            if (delivery.url === line.url) recordEnd(host, line, end, now());
             running.delete(done);
             begin(host);
         });
@@ -145,7 +146,7 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
             [...hosts.values()].flatMap(({ lines }) => [...lines].filter(([, { waiting }]) => waiting.length >= ENOUGH).map(([id]) => id)),
         idle() {
             const busy = new Set(known.values());
-            const isPaused = (host: string) => (hosts.get(host)?.pausedUntil ?? 0) > performance.now();
+            const isPaused = (host: string) => (hosts.get(host)?.pausedUntil ?? 0) > now();
             return [...hosts.keys()].filter((host) => !busy.has(host) && !isPaused(host));
         },
         heldUp() {
@@ -170,20 +171,20 @@ function isFailing(line: Line): boolean {
     return isUnproven(line) && line.failures > 0;
 }
 
-function mayBegin({ lines, pausedUntil }: Host, line: Line): boolean {
+function mayBegin({ lines, pausedUntil }: Host, line: Line, now: number): boolean {
     if (!isUnproven(line)) return true;
-    if (performance.now() < pausedUntil) return false;
+    if (now < pausedUntil) return false;
     if (line.failures === 0) return true;
     let sent = 0;
     for (const other of lines.values()) if (isFailing(other)) sent += other.running;
     return sent < UNPROVEN.atOnce;
 }
 
-function count(host: Host, line: Line, end: SendEnd): void {
+function recordEnd(host: Host, line: Line, end: SendEnd, now: number): void {
     if (end === 'unsent') return;
     line.failures = end === 'delivered' ? 0 : line.failures + 1;
     if (end === 'delivered') line.hasDelivered = true;
-    else if (isUnproven(line)) host.pausedUntil = performance.now() + UNPROVEN.pauseMs;
+    else if (isUnproven(line)) host.pausedUntil = now + UNPROVEN.pauseMs;
 }
 
 type Bounded = Pick<DueDelivery, 'host' | 'freeUser'>;

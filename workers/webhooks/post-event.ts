@@ -46,8 +46,14 @@ export function createEventPoster(rules: EgressRules, connector: EgressConnector
                 isSent,
                 durationMs: Math.round(performance.now() - began),
             });
+            const send = () => sendOnce(agent, url, event, time);
             try {
-                return ended(await once(agent, url, event, time).catch((error) => retryStale(error, () => once(agent, url, event, time))));
+                return ended(
+                    await send().catch((error: unknown) => {
+                        if (error instanceof StaleConnection) return send();
+                        throw error;
+                    }),
+                );
             } catch (error) {
                 const isSent = !(error instanceof EgressDenied);
                 const code = error instanceof NoAnswer ? error.status : null;
@@ -66,12 +72,7 @@ export function createEventPoster(rules: EgressRules, connector: EgressConnector
 /** The receiver closed a keep-alive connection while it was being reused. */
 class StaleConnection extends Error {}
 
-function retryStale<T>(error: unknown, send: () => Promise<T>): Promise<T> {
-    if (error instanceof StaleConnection) return send();
-    throw error;
-}
-
-async function once(
+async function sendOnce(
     agent: GuardedAgent,
     url: URL,
     { headers, body }: PostedEvent,

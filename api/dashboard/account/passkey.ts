@@ -4,8 +4,8 @@ import { originsBehind } from '../billing/upgrade.ts';
 import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';
 import type { Problems } from '../fields.ts';
 import type { Answer, Visit } from '../page.ts';
-import { begin } from './begin.ts';
 import { waitText } from './fields.ts';
+import { startSession } from './start-session.ts';
 
 export async function showPasskeySignIn(visit: Visit): Promise<Answer> {
     if (visit.me !== undefined) return { to: ownPath(visit.query('next'), '/dashboard') };
@@ -17,7 +17,7 @@ export async function signInByPasskey(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const proven = takesPasskeys(app) ? await userOfPasskey(app, fields.get('credential') ?? '') : undefined;
     if (proven === undefined) return form(visit, { '': 'This passkey was not accepted. Try again, or sign in with your password.' });
-    return begin(visit, { ...proven, next: ownPath(fields.get('next'), '/dashboard') }, 'passkey');
+    return startSession(visit, { ...proven, next: ownPath(fields.get('next'), '/dashboard') }, 'passkey');
 }
 
 /**

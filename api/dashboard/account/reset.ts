@@ -9,7 +9,7 @@ import type { Answer, Shown, Visit } from '../page.ts';
 import { hashPassword, newPasswordProblem } from './check-password.ts';
 import { address, waitText } from './fields.ts';
 import { passwordMail, resetMail } from './mails.ts';
-import { enter } from './second-step.ts';
+import { afterFirstFactor } from './second-step.ts';
 
 /** Mails a link if the address has an account. Answer and response time are the same if it has none. */
 export async function forgotByForm(visit: Visit): Promise<Answer> {
@@ -76,7 +76,7 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     if (revision === undefined) return tooLate();
     await forgetAttempts(app.db, [['sign-in by account', link.addressNormalised]]);
     visit.hurryMail();
-    return enter(visit, { userId: link.userId, revision, next: '/dashboard', notice: 'password-set' }, 'mailed link');
+    return afterFirstFactor(visit, { userId: link.userId, revision, next: '/dashboard', notice: 'password-set' }, 'mailed link');
 }
 
 async function findReset({ app }: Visit, token: string | undefined) {

@@ -12,13 +12,16 @@ import { totpParts } from '../factors/totp.ts';
 import { takesPasskeys } from '../factors/webauthn.ts';
 import { line, type Problems, readFields } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
-import { begin, type Entrance } from './begin.ts';
 import { waitText } from './fields.ts';
 import { optionsForVisitor } from './passkey.ts';
+import { type Entrance, startSession } from './start-session.ts';
 
-/** Asks for the second factor after the password was right. */
-async function askForFactor(visit: Visit, { userId, revision, next }: Entrance): Promise<Answer> {
-    return form(visit, { userId, next, ticket: await makeTicket(visit.app.db, { userId, revision }) }, {});
+/** Runs after the first proof was right: signs the user in, or asks for the second factor if there is one. */
+export async function afterFirstFactor(visit: Visit, entrance: Entrance, how: 'password' | 'mailed link' = 'password'): Promise<Answer> {
+    const { db } = visit.app;
+    const { userId, revision, next } = entrance;
+    if (!hasFactor(await factorsOf(db, userId))) return startSession(visit, entrance, how);
+    return form(visit, { userId, next, ticket: await makeTicket(db, { userId, revision }) }, {});
 }
 
 /** Checks a code of the authenticator app or a recovery code. After five attempts the visitor has to wait. */
@@ -40,7 +43,7 @@ export async function giveFactor(visit: Visit): Promise<Answer> {
     if (problem !== undefined) return form(visit, step, { code: problem }, 422);
     await forgetAttempts(app.db, [['factor by account', userId]]);
     if (!(await useTicket(app.db, ticket))) return { to: '/login', notice: 'sign-in-again' };
-    return begin(visit, step, isApp ? 'password and code' : 'password and recovery code');
+    return startSession(visit, step, isApp ? 'password and code' : 'password and recovery code');
 }
 
 async function appProblem(visit: Visit, userId: string, code: string): Promise<string | undefined> {
@@ -79,10 +82,4 @@ async function form(
         retryAfter: made.wait,
         model: { ...model, problems: tooMany, passkey: undefined },
     };
-}
-
-/** Runs after the first proof was right: signs the user in, or asks for the second factor if there is one. */
-export async function enter(visit: Visit, entrance: Entrance, how: 'password' | 'mailed link' = 'password'): Promise<Answer> {
-    const factors = await factorsOf(visit.app.db, entrance.userId);
-    return hasFactor(factors) ? askForFactor(visit, entrance) : begin(visit, entrance, how);
 }

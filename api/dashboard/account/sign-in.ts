@@ -8,7 +8,7 @@ import type { Answer, Shown, Visit } from '../page.ts';
 import { checkPassword } from './check-password.ts';
 import { address, waitText } from './fields.ts';
 import { mailsConfirm } from './mails.ts';
-import { enter } from './second-step.ts';
+import { afterFirstFactor } from './second-step.ts';
 
 /** The form to sign in. `next` is the path to continue to afterwards. */
 export async function showSignIn(visit: Visit): Promise<Answer> {
@@ -35,7 +35,7 @@ export async function signInByForm(visit: Visit): Promise<Answer> {
         const more = mailsConfirm(app) ? ' If you just signed up, open the link in our email first.' : '';
         return form(visit, { '': `Wrong email address or password.${more}` });
     }
-    return enter(visit, { userId: known.userId, revision: known.revision, next: ownPath(fields.get('next'), '/dashboard') });
+    return afterFirstFactor(visit, { userId: known.userId, revision: known.revision, next: ownPath(fields.get('next'), '/dashboard') });
 }
 
 /** Ends the session in the database and deletes its cookie. */

@@ -12,10 +12,10 @@ import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { keepTyped, type Problems, readFields, secret } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
-import { begin } from './begin.ts';
 import { hashPassword, newPasswordProblem } from './check-password.ts';
 import { address, type Email, waitText } from './fields.ts';
 import { knownMail, mailsConfirm, verifyMail } from './mails.ts';
+import { startSession } from './start-session.ts';
 
 /** The form for a new account; `invite` is the code of a referral link. */
 export async function showSignUp(visit: Visit): Promise<Answer> {
@@ -52,7 +52,7 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
     const userId = await makeUser(visit, order);
     if (userId === undefined) return form(visit, KNOWN);
     visit.hurryMail();
-    return begin(visit, { userId, revision: 0, next: ownPath(fields.get('next'), '/dashboard'), notice: 'welcome' }, 'sign-up');
+    return startSession(visit, { userId, revision: 0, next: ownPath(fields.get('next'), '/dashboard'), notice: 'welcome' }, 'sign-up');
 }
 
 interface Order {

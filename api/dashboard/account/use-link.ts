@@ -9,7 +9,7 @@ import type { Notice } from '../notices.ts';
 import type { Answer, Visit } from '../page.ts';
 import { hashPassword, newPasswordProblem, passwordFault } from './check-password.ts';
 import { changedMail } from './mails.ts';
-import { enter } from './second-step.ts';
+import { afterFirstFactor } from './second-step.ts';
 
 export interface OpenedLink extends MailLink {
     token: string;
@@ -29,7 +29,10 @@ export async function confirmAddress(visit: Visit, link: OpenedLink): Promise<An
 export async function confirmWhereSignedUp(visit: Visit, link: OpenedLink): Promise<Answer | undefined> {
     const before = await credentialsOf(visit.app.db, link.userId);
     const done = before && (await consume(visit, link));
-    return done && enter(visit, { userId: link.userId, revision: before.revision, next: nextOf(visit), notice: 'welcome' }, 'mailed link');
+    return (
+        done &&
+        afterFirstFactor(visit, { userId: link.userId, revision: before.revision, next: nextOf(visit), notice: 'welcome' }, 'mailed link')
+    );
 }
 
 /** Confirms the address in another browser, by the password of the account, and signs in there. */
@@ -43,7 +46,10 @@ export async function confirmWithPassword(visit: Visit, link: OpenedLink): Promi
     const problems = await passwordFault(visit, { userId: link.userId, emailNormalised: email.normalised }, read.values.password);
     if (problems !== undefined) return { problems };
     const done = await consume(visit, link);
-    return done && enter(visit, { userId: link.userId, revision: before.revision, next: nextOf(visit), notice: done }, 'mailed link');
+    return (
+        done &&
+        afterFirstFactor(visit, { userId: link.userId, revision: before.revision, next: nextOf(visit), notice: done }, 'mailed link')
+    );
 }
 
 /**
@@ -63,7 +69,7 @@ export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done>
         return resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: true });
     });
     if (revision === undefined) return undefined;
-    return enter(visit, { userId: link.userId, revision, next: nextOf(visit), notice: 'verified' }, 'mailed link');
+    return afterFirstFactor(visit, { userId: link.userId, revision, next: nextOf(visit), notice: 'verified' }, 'mailed link');
 }
 
 /** The path that the new user wanted to open. */

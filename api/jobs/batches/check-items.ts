@@ -26,7 +26,7 @@ const TURN_MS = 10;
 const MAX_KNOWN = 1000;
 
 /** Totals of the items of a batch. */
-interface Checked {
+export interface BatchTotals {
     items: number;
     /** Their highest cost in credits. */
     greatestCost: number;
@@ -63,15 +63,15 @@ function openKnown({ latest }: App): KnownOfBatch {
 }
 
 /**
- * Validates all items like fetches, looking up each endpoint once, and passes valid items to `keep` until one is invalid.
+ * Validates all items like fetches, looking up each endpoint once, and passes valid items to `store` until one is invalid.
  * @throws Refusal VALIDATION_ERROR with the first problems of all items; errors that do not concern an item, such as SERVICE_UNAVAILABLE
  */
-export async function checkItems(app: App, caller: Caller, body: BatchBody, keep: (item: NewItem) => Promise<void>): Promise<Checked> {
+export async function checkItems(app: App, caller: Caller, body: BatchBody, store: (item: NewItem) => Promise<void>): Promise<BatchTotals> {
     const known = openKnown(app);
-    const names = new Set<string>();
+    const customIds = new Set<string>();
     const details: ItemDetail[] = [];
     let problems = 0;
-    const checked: Checked = {
+    const totals: BatchTotals = {
         items: 0,
         greatestCost: 0,
         costOfWrites: 0,
@@ -82,7 +82,7 @@ export async function checkItems(app: App, caller: Caller, body: BatchBody, keep
         connections: new Set(),
         ownerId: null,
     };
-    const tell = ({ at }: ItemText, found: readonly ItemDetail[]) => {
+    const report = ({ at }: ItemText, found: readonly ItemDetail[]) => {
         problems += found.length;
         for (const one of found.slice(0, MAX_DETAILS - details.length)) {
             const line = body.isLines && at !== '/items' ? `Line ${at.slice('/lines/'.length)}: ` : '';
@@ -95,27 +95,27 @@ export async function checkItems(app: App, caller: Caller, body: BatchBody, keep
             await batchTurn(app, caller);
             turn = performance.now();
         }
-        const read = readItem(one, body, names);
+        const read = readItem(one, body, customIds);
         if (!read.ok) {
-            tell(one, read.problems);
+            report(one, read.problems);
             continue;
         }
         try {
             const suggests = details.length < MAX_DETAILS;
             const item = await checkItem(app, caller, { ...body.fields.defaults, ...read.item }, { known, suggests });
-            if (checked.items === 0) checked.firstUnit = item.job.unit;
-            checked.items += 1;
-            checked.greatestCost += item.cost;
-            if (item.job.needs === 'write') checked.costOfWrites += item.cost;
-            note(checked, item.job);
-            if (problems === 0) await keep(item.job);
+            if (totals.items === 0) totals.firstUnit = item.job.unit;
+            totals.items += 1;
+            totals.greatestCost += item.cost;
+            if (item.job.needs === 'write') totals.costOfWrites += item.cost;
+            addToTotals(totals, item.job);
+            if (problems === 0) await store(item.job);
         } catch (error) {
             if (!isOfItem(error)) throw error;
-            tell(one, detailsOf(error));
+            report(one, detailsOf(error));
         }
     }
     if (problems > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details, problems });
-    return checked;
+    return totals;
 }
 
 /** Memory that a custom_id takes besides its characters. */
@@ -126,7 +126,7 @@ const item = prepare(batchItem, { convert: false });
 function readItem(
     { text }: ItemText,
     { isLines, keep }: BatchBody,
-    names: Set<string>,
+    customIds: Set<string>,
 ): { ok: true; item: BatchItem } | { ok: false; problems: readonly ItemDetail[] } {
     if (typeof text !== 'string') return { ok: false, problems: [text.problem] };
     const read = readJsonPart(text, { guard: true, hasParams: true });
@@ -141,9 +141,9 @@ function readItem(
     const asked = value as BatchItem;
     const { custom_id: name } = asked;
     if (name === undefined) return { ok: true, item: asked };
-    if (names.has(name))
+    if (customIds.has(name))
         return { ok: false, problems: [{ path: '/custom_id', code: 'REPEATED', message: 'Another item has the same custom_id.' }] };
-    names.add(name);
+    customIds.add(name);
     keep(NAME_BYTES + name.length);
     return { ok: true, item: asked };
 }
@@ -217,10 +217,10 @@ function detailsOf({ code, message, extras: { details = [] } }: Refusal): readon
     return [{ path: FIELDS[code] ?? '', code, message }];
 }
 
-function note(checked: Checked, { site, endpoint, needs, connectionId, ownerId }: NewItem): void {
-    checked.sites.add(site);
-    checked.endpoints.add(endpoint);
-    if (needs === 'write') checked.needs = 'write';
-    if (connectionId !== null) checked.connections.add(connectionId);
-    checked.ownerId ??= ownerId;
+function addToTotals(totals: BatchTotals, { site, endpoint, needs, connectionId, ownerId }: NewItem): void {
+    totals.sites.add(site);
+    totals.endpoints.add(endpoint);
+    if (needs === 'write') totals.needs = 'write';
+    if (connectionId !== null) totals.connections.add(connectionId);
+    totals.ownerId ??= ownerId;
 }

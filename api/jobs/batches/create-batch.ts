@@ -1,4 +1,4 @@
-import type { BatchQuery, BatchRequest } from '../../../shared/contracts/batch-fields.ts';
+import type { BatchFields, BatchQuery, BatchRequest } from '../../../shared/contracts/batch-fields.ts';
 import { unconfirmed } from '../../../shared/domain/accounts/confirm-above.ts';
 import { batchView } from '../../../shared/domain/jobs/batch-view.ts';
 import { BATCH_EXPIRY, OPEN_BATCHES, OPEN_RETRY } from '../../../shared/domain/jobs/bounds.ts';
@@ -18,7 +18,7 @@ import type { OnceRules } from '../../answers/idempotency.ts';
 import type { Reply } from '../../call.ts';
 import { mustFit, mustFitToday, openDraftRoom } from '../must-fit.ts';
 import { mustSee } from '../must-see.ts';
-import { checkItems } from './check-items.ts';
+import { type BatchTotals, checkItems } from './check-items.ts';
 import { type BatchCall, hashBody, openBody } from './read-items.ts';
 
 /** How long the call may take after its body has arrived, and how long the body may take, in milliseconds. */
@@ -42,45 +42,26 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
     const caller = call.caller as Caller;
     await countInWindow(call, 'batches');
     const body = await openBody(call);
-    const batchId = newId('bat');
-    const all = {
-        batchId,
-        workspaceId: caller.workspaceId,
-        keyId: caller.keyId,
-        accountId: caller.accountId,
-        sessionId: call.header('x-service-session')?.slice(0, 64) ?? null,
-    };
+    const { workspaceId, keyId, accountId } = caller;
+    const ids = { batchId: newId('bat'), workspaceId, keyId, accountId };
+    const sessionId = call.header('x-service-session')?.slice(0, 64) ?? null;
     const room = openDraftRoom(app, caller);
-    const drafts = openDrafts(app.db, all, (more) => room.take(more));
+    const drafts = openDrafts(app.db, { ...ids, sessionId }, (more) => room.take(more));
     try {
         const isDry = query.dry_run === true;
-        const checked = await checkItems(app, caller, body, (item) => (isDry ? Promise.resolve() : drafts.add(item)));
-        const { fields } = body;
-        const { expires_in: expiresIn = BATCH_EXPIRY.fallback, max_credits: maxCredits } = fields;
-        const eta = etaSeconds(checked.items, caller.figures);
+        const totals = await checkItems(app, caller, body, (item) => (isDry ? Promise.resolve() : drafts.add(item)));
+        const { expires_in: expiresIn = BATCH_EXPIRY.fallback, max_credits: maxCredits } = body.fields;
+        const eta = etaSeconds(totals.items, caller.figures);
         const warnings = eta === null || eta > expiresIn ? ['EXPIRES_BEFORE_END'] : [];
         if (isDry) {
-            const data = { items: checked.items, credits: { max: maxCredits ?? checked.greatestCost }, eta_seconds: eta, warnings };
+            const data = { items: totals.items, credits: { max: maxCredits ?? totals.greatestCost }, eta_seconds: eta, warnings };
             return { status: 200, text: JSON.stringify({ success: true, data }), isKept: false };
         }
-        requireConfirmation(caller, Math.min(checked.costOfWrites, maxCredits ?? checked.costOfWrites));
-        const available = (await app.credits.balance(caller.accountId))?.available ?? 0;
-        if (available < checked.firstUnit) throw insufficientCredits(app, caller, checked.firstUnit, available);
+        requireConfirmation(caller, Math.min(totals.costOfWrites, maxCredits ?? totals.costOfWrites));
+        const available = (await app.credits.balance(accountId))?.available ?? 0;
+        if (available < totals.firstUnit) throw insufficientCredits(app, caller, totals.firstUnit, available);
         await drafts.end();
-        const batch: NewBatch = {
-            ...{ batchId, workspaceId: all.workspaceId, keyId: all.keyId, accountId: all.accountId },
-            name: fields.name ?? null,
-            metadata: JSON.stringify(fields.metadata ?? {}),
-            needs: checked.needs,
-            sites: [...checked.sites],
-            endpoints: [...checked.endpoints],
-            connections: [...checked.connections],
-            ownerId: checked.ownerId,
-            expiresIn,
-            greatestCost: checked.greatestCost,
-            maxCredits: maxCredits ?? null,
-            stopAfterFailures: fields.stop_after_failures ?? null,
-        };
+        const batch = newBatchOf(ids, body.fields, totals, expiresIn);
         const hash = body.hash();
         const order = async (trx: Db): Promise<Reply<never>> => {
             await addBatch(trx, batch);
@@ -89,9 +70,10 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
             await mustFit(trx, caller);
             await mustFitToday(trx, caller, room.taken);
             await limitOpenBatches(trx, caller);
-            const row = await findBatch(trx, readerOf(caller), batchId);
+            const row = await findBatch(trx, readerOf(caller), ids.batchId);
             if (row === undefined) throw new Error('a batch that was just stored is not there');
-            return keep(call, trx, hash, JSON.stringify({ success: true, data: { ...batchView(row, eta), warnings } }), batchId);
+            const text = JSON.stringify({ success: true, data: { ...batchView(row, eta), warnings } });
+            return keepReply(call, trx, hash, text, ids.batchId);
         };
         return await orderInTurn(call, () => app.db.transaction(order), { isLarge: true });
     } finally {
@@ -100,7 +82,30 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
     }
 }
 
-async function keep({ app, keyed }: BatchCall, trx: Db, hash: string, text: string, batchId: string): Promise<Reply<never>> {
+function newBatchOf(
+    ids: Pick<NewBatch, 'batchId' | 'workspaceId' | 'keyId' | 'accountId'>,
+    fields: BatchFields,
+    totals: BatchTotals,
+    expiresIn: number,
+): NewBatch {
+    return {
+        ...ids,
+        name: fields.name ?? null,
+        metadata: JSON.stringify(fields.metadata ?? {}),
+        needs: totals.needs,
+        sites: [...totals.sites],
+        endpoints: [...totals.endpoints],
+        connections: [...totals.connections],
+        ownerId: totals.ownerId,
+        expiresIn,
+        greatestCost: totals.greatestCost,
+        maxCredits: fields.max_credits ?? null,
+        stopAfterFailures: fields.stop_after_failures ?? null,
+    };
+}
+
+/** The reply of a new batch. It is stored under the Idempotency-Key of the call, if it has one. */
+async function keepReply({ app, keyed }: BatchCall, trx: Db, hash: string, text: string, batchId: string): Promise<Reply<never>> {
     const headers = { location: `/v1/batches/${batchId}` };
     if (keyed === undefined) return { text, isKept: false, headers };
     await setHash(trx, keyed, hash);

@@ -11,8 +11,6 @@ export interface TaskPart {
     kind: IdeaKind | 'little' | 'name' | 'word' | 'act';
     /** It is a subject (books about X): a value to search for, not the thing to find. */
     isSubject?: true;
-    /** It is capitalised within the sentence. */
-    isCapital?: true;
     /** It follows the first preposition, so it only qualifies the words before. */
     isTail?: true;
     /** It is a common English word, so neither a name nor a typo. */
@@ -85,7 +83,6 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
             ideas: isVerb ? [] : ideas,
             kind,
             ...(subjects.has(place) ? { isSubject: true } : {}),
-            ...(isName ? { isCapital: true } : {}),
             ...(place >= tail ? { isTail: true } : {}),
             ...(dictionary.english.has(stem) && !isName ? { isEnglish: true } : {}),
             ...(!isPhrase && !isVerb && isCovered(stem, ideas, dictionary) ? { isCovered: true } : {}),

@@ -74,8 +74,6 @@ const WEIGHTS = {
     id: 0.06,
     /** Weight of taking what the task gives: `address` in "address to coordinates". */
     given: 0.06,
-    /** Factor for words that are capitalised within the sentence. */
-    capital: 1,
     /** Factor for words after the first preposition. */
     tail: 0.83,
     /** Factor for parts that only repeat ideas. */
@@ -98,16 +96,15 @@ export function unknownWords({ parts }: Task, { counts }: WordCounts): string[] 
     });
 }
 
-/** The correction of a possible typo. @param known similar words of endpoints */
-export function correctTypo(strange: string, known: readonly string[], dictionary: Phrases): string | undefined {
-    return nearest(strange, [...known, ...dictionary.stems]);
-}
-
-/** The nearest word with the same first letter, which is rarely mistyped. Among equals the one with most letters in place. */
-function nearest(written: string, known: readonly string[]): string | undefined {
+/**
+ * The correction of a possible typo: the nearest word with the same first letter, which is rarely mistyped. Among equals the one with most
+ * letters in place.
+ * @param known similar words of endpoints
+ */
+export function correctTypo(written: string, known: readonly string[], dictionary: Phrases): string | undefined {
     const allowed = written.length < LONG ? Math.min(1, typosAllowed(written)) : typosAllowed(written);
     let best: { word: string; distance: number; inPlace: number } | undefined;
-    for (const word of known) {
+    for (const word of [...known, ...dictionary.stems]) {
         if (word[0] !== written[0] || Math.abs(word.length - written.length) > allowed) continue;
         const distance = editDistance(written, word, allowed);
         if (distance > allowed || distance > (best?.distance ?? allowed)) continue;
@@ -142,7 +139,6 @@ export function weigh(
         for (const idea of part.ideas) counted.add(idea);
         const share =
             (isRepeated ? WEIGHTS.repeated : 1) *
-            (part.isCapital && part.kind === 'what' ? WEIGHTS.capital : 1) *
             (part.isTail ? WEIGHTS.tail : 1) *
             (corrected.has(part.stem ?? '') ? WEIGHTS.mistyped : 1);
         return { kind, ...term, weight: term.weight * share };

@@ -149,7 +149,7 @@ export async function deleteClaim(db: Db, name: ClaimName, by: By): Promise<bool
 }
 
 export async function askForCheck(db: Db, claimId: string): Promise<void> {
-    await change(db, claimId, { due_at: now(db) });
+    await updateClaim(db, claimId, { due_at: now(db) });
 }
 
 export async function forgetClaims(db: Db): Promise<void> {
@@ -214,10 +214,10 @@ export async function endCheck(db: Db, claimId: string, found: ProofFound): Prom
             .forUpdate()
             .first({ ...CLAIM, failures: 'failures' });
         if (claim === undefined) return;
-        await change(trx, claimId, { began_at: null, due_at: null, checks: claim.checks + 1, checked_at: now(trx) });
+        await updateClaim(trx, claimId, { began_at: null, due_at: null, checks: claim.checks + 1, checked_at: now(trx) });
         if (found.result === 'proven') await prove(trx, claim, found.method);
-        else if (claim.status !== 'proven') await change(trx, claimId, { status: 'failed', reason: found.reason });
-        else if (found.result === 'undecided') await change(trx, claimId, { due_at: fromNow(trx, '1 days') });
+        else if (claim.status !== 'proven') await updateClaim(trx, claimId, { status: 'failed', reason: found.reason });
+        else if (found.result === 'undecided') await updateClaim(trx, claimId, { due_at: fromNow(trx, '1 days') });
         else await countFailure(trx, claim, claim.failures + 1, found.reason);
     });
 }
@@ -226,7 +226,7 @@ type CheckedClaim = Claim & { failures: number };
 
 async function prove(db: Db, claim: Claim, method: ProofMethod): Promise<void> {
     const { claimId, registrable, workspaceId, status } = claim;
-    await change(db, claimId, {
+    await updateClaim(db, claimId, {
         status: 'proven',
         reason: null,
         method,
@@ -235,7 +235,7 @@ async function prove(db: Db, claim: Claim, method: ProofMethod): Promise<void> {
         due_at: fromNow(db, RECHECK),
     });
     if (status === 'proven') return;
-    await record(db, claim, 'claim.proved', { method });
+    await recordClaimAct(db, claim, 'claim.proved', { method });
     await addMaintainer(db, registrable, workspaceId);
     await updateOwnership(db, registrable, workspaceId);
     // Only operators can remove a proven owner.
@@ -257,13 +257,13 @@ Leave the record or the file where it is: it is looked up again every month. If 
 async function countFailure(db: Db, claim: Claim, failures: number, reason: string): Promise<void> {
     const { claimId, registrable, workspaceId, token } = claim;
     const isLost = failures >= MAX_FAILURES;
-    await record(db, claim, isLost ? 'claim.lost' : 'claim.recheck_failed', { failures, reason });
+    await recordClaimAct(db, claim, isLost ? 'claim.lost' : 'claim.recheck_failed', { failures, reason });
     if (isLost) {
         const expires_at = fromNow(db, LASTS);
-        await change(db, claimId, { status: 'failed', reason, method: null, failures: 0, proven_at: null, expires_at });
+        await updateClaim(db, claimId, { status: 'failed', reason, method: null, failures: 0, proven_at: null, expires_at });
         await updateOwnership(db, registrable, workspaceId);
     } else {
-        await change(db, claimId, { failures, reason, due_at: fromNow(db, '1 days') });
+        await updateClaim(db, claimId, { failures, reason, due_at: fromNow(db, '1 days') });
     }
     const what = isLost
         ? 'That was the third time in a row: the domain counts as unproven. Your workspace still maintains it.'
@@ -278,7 +278,7 @@ Put it back as the TXT record ${proofName(registrable)} or as a line of ${proofU
     });
 }
 
-async function record(db: Db, { claimId, registrable, workspaceId }: Claim, action: Act, details: JsonObject): Promise<void> {
+async function recordClaimAct(db: Db, { claimId, registrable, workspaceId }: Claim, action: Act, details: JsonObject): Promise<void> {
     const target = registrable;
     await recordAct(db, { actor: 'system', workspaceId, action, target, details: { claim_id: claimId, ...details } });
 }
@@ -294,6 +294,6 @@ export async function updateOwnership(db: Db, registrable: string, workspaceId: 
         .update({ proven_at: proven.min('proven_at') });
 }
 
-async function change(db: Db, claimId: string, columns: Record<string, unknown>): Promise<void> {
+async function updateClaim(db: Db, claimId: string, columns: Record<string, unknown>): Promise<void> {
     await db('claims').where({ id: claimId }).update(columns);
 }

@@ -25,7 +25,7 @@ const PROVES_ADDRESS: readonly How[] = ['sign-up', 'mailed link'];
  * before.
  * @throws SessionEnded if all sessions of the user were ended after the proof was checked
  */
-export async function begin(visit: Visit, { userId, revision, next, notice }: Entrance, how: How): Promise<Answer> {
+export async function startSession(visit: Visit, { userId, revision, next, notice }: Entrance, how: How): Promise<Answer> {
     const { app, me, browser, address } = visit;
     const browserToken = visit.browserToken ?? newWebToken();
     const signIn = await app.db.transaction(async (trx) => {
