@@ -21,7 +21,6 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
     await countInWindow(call, 'jobs');
     checkFields(app, body);
     const {
-        site: _site,
         name = null,
         every = null,
         cron = null,
@@ -29,11 +28,11 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
         watch = null,
         identity = null,
         when = 'changed',
-        ...rest
+        max_credits_per_day: maxCreditsPerDay = null,
+        metadata = {},
+        ...asked
     } = body;
-    const { max_credits_per_day: maxCreditsPerDay = null, metadata = {}, ...asked } = rest;
-    const admitted = await admitMonitor(app, caller, { ...asked, site: body.site } as FetchRequest);
-    const { found, connection } = admitted;
+    const { found, connection } = await admitMonitor(app, caller, asked as FetchRequest);
     const times = { every, cron, timezone: cron === null ? null : (timezone ?? 'UTC') };
     checkDistance(app, caller, scheduleOf(times));
     const now = new Date(app.clock.now());

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
+import { admin as runCommand } from '../support/admin.ts';
 import { useOperator } from './operator.ts';
 
 describe('the operator’s command line', () => {
@@ -54,12 +54,9 @@ describe('the operator’s command line', () => {
     });
 
     it('shows tables to people', async () => {
-        const lines: string[] = [];
-        const terminal = { print: (line: string) => lines.push(line), complain: (line: string) => lines.push(line) };
-        await runAdmin(['site', 'show', 'people.example'], terminal, { DATABASE_URL: opened.url });
-        expect(lines[0]).to.match(/^domain {2,}people\.example$/);
-        await runAdmin(['audit', 'list'], terminal, { DATABASE_URL: opened.url });
-        expect(lines.join('\n')).to.match(/at +actor +command +target +reason/);
-        expect(await runAdmin(['--help'], terminal)).to.equal(0);
+        const { out } = await runCommand(opened.url, ['site', 'show', 'people.example']);
+        expect(out[0]).to.match(/^domain {2,}people\.example$/);
+        expect((await runCommand(opened.url, ['audit', 'list'])).out.join('\n')).to.match(/at +actor +command +target +reason/);
+        expect((await runCommand(opened.url, ['--help'])).code).to.equal(0);
     });
 });

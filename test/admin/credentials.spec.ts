@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { generate } from 'otplib';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { newSecretKey } from '../../shared/domain/accounts/key-ring.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
@@ -10,6 +9,7 @@ import { rewrapAll } from '../../shared/store/accounts/sealed-rows.ts';
 import { confirmTotp, pendingTotp, type TotpVerdict, useTotp } from '../../shared/store/accounts/totp.ts';
 import { openRequest } from '../../shared/store/jobs/sealed.ts';
 import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
+import { admin } from '../support/admin.ts';
 import { CONNECTED, connectedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { join } from '../support/people.ts';
@@ -22,6 +22,9 @@ import { openWorld } from '../support/world.ts';
 const [OLD, NEW, GONE] = [newSecretKey('old'), newSecretKey('new'), newSecretKey('gone')];
 const NOW = Date.now();
 
+const rotateIn = (databaseUrl: string, keys: string) =>
+    admin(databaseUrl, ['credentials', 'rotate', '--json'], { DATA_DIR: '/nonexistent', SECRET_KEYS: keys });
+
 describe('rotating the encryption keys', () => {
     let database: OpenedDatabase;
     let db: Db;
@@ -33,11 +36,8 @@ describe('rotating the encryption keys', () => {
     afterEach(() => database.close());
 
     async function rotate(keys: string): Promise<{ code: number; json: JsonObject; told: string }> {
-        const [out, err]: [string[], string[]] = [[], []];
-        const terminal = { print: (line: string) => out.push(line), complain: (line: string) => err.push(line) };
-        const env = { DATABASE_URL: database.url, DATA_DIR: '/nonexistent', SECRET_KEYS: keys };
-        const code = await runAdmin(['credentials', 'rotate', '--json'], terminal, env);
-        return { code, json: JSON.parse(out.at(-1) ?? 'null'), told: err.join('\n') };
+        const { code, json, err } = await rotateIn(database.url, keys);
+        return { code, json, told: err.join('\n') };
     }
     const counts = (rewrapped: number, current: number, unreadable: number) => [
         { table: 'totp_secrets', rewrapped, current, unreadable },
@@ -166,11 +166,8 @@ describe('rotating the encryption keys of connections', () => {
             dataOf(await ada.publish(connectedPackage(CONNECTED, { base: `http://${CONNECTED}:${site.port}` })));
             dataOf(await ada.call('POST', '/v1/connections', { body: { site: CONNECTED, secret: { value: 'the-key-of-ada-4711' } } }));
             const rotate = async (keys: string) => {
-                const out: string[] = [];
-                const terminal = { print: (line: string) => out.push(line), complain: () => {} };
-                const env = { DATABASE_URL: world.databaseUrl, DATA_DIR: '/nonexistent', SECRET_KEYS: keys };
-                const code = await runAdmin(['credentials', 'rotate', '--json'], terminal, env);
-                const { tables } = JSON.parse(out.at(-1) ?? '{}') as { tables: { table: string }[] };
+                const { code, json } = await rotateIn(world.databaseUrl, keys);
+                const { tables } = json as unknown as { tables: { table: string }[] };
                 return { code, keys: tables.find(({ table }) => table === 'connection_keys') };
             };
             const statuses: number[] = [];

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { createAccount, type MadeAccount } from '../../shared/store/accounts/accounts.ts';
@@ -8,6 +7,7 @@ import * as schemas from '../../shared/store/registry/schemas.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { openUsage } from '../../shared/store/usage/usage.ts';
 import { type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
+import { admin } from '../support/admin.ts';
 
 describe('what an operator looks up', () => {
     let database: OpenedDatabase;
@@ -42,10 +42,8 @@ describe('what an operator looks up', () => {
     after(() => database?.close());
 
     const run = async (...args: string[]) => {
-        const [out, err]: string[][] = [[], []];
-        const terminal = { print: (line: string) => out?.push(line), complain: (line: string) => err?.push(line) };
-        const code = await runAdmin(args, terminal, { DATABASE_URL: database.url });
-        return { code, out: out ?? [], err: (err ?? []).join('\n') };
+        const { code, out, err } = await admin(database.url, args);
+        return { code, out, err: err.join('\n') };
     };
     const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).out.at(-1) ?? 'null') as JsonObject[];
     const of = (field: string, rows: readonly JsonObject[]) => rows.map((row) => row[field]);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import { publish } from '../../shared/store/registry/publish.ts';
 import { contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
+import { type AdminRun, admin } from '../support/admin.ts';
 
 describe('admin jobs', () => {
     let database: OpenedDatabase;
@@ -12,15 +12,11 @@ describe('admin jobs', () => {
     });
     after(() => database.close());
 
-    const jobs = async (...args: string[]) => {
-        const out: string[] = [];
-        const terminal = { print: (line: string) => out.push(line), complain: () => undefined };
-        const code = await runAdmin(['jobs', ...args, '--json'], terminal, { DATABASE_URL: database.url });
-        return { code, json: JSON.parse(out.at(-1) ?? 'null') };
-    };
+    const jobs = (...args: string[]) => admin(database.url, ['jobs', ...args, '--json']);
+    const codeOf = ({ json }: AdminRun) => (json['error'] as { code: string } | undefined)?.code;
     const paused = async () => {
         const { json } = await jobs('list');
-        return (json as { account: string | null; site: string | null }[]).map(({ account, site }) => [account, site]);
+        return (json as unknown as { account: string | null; site: string | null }[]).map(({ account, site }) => [account, site]);
     };
 
     it('pauses those of an account, of a site, of both or of all, until the same ones are resumed', async () => {
@@ -40,7 +36,7 @@ describe('admin jobs', () => {
         ]);
         await jobs('resume', '--account', account);
         const again = await jobs('resume', '--account', account);
-        expect([again.code, again.json.error.code]).to.deep.equal([1, 'NOT_FOUND']);
+        expect([again.code, codeOf(again)]).to.deep.equal([1, 'NOT_FOUND']);
         for (const args of [['--site', 'shop.example'], ['--account', account, '--site', 'shop.example'], []])
             await jobs('resume', ...args);
         expect(await paused()).to.deep.equal([]);
@@ -61,7 +57,7 @@ describe('admin jobs', () => {
             ['--site', 'none.example', 'SITE_NOT_FOUND'],
         ] as const) {
             const refused = await jobs('pause', option, value);
-            expect([refused.code, refused.json.error?.code], value).to.deep.equal([1, code]);
+            expect([refused.code, codeOf(refused)], value).to.deep.equal([1, code]);
         }
         expect(await paused()).to.deep.equal([]);
     });

@@ -1,37 +1,23 @@
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { keyHash } from '../../shared/domain/accounts/api-key.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { openKeys } from '../../shared/store/accounts/callers.ts';
 import { useDatabase } from '../store/registry.ts';
-
-interface Ran {
-    code: number;
-    out: string[];
-    err: string[];
-    /** The last line of stdout, parsed as JSON. */
-    json: JsonObject;
-}
+import { type AdminRun, admin } from '../support/admin.ts';
 
 /** Opens a database before the tests of a suite and closes it after them. `opened` is that database; the functions run commands on it. */
 export function useOperator() {
     const opened = useDatabase();
     let people = 0;
 
-    const admin = async (...args: (string | number)[]): Promise<Ran> => {
-        const out: string[] = [];
-        const err: string[] = [];
-        const terminal = { print: (line: string) => out.push(line), complain: (line: string) => err.push(line) };
-        const code = await runAdmin([...args.map(String), '--json'], terminal, { DATABASE_URL: opened.url });
-        return { code, out, err, json: JSON.parse(out.at(-1) ?? 'null') };
-    };
+    const run = (...args: (string | number)[]) => admin(opened.url, [...args, '--json']);
     const done = async (...args: (string | number)[]): Promise<JsonObject> => {
-        const { code, out, err, json } = await admin(...args);
+        const { code, out, err, json } = await run(...args);
         expect(code, err.join('\n')).to.equal(0);
         expect(out).to.have.length(1);
         return json;
     };
-    const errorOf = ({ json }: Ran) => json['error'] as JsonObject;
+    const errorOf = ({ json }: AdminRun) => json['error'] as JsonObject;
     const newAccount = async (...options: (string | number)[]) => {
         const made = await done('account', 'create', '--email', `p${people++}@people.example`, ...options);
         return {
@@ -47,5 +33,5 @@ export function useOperator() {
         await keys.close();
         return caller;
     };
-    return { opened, admin, done, errorOf, newAccount, callerOf };
+    return { opened, admin: run, done, errorOf, newAccount, callerOf };
 }

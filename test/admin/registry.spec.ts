@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
 import type { JsonObject, PackageDocument } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
@@ -12,6 +11,7 @@ import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { claimRun, endRun, requestRun } from '../../shared/store/registry/verification.ts';
 import { STARTERS } from '../starter/packages.ts';
 import { contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
+import { admin } from '../support/admin.ts';
 
 describe('admin registry load', () => {
     let database: OpenedDatabase;
@@ -29,13 +29,8 @@ describe('admin registry load', () => {
         await database.close();
     });
 
-    const load = async (path?: string, ...options: string[]) => {
-        const from = path === undefined ? [] : ['--from', path];
-        const out: string[] = [];
-        const terminal = { print: (line: string) => out.push(line), complain: () => undefined };
-        const code = await runAdmin(['registry', 'load', ...from, ...options, '--json'], terminal, { DATABASE_URL: database.url });
-        return { code, json: JSON.parse(out.at(-1) ?? 'null') as JsonObject };
-    };
+    const load = (path?: string, ...options: string[]) =>
+        admin(database.url, ['registry', 'load', ...(path === undefined ? [] : ['--from', path]), ...options, '--json']);
     const loaded = async (path?: string, ...options: string[]) => {
         const { code, json } = await load(path, ...options);
         expect(code, JSON.stringify(json)).to.equal(0);
@@ -110,13 +105,8 @@ describe('admin registry load', () => {
         write(packageOf('run.example', 'One', { endpoints: [example] }), 'run.example.json');
         await loaded(folder);
         const states = async () => {
-            const out: string[] = [];
-            await runAdmin(
-                ['registry', 'status', '--json'],
-                { print: (line) => out.push(line), complain: () => undefined },
-                { DATABASE_URL: database.url },
-            );
-            const sites = JSON.parse(out.at(-1) ?? '[]') as { site: string; state: string }[];
+            const { json } = await admin(database.url, ['registry', 'status', '--json']);
+            const sites = json as unknown as { site: string; state: string }[];
             return Object.fromEntries(sites.map(({ site, state }) => [site, state]));
         };
         expect(await states()).to.deep.equal({ 'run.example': 'never run', 'owned.example': 'never run' });

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { NO_POLICY, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
@@ -8,6 +7,7 @@ import { findLatest } from '../../shared/store/registry/schemas.ts';
 import { setPolicy } from '../../shared/store/registry/site-policies.ts';
 import { findDomain } from '../../shared/store/registry/sites.ts';
 import { contributor, type OpenedDatabase, openDatabase } from '../store/registry.ts';
+import { admin } from '../support/admin.ts';
 
 describe('admin site policy', () => {
     const DOMAIN = 'shop.example';
@@ -28,10 +28,8 @@ describe('admin site policy', () => {
     }
 
     const policy = async (...options: string[]) => {
-        const out: string[] = [];
-        const terminal = { print: (line: string) => out.push(line), complain: () => undefined };
-        const code = await runAdmin(['site', 'policy', `www.${DOMAIN}`, ...options, '--json'], terminal, { DATABASE_URL: database.url });
-        return { code, json: JSON.parse(out.at(-1) ?? 'null') as Shown };
+        const { code, json } = await admin(database.url, ['site', 'policy', `www.${DOMAIN}`, ...options, '--json']);
+        return { code, json: json as unknown as Shown };
     };
     const set = async (...options: string[]) => {
         const { code, json } = await policy(...options);
@@ -51,10 +49,8 @@ describe('admin site policy', () => {
         for (const options of [[], ['--show']])
             expect(await set(...options)).to.deep.equal({ domain: DOMAIN, operator: NO_POLICY, owner: NO_POLICY });
         expect(await holds()).to.equal(null);
-        const lines: string[] = [];
-        const terminal = { print: (line: string) => lines.push(line), complain: (line: string) => lines.push(line) };
-        expect(await runAdmin(['site', 'policy', DOMAIN], terminal, { DATABASE_URL: database.url })).to.equal(0);
-        expect(lines.join('\n'))
+        const { out } = await admin(database.url, ['site', 'policy', DOMAIN]);
+        expect(out.join('\n'))
             .to.match(/operator +writes +on/)
             .and.match(/owner +hours +always/);
     });

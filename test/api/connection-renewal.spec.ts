@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { beginSession } from '../../shared/store/accounts/user-sessions.ts';
 import { visitor } from '../dashboard/support/visitor.ts';
+import { admin } from '../support/admin.ts';
 import { type AuthorizationServer, CLIENT, openAuthorizationServer } from '../support/authorization-server.ts';
 import { connectedPackage } from '../support/connections.ts';
 import { consent } from '../support/consent.ts';
@@ -51,9 +51,7 @@ for (const topology of ANY_TOPOLOGY) {
             };
             const auth = [{ id: 'account', type: 'oauth2' as const, oauth2 }];
             dataOf(await owner.publish(connectedPackage(SITE, { auth, base: `http://${SITE}:${site.port}` })));
-            const terminal = { print: () => {}, complain: () => {} };
-            const share = ['site', 'set', SITE, '--concurrency', '1000'];
-            expect(await runAdmin(share, terminal, { DATABASE_URL: world.databaseUrl })).to.equal(0);
+            expect((await admin(world.databaseUrl, ['site', 'set', SITE, '--concurrency', 1000])).code).to.equal(0);
             dataOf(await owner.call('PUT', `/v1/oauth-clients/${SITE}`, { body: CLIENT }));
         });
         after(async () => {

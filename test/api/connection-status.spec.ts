@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { admin } from '../support/admin.ts';
 import { connectedPackage } from '../support/connections.ts';
 import { holdMails, mailsTo } from '../support/mails.ts';
 import { type Answer, join, type Person, withKey } from '../support/people.ts';
@@ -226,10 +226,7 @@ for (const topology of ANY_TOPOLOGY) {
             const { name, owner } = await aSite({ type: 'cookie', name: 'sid' });
             const id = idOf(await connect(owner, name));
             dataOf(await owner.fetch(name, 'open', {}));
-            const set = (how: 'allow' | 'forbid') => {
-                const terminal = { print: () => {}, complain: () => {} };
-                return runAdmin(['site', 'set', name, '--cookies', how], terminal, { DATABASE_URL: world.databaseUrl });
-            };
+            const set = async (how: 'allow' | 'forbid') => (await admin(world.databaseUrl, ['site', 'set', name, '--cookies', how])).code;
             expect(await set('forbid')).to.equal(0);
             for (const refused of [
                 await connect(owner, name),

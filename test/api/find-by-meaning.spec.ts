@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
+import { admin } from '../support/admin.ts';
 import { eventually } from '../support/eventually.ts';
 import { ask, foundIn, namesIn, untilIndexed } from '../support/find.ts';
 import { join, type Person, stranger } from '../support/people.ts';
@@ -62,12 +62,10 @@ describe('a task, with an embeddings server', () => {
     });
 
     const find = async (task: string, person = caller) => namesIn(await ask(world, { task }, person));
-    const admin = async (...args: string[]) => {
-        const output: string[] = [];
-        const terminal = { print: (line: string) => output.push(line), complain: (line: string) => output.push(line) };
-        const env = { DATABASE_URL: world.databaseUrl, EMBEDDINGS_URL: url, EMBEDDINGS_MODEL: MODEL };
-        const code = await runAdmin([...args, '--json'], terminal, env);
-        return { code, output: output.join('\n') };
+    const embeddings = async (command: string) => {
+        const env = { EMBEDDINGS_URL: url, EMBEDDINGS_MODEL: MODEL };
+        const { code, out, err } = await admin(world.databaseUrl, ['embeddings', command, '--json'], env);
+        return { code, output: [...out, ...err].join('\n') };
     };
     const untilEmbedded = () =>
         eventually(
@@ -82,18 +80,18 @@ describe('a task, with an embeddings server', () => {
     });
 
     it('is matched by words without pgvector, and the operator learns it', async () => {
-        const { code, output } = await admin('embeddings', 'rebuild');
+        const { code, output } = await embeddings('rebuild');
         expect(code).to.equal(1);
         expect(output).to.include('pgvector');
-        expect((await admin('embeddings', 'status')).output).to.include('"ranking":"words"');
+        expect((await embeddings('status')).output).to.include('"ranking":"words"');
     });
 
     it('is matched by meaning once vectors exist, with a similarity score', async () => {
         await addVectorType(world.app.db);
-        const { code, output } = await admin('embeddings', 'rebuild');
+        const { code, output } = await embeddings('rebuild');
         expect(code, output).to.equal(0);
         await untilEmbedded();
-        expect((await admin('embeddings', 'status')).output)
+        expect((await embeddings('status')).output)
             .to.include('"ranking":"words and meaning"')
             .and.to.include('"waiting":0');
         await eventually(

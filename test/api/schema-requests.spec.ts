@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import type { RequestAnswer, RequestCreated } from '../../shared/contracts/requests.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { admin } from '../support/admin.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -366,10 +366,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         async function setStatus(id: string, status: string): Promise<unknown> {
-            const lines: string[] = [];
-            const terminal = { print: (line: string) => void lines.push(line), complain: () => {} };
-            await runAdmin(['request', 'set', id, '--status', status, '--json'], terminal, { DATABASE_URL: world.databaseUrl });
-            return JSON.parse(lines.at(-1) ?? 'null');
+            return (await admin(world.databaseUrl, ['request', 'set', id, '--status', status, '--json'])).json;
         }
     });
 }

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { endSubscriptions } from '../../api/dashboard/account/end-subscriptions.ts';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { previewUpgrade } from '../../shared/billing/change-plan.ts';
 import { closeCheckout, returnFromCheckout } from '../../shared/billing/checkout.ts';
 import { deleteAccount, workspacesLeft } from '../../shared/store/accounts/delete-account.ts';
 import { findSubscription } from '../../shared/store/billing/subscriptions.ts';
+import { admin } from '../support/admin.ts';
 import type { Person } from '../support/people.ts';
 import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
@@ -424,12 +424,8 @@ describe('a paid plan', () => {
         const person = await newcomer(fixture);
         const { id } = await fixture.subscribe(person, 'starter');
         const planSet = async (...args: string[]) => {
-            const lines: string[] = [];
-            const terminal = { print: (line: string) => void lines.push(line), complain: () => {} };
-            const code = await runAdmin(['plan', 'set', person.workspaceId, ...args, '--json'], terminal, {
-                DATABASE_URL: fixture.world.databaseUrl,
-            });
-            return { code, said: lines.at(-1) ?? '' };
+            const { code, out } = await admin(fixture.world.databaseUrl, ['plan', 'set', person.workspaceId, ...args, '--json']);
+            return { code, said: out.at(-1) ?? '' };
         };
         const refused = await planSet('enterprise');
         expect(refused.code).to.equal(1);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { NO_POLICY } from '../../shared/domain/site/site-policy.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { setPolicy } from '../../shared/store/registry/site-policies.ts';
+import { admin } from '../support/admin.ts';
 import { join, type Person, withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -39,11 +39,9 @@ describe('the bonus for a schema, on its author’s pages', () => {
     const statement = async () => wordsOf((await page.get('/dashboard/statement')).html);
 
     async function block(domain: string, ...options: string[]): Promise<Record<string, unknown>> {
-        const out: string[] = [];
-        const terminal = { print: (line: string) => out.push(line), complain: (line: string) => out.push(line) };
-        const args = ['site', 'block', domain, '--reason', 'phishing', ...options, '--json'];
-        expect(await runAdmin(args, terminal, { DATABASE_URL: world.databaseUrl }), out.join('\n')).to.equal(0);
-        return JSON.parse(out.at(-1) ?? 'null');
+        const { code, json, err } = await admin(world.databaseUrl, ['site', 'block', domain, '--reason', 'phishing', ...options, '--json']);
+        expect(code, err.join('\n')).to.equal(0);
+        return json;
     }
 
     it('comes with the first call of another account if nothing of the package can be verified', async () => {

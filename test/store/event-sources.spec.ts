@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { createKey, revokeReported, rotateKey } from '../../shared/store/accounts/api-keys.ts';
 import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
@@ -8,6 +7,7 @@ import { recordEvent } from '../../shared/store/events/events.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 import { watchSpending } from '../../workers/watch-spending.ts';
+import { admin } from '../support/admin.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
@@ -139,10 +139,8 @@ describe('an event is recorded', () => {
         ]);
         expect(await eventsFrom(() => yank('broken'))).to.deep.equal([]);
         expect(await eventsFrom(() => ada.call('DELETE', '/v1/schemas/yanked.test/versions/1/yank'))).to.deep.equal([]);
-        const terminal = { print: () => undefined, complain: () => undefined };
-        const admin = () =>
-            runAdmin(['schema', 'yank', 'yanked.test', '1', '--reason', 'legal', '--json'], terminal, { DATABASE_URL: world.databaseUrl });
-        expect(typesOf(await eventsFrom(admin))).to.deep.equal(['schema.yanked']);
+        const byOperator = () => admin(world.databaseUrl, ['schema', 'yank', 'yanked.test', '1', '--reason', 'legal']);
+        expect(typesOf(await eventsFrom(byOperator))).to.deep.equal(['schema.yanked']);
     });
 
     it('with every key that ends, whoever ends it', async () => {

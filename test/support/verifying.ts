@@ -1,6 +1,6 @@
-import { runAdmin } from '../../bin/admin/run-admin.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
+import { admin } from './admin.ts';
 import { eventually } from './eventually.ts';
 import { join, type Person } from './people.ts';
 import { dataOf } from './routes.ts';
@@ -71,11 +71,8 @@ export async function openVerifying(topology: Topology, options: WorldOptions = 
         },
         pagesCalled: () => site.calls.map(({ page: name }) => name).filter((name) => name !== 'carpets'),
         async admin(...args) {
-            const out: string[] = [];
-            const told: string[] = [];
-            const terminal = { print: (line: string) => out.push(line), complain: (line: string) => told.push(line) };
-            const code = await runAdmin([...args, '--json'], terminal, { DATABASE_URL: world.databaseUrl });
-            return { code, json: JSON.parse(out.at(-1) ?? 'null'), told: told.join('\n') };
+            const { code, json, err } = await admin(world.databaseUrl, [...args, '--json']);
+            return { code, json, told: err.join('\n') };
         },
         async close() {
             await world.close();

@@ -1,5 +1,5 @@
 import { UpstreamFault } from './failures.ts';
-import { type Call, type Cut, createLedger } from './memory-ledger.ts';
+import { type CallMemory, type Cut, createLedger } from './memory-ledger.ts';
 import { createWaits } from './memory-waits.ts';
 
 /** The memory that large answers of a worker may use. All slots together could need several times as much. */
@@ -64,12 +64,12 @@ export function createMemoryBudget({ maxBytes = MAX, small = SMALL, checkMs = CH
     const ledger = createLedger(maxBytes, small);
     const waits = createWaits(ledger, checkMs);
 
-    function change(call: Call, to: Partial<Pick<Call, 'page' | 'kept' | 'wantsMore'>>): void {
+    function change(call: CallMemory, to: Partial<Pick<CallMemory, 'page' | 'kept' | 'wantsMore'>>): void {
         if (ledger.change(call, to)) waits.grant();
     }
 
     /** Ends the page of a call. Only a walk that keeps a large result keeps the number of checks that it is behind. */
-    function endPage(call: Call): void {
+    function endPage(call: CallMemory): void {
         call.cut = undefined;
         call.arrived = 0;
         if (!ledger.keepsLarge(call)) call.behind = 0;
@@ -78,7 +78,7 @@ export function createMemoryBudget({ maxBytes = MAX, small = SMALL, checkMs = CH
     return {
         held: () => ledger.held(),
         createReservation(site) {
-            const call: Call = {
+            const call: CallMemory = {
                 ...{ site, page: 0, kept: 0, wantsMore: false },
                 ...{ cut: undefined, arrived: 0, behind: 0, waitedMs: 0, hasGivenUp: false },
             };

@@ -2,7 +2,8 @@ import type { UpstreamFault } from './failures.ts';
 
 export type Cut = (fault: UpstreamFault) => void;
 
-export interface Call {
+/** The memory that one call uses. */
+export interface CallMemory {
     site: string;
     page: number;
     /** Bytes of kept results. They count against the budget once they exceed `small`. */
@@ -22,23 +23,23 @@ export interface Call {
 type Obstacle = 'none' | 'site' | 'total';
 
 export interface Ledger {
-    readonly holders: ReadonlySet<Call>;
+    readonly holders: ReadonlySet<CallMemory>;
     /** Calls that keep a large result, or hold a page and need more, in the order in which this began. */
-    readonly walks: ReadonlySet<Call>;
-    keepsLarge(call: Call): boolean;
+    readonly walks: ReadonlySet<CallMemory>;
+    keepsLarge(call: CallMemory): boolean;
     held(site?: string): number;
-    obstacle(call: Call, bytes: number): Obstacle;
+    obstacle(call: CallMemory, bytes: number): Obstacle;
     /** @returns whether bytes became free */
-    change(call: Call, to: Partial<Pick<Call, 'page' | 'kept' | 'wantsMore'>>): boolean;
+    change(call: CallMemory, to: Partial<Pick<CallMemory, 'page' | 'kept' | 'wantsMore'>>): boolean;
 }
 
 /** @param maxBytes one site may use half @param small bytes of results that do not count */
 export function createLedger(maxBytes: number, small: number): Ledger {
-    const holders = new Set<Call>();
-    const walks = new Set<Call>();
+    const holders = new Set<CallMemory>();
+    const walks = new Set<CallMemory>();
 
-    const keepsLarge = ({ kept }: Call) => kept > small;
-    const bytesOf = (call: Call) => call.page + (keepsLarge(call) ? call.kept : 0);
+    const keepsLarge = ({ kept }: CallMemory) => kept > small;
+    const bytesOf = (call: CallMemory) => call.page + (keepsLarge(call) ? call.kept : 0);
     const held = (site?: string) => {
         let sum = 0;
         for (const call of holders) if (site === undefined || call.site === site) sum += bytesOf(call);

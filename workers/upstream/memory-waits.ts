@@ -1,5 +1,5 @@
 import { UpstreamFault } from './failures.ts';
-import type { Call, Cut, Ledger } from './memory-ledger.ts';
+import type { CallMemory, Cut, Ledger } from './memory-ledger.ts';
 
 /**
  * Pages that arrive and block waiting calls are checked regularly. A page is cut when it was slower than MIN_BYTES a check for SLOW_CHECKS
@@ -21,15 +21,15 @@ interface Wait {
 
 interface Waits {
     /** Returns undefined when the memory is free. */
-    wait(call: Call, bytes: number, cut: Cut | undefined): Promise<void> | undefined;
+    wait(call: CallMemory, bytes: number, cut: Cut | undefined): Promise<void> | undefined;
     /** Ends the wait of a call, if it waits, with an error. */
-    fail(call: Call, error: Error): void;
+    fail(call: CallMemory, error: Error): void;
     /** Grants what is free now. */
     grant(): void;
 }
 
 export function createWaits(ledger: Ledger, checkMs: number): Waits {
-    const waiting = new Map<Call, Wait>();
+    const waiting = new Map<CallMemory, Wait>();
     let checkTimer: NodeJS.Timeout | undefined;
 
     /** Grants waiting reservations in order. A smaller one does not overtake the first, unless the first waits for its own site. */
@@ -50,7 +50,7 @@ export function createWaits(ledger: Ledger, checkMs: number): Waits {
         }
     }
 
-    function end(call: Call, { since }: Wait): void {
+    function end(call: CallMemory, { since }: Wait): void {
         waiting.delete(call);
         call.waitedMs += performance.now() - since;
     }
@@ -83,7 +83,7 @@ export function createWaits(ledger: Ledger, checkMs: number): Waits {
     };
 }
 
-function cutSlowPages(ledger: Ledger, waiting: ReadonlyMap<Call, Wait>): void {
+function cutSlowPages(ledger: Ledger, waiting: ReadonlyMap<CallMemory, Wait>): void {
     // Waits shorter than the time between two checks are normal and are ignored.
     const patient = [...waiting].filter(([, asked]) => asked.checks++ > 0);
     const obstacles = patient.map(([call, { bytes }]) => ({ site: call.site, inTheWay: ledger.obstacle(call, bytes) }));
