@@ -73,6 +73,7 @@ describe('requests for schemas', () => {
              from generate_series(1, 42000) n`,
             [publisher.workspaceId],
         );
+        expect(await schemaRequests.mostRequested(db, 1)).to.deep.equal([{ domain: 'crowded.example', requests: 42_001 }]);
         accepted(await schemas.publish(db, orderOf(packageOf('crowded.example'), publisher)));
         expect((await schemaRequests.find(db, id))?.history.map(({ status }) => status)).to.deep.equal(['open', 'fulfilled']);
         const counted = async (table: string, which: object) => countRows(db(table).where(which));
@@ -129,5 +130,21 @@ describe('requests for schemas', () => {
             { domain: 'nobody.rank', requests: 5 },
             { domain: 'one.rank', requests: 5 },
         ]);
+    });
+
+    it('are ranked without reading them, however many there are', async () => {
+        await db.raw(
+            `insert into schema_requests (id, domain, registrable, task)
+             select 'srq_many' || n, n % 5000 || '.many', n % 5000 || '.many', 'Read all prices.' from generate_series(1, 20000) n`,
+        );
+        await db.raw('analyze');
+        const read = await db.transaction(async (trx) => {
+            expect(await schemaRequests.mostRequested(trx, 20)).to.have.length(20);
+            const { rows } = await trx.raw<{ rows: [{ read: number }] }>(
+                'select sum(seq_tup_read + idx_tup_fetch)::integer as read from pg_stat_xact_user_tables',
+            );
+            return rows[0].read;
+        });
+        expect(read).to.be.at.most(200);
     });
 });

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { isStepForward, type NewRequest, type RequestStatus, type SchemaRequest } from '../../domain/site/schema-request.ts';
-import { columns, countRows, type Db, definedConditions, now, toColumns } from '../../platform/db.ts';
+import { columns, type Db, definedConditions, now, toColumns } from '../../platform/db.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 
 /** Requests for schemas that do not exist yet. Import it as a namespace: `schemaRequests.create(…)`. */
@@ -66,12 +66,15 @@ type ListedRequest = Pick<SchemaRequest, 'id' | 'domain' | 'task' | 'status' | '
 
 /** Requests of all workspaces, newest first, optionally with one status. */
 export async function list(db: Db, { status, limit }: { status: RequestStatus | undefined; limit: number }): Promise<ListedRequest[]> {
-    const demand = db('schema_requests as o').whereRaw("o.domain = r.domain and o.status = 'open'").count();
     return db('schema_requests as r')
+        .leftJoin('requested_domains as d', 'd.domain', 'r.domain')
         .where(definedConditions({ 'r.status': status }))
         .orderBy([{ column: 'r.created_at', order: 'desc' }, 'r.id'])
         .limit(limit)
-        .select({ ...columns('r', 'id', 'domain', 'task', 'status', 'created_at', 'workspace_id'), demand });
+        .select({
+            ...columns('r', 'id', 'domain', 'task', 'status', 'created_at', 'workspace_id'),
+            demand: db.raw('coalesce(d.requests, 0)'),
+        });
 }
 
 /** `refused`: a status only moves forward, and the new status may not follow the current one. */
@@ -140,25 +143,17 @@ function fulfilledEvent({ id, domain, workspaceId }: KeyedRequest, fulfilled_by:
 
 /**
  * The domains with the most open requests. Those that more people request come first, so that repeats of one caller do not rank a
- * domain: workspaces count by one of their owners, and all callers without a key as one. Blocked domains are left out.
+ * domain: workspaces count by one of their owners, and all callers without a key as one. Blocked domains are left out. A trigger counts.
  */
 export async function mostRequested(db: Db, limit: number): Promise<{ domain: string; requests: number }[]> {
     const blocked = db('domains as d').whereRaw('d.registrable = r.registrable').where({ 'd.is_blocked': true }).select('d.registrable');
-    const byWorkspace = db('schema_requests as r')
-        .where({ status: 'open' })
+    return db('requested_domains as r')
         .whereNotExists(blocked)
-        .groupBy('domain', 'workspace_id')
-        .select('domain', 'workspace_id')
-        .count({ requests: '*' });
-    // One look at an index for each workspace that asks. A join reads the owners of all workspaces.
-    const owner = db('memberships as m').whereRaw('m.workspace_id = wanted.workspace_id').where({ 'm.role': 'owner' }).min('m.user_id');
-    return db(byWorkspace.as('wanted'))
-        .groupBy('domain')
-        .orderByRaw("count(distinct coalesce((?), '')) desc, sum(requests) desc, domain", [owner])
+        .orderBy([{ column: 'people', order: 'desc' }, { column: 'requests', order: 'desc' }, 'domain'])
         .limit(limit)
-        .select('domain', db.raw('sum(requests)::bigint as requests'));
+        .select('domain', 'requests');
 }
 
 async function demandFor(db: Db, domain: string): Promise<number> {
-    return countRows(db('schema_requests').where({ domain, status: 'open' }));
+    return (await db('requested_domains').where({ domain }).first('requests'))?.requests ?? 0;
 }
