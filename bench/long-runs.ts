@@ -31,7 +31,7 @@ export function rowsOf(title: string): string[] {
  * The printed lines: one for each row of the goals, which holds if all of its tests hold; one for each test without a row; then how many of
  * them hold.
  */
-export function tellRows(runs: readonly LongRun[]): string[] {
+export function formatRows(runs: readonly LongRun[]): string[] {
     const shown = runs.flatMap((run) => {
         const rows = rowsOf(run.title);
         return (rows.length === 0 ? [run.title] : rows).map((row) => ({ ...run, row }));

@@ -20,7 +20,7 @@ error, since machines differ.
 interface BenchOptions {
     isQuick: boolean;
     isAtOnce: boolean;
-    tellsSql: boolean;
+    printsSql: boolean;
     /** Undefined: all. */
     rounds: ReadonlySet<string> | undefined;
     /** Scenarios; undefined: all. */
@@ -58,7 +58,7 @@ function parseOptions(args: string[], all: readonly Round[]): BenchOptions | 'he
     return {
         isQuick: values.quick,
         isAtOnce: values['at-once'],
-        tellsSql: values.sql,
+        printsSql: values.sql,
         rounds: readNames(
             '--rounds',
             values.rounds,

@@ -11,20 +11,20 @@ import type { Bench, Round, Scenario } from './scenarios/scenario.ts';
 import { readSoak } from './soak/results.ts';
 import { interrupt, stolenSeconds, untilQuiet } from './stack/processes.ts';
 import { openStack } from './stack/stack.ts';
-import { countFromNow, countStatements, statementsSince, tellStatements } from './stack/statements.ts';
+import { countFromNow, countStatements, formatStatements, statementsSince } from './stack/statements.ts';
 
 const options = readOptions(ROUNDS);
 if (options === 'help') {
     printHelp(ROUNDS);
     process.exit();
 }
-const { isQuick, isAtOnce, tellsSql, rounds, only, postgres } = options;
+const { isQuick, isAtOnce, printsSql, rounds, only, postgres } = options;
 const REPETITIONS = isQuick ? 1 : 3;
 const RESULTS = fileURLToPath(new URL('results.json', import.meta.url));
 /** Longest wait for a quiet machine before each measurement. */
 const PATIENCE_MS = isQuick || isAtOnce ? 0 : 60_000;
 const TRIES = isQuick ? 1 : STOLEN_TRIES;
-const isPublished = !isQuick && only === undefined && postgres === undefined && !tellsSql;
+const isPublished = !isQuick && only === undefined && postgres === undefined && !printsSql;
 
 const results: BenchResults = { mode: isQuick ? 'quick' : 'full', rounds: {}, scenarios: {} };
 const began = performance.now();
@@ -36,13 +36,13 @@ let interruptedAt: number | undefined;
 const interrupted = Promise.withResolvers<never>();
 interrupted.promise.catch(() => undefined);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-const stack = await openStack({ postgres, withStatements: tellsSql });
+const stack = await openStack({ postgres, withStatements: printsSql });
 try {
     await measure({
         stack,
         isQuick,
         median: (scenario, figure) => medianOf(results, scenario, figure),
-        ...(tellsSql && { onMeasured: () => countFromNow(stack.postgres.url) }),
+        ...(printsSql && { onMeasured: () => countFromNow(stack.postgres.url) }),
     });
 } finally {
     await stack.close();
@@ -73,9 +73,9 @@ function stop(): void {
 }
 
 /** Prints the statements. `fetches` is undefined for rounds with their own server and for scenarios without fetches. */
-async function tellSql(url: string, fetches: number | undefined): Promise<void> {
+async function printSql(url: string, fetches: number | undefined): Promise<void> {
     const statements = await statementsSince(url);
-    if (fetches !== undefined) process.stdout.write(`${tellStatements(statements, fetches)}\n`);
+    if (fetches !== undefined) process.stdout.write(`${formatStatements(statements, fetches)}\n`);
 }
 
 function wanted(): readonly Round[] {
@@ -111,9 +111,9 @@ async function runUndisturbed(scenario: Scenario, bench: Bench): Promise<Figures
     for (let tries = 0; tries < TRIES; tries++) {
         await untilQuiet(PATIENCE_MS);
         const before = { at: performance.now(), stolen: stolenSeconds() };
-        if (tellsSql) await countStatements(stack.postgres.url);
+        if (printsSql) await countStatements(stack.postgres.url);
         const figures = await scenario.run(bench);
-        if (tellsSql) await tellSql(stack.postgres.url, figures['count']);
+        if (printsSql) await printSql(stack.postgres.url, figures['count']);
         const stolen = (stolenSeconds() - before.stolen) / ((performance.now() - before.at) / 1000);
         if (stolen < (best?.['stolen_cores'] ?? Number.POSITIVE_INFINITY)) best = { ...figures, stolen_cores: stolen };
         if (stolen <= STOLEN_CORES) break;

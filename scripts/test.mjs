@@ -12,7 +12,7 @@ import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { keepLongRuns, tellRows } from '../bench/long-runs.ts';
+import { keepLongRuns, formatRows } from '../bench/long-runs.ts';
 import { render } from '../bench/render.ts';
 import { readSoak } from '../bench/soak/results.ts';
 import { spawnKept } from '../shared/platform/embedded-postgres/kept-process.ts';
@@ -193,7 +193,7 @@ function seconds(ms) {
 /** Kept is what specs showed that ran whole. */
 function tellLongRuns(long) {
     if (long.length === 0) return;
-    for (const line of tellRows(long)) console.log(line);
+    for (const line of formatRows(long)) console.log(line);
     const isPart = process.argv.some((argument) => FILTER.test(argument));
     if (isInterrupted || isPart) return;
     const bench = (name) => join(root, 'bench', name);

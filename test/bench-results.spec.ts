@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { verdictOf } from '../bench/goals/row.ts';
 import { GOALS } from '../bench/goals.ts';
-import { longRunCells, readLongRuns, rowsOf, tellRows } from '../bench/long-runs.ts';
+import { formatRows, longRunCells, readLongRuns, rowsOf } from '../bench/long-runs.ts';
 import { render } from '../bench/render.ts';
 import { type BenchResults, type Figures, median, type RoundRun, withRounds } from '../bench/results.ts';
 import { ROUNDS } from '../bench/scenarios/all.ts';
@@ -166,7 +166,7 @@ describe('the long runs', () => {
     });
 
     it('list each row once, in order, and pass only if all of its tests pass', () => {
-        expect(tellRows([run('a (E4)'), run('b (R10)'), run('c (R2, R10)', false), run('alone')])).to.deep.equal([
+        expect(formatRows([run('a (E4)'), run('b (R10)'), run('c (R2, R10)', false), run('alone')])).to.deep.equal([
             'DOES NOT HOLD  R2 (2 s)',
             'DOES NOT HOLD  R10 (3 s)',
             'holds  E4 (2 s)',

@@ -31,7 +31,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     const loaded = await latest.load();
     const sessionId = newId('ses');
     app.lookUpSessions.record({ id: sessionId, site, accountId: call.caller?.accountId, words: memorableWords(words) });
-    usageOf(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
+    recordLookUp(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
     const isOwners = policy?.writes === false && (await isPublishedForSite(app.db, { registrable, versionId: version.versionId }));
     const look = { words, siteCredits, policy, isOwners, auth: loaded.auth, health, ...experience };
     const head = { success: true as const, domain: site, session_id: sessionId };
@@ -73,7 +73,7 @@ function readIntentHeader(header: string | undefined): string | undefined {
     throw new Refusal('VALIDATION_ERROR', undefined, { details });
 }
 
-function usageOf(
+function recordLookUp(
     { app, caller, clientAddress, requestId }: Call<unknown, unknown, unknown>,
     look: { site: string; registrable: string; sessionId: string; version: number; durationMs: number },
 ): void {

@@ -1,6 +1,6 @@
 import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { openPool } from './pool.ts';
-import { tellWhenStopped } from './sent.ts';
+import { printRateWhenStopped } from './sent.ts';
 
 /**
  * Guesses API keys, each a different one: `node bad-keys.ts <host> <port> <per second> <mistyped|unknown>`. Mistyped keys have a wrong
@@ -19,5 +19,5 @@ setInterval(() => {
         connection.call(Buffer.from(request), () => pool.giveBack(connection));
     }
 }, 1);
-tellWhenStopped(() => sent);
+printRateWhenStopped(() => sent);
 process.stdout.write('load begins\n');

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Connection } from './connection.ts';
 import { BEGIN, END, figuresOf, type LoadPlan } from './plan.ts';
 import { openPool } from './pool.ts';
-import { tellWhenStopped } from './sent.ts';
+import { printRateWhenStopped } from './sent.ts';
 
 /**
  * The load generator, a separate process: `node generate.ts <plan as JSON>` prints a line when the load begins and when it ends, then its
@@ -27,7 +27,7 @@ let firstFailure: string | undefined;
 const times: number[] = [];
 
 const pool = await openPool(target, plan.connections ?? 0);
-tellWhenStopped(() => turn);
+printRateWhenStopped(() => turn);
 const load = 'inFlight' in plan.pace ? closedLoop(plan.pace.inFlight) : openLoop(plan.pace.perSecond);
 await later(plan.warmupMs);
 process.stdout.write(`${BEGIN}\n`);

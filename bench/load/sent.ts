@@ -2,7 +2,7 @@
 export const SENT = 'sent a second: ';
 
 /** Ends this process at SIGTERM and prints that line. The time counts from now. */
-export function tellWhenStopped(countSent: () => number): void {
+export function printRateWhenStopped(countSent: () => number): void {
     const began = performance.now();
     process.once('SIGTERM', () => {
         const perSecond = countSent() / ((performance.now() - began) / 1000);

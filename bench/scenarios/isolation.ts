@@ -115,10 +115,10 @@ function goodSite(bench: Bench): Promise<Figures> {
 }
 
 function beside(name: string, nuisanceOf: (where: Neighbourhood) => Nuisance): Scenario {
-    return { name, run: (bench) => besideLoad(bench, nuisanceOf(whereabouts()), () => goodSite(bench)) };
+    return { name, run: (bench) => besideLoad(bench, nuisanceOf(openedNeighbourhood()), () => goodSite(bench)) };
 }
 
-function whereabouts(): Neighbourhood {
+function openedNeighbourhood(): Neighbourhood {
     if (neighbourhood === undefined) throw new Error('the neighbourhood is not open');
     return neighbourhood;
 }
@@ -179,7 +179,7 @@ async function aloneFirst(bench: Bench): Promise<Figures> {
  * Twenty bombs a second of alternating kinds: the peak memory of the worker, and how long a site could still send beyond the size limit.
  */
 async function besideBombs(bench: Bench): Promise<Figures> {
-    const { rich, hostileBase } = whereabouts();
+    const { rich, hostileBase } = openedNeighbourhood();
     await report(hostileBase);
     const bodies = BOMB_KINDS.map((endpoint) => JSON.stringify({ site: BOMBS, endpoint, params: {}, timeout_ms: 2000 }));
     const watch = watchWorker(bench);
@@ -193,7 +193,7 @@ async function besideBombs(bench: Bench): Promise<Figures> {
 
 /** The memory that one bomb of each kind adds to a warm idle worker. */
 async function oneBomb(bench: Bench): Promise<Figures> {
-    const { rich } = whereabouts();
+    const { rich } = openedNeighbourhood();
     const { base } = bench.stack.production;
     const figures: Figures = {};
     for (const kind of BOMB_KINDS) {

@@ -9,7 +9,7 @@ import { fetchBodies } from '../stack/package.ts';
 import { freePort } from '../stack/processes.ts';
 import { openPostgres, PRELOADED } from '../stack/servers.ts';
 import { CLOSING } from '../stack/stack.ts';
-import { countFromNow, countStatements, statementsSince, tellStatements } from '../stack/statements.ts';
+import { countFromNow, countStatements, formatStatements, statementsSince } from '../stack/statements.ts';
 import { openTopology, type Topology } from '../stack/topology.ts';
 import { fetches } from './fetches.ts';
 import type { Bench, Round } from './scenario.ts';
@@ -153,7 +153,7 @@ async function count(bench: Bench): Promise<Figures> {
     const onMeasured = () => countFromNow(debianUrl);
     const { count: calls = 1 } = await call({ ...bench, onMeasured }, debian, { inFlight: 1 }, 3000);
     const statements = await statementsSince(debianUrl);
-    if (process.argv.includes('--sql')) process.stdout.write(`${tellStatements(statements, calls)}\n`);
+    if (process.argv.includes('--sql')) process.stdout.write(`${formatStatements(statements, calls)}\n`);
     const onThePath = statements.filter((statement) => statement.calls * ON_THE_PATH >= calls);
     const isTop = onThePath.filter((statement) => statement.isTop);
     return {

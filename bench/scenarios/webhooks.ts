@@ -68,7 +68,7 @@ async function overKills(bench: Bench): Promise<Figures> {
     const { settings } = opened();
     await report();
     const stopped = new AbortController();
-    const telling = tell(PER_SECOND_OVER_KILLS, stopped.signal);
+    const recording = recordAtRate(PER_SECOND_OVER_KILLS, stopped.signal);
     const kills = bench.isQuick ? 2 : KILLS;
     try {
         for (let kill = 0; kill < kills; kill++) {
@@ -79,17 +79,17 @@ async function overKills(bench: Bench): Promise<Figures> {
     } finally {
         stopped.abort();
     }
-    const { good } = await telling;
+    const { good } = await recording;
     const { events } = await untilArrived(good);
     return { count: events, kills, lost: good - events };
 }
 
 /** Warms up, then records events for a while and waits until all events of the good receivers have arrived. */
 async function measured(bench: Bench): Promise<{ events: number; perSecond: number; p50: number; p99: number; lost: number }> {
-    const warmed = await tell(PER_SECOND, AbortSignal.timeout(bench.isQuick ? 1000 : WARM_MS));
+    const warmed = await recordAtRate(PER_SECOND, AbortSignal.timeout(bench.isQuick ? 1000 : WARM_MS));
     await untilArrived(warmed.good);
     const began = performance.now();
-    const { all, good } = await tell(PER_SECOND, AbortSignal.timeout(bench.isQuick ? 2000 : MEASURED_MS));
+    const { all, good } = await recordAtRate(PER_SECOND, AbortSignal.timeout(bench.isQuick ? 2000 : MEASURED_MS));
     const perSecond = (all * 1000) / (performance.now() - began);
     const { events, p50, p99 } = await untilArrived(good);
     return { events, perSecond, p50, p99, lost: good - events };
@@ -99,7 +99,7 @@ async function measured(bench: Bench): Promise<{ events: number; perSecond: numb
  * Records events at this rate until the signal, for all receivers in turn.
  * @returns the number of events, and of those for good receivers
  */
-async function tell(perSecond: number, until: AbortSignal): Promise<{ all: number; good: number }> {
+async function recordAtRate(perSecond: number, until: AbortSignal): Promise<{ all: number; good: number }> {
     const { db, subscriptions } = opened();
     const began = performance.now();
     let all = 0;

@@ -48,7 +48,7 @@ async function track(url: string, what: 'all' | 'none'): Promise<void> {
 const SHOWN = 30;
 
 /** Formats a table. @param fetches the number of fetches served meanwhile */
-export function tellStatements(statements: readonly Statement[], fetches: number): string {
+export function formatStatements(statements: readonly Statement[], fetches: number): string {
     const head = ['calls a fetch', 'mean ms', 'ms a fetch', 'JIT functions', 'JIT ms', 'rows', 'statement'];
     const lines = statements
         .slice(0, SHOWN)

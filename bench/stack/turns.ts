@@ -23,7 +23,7 @@ function look(): void {
     setImmediate(look).unref();
 }
 
-function tell(): void {
+function printReport(): void {
     const sorted = taken.toSorted((one, other) => one - other);
     taken = [];
     const figures = {
@@ -40,5 +40,5 @@ function tell(): void {
 if (isMainThread) {
     before = cpuMs();
     setImmediate(look).unref();
-    process.on('SIGUSR2', tell);
+    process.on('SIGUSR2', printReport);
 }

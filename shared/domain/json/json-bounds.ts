@@ -57,24 +57,24 @@ export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, a
     const whole = bounds.of ?? 'the whole';
     let keys = 0;
     let items = 0;
-    const tell = (code: DetailCode, fault: string) =>
+    const report = (code: DetailCode, fault: string) =>
         void problems.push({ path: boundedPointer(pointerTo(at, opened)), code, message: `The value ${fault}.` });
     const faultOfText = (text: string, isKey: boolean) => textFault(text, bounds, { isKey, isData: isAtData(bounds, opened) });
     /** Returns false if the walk should stop. */
     const look = (one: unknown): boolean => {
         if (typeof one !== 'object' || one === null || isExact(one)) {
             const fault = scalarFault(one, faultOfText, isFree(bounds, opened) ? Number.POSITIVE_INFINITY : bounds.maxText);
-            if (fault !== undefined) tell(...fault);
+            if (fault !== undefined) report(...fault);
             return true;
         }
         if (opened.length >= bounds.maxDepth) {
-            tell('TOO_COMPLEX', `is nested more than ${bounds.maxDepth} levels deep${bounds.of === undefined ? '' : ` in ${bounds.of}`}`);
+            report('TOO_COMPLEX', `is nested more than ${bounds.maxDepth} levels deep${bounds.of === undefined ? '' : ` in ${bounds.of}`}`);
             return true;
         }
         if (Array.isArray(one)) {
             items += one.length;
             if (items > (bounds.maxItems ?? Number.POSITIVE_INFINITY)) {
-                tell('TOO_COMPLEX', `brings ${whole} to more than ${bounds.maxItems} items`);
+                report('TOO_COMPLEX', `brings ${whole} to more than ${bounds.maxItems} items`);
                 return false;
             }
             opened.push({ value: one, names: undefined, length: one.length, next: 0 });
@@ -83,12 +83,12 @@ export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, a
         const names = Object.keys(one);
         keys += names.length;
         if (keys > bounds.maxKeys) {
-            tell('TOO_COMPLEX', `brings ${whole} to more than ${bounds.maxKeys} keys`);
+            report('TOO_COMPLEX', `brings ${whole} to more than ${bounds.maxKeys} keys`);
             return false;
         }
         for (const name of names) {
             const fault = keyFault(name, bounds, faultOfText);
-            if (fault !== undefined) tell('INVALID_VALUE', fault);
+            if (fault !== undefined) report('INVALID_VALUE', fault);
         }
         opened.push({ value: one, names, length: names.length, next: 0 });
         return true;

@@ -37,7 +37,7 @@ export async function recordRefusal(
         if (row?.status !== 'rejected') return false;
         const { workspaceId, site } = row;
         await recordAct(trx, { actor: 'system', workspaceId, action: 'connection.rejected', target: connectionId, details: { site } });
-        await tell(trx, secrets, { ...row, publicUrl });
+        await mailOwners(trx, secrets, { ...row, publicUrl });
         return true;
     });
 }
@@ -51,7 +51,7 @@ interface Rejected {
 }
 
 /** Mails the owner. If a shared connection has no owner, mails the owners of the workspace. */
-async function tell(
+async function mailOwners(
     trx: Db,
     secrets: Secrets,
     { workspaceId, ownerId, site, name, status, publicUrl }: Rejected & { publicUrl: string },
@@ -94,7 +94,7 @@ export async function endGrant(
     if (row === undefined) return;
     const { workspaceId, site } = row;
     await recordAct(db, { actor: 'system', workspaceId, action: 'connection.revoked', target: connectionId, details: { site, status } });
-    await tell(db, secrets, { ...row, publicUrl });
+    await mailOwners(db, secrets, { ...row, publicUrl });
 }
 
 /** A call whose credential the site accepted. @param at when it began, in milliseconds since the epoch */

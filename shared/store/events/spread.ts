@@ -52,7 +52,7 @@ const SPREAD = `
             union
             select m.workspace_id from sites s join maintainers m on m.registrable = s.registrable where s.site = e.site
         ) of_site where e.site is not null
-    ), told as materialized (
+    ), wanted as materialized (
         select e.id as event_id, w.id as webhook_id, w.host from taken e join enabled w on w.workspace_id = e.workspace_id
             where e.workspace_id is not null and ${IS_WANTED}
         union all
@@ -64,20 +64,20 @@ const SPREAD = `
         union all
         select e.id, w.id, w.host from concerned e join enabled w on w.workspace_id = e.workspace_id where ${IS_WANTED}
     ), placed as (
-        update events e set position = o.position, has_deliveries = o.is_told
+        update events e set position = o.position, has_deliveries = o.is_wanted
         from (
-            select t.id, nextval('event_positions') as position, exists (select from told where told.event_id = t.id) as is_told
+            select t.id, nextval('event_positions') as position, exists (select from wanted where wanted.event_id = t.id) as is_wanted
             from (select id from taken order by at, id) t
         ) o where e.id = o.id
     ), made as (
         insert into webhook_deliveries (id, webhook_id, event_id, host, due_at)
-        select 'dlv_' || replace(gen_random_uuid()::text, '-', ''), webhook_id, event_id, host, app_now() from told
+        select 'dlv_' || replace(gen_random_uuid()::text, '-', ''), webhook_id, event_id, host, app_now() from wanted
     ), woken as (
-        insert into webhook_hosts (host, due_at) select distinct host, app_now() from told order by 1
+        insert into webhook_hosts (host, due_at) select distinct host, app_now() from wanted order by 1
         on conflict (host) do update set due_at = least(webhook_hosts.due_at, excluded.due_at)
             where webhook_hosts.due_at is null or webhook_hosts.due_at > excluded.due_at
     )
-    select (select count(*) from taken)::integer as events, (select count(*) from told)::integer as deliveries`;
+    select (select count(*) from taken)::integer as events, (select count(*) from wanted)::integer as deliveries`;
 
 /** Raw: whether an event has no position yet. */
 export const EVENT_WAITS = `select true from (

@@ -99,17 +99,17 @@ async function check(db: Db, { registrable, by, workspaceId }: MaintainerOrder):
  * workspace.
  */
 export async function grantMaintainer(db: Db, registrable: string, workspaceId: string): Promise<void> {
-    if (await grant(db, registrable, workspaceId, 'added')) await tell(db, registrable, workspaceId, 'maintainer.added');
+    if (await grant(db, registrable, workspaceId, 'added')) await recordAndMail(db, registrable, workspaceId, 'maintainer.added');
 }
 
 /** Makes a workspace the only maintainer of a domain, on behalf of an operator. */
 export async function transferDomain(db: Db, registrable: string, workspaceId: string): Promise<void> {
     await grant(db, registrable, workspaceId, 'transferred');
-    await tell(db, registrable, workspaceId, 'maintainer.transferred');
+    await recordAndMail(db, registrable, workspaceId, 'maintainer.transferred');
     for (const other of await listMaintainers(db, registrable)) {
         if (other.workspaceId === workspaceId) continue;
         await removeMaintainer(db, registrable, other.workspaceId);
-        await tell(db, registrable, other.workspaceId, 'maintainer.removed');
+        await recordAndMail(db, registrable, other.workspaceId, 'maintainer.removed');
     }
     await db('claims').where({ registrable }).whereNot({ workspace_id: workspaceId }).delete();
 }
@@ -117,7 +117,7 @@ export async function transferDomain(db: Db, registrable: string, workspaceId: s
 /** Removes a maintainer on behalf of an operator. Nobody can stop it. */
 export async function removeAsOperator(db: Db, registrable: string, workspaceId: string): Promise<'removed' | 'absent' | 'last'> {
     const outcome = await removeMaintainer(db, registrable, workspaceId);
-    if (outcome === 'removed') await tell(db, registrable, workspaceId, 'maintainer.removed');
+    if (outcome === 'removed') await recordAndMail(db, registrable, workspaceId, 'maintainer.removed');
     return outcome;
 }
 
@@ -140,7 +140,7 @@ const WORDS = {
 } as const;
 
 /** Records the change in the audit log of the workspace and mails its owners. */
-async function tell(db: Db, registrable: string, workspaceId: string, action: keyof typeof WORDS): Promise<void> {
+async function recordAndMail(db: Db, registrable: string, workspaceId: string, action: keyof typeof WORDS): Promise<void> {
     const change = { registrable, workspaceId, by: undefined };
     await recordInBoth(db, { ...change, actor: { actor: 'operator' } }, action);
     await notifyBoth(db, change, `${registrable}: an operator of this service ${WORDS[action]} (workspace ${workspaceId}).`);
