@@ -12,7 +12,7 @@ import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { keepLongRuns, formatRows } from '../bench/long-runs.ts';
+import { formatRows, keepLongRuns } from '../bench/long-runs.ts';
 import { render } from '../bench/render.ts';
 import { readSoak } from '../bench/soak/results.ts';
 import { spawnKept } from '../shared/platform/embedded-postgres/kept-process.ts';

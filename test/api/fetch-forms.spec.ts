@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { balanceOf } from '../support/credits.ts';
 import { FORM_SITE, FORM_SITE_HOSTS, formPackage, openFormSite, PASSWORD } from '../support/form-site.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
@@ -102,7 +103,3 @@ describe('a hosted fetch of an endpoint with prepare', () => {
         expect(await balanceOf(ada)).to.equal(before);
     });
 });
-
-async function balanceOf(person: Person): Promise<number> {
-    return dataOf<{ credits: { balance: number } }>(await person.call('GET', '/v1/account')).credits.balance;
-}

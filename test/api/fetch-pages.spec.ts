@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { balanceOf } from '../support/credits.ts';
 import { LIBRARY, LIBRARY_HOSTS, libraryPackage, openLibrary } from '../support/library.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
@@ -143,8 +144,4 @@ interface Meta {
 function metaOf(answer: Answer): Meta {
     dataOf(answer);
     return answer.body['meta'] as Meta;
-}
-
-async function balanceOf(person: Person): Promise<number> {
-    return dataOf<{ credits: { balance: number } }>(await person.call('GET', '/v1/account')).credits.balance;
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { PackageParam } from '../../shared/domain/types.ts';
+import { balanceOf } from '../support/credits.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { isWhole } from '../support/sample.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -359,9 +360,4 @@ for (const topology of TOPOLOGIES) {
             expect(errorOf(answer)).to.include({ code: 'SITE_BLOCKED', fault: 'service' });
         });
     });
-}
-
-async function balanceOf(person: Person): Promise<number> {
-    const { body } = await person.call('GET', '/v1/account');
-    return (body['data'] as { credits: { balance: number } }).credits.balance;
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { KEPT_BYTES, sweepAnswers } from '../../shared/store/fetch/idempotency.ts';
+import { leftFor } from '../support/credits.ts';
 import { eventually } from '../support/eventually.ts';
 import { type KeyedAnswer, sendKeyed } from '../support/keyed.ts';
 import { join, type Person } from '../support/people.ts';
@@ -50,11 +51,11 @@ for (const topology of TOPOLOGIES) {
         const calls = (path: string) => shop.seen.filter((seen) => seen.path === path).length;
 
         it('repeats the first response, byte for byte, without a second call, charge or count', async () => {
-            const before = { calls: calls('/products/7'), ...(await standing(ada)) };
+            const before = { calls: calls('/products/7'), ...(await leftFor(ada)) };
             const first = await send('again');
             expect(first.status).to.equal(200);
             expect(first.headers.get('idempotent-replayed')).to.equal(null);
-            const after = await standing(ada);
+            const after = await leftFor(ada);
             expect(after.remaining).to.equal(before.remaining - 1);
             for (let time = 0; time < 3; time++) {
                 const again = await send('again');
@@ -66,12 +67,12 @@ for (const topology of TOPOLOGIES) {
                 for (const header of LIMITS) expect(again.headers.get(header), header).to.equal(null);
             }
             expect(calls('/products/7')).to.equal(before.calls + 1);
-            expect(await standing(ada)).to.deep.equal(after);
+            expect(await leftFor(ada)).to.deep.equal(after);
         });
 
         it('answers 503 if no key of the ring decrypts its stored response, and never runs a second time', async () => {
             const first = await send('key-gone');
-            const before = { calls: calls('/products/7'), ...(await standing(ada)) };
+            const before = { calls: calls('/products/7'), ...(await leftFor(ada)) };
             const change = async () => {
                 const { rows } = await world.app.db.raw(
                     `update idempotency set sealed = set_byte(sealed, 2, get_byte(sealed, 2) # 1) where idempotency_key = 'key-gone' returning 1`,
@@ -86,7 +87,7 @@ for (const topology of TOPOLOGIES) {
                 expect(JSON.parse(refused.text).error.message).to.include('Idempotency-Key cannot be decrypted');
                 expect(refused.headers.get('retry-after')).to.equal('60');
             }
-            expect(await standing(ada)).to.deep.include({ balance: before.balance });
+            expect(await leftFor(ada)).to.deep.include({ balance: before.balance });
             expect(calls('/products/7')).to.equal(before.calls);
             await change();
             expect((await send('key-gone')).text).to.equal(first.text);
@@ -126,7 +127,7 @@ for (const topology of TOPOLOGIES) {
 
         it('is one upstream call and one charge if sent a thousand times at once over two processes', async () => {
             const { base: other } = await world.openAnotherApi();
-            const before = { calls: calls('/held'), ...(await standing(ada)) };
+            const before = { calls: calls('/held'), ...(await leftFor(ada)) };
             const body = { site: SHOP, endpoint: 'held', params: {} };
             const all = Array.from({ length: 1000 }, (_, index) => send('thousand', body, ada, index % 2 === 0 ? world.base : other));
             await shop.waiting(1);
@@ -144,7 +145,7 @@ for (const topology of TOPOLOGIES) {
             const replays = await Promise.all(Array.from({ length: 50 }, () => send('thousand', body, ada, other)));
             expect(new Set(replays.map(({ text }) => text)).size).to.equal(1);
             expect(calls('/held')).to.equal(before.calls + 1);
-            expect((await standing(ada)).balance).to.equal(before.balance - 1);
+            expect((await leftFor(ada)).balance).to.equal(before.balance - 1);
         });
 
         it('of a failed read may be used again', async () => {
@@ -360,10 +361,4 @@ async function fill(world: World, workspaceId: string): Promise<void> {
          update idempotency_bytes set bytes = bytes + (select sum(size) from made) where workspace_id = :workspaceId`,
         { workspaceId, bytes: KEPT_BYTES },
     );
-}
-
-async function standing(person: Person): Promise<{ balance: number; remaining: number }> {
-    const { body } = await person.call('GET', '/v1/account');
-    const { credits, limits } = body['data'] as { credits: { balance: number }; limits: { window: string; remaining: number }[] };
-    return { balance: credits.balance, remaining: limits.find(({ window }) => window === 'day')?.remaining ?? 0 };
 }

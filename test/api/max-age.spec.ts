@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ACCOUNT_BYTES, MAX_KEPT_BYTES, sweepResults } from '../../shared/store/fetch/results.ts';
+import { leftFor } from '../support/credits.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { SHOP_HOSTS, shopPackage } from '../support/shop.ts';
 import { openSite, type Site } from '../support/sites.ts';
@@ -78,14 +79,14 @@ for (const topology of ANY_TOPOLOGY) {
         it('returns the result that the account already paid for, free of charge, and says so', async () => {
             const first = await ask('again');
             expect(metaOf(first)).to.include({ credits_used: 1, cached: false });
-            const { balance, remaining } = await standing(ada);
+            const { balance, remaining } = await leftFor(ada);
             const [seen, second] = [answers, await ask('again')];
             expect(second.body['data']).to.deep.equal(first.body['data']);
             expect(metaOf(second)).to.include({ credits_used: 0, credits_remaining: balance, cached: true, results: 3, version: 1 });
             // Its meta has no fields about a call of the site.
             expect(metaOf(second)).not.to.have.any.keys('upstream', 'queue_ms');
             expect(answers).to.equal(seen);
-            expect(await standing(ada)).to.deep.equal({ balance, remaining: remaining - 1 });
+            expect(await leftFor(ada)).to.deep.equal({ balance, remaining: remaining - 1 });
             expect(second.headers.get('ratelimit')).to.be.a('string');
         });
 
@@ -271,10 +272,4 @@ for (const topology of ANY_TOPOLOGY) {
             expect(rows[0]).to.deep.equal({ results: 0, bytes: 0 });
         });
     });
-}
-
-async function standing(person: Person): Promise<{ balance: number; remaining: number }> {
-    const { body } = await person.call('GET', '/v1/account');
-    const { credits, limits } = body['data'] as { credits: { balance: number }; limits: { window: string; remaining: number }[] };
-    return { balance: credits.balance, remaining: limits.find(({ window }) => window === 'day')?.remaining ?? 0 };
 }

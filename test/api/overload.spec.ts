@@ -6,6 +6,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect } from 'chai';
 import * as sites from '../../shared/store/registry/sites.ts';
+import { balanceOf } from '../support/credits.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite } from '../support/flaky-site.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
@@ -49,7 +50,7 @@ describe('more fetches than workers can do', () => {
         // The first fetch earns a bonus.
         expect((await ada.fetch(SITE, 'thing')).status).to.equal(200);
         site.arrivals.length = 0;
-        const before = await credits();
+        const before = await balanceOf(ada);
         const { answers, refused } = await crowd(ada, 30);
         const succeeded = answers.filter(({ status }) => status === 200).length;
         expect(succeeded).to.be.above(CROWD / 2);
@@ -63,7 +64,7 @@ describe('more fetches than workers can do', () => {
                 .and.to.be.within(1, 30);
             expect(answer.headers.get('ratelimit'), 'it was not counted').to.equal(null);
         }
-        expect(before - (await credits())).to.equal(succeeded);
+        expect(before - (await balanceOf(ada))).to.equal(succeeded);
         expect(site.arrivals.length).to.equal(succeeded);
 
         await Promise.all(Array.from({ length: 30 }, async () => expect((await ada.fetch(SITE, 'thing')).status).to.equal(200)));
@@ -207,11 +208,6 @@ describe('more fetches than workers can do', () => {
             (calls) => calls === count,
             10_000,
         );
-    }
-
-    async function credits(): Promise<number> {
-        const { body } = await ada.call('GET', '/v1/account');
-        return (body['data'] as { credits: { balance: number } }).credits.balance;
     }
 });
 

@@ -4,6 +4,7 @@ import { versionHash } from '../../shared/domain/package/version-hash.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import * as maintainers from '../../shared/store/registry/maintainers.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
+import { balanceOf } from '../support/credits.ts';
 import { inTurn } from '../support/in-turn.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
@@ -24,8 +25,6 @@ describe('publishing a schema', () => {
     const packageOf = async (site: string, query = '') =>
         dataOf(await stranger(world).call('GET', `/v1/schemas/${site}/package${query}`)) as unknown as DownloadedPackage;
     const cardOf = async (site: string) => dataOf(await stranger(world).call('GET', `/v1/schemas/${site}`)) as unknown as Card;
-    const balanceOf = async (person: Person) =>
-        dataOf<{ credits: { balance: number } }>(await person.call('GET', '/v1/account')).credits.balance;
 
     it('creates version 1 immediately, and returns its URL', async () => {
         const site = newSite();

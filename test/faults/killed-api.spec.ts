@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as ledger from '../../shared/store/credits/ledger.ts';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
+import { balanceOf } from '../support/credits.ts';
 import { eventually } from '../support/eventually.ts';
 import { type KeyedAnswer, sendKeyed } from '../support/keyed.ts';
 import { join, type Person } from '../support/people.ts';
@@ -133,9 +134,4 @@ for (const topology of ANY_TOPOLOGY) {
             expect(shop.seen.filter(({ path }) => path === '/products/5')).to.have.lengthOf(1);
         });
     });
-}
-
-async function balanceOf(person: Person): Promise<number> {
-    const { body } = await person.call('GET', '/v1/account');
-    return (body['data'] as { credits: { balance: number } }).credits.balance;
 }

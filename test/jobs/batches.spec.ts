@@ -3,6 +3,7 @@ import { changePlan } from '../../shared/store/credits/credits.ts';
 import { countOpenJobs } from '../../shared/store/jobs/open-jobs.ts';
 import { pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
 import { setDomain } from '../../shared/store/registry/sites.ts';
+import { balanceOf } from '../support/credits.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
@@ -100,8 +101,6 @@ for (const topology of ANY_TOPOLOGY) {
             dataOf<Item[]>(await person.call('GET', `/v1/batches/${id}/results?limit=1000${query}`));
         const eventsOf = async ({ batch_id: id }: { batch_id: string }): Promise<string[]> =>
             (await world.app.db('events').where({ about: id }).orderBy(['at', 'id'])).map(({ type }) => type);
-        const creditsOf = async (person: Person) =>
-            dataOf<{ credits: { balance: number } }>(await person.call('GET', '/v1/account')).credits.balance;
         const jobsOf = (batch: { batch_id: string }) => world.app.db('jobs').where({ batch_id: batch.batch_id });
 
         it('is accepted at once, runs all items and reports its end once', async () => {
@@ -135,10 +134,10 @@ for (const topology of ANY_TOPOLOGY) {
         it('charges each item once, and says how many credits all items used', async () => {
             const eve = await someone();
             await ended(eve, await ordered(eve, { items: products(1) }));
-            const before = await creditsOf(eve);
+            const before = await balanceOf(eve);
             const batch = await ordered(eve, { items: products(30) });
             await ended(eve, batch);
-            expect(await creditsOf(eve)).to.equal(before - 30);
+            expect(await balanceOf(eve)).to.equal(before - 30);
             expect((await resultsOf(eve, batch)).reduce((sum, { credits_used: used }) => sum + used, 0)).to.equal(30);
         });
 
@@ -449,7 +448,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         it('ends at once when it is cancelled: queued items are cancelled and running reads aborted, free of charge', async () => {
             const eve = await someone();
-            const before = await creditsOf(eve);
+            const before = await balanceOf(eve);
             flaky.behaviour = 'hangs';
             const batch = await ordered(eve, {
                 defaults: { site: FLAKY, endpoint: 'thing' },
@@ -461,7 +460,7 @@ for (const topology of ANY_TOPOLOGY) {
             );
             const cancelled = dataOf<Batch>(await remove(eve, batch));
             expect([cancelled.status, cancelled.counts['cancelled']]).to.deep.equal(['cancelled', 30]);
-            expect(await creditsOf(eve)).to.equal(before);
+            expect(await balanceOf(eve)).to.equal(before);
             expect((await remove(eve, batch)).status).to.equal(200);
             for (const verb of ['pause', 'resume']) expect(codeOf(await change(eve, batch, verb))).to.equal('BATCH_NOT_OPEN');
             flaky.letGo();

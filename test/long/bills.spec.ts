@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import * as ledger from '../../shared/store/credits/ledger.ts';
+import { balanceOf } from '../support/credits.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
@@ -26,10 +27,8 @@ for (const topology of TOPOLOGIES) {
             dataOf(await ada.fetch(SHOP, 'product', { id: 1 }));
         });
 
-        const balanceOf = async () => dataOf<{ credits: { balance: number } }>(await ada.call('GET', '/v1/account')).credits.balance;
-
         it(`cost the results that came, within the limits of caller and balance, in ${FETCHES} fetches (R14)`, async () => {
-            const before = await balanceOf();
+            const before = await balanceOf(ada);
             let billed = 0;
             let refused = 0;
             await all(async (place) => {
@@ -52,7 +51,7 @@ for (const topology of TOPOLOGIES) {
                 expect(truncated).to.equal(results < n);
             });
             expect(refused, 'calls that the balance did not allow').to.be.above(0);
-            expect(await balanceOf()).to.equal(before - billed);
+            expect(await balanceOf(ada)).to.equal(before - billed);
             expect(await ledger.checkLedger(world.app.db)).to.deep.equal([]);
             const { rows } = await world.app.db.raw("select sum(charged)::integer as charged from holds where endpoint = 'search'");
             expect(rows).to.deep.equal([{ charged: billed }]);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as ledger from '../../shared/store/credits/ledger.ts';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
+import { balanceOf } from '../support/credits.ts';
 import { eventually } from '../support/eventually.ts';
 import { type KeyedAnswer, sendKeyed } from '../support/keyed.ts';
 import { join, type Person } from '../support/people.ts';
@@ -45,11 +46,9 @@ describe('an Idempotency-Key', () => {
         return { process, base: `http://127.0.0.1:${/routebook ready on http:\/\/[^:]+:(\d+)/.exec(line)?.[1]}` };
     }
 
-    const balanceOf = async () => dataOf<{ credits: { balance: number } }>(await ada.call('GET', '/v1/account')).credits.balance;
-
     it('returns its stored answer or can be used again, and is never charged twice, while APIs are killed 50 times (R10)', async () => {
         const CALLS = 12;
-        const before = await balanceOf();
+        const before = await balanceOf(ada);
         let next = startApi();
         let [lost, succeeded] = [0, 0];
         for (let death = 0; death < 50; death++) {
@@ -77,7 +76,7 @@ describe('an Idempotency-Key', () => {
                     expect(JSON.parse(first.text).error.retryable, first.text).to.equal(true);
                 }
             }
-            expect(await balanceOf(), `after death ${death}`).to.equal(before - (death + 1) * CALLS);
+            expect(await balanceOf(ada), `after death ${death}`).to.equal(before - (death + 1) * CALLS);
             expect(await ledger.checkLedger(world.app.db)).to.deep.equal([]);
         }
         await next;
@@ -91,7 +90,7 @@ describe('an Idempotency-Key', () => {
         const body = { site: SHOP, endpoint: 'held', params: {} };
         const calls = () => shop.seen.filter(({ path }) => path === '/held').length;
         for (let round = 1; round <= 20; round++) {
-            const before = await balanceOf();
+            const before = await balanceOf(ada);
             const done: KeyedAnswer[] = [];
             const all = Array.from({ length: 1000 }, async (_, index) => {
                 const answer = await sendKeyed(bases[index % 4] ?? '', ada, `thousand-${round}`, body);
@@ -110,7 +109,7 @@ describe('an Idempotency-Key', () => {
             const others = codes.filter((code) => code !== 'success' && code !== 'IDEMPOTENCY_IN_PROGRESS');
             expect(others, `round ${round}`).to.deep.equal([]);
             expect(calls()).to.equal(round);
-            expect(await balanceOf()).to.equal(before - 1);
+            expect(await balanceOf(ada)).to.equal(before - 1);
             const replays = await Promise.all(bases.map((base) => sendKeyed(base, ada, `thousand-${round}`, body)));
             expect(new Set(replays.map(({ text }) => text)).size).to.equal(1);
             expect(calls()).to.equal(round);

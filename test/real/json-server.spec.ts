@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { balanceOf } from '../support/credits.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
@@ -214,9 +215,4 @@ describe('a server that is down', () => {
 
 function idsOf(answer: Answer): number[] {
     return dataOf<{ items: { id: number }[] }>(answer).items.map(({ id }) => id);
-}
-
-async function balanceOf(person: Person): Promise<number> {
-    const account = await person.call('GET', '/v1/account');
-    return dataOf<{ credits: { balance: number } }>(account).credits.balance;
 }

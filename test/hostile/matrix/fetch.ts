@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { balanceOf } from '../../support/credits.ts';
 import { join, type Person } from '../../support/people.ts';
 import { codeOf } from '../../support/routes.ts';
 import { anEndpoint, aPackage } from '../../support/schemas.ts';
@@ -66,9 +67,4 @@ export function describeFetches({ fetched, scales }: Rows): void {
             });
         }
     });
-}
-
-async function balanceOf(person: Person): Promise<number> {
-    const { body } = await person.call('GET', '/v1/account');
-    return (body['data'] as { credits: { balance: number } }).credits.balance;
 }
