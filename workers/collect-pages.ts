@@ -33,7 +33,7 @@ interface Stop {
 /**
  * Collects page after page (docs/api.md, "Schema packages"), from the first page or from the place where an earlier call stopped. The walk
  * stops if there is no next page, if `pagination.end` says so, at an empty later page, at a page that was already read, at a page with the
- * same results as the previous or the first one, at a status that sites answer beyond their last page, or when it has the requested pages or results.
+ * same results as the previous one, at a status that sites answer beyond their last page, or when it has the requested pages or results.
  * The result is the first page with the results of all pages. If a later page fails, the whole call fails; with `partial` the failure only
  * ends the walk.
  */
@@ -89,7 +89,7 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
         if (part.items === undefined && part.isNothing === true && !isFirst) return { end: 'empty' };
         if (part.items === undefined) return stopAtFailure(at, withoutResults(endpoint, part.login));
         // If this call continues within a page, an earlier call has already compared it.
-        if (at.skip === 0 && part.fingerprint !== undefined && shownBefore(endpoint, at, pages).includes(part.fingerprint)) {
+        if (at.skip === 0 && at.before !== undefined && part.fingerprint === at.before) {
             call.keep(0);
             return { end: 'repeated' };
         }
@@ -112,12 +112,6 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
         if (items >= job.maxResults) return { end: 'max_results', next: at };
         if (pages.length >= job.maxPages) return { end: 'max_pages', next: at };
     }
-}
-
-/** The pages that sites show again for numbers beyond their last one: the previous page and, where pages have numbers, the first. */
-function shownBefore({ pagination }: Endpoint, { before }: Continuation, pages: readonly WalkedPage[]): (string | undefined)[] {
-    const isNumbered = pagination?.style === 'page' || pagination?.style === 'offset';
-    return isNumbered ? [before, pages[0]?.part.fingerprint] : [before];
 }
 
 /** Reads a page. First reserves memory for its selected data, which may be many times larger than the page. A packed page may become large. */
