@@ -2,7 +2,6 @@ import type { Job, JobsQuery, WaitQuery } from '../../shared/contracts/jobs.ts';
 import { hasJobEnded } from '../../shared/domain/jobs/states.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { listedJob, presentJob, readerOf } from '../../shared/fetch/present-job.ts';
-import { cutPage } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { cancelJob as cancel } from '../../shared/store/jobs/ends.ts';
@@ -39,11 +38,10 @@ export async function listJobs(call: Call<object, JobsQuery, undefined>): Promis
     const reader = readerOf(call.caller as Caller);
     const page = await readPage(call, 'getJobs', [reader.workspaceId, status ?? null, site ?? null, batchId ?? null]);
     const before = page.from as number | undefined;
-    const { jobs, total } = await list(app.browse, reader, { status, site, batchId, limit: page.limit, before });
-    const { shown, last } = cutPage(jobs, page.limit);
+    const { jobs, next, total } = await list(app.browse, reader, { status, site, batchId, limit: page.limit, before });
     return {
-        answer: await Promise.all(shown.map((row) => listedJob(app, row))),
-        pagination: await page.end(last?.number, total),
+        answer: await Promise.all(jobs.map((row) => listedJob(app, row))),
+        pagination: await page.end(next, total),
     };
 }
 

@@ -4,6 +4,7 @@ import type { Db } from '../../shared/platform/db.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
 import { spreadEvents } from '../../shared/store/events/spread.ts';
 import { useDatabase } from '../store/registry.ts';
+import { countRowsRead } from '../support/rows-read.ts';
 
 /** Accounts, each with a webhook. Each fetched one of the sites. */
 const ACCOUNTS = 2000;
@@ -44,26 +45,15 @@ describe('many strangers with webhooks, and many events of their sites', () => {
         await db.raw('analyze');
     });
 
-    /** Spreads once, and returns how many rows of a table were read for it. */
-    const rowsRead = (table: string) =>
-        db.transaction(async (trx) => {
-            const spread = await spreadEvents(trx);
-            const { rows } = await trx.raw<{ rows: [{ read: number }] }>(
-                'select (seq_tup_read + idx_tup_fetch)::integer as read from pg_stat_xact_user_tables where relname = ?',
-                [table],
-            );
-            return { ...spread, read: rows[0].read };
-        });
-
     it('an event of a site reads the callers of that site once, not once per webhook', async () => {
-        const { events, deliveries, read } = await rowsRead('site_callers');
-        expect(deliveries).to.equal((events ?? 0) * (ACCOUNTS / SITES));
+        const { done, read } = await countRowsRead(db, spreadEvents, 'site_callers');
+        expect(done?.deliveries).to.equal((done?.events ?? 0) * (ACCOUNTS / SITES));
         expect(read).to.be.at.most(2 * ACCOUNTS);
     });
 
     it('an account’s own event is spread at once, and nothing reads past the events that wait', async () => {
         await recordEvent(db, { type: 'key.revoked', workspaceId: 'wsp_1', data: { key_id: newId('key') } });
-        expect((await rowsRead('events')).read).to.be.at.most(100);
+        expect((await countRowsRead(db, spreadEvents, 'events')).read).to.be.at.most(100);
         const { position } = await db('events').where({ type: 'key.revoked' }).first('position');
         expect(position).to.be.a('number');
     });

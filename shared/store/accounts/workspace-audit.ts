@@ -1,6 +1,6 @@
 import type { Act } from '../../domain/accounts/acts.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import { ago, countRows, type Db, definedConditions } from '../../platform/db.ts';
+import { ago, countSome, type Db, definedConditions } from '../../platform/db.ts';
 import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 
 /** The actor: `usr_…`, `key_…`, another workspace, an operator, or Routebook itself. */
@@ -74,7 +74,7 @@ export async function pageOfActs(
     const columns = { at: 'at', actor: 'actor', action: 'action', target: 'target', ip, details: 'details' };
     const [{ rows, next }, total] = await Promise.all([
         readRowPage<ActRow>(db, wanted(), columns, page, { at: 'at', id: 'id' }),
-        countRows(wanted()),
+        countSome(db, wanted().select('id')),
     ]);
     return { acts: rows, next, total };
 }

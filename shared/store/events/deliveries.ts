@@ -1,7 +1,7 @@
 import type { DeliveryStatus } from '../../domain/events/delivery-schedule.ts';
 import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { newId } from '../../domain/text/ids.ts';
-import { ago, type Columns, columns, countSome, type Db, now } from '../../platform/db.ts';
+import { ago, type Columns, columns, countSome, type Db, definedConditions, now } from '../../platform/db.ts';
 import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 import { recordTestEvent } from './events.ts';
 import { type WebhookName, wakeHost } from './webhooks.ts';
@@ -28,11 +28,18 @@ const DELIVERY: Columns<Delivery> = {
     type: 'e.type',
 };
 
-function queryDeliveries(db: Db, webhookId: string) {
+function keptDeliveries(db: Db, webhookId: string) {
     return db('webhook_deliveries as d')
-        .join('events as e', 'e.id', 'd.event_id')
         .where({ 'd.webhook_id': webhookId })
         .where('d.created_at', '>', ago(db, `${DELIVERY_DAYS} days`));
+}
+
+function withEvents(deliveries: ReturnType<typeof keptDeliveries>) {
+    return deliveries.join('events as e', 'e.id', 'd.event_id');
+}
+
+function queryDeliveries(db: Db, webhookId: string) {
+    return withEvents(keptDeliveries(db, webhookId));
 }
 
 /** Lists a page of the deliveries of a webhook, newest first, and counts all of them. */
@@ -41,8 +48,8 @@ export async function listDeliveries(
     webhookId: string,
     { status, ...page }: RowPage & { status: DeliveryStatus | undefined },
 ): Promise<{ deliveries: Delivery[]; next: RowPlace | undefined; total: number }> {
-    const wanted = () => queryDeliveries(db, webhookId).where(status === undefined ? {} : { 'd.status': status });
-    const { rows, next } = await readRowPage<Delivery>(db, wanted(), DELIVERY, page, { at: 'd.created_at', id: 'd.id' });
+    const wanted = () => keptDeliveries(db, webhookId).where(definedConditions({ 'd.status': status }));
+    const { rows, next } = await readRowPage<Delivery>(db, withEvents(wanted()), DELIVERY, page, { at: 'd.created_at', id: 'd.id' });
     return { deliveries: rows, next, total: await countSome(db, wanted().select('d.id')) };
 }
 

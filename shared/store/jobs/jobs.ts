@@ -1,6 +1,6 @@
 import type { Scopes } from '../../domain/accounts/scopes.ts';
 import type { JobStatus, WaitingFor } from '../../domain/jobs/states.ts';
-import { columns, countSome, type Db, PAGE_BYTES } from '../../platform/db.ts';
+import { columns, countRows, cutPage, type Db, definedConditions, MAX_COUNTED, PAGE_BYTES } from '../../platform/db.ts';
 
 export interface JobRow {
     jobId: string;
@@ -95,24 +95,36 @@ interface JobList {
     before?: number | undefined;
 }
 
-/** Jobs with a number below `before`, newest first, and their total number. Returns one row more than `limit` if there are more. */
+/**
+ * Jobs with a number below `before`, newest first, and their total number. A filter reads jobs that do not match it, and rows stay for 90
+ * days, so at most 100,000 are read: a page may have fewer jobs than `limit`, or none, although older ones follow at `next`.
+ */
 export async function listJobs(
     db: Db,
     reader: Reader,
     { status, site, batchId, limit, before }: JobList,
-): Promise<{ jobs: JobRow[]; total: number }> {
-    const found = visible(db, reader);
-    if (status !== undefined) found.where({ 'j.status': status });
-    if (site !== undefined) found.where({ 'j.site': site });
-    if (batchId !== undefined) found.where({ 'j.batch_id': batchId });
-    const total = await countSome(db, found.clone().select('j.job_id'));
-    if (before !== undefined) found.where('j.number', '<', before);
-    const jobs: JobRow[] = await found
+): Promise<{ jobs: JobRow[]; next: number | undefined; total: number }> {
+    const own = definedConditions({ workspace_id: reader.workspaceId, batch_id: batchId });
+    const readTo = async (from: number): Promise<number> => {
+        const older = db('jobs').where(own).where('number', '<', from).orderBy('number', 'desc').offset(MAX_COUNTED);
+        return (await older.first('number'))?.number ?? 0;
+    };
+    const found = visible(db, reader).where(definedConditions({ 'j.status': status, 'j.site': site, 'j.batch_id': batchId }));
+    const end = await readTo(before ?? NEWEST);
+    const ofTotal = before === undefined ? end : await readTo(NEWEST);
+    const total = await countRows(found.clone().where('j.number', '>', ofTotal));
+    const rows: JobRow[] = await found
+        .where('j.number', '<', before ?? NEWEST)
+        .where('j.number', '>', end)
         .orderBy('j.number', 'desc')
         .limit(limit + 1)
         .select({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT) });
-    return { jobs, total };
+    const { shown, last } = cutPage(rows, limit);
+    return { jobs: shown, next: last?.number ?? (end === 0 ? undefined : end + 1), total };
 }
+
+/** Above the number of every job. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** A job at its position in the results of a batch. */
 export interface EndedRow extends FullJobRow {

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { listJobs } from '../../shared/store/jobs/jobs.ts';
+import { useDatabase } from '../store/registry.ts';
+import { countRowsRead } from '../support/rows-read.ts';
+
+/** Jobs of one workspace. Only the oldest one is queued. */
+const JOBS = 250_000;
+/** Maximum number of jobs that a list reads. */
+const READ = 100_000;
+
+describe('a list of many jobs', () => {
+    const database = useDatabase();
+    let db: Db;
+
+    before(async () => {
+        ({ db } = database);
+        await db.raw(
+            `insert into jobs (job_id, workspace_id, key_id, account_id, site, registrable, endpoint, version_id, version, effect, needs,
+                               metadata, unit, expires_at, status, finished_at)
+             select 'job_' || n, 'wsp_many', 'key_1', 'usr_1', 'shop.test', 'shop.test', 'product', 1, 1, 'read', 'read', '{}', 1, app_now(),
+                    case when n = 1 then 'queued' else 'succeeded' end, case when n > 1 then app_now() end
+             from generate_series(1, :jobs) n order by n`,
+            { jobs: JOBS },
+        );
+        await db.raw('vacuum analyze jobs');
+    });
+
+    const reader = { workspaceId: 'wsp_many', userId: 'usr_1', scopes: EVERY_SCOPE };
+
+    it('reads a bounded part of them for a filter that hardly any matches, and finds all by its cursor', async () => {
+        const pages: number[] = [];
+        for (let before: number | undefined, isFirst = true; isFirst || before !== undefined; isFirst = false) {
+            const list = async (trx: Db) => {
+                // As beside the jobs of many other workspaces.
+                await trx.raw('set local enable_seqscan = off');
+                return listJobs(trx, reader, { status: 'queued', limit: 20, before });
+            };
+            const { done, read } = await countRowsRead(db, list, 'jobs');
+            expect(read).to.be.at.most(3 * READ + 100);
+            pages.push(done.jobs.length);
+            before = done.next;
+        }
+        expect(pages).to.deep.equal([0, 0, 1]);
+    });
+
+    it('shows the newest without a filter, and counts at most as many as it reads', async () => {
+        const { jobs, next, total } = await listJobs(db, reader, { limit: 20 });
+        expect(jobs.map(({ jobId }) => jobId)).to.deep.equal(Array.from({ length: 20 }, (_, place) => `job_${JOBS - place}`));
+        expect(next).to.equal(jobs.at(-1)?.number);
+        expect(total).to.equal(READ);
+    });
+});
