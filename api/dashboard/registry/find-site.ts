@@ -2,7 +2,7 @@ import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { SiteState } from '../../../shared/store/registry/schemas.ts';
 import { pageNotFound, type Sent, type Shown, type Visit } from '../page.ts';
 
-interface FoundSite {
+export interface FoundSite {
     site: string;
     registrable: string;
     siteState: SiteState;

@@ -1,7 +1,7 @@
 import { removalOf } from '../../../shared/store/registry/removals.ts';
 import { line, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
-import { findOwn } from './own-site.ts';
+import { findOwnSite } from './own-site.ts';
 import { showOwn } from './show.ts';
 
 const FORM = 'maintainers';
@@ -33,7 +33,7 @@ export async function removeMaintainer(visit: WorkspaceVisit): Promise<Answer> {
 async function read(
     visit: WorkspaceVisit,
 ): Promise<{ site: string; registrable: string; workspaceId: string; path: string } | { problem: string }> {
-    const { site, registrable } = await findOwn(visit);
+    const { site, registrable } = await findOwnSite(visit);
     const fields = readFields(visit.fields, { maintainer: line({ maxLength: 100 }) });
     if (!fields.ok) return { problem: fields.problems['maintainer'] ?? 'Fill this in.' };
     const { maintainer: workspaceId } = fields.values;

@@ -8,7 +8,7 @@ import { ownSites } from '../../../shared/store/registry/sites.ts';
 import { readState } from '../../../shared/store/registry/verification.ts';
 import { keepTyped, type Problems } from '../fields.ts';
 import { MANAGERS, type Shown, type WorkspaceVisit } from '../page.ts';
-import { findOwn } from './own-site.ts';
+import { findOwnSite } from './own-site.ts';
 
 const SITES = 50;
 const VERSIONS = 30;
@@ -35,7 +35,7 @@ export async function listOwn({ app, query, workspace }: WorkspaceVisit): Promis
 /** GET /dashboard/schemas/{site}: versions, verification, maintainers and actions. */
 export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, about?: string): Promise<Shown> {
     const { app, form, fields, query, workspace } = visit;
-    const { site, registrable, siteState } = await findOwn(visit);
+    const { site, registrable, siteState } = await findOwnSite(visit);
     const before = /^[1-9]\d{0,8}$/.exec(query('before') ?? '')?.[0];
     const [{ versions, total }, maintained, own, isProvenOwner, state, reported] = await Promise.all([
         history(app.db, site, { limit: VERSIONS, before: before === undefined ? undefined : Number(before) }),

@@ -2,7 +2,7 @@ import { readStopToken } from '../../../shared/mail/news.ts';
 import { actorOfUser, type By } from '../../../shared/store/accounts/workspace-audit.ts';
 import { findRemoval, type Removal, removalOf, stopRemoval } from '../../../shared/store/registry/removals.ts';
 import type { Answer, Shown, Visit, WorkspaceVisit } from '../page.ts';
-import { findOwn } from './own-site.ts';
+import { findOwnSite } from './own-site.ts';
 import { showOwn } from './show.ts';
 
 /** GET /maintainers/stop: the page that the mailed link opens. It changes nothing, since mail programs also open links. */
@@ -24,7 +24,7 @@ export async function stopByLink(visit: Visit): Promise<Shown> {
 /** POST …/maintainers/stop: the same on the page of the workspace that is being removed. */
 export async function stopOwnRemoval(visit: WorkspaceVisit): Promise<Answer> {
     const { app, me, address, workspace } = visit;
-    const { site, registrable } = await findOwn(visit);
+    const { site, registrable } = await findOwnSite(visit);
     const removal = await removalOf(app.db, registrable, workspace.workspaceId);
     const by = { actor: actorOfUser(me.userId), ip: address };
     if (removal === undefined || !(await stopRemoval(app.db, removal, by)))

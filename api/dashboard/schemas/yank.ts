@@ -1,7 +1,7 @@
 import { YANK_REASONS } from '../../../shared/store/registry/schemas.ts';
 import { oneOf, readFields } from '../fields.ts';
 import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
-import { findOwn } from './own-site.ts';
+import { findOwnSite } from './own-site.ts';
 import { showOwn } from './show.ts';
 
 /** POST …/versions/{version}/yank: yanks a version, so that calls no longer use it. */
@@ -21,7 +21,7 @@ export async function restoreVersion(visit: WorkspaceVisit): Promise<Answer> {
 }
 
 async function place(visit: WorkspaceVisit) {
-    const { site } = await findOwn(visit);
+    const { site } = await findOwnSite(visit);
     const version = visit.params['version'] ?? '';
     if (!/^[1-9]\d{0,8}$/.test(version)) throw pageNotFound();
     return { site, path: `/v1/schemas/${site}/versions/${version}/yank` };
