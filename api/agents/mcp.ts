@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import type { Served } from '../../shared/agents/agent-server.ts';
 import { type Ask, AskFailure } from '../../shared/agents/ask.ts';
@@ -7,7 +8,6 @@ import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
 import { EFFECTS } from '../../shared/domain/accounts/scopes.ts';
 import type { Effect } from '../../shared/domain/types.ts';
-import { nextTurn } from '../../shared/platform/turns.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { createClientTurns } from '../admission/client-turns.ts';

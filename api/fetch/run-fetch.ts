@@ -13,7 +13,7 @@ import { type Settled, settle } from '../../shared/fetch/settle.ts';
 import { keepResult } from '../../shared/fetch/stored-results.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import type { AnswerToKeep } from '../../shared/store/credits/credits.ts';
+import type { AnswerToKeep } from '../../shared/store/credits/moves.ts';
 import { countCall } from '../admission/count-call.ts';
 import { refuseTooLate } from '../admission/overload.ts';
 import type { Call, Reply } from '../call.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { findWorkspace } from '../../shared/store/accounts/workspaces.ts';
-import { readBalance } from '../../shared/store/credits/credits.ts';
+import { readBalance } from '../../shared/store/credits/accounts.ts';
 import { listPauses, type Paused, pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
 import { findLatest } from '../../shared/store/registry/schemas.ts';
 import { type Done, table } from './command.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../shared/domain/types.ts';
 import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { recordAct } from '../../shared/store/accounts/workspace-audit.ts';
 import { findSubscription, isBilled } from '../../shared/store/billing/subscriptions.ts';
-import { type Overrides, readBalance } from '../../shared/store/credits/credits.ts';
+import { type Overrides, readBalance } from '../../shared/store/credits/accounts.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { type Done, done, fields, table } from './command.ts';
 import { AdminFault, audited, type Operator, workspaceOrFault } from './operator.ts';

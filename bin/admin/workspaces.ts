@@ -3,7 +3,7 @@ import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import { listedKeys } from '../../shared/store/accounts/api-keys.ts';
 import { listWorkspaces } from '../../shared/store/accounts/directory.ts';
 import { listMembers } from '../../shared/store/accounts/workspaces.ts';
-import { readBalance } from '../../shared/store/credits/credits.ts';
+import { readBalance } from '../../shared/store/credits/accounts.ts';
 import { ownSites } from '../../shared/store/registry/sites.ts';
 import { type Done, fields, table } from './command.ts';
 import { presentLimits } from './money.ts';

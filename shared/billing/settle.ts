@@ -16,7 +16,7 @@ import { lockWorkspace } from '../store/accounts/workspaces.ts';
 import { findCheckoutBySession } from '../store/billing/checkouts.ts';
 import { addInvoice, isKept, markGranted, markRefunded, newestInvoice } from '../store/billing/invoices.ts';
 import * as subscriptions from '../store/billing/subscriptions.ts';
-import { changePlan, renewWorkspace } from '../store/credits/credits.ts';
+import { changePlan, renewWorkspace } from '../store/credits/accounts.ts';
 import { type Billing, isUnknown } from './billing.ts';
 import { notifyOfEnd, notifyOfFailure, removePaymentNotices } from './notices.ts';
 import { type ReadInvoice, readCharge, readInvoice, readPaidInvoices, readSubscription } from './read-stripe.ts';

@@ -6,7 +6,7 @@ import type { FailedPage, FetchFailure, FetchJob, FetchOutcome } from '../domain
 import * as pricing from '../domain/package/pricing.ts';
 import type { Span } from '../platform/tracing.ts';
 import { Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';
-import type { AnswerToKeep } from '../store/credits/credits.ts';
+import type { AnswerToKeep } from '../store/credits/moves.ts';
 import type { Admitted, Found } from './admit.ts';
 import { recordUse } from './connection-use.ts';
 import { LATE_MS, VERDICT_MS } from './deadlines.ts';

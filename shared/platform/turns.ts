@@ -1,7 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-export { nextTurn };
-
 /**
  * Number of characters or bytes of a long text that one turn of the event loop converts. Fresh memory is the main cost: the kernel takes 20
  * to 60 ms to provide 5 MB. So the pieces are written into one buffer, whose pages are provided turn by turn.

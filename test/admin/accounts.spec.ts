@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { factorsOf, makeRecoveryCodes } from '../../shared/store/accounts/factors.ts';
 import { addPasskey } from '../../shared/store/accounts/passkeys.ts';
-import { readBalance } from '../../shared/store/credits/credits.ts';
+import { readBalance } from '../../shared/store/credits/accounts.ts';
 import { useOperator } from './operator.ts';
 
 describe('the operator’s commands for accounts', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
-import { changePlan } from '../../shared/store/credits/credits.ts';
+import { changePlan } from '../../shared/store/credits/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Person, withKey } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { changePlan } from '../../shared/store/credits/credits.ts';
+import { changePlan } from '../../shared/store/credits/accounts.ts';
 import { countOpenJobs } from '../../shared/store/jobs/open-jobs.ts';
 import { pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
 import { setDomain } from '../../shared/store/registry/sites.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
-import { changePlan } from '../../shared/store/credits/credits.ts';
+import { changePlan } from '../../shared/store/credits/accounts.ts';
 import { lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { addEndedRun } from '../../shared/store/monitors/runs.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';

@@ -5,7 +5,7 @@ import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { openKeys } from '../../shared/store/accounts/callers.ts';
 import { findUser } from '../../shared/store/accounts/users.ts';
 import { findWorkspace } from '../../shared/store/accounts/workspaces.ts';
-import { readBalance } from '../../shared/store/credits/credits.ts';
+import { readBalance } from '../../shared/store/credits/accounts.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { type OpenedDatabase, openDatabase } from './registry.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { changePlan, openAccount, setLimits } from '../../shared/store/credits/credits.ts';
+import { changePlan, openAccount, setLimits } from '../../shared/store/credits/accounts.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 import { beginMonth, passMonths } from './rushes.ts';
 

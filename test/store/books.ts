@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { type Db, openDb } from '../../shared/platform/db.ts';
+import { openAccount } from '../../shared/store/credits/accounts.ts';
 import { grantBonus } from '../../shared/store/credits/bonuses.ts';
-import { type Credits, type HoldOrder, openAccount, openCredits } from '../../shared/store/credits/credits.ts';
+import { type Credits, openCredits } from '../../shared/store/credits/credits.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
+import type { HoldOrder } from '../../shared/store/credits/moves.ts';
 import { advanceClock, setClock } from '../support/clock.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { newId } from '../../shared/domain/text/ids.ts';
-import { grantBonus, setLimits } from '../../shared/store/credits/credits.ts';
+import { setLimits } from '../../shared/store/credits/accounts.ts';
+import { grantBonus } from '../../shared/store/credits/bonuses.ts';
 import { type Books, orderFor } from './books.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { changePlan, earnContribution } from '../../shared/store/credits/credits.ts';
+import { changePlan } from '../../shared/store/credits/accounts.ts';
+import { earnContribution } from '../../shared/store/credits/bonuses.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 import { contribute, fetchFirst, fetchInvited } from './rushes.ts';
 

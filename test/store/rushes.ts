@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { openDb } from '../../shared/platform/db.ts';
-import { type Credits, earnContribution, openCredits } from '../../shared/store/credits/credits.ts';
+import { earnContribution } from '../../shared/store/credits/bonuses.ts';
+import { type Credits, openCredits } from '../../shared/store/credits/credits.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Books, orderFor } from './books.ts';
 import type { Link } from './link.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readBalance } from '../../shared/store/credits/credits.ts';
+import { readBalance } from '../../shared/store/credits/accounts.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { grantMaintainer } from '../../shared/store/registry/maintainer-orders.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';

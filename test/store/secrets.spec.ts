@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { keepSecretKeys, readSecretKeys } from '../../bin/secret-keys.ts';
 import { newSecretKey } from '../../shared/domain/accounts/key-ring.ts';
@@ -10,7 +11,7 @@ import { type Db, openDb } from '../../shared/platform/db.ts';
 import { createLog } from '../../shared/platform/log.ts';
 import { createSecrets } from '../../shared/platform/secrets.ts';
 import { ConfigFault } from '../../shared/platform/settings-reader.ts';
-import { base64InTurns, bytesInTurns, nextTurn, textInTurns, toBase64InTurns } from '../../shared/platform/turns.ts';
+import { base64InTurns, bytesInTurns, textInTurns, toBase64InTurns } from '../../shared/platform/turns.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { testSecretKeys } from '../support/secrets.ts';
 

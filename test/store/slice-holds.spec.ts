@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { newId } from '../../shared/domain/text/ids.ts';
-import type { HoldOrder } from '../../shared/store/credits/credits.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
+import type { HoldOrder } from '../../shared/store/credits/moves.ts';
 import { setAccountCap } from '../../shared/store/credits/spending.ts';
 import { endHolds, type Held, holdJobs } from '../../shared/store/jobs/holds.ts';
 import { type Books, openBooks, orderFor } from './books.ts';

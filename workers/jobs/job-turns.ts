@@ -6,6 +6,7 @@ import { DRAFTS_ARE_OLD, sweepDrafts } from '../../shared/store/jobs/drafts.ts';
 import * as ends from '../../shared/store/jobs/ends.ts';
 import { jobsAreOld, sweepJobs } from '../../shared/store/jobs/retention.ts';
 import { sealError } from '../../shared/store/jobs/sealed.ts';
+import type { AttemptEnd, HoldEnd } from '../../shared/store/jobs/write-ends.ts';
 import { type DueLooks, openDueLooks, type Repeated, repeat } from '../repeat.ts';
 import { createJobWindow, watchLoopDelay } from './job-window.ts';
 import type { JobTools } from './run-queued-job.ts';
@@ -112,7 +113,7 @@ function careForJobs(app: App): Repeated {
  * A write marked as sent may have reached its site, so its job ends. Other jobs get another attempt; the second death of a worker ends
  * them.
  */
-async function afterDeath({ secrets }: App, { effect, deaths }: ends.LostJob, { marked }: ends.HoldEnd): Promise<ends.AttemptEnd> {
+async function afterDeath({ secrets }: App, { effect, deaths }: ends.LostJob, { marked }: HoldEnd): Promise<AttemptEnd> {
     if (effect === 'write' && marked) return { status: 'failed', code: 'OUTCOME_UNKNOWN', error: await sealError(secrets, {}) };
     const message = 'The worker that ran this job died.';
     const failure = { code: 'DEADLINE_EXCEEDED', error: await sealError(secrets, { message }) };

@@ -23,14 +23,15 @@ import { failureOfCall, recordFetch, recordStored } from '../../shared/fetch/set
 import { findStored, keepResult, resultKeyOf } from '../../shared/fetch/stored-results.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import type { Balance } from '../../shared/store/credits/credits.ts';
+import type { Balance } from '../../shared/store/credits/accounts.ts';
 import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
 import { checkBudget, type NotStarted } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, storedBytes } from '../../shared/store/jobs/claims.ts';
-import { type AttemptEnd, endUnstarted, endWithStored, type HoldEnd } from '../../shared/store/jobs/ends.ts';
+import { endUnstarted, endWithStored } from '../../shared/store/jobs/ends.ts';
 import type { Held } from '../../shared/store/jobs/holds.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
 import { openRequest, sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
+import type { AttemptEnd, HoldEnd } from '../../shared/store/jobs/write-ends.ts';
 import type { PaceFor } from '../pace.ts';
 import type { Attempts, Slice } from './slice.ts';
 

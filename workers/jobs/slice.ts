@@ -3,11 +3,12 @@ import { openBatchByKey } from '../../shared/platform/batch-by-key.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { isOutage, retryUntilKnown } from '../../shared/platform/pg-errors.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
-import type { Balance } from '../../shared/store/credits/credits.ts';
+import type { Balance } from '../../shared/store/credits/accounts.ts';
 import { type BatchBudget, beginAttempts, readBudget, type StartOrder, type StartResult } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, putBack, type Returned, storedBytes } from '../../shared/store/jobs/claims.ts';
 import { endAtOnce } from '../../shared/store/jobs/end-at-once.ts';
-import { type EndedAttempt, type EndingAttempt, endAttempts } from '../../shared/store/jobs/ends.ts';
+import { endAttempts } from '../../shared/store/jobs/ends.ts';
+import type { EndedAttempt, EndingAttempt } from '../../shared/store/jobs/write-ends.ts';
 
 /** How long to retry writing an end while the database is unavailable, in milliseconds. */
 const SETTLE_MS = 4000;

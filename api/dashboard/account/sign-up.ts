@@ -7,7 +7,7 @@ import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { knowBrowser } from '../../../shared/store/accounts/sign-ins.ts';
 import { signUp } from '../../../shared/store/accounts/sign-up.ts';
 import { findCredentials } from '../../../shared/store/accounts/users.ts';
-import { BONUSES } from '../../../shared/store/credits/credits.ts';
+import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
 import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { keepTyped, type Problems, readFields, secret } from '../fields.ts';

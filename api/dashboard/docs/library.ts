@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { App } from '../../../shared/app.ts';
-import { nextTurn } from '../../../shared/platform/turns.ts';
 import { REFUSALS } from '../../../shared/refusals.ts';
 import { DOCUMENTS, type DocumentRow, documentText } from './documents.ts';
 import type { Article } from './markdown.ts';

@@ -5,7 +5,7 @@ import { acceptOffer, countReferrals, findInviter, findOffer, inviteCode, type O
 import { type Mail, queueMail } from '../../../shared/store/accounts/mails.ts';
 import { type SignedIn, selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { findCredentials } from '../../../shared/store/accounts/users.ts';
-import { BONUSES } from '../../../shared/store/credits/credits.ts';
+import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
 import { address, waitText } from '../account/fields.ts';
 import { keepTyped, type Problems, readFields } from '../fields.ts';
 import { type Answer, openPage, type PersonalVisit, personalPage, type Visit } from '../page.ts';

@@ -1,6 +1,6 @@
 import { figuresFor, windowsOf } from '../../../shared/domain/accounts/plans.ts';
 import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
-import { BONUSES } from '../../../shared/store/credits/credits.ts';
+import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
 import { recentCalls } from '../../../shared/store/usage/call-log.ts';
 import { noticesOf } from '../billing/notices.ts';
 import { curlLine } from '../first-call.ts';

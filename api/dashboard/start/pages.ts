@@ -4,7 +4,7 @@ import type { App } from '../../../shared/app.ts';
 import { PLANS } from '../../../shared/domain/accounts/plans.ts';
 import { checkHealth } from '../../../shared/health/check-health.ts';
 import { REFUSALS } from '../../../shared/refusals.ts';
-import { BONUSES } from '../../../shared/store/credits/credits.ts';
+import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
 import { cards } from '../../../shared/store/registry/schemas.ts';
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { openPage, type Shown, type Visit } from '../page.ts';

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import { base64InTurns, nextTurn, textInTurns, toBase64InTurns } from '../../platform/turns.ts';
+import { base64InTurns, textInTurns, toBase64InTurns } from '../../platform/turns.ts';
 import { REPLY_BATCH, type Reply, type ReplyChannel, type ReplyListener } from './backend.ts';
 import { openListener } from './postgres-listener.ts';
 

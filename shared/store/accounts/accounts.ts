@@ -2,7 +2,8 @@ import { readEmail } from '../../domain/accounts/email.ts';
 import { PLANS, type Plan } from '../../domain/accounts/plans.ts';
 import { EVERY_SCOPE, type Scopes } from '../../domain/accounts/scopes.ts';
 import type { Db } from '../../platform/db.ts';
-import * as credits from '../credits/credits.ts';
+import * as credits from '../credits/accounts.ts';
+import { grantBonus } from '../credits/bonuses.ts';
 import { createKey, type NewKey } from './api-keys.ts';
 import { ensureUser } from './users.ts';
 import { createWorkspace, type Workspace } from './workspaces.ts';
@@ -37,7 +38,7 @@ export async function createAccount(db: Db, order: NewAccount): Promise<MadeAcco
         const { userId, isNewUser } = await ensureUser(trx, email, order.invitedBy);
         const workspaceId = await createWorkspace(trx, userId);
         const payer = await openFor(trx, { ...order, userId, workspaceId, isNewUser });
-        if (order.bonus !== undefined && order.bonus > 0) await credits.grantBonus(trx, payer, order.bonus, 'account create');
+        if (order.bonus !== undefined && order.bonus > 0) await grantBonus(trx, payer, order.bonus, 'account create');
         const key = await createKey(trx, { workspaceId, userId, name: 'default', scopes: order.scopes ?? EVERY_SCOPE });
         return { userId, workspaceId, isNewUser, ...key };
     });
@@ -50,7 +51,7 @@ export async function setPlan(db: Db, workspaceId: string, plan: Plan, overrides
 
 /** Grants bonus credits to the account that pays for a workspace. Resolves with its available credits afterwards. */
 export async function grantCredits(db: Db, workspace: Workspace, amount: number): Promise<number> {
-    const available = await credits.grantBonus(db, workspace.accountId, amount, 'credits grant');
+    const available = await grantBonus(db, workspace.accountId, amount, 'credits grant');
     if (available === undefined) throw new Error(`account ${workspace.accountId} does not exist`);
     return available;
 }

@@ -6,7 +6,7 @@ import { openBatchWriter } from '../../platform/batch-writer.ts';
 import { ago, columnList, columns, type Db, now } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
-import { payerOf } from '../credits/credits.ts';
+import { payerOf } from '../credits/accounts.ts';
 
 /** The caller that a key identifies: the person, the workspace and the paying account. */
 export interface Caller {

@@ -1,6 +1,6 @@
 import { type Columns, type Db, now } from '../../platform/db.ts';
 import { dropConnectionsOf } from '../connections/connections.ts';
-import * as credits from '../credits/credits.ts';
+import * as credits from '../credits/accounts.ts';
 import { disableWebhooksOf } from '../events/disable-webhooks.ts';
 import { deleteWebhooksOf } from '../events/webhooks.ts';
 import { recordChange } from './audit.ts';

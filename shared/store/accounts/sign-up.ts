@@ -5,7 +5,7 @@ import { MAX_SIGN_UPS_A_DAY, signUpOrigins } from '../../domain/accounts/sign-up
 import { newId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
 import { publicMailProviders } from '../../platform/reserved-names.ts';
-import * as credits from '../credits/credits.ts';
+import * as credits from '../credits/accounts.ts';
 import { createWorkspace } from './workspaces.ts';
 
 interface SignUpOrder {

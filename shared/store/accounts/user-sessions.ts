@@ -4,7 +4,7 @@ import type { Role } from '../../domain/accounts/roles.ts';
 import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { ago, type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
-import { payerOf } from '../credits/credits.ts';
+import { payerOf } from '../credits/accounts.ts';
 import { dropPendingTotp } from './totp.ts';
 
 /** The signed-in user and workspace. Every page of the dashboard reads them first. */

@@ -4,7 +4,7 @@ import { newId } from '../../domain/text/ids.ts';
 import { type Columns, countRows, type Db, now } from '../../platform/db.ts';
 import { Refusal } from '../../refusals.ts';
 import { dropConnectionsOf } from '../connections/connections.ts';
-import * as credits from '../credits/credits.ts';
+import * as credits from '../credits/accounts.ts';
 import { disableWebhooksOf } from '../events/disable-webhooks.ts';
 import { revokeKeys } from './revoke-keys.ts';
 

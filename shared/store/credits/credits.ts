@@ -5,19 +5,6 @@ import { isOutage, retryUntilKnown } from '../../platform/pg-errors.ts';
 import { type Balance, createBalances, forwardBonus } from './accounts.ts';
 import { type AnswerToKeep, findHolds, type HoldOrder, type HoldState, type Mark, type MovedRow, move, type Settlement } from './moves.ts';
 
-export type { Balance, Overrides } from './accounts.ts';
-export { changePlan, openAccount, payerOf, readBalance, renewWorkspace, setLimits } from './accounts.ts';
-export {
-    awaitCalls,
-    BONUSES,
-    earnContribution,
-    earnOrOweContribution,
-    grantBonus,
-    payOwedContribution,
-    reclaimContribution,
-} from './bonuses.ts';
-export type { AnswerToKeep, HoldOrder } from './moves.ts';
-
 /** A spending cap that an account set and that leaves less than one unit for a call today. */
 export interface ReachedCap {
     of: 'account' | 'key';

@@ -15,8 +15,6 @@ import {
     writeEnds,
 } from './write-ends.ts';
 
-export type { AttemptEnd, EndedAttempt, EndingAttempt, HoldEnd } from './write-ends.ts';
-
 /** Ends attempts with their holds and jobs in one transaction. All must be items of one batch, or there must be one single job. */
 export async function endAttempts(db: Db, attempts: readonly EndingAttempt[]): Promise<EndedAttempt[]> {
     return db.transaction(async (trx) => {

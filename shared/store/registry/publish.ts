@@ -2,7 +2,7 @@ import type { PackageChange } from '../../domain/package/diff.ts';
 import type { Db } from '../../platform/db.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
-import { awaitCalls, earnOrOweContribution } from '../credits/credits.ts';
+import { awaitCalls, earnOrOweContribution } from '../credits/bonuses.ts';
 import { type NewEvent, recordEvent } from '../events/events.ts';
 import { ownersOf } from './ownership.ts';
 import { storePaces } from './paces.ts';

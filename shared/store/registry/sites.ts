@@ -1,6 +1,6 @@
 import { type Columns, columns, type Db, orNow } from '../../platform/db.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
-import { reclaimContribution } from '../credits/credits.ts';
+import { reclaimContribution } from '../credits/bonuses.ts';
 
 /** An operator's settings for a registrable domain and all its sites (docs/api.md, "Credits"). */
 export interface Domain {

@@ -1,6 +1,6 @@
 import { FAILURES_TO_DRIFT, type Finding, type RunOutcome } from '../../domain/package/verification.ts';
 import { type Columns, columns, countRows, type Db, now } from '../../platform/db.ts';
-import { awaitCalls, payOwedContribution } from '../credits/credits.ts';
+import { awaitCalls, payOwedContribution } from '../credits/bonuses.ts';
 import { recordEvent } from '../events/events.ts';
 import { noteVerified } from './endpoint-index.ts';
 
