@@ -86,7 +86,8 @@ describe('looking up names', () => {
     function openResolver() {
         const asked: string[] = [];
         const hanging = new Map<string, (addresses: string[]) => void>();
-        let ms = 0;
+        // A cache takes 0 for no time.
+        let ms = 1;
         const lookup = createLookup(
             (host) => {
                 asked.push(host);
@@ -122,6 +123,40 @@ describe('looking up names', () => {
         expect(await lookup('www.good.test')).to.deep.equal(['127.0.0.1']);
         await answerAfter(5000);
         expect(await Promise.all(stuck)).to.have.length(40);
+    });
+
+    it('keeps them for a site that answered an hour ago, although dead name servers of strangers fill the line of new sites', async () => {
+        const { lookup, lookUpHanging, answerAfter } = openResolver();
+        await lookup('good.test');
+        await answerAfter(3_600_000);
+        const stuck = Promise.allSettled(lookUpHanging(40));
+        await new Promise(setImmediate);
+        const isFirst = await Promise.race([lookup('good.test').then(() => true), new Promise((done) => setImmediate(done, false))]);
+        expect(isFirst).to.equal(true);
+        await answerAfter(5000);
+        await stuck;
+    });
+
+    it('takes them from a site that was quick and became slow', async () => {
+        const { asked, lookup, lookUpHanging, answerAfter } = openResolver();
+        const names = Array.from({ length: 40 }, (_, number) => `hangs${number}.test`);
+        // They answer at once, so they are quick.
+        const first = Promise.all(names.map(lookup));
+        await new Promise(setImmediate);
+        await answerAfter(0);
+        await first;
+        const stuck = Promise.all(lookUpHanging(40));
+        await new Promise(setImmediate);
+        await answerAfter(5000);
+        await stuck;
+        // They are slow for ten minutes, then new.
+        await answerAfter(700_000);
+        asked.length = 0;
+        const again = Promise.allSettled(lookUpHanging(40));
+        await new Promise(setImmediate);
+        expect(asked).to.have.length(8);
+        await answerAfter(5000);
+        await again;
     });
 
     it('gives slow sites threads of their own, so that a new site waits for none of them', async () => {

@@ -16,6 +16,8 @@ const SLOW_OWNERS = 4;
 /** A lookup that takes longer makes its owner slow for REMEMBERED_MS. */
 const SLOW_MS = 1000;
 const REMEMBERED_MS = 600_000;
+/** An owner that answered keeps out of the line of new ones for a day: strangers can keep that line full of dead name servers. */
+const QUICK_MS = 86_400_000;
 const MAX_REMEMBERED = 10_000;
 
 /** No connection waits longer than this, so a name that has waited this long is not looked up. */
@@ -31,9 +33,9 @@ const LATE_MS = 10_000;
 export function createLookup(lookUp: Lookup = systemLookup, { now = () => performance.now() }: { now?: () => number } = {}): Lookup {
     const running = new Map<string, Promise<readonly string[]>>();
     const lastOf = new Map<string, Promise<unknown>>();
-    const slow = growingCache<string, true>(MAX_REMEMBERED, REMEMBERED_MS);
-    const quick = growingCache<string, true>(MAX_REMEMBERED, REMEMBERED_MS);
-    const last = growingCache<string, readonly string[]>(MAX_REMEMBERED, REMEMBERED_MS);
+    const slow = growingCache<string, true>(MAX_REMEMBERED, REMEMBERED_MS, now);
+    const quick = growingCache<string, true>(MAX_REMEMBERED, QUICK_MS, now);
+    const last = growingCache<string, readonly string[]>(MAX_REMEMBERED, REMEMBERED_MS, now);
     const newOwners = createSemaphore(NEW_OWNERS);
     const slowOwners = createSemaphore(SLOW_OWNERS);
 
@@ -45,7 +47,9 @@ export function createLookup(lookUp: Lookup = systemLookup, { now = () => perfor
             if (began - askedAt > LATE_MS) throw Object.assign(new Error('the name waited too long for its lookup'), { code: 'ETIMEDOUT' });
             const asked = lookUp(host);
             await asked.catch(() => undefined);
-            (now() - began > SLOW_MS ? slow : quick).set(owner, true);
+            const isSlow = now() - began > SLOW_MS;
+            if (isSlow) quick.delete(owner);
+            (isSlow ? slow : quick).set(owner, true);
             return await asked;
         } finally {
             threads?.release();
