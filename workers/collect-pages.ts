@@ -114,7 +114,9 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
     }
 }
 
-/** Reads a page. First reserves memory for its selected data, which may be many times larger than the page. A packed page may become large. */
+/**
+ * Reads a page. First reserves memory for its selected data, which may be many times larger than the page. A packed page may become large.
+ */
 async function readOne(
     { call, reader, endpoint, job, turn }: Collecting,
     page: Page,

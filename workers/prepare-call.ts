@@ -17,8 +17,8 @@ interface Prepared {
 }
 
 /**
- * The steps of an endpoint with `prepare` (docs/api.md, "Schema packages"): GETs of their pages, whose cookies the call keeps, the values that they
- * extract, and the form of the last page if it names one. Steps are always reads: they set no sent mark and may be retried.
+ * The steps of an endpoint with `prepare` (docs/api.md, "Schema packages"): GETs of their pages, whose cookies the call keeps, the values
+ * that they extract, and the form of the last page if it names one. Steps are always reads: they set no sent mark and may be retried.
  */
 export async function prepareCall(
     call: SiteCall,

@@ -22,8 +22,8 @@ export interface FetchTools extends CallTools {
 }
 
 /**
- * Runs one call of a site: prepare → plan → mark (writes) → send → read and cut (docs/api.md, "Hosted fetch"). Faults of a site, a package or a deadline
- * are values. It throws only on a bug, which the caller logs.
+ * Runs one call of a site: prepare → plan → mark (writes) → send → read and cut (docs/api.md, "Hosted fetch"). Faults of a site, a package
+ * or a deadline are values. It throws only on a bug, which the caller logs.
  * @param span span of the job, if it is traced
  * @param afterwards registers a function to call after the outcome is delivered; until then its text uses memory
  */

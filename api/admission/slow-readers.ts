@@ -24,8 +24,8 @@ const BUDGET_BYTES = 128 * 1024 * 1024;
 const EVERY_MS = 250;
 
 /**
- * Until its source has ended, an answer that is streamed keeps more in memory than its unsent bytes: the page that it is built from, which is
- * assumed to have 1 MiB, and each text about three times.
+ * Until its source has ended, an answer that is streamed keeps more in memory than its unsent bytes: the page that it is built from, which
+ * is assumed to have 1 MiB, and each text about three times.
  */
 const STREAM_WEIGHT = 3;
 

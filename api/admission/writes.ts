@@ -17,7 +17,9 @@ const WAITING_PER_ACCOUNT = 4;
 const WAITING_PER_PROCESS = 256;
 /** Maximum number of writes of one process that use a database connection at the same time, of its 16. */
 const AT_ONCE = 4;
-/** Maximum number of orders of jobs and batches that use a database connection at the same time. A large one may change thousands of rows. */
+/**
+ * Maximum number of orders of jobs and batches that use a database connection at the same time. A large one may change thousands of rows.
+ */
 const SMALL_ORDERS_AT_ONCE = 4;
 const LARGE_ORDERS_AT_ONCE = 2;
 /** Maximum number of orders that wait in one process, and of one account. */

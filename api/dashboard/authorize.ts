@@ -48,8 +48,8 @@ export function ownPath(text: string | undefined, fallback: string): string {
 }
 
 /**
- * Whether the user is an operator: OPERATOR_EMAILS contains their address, and they confirmed it. Only the case of ASCII letters may differ:
- * any other spelling, such as one with a `+tag`, may be another mailbox.
+ * Whether the user is an operator: OPERATOR_EMAILS contains their address, and they confirmed it. Only the case of ASCII letters may
+ * differ: any other spelling, such as one with a `+tag`, may be another mailbox.
  */
 export function isOperator(app: App, me: SignedIn | undefined): boolean {
     if (me === undefined || !me.isVerified) return false;

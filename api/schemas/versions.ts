@@ -37,8 +37,8 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
 }
 
 /**
- * Counts the yank. Enterprise accounts have no rate limit. People are counted separately from the keys of their account, so a stolen key does
- * not stop them.
+ * Counts the yank. Enterprise accounts have no rate limit. People are counted separately from the keys of their account, so a stolen key
+ * does not stop them.
  * @throws Refusal RATE_LIMITED
  */
 async function countYank(call: Call<VersionParams, unknown, unknown>): Promise<void> {

@@ -5,8 +5,8 @@ import { readPackageFile } from '../package/read-package-file.ts';
 import type { Done, Session } from '../session.ts';
 
 /**
- * `routebook lint FILE…`: checks each file by the server's rules. Of several files, one that is not JSON does not keep the others from being
- * checked.
+ * `routebook lint FILE…`: checks each file by the server's rules. Of several files, one that is not JSON does not keep the others from
+ * being checked.
  */
 export async function lintPackages(session: Session, paths: readonly string[]): Promise<Done> {
     const { terminal, say } = session;

@@ -52,10 +52,10 @@ export interface Contract<Params, Query, Body, Answer> {
 }
 
 /**
- * `guard`: limits and allowed characters are checked before the schema (400). With `lines`, texts may contain newlines and tabs unless their
- * schema forbids them. Packages (`false`) check everything themselves (422). `hasParams`: `params` are data for a site, with any character
- * but NUL and lists of any length that fits. `describedBy` is the component that replaces the schema in the document. `isStreamed`: the
- * route reads the body itself, also as lines of JSON that `lines` describes. `mayBeEmpty`: no body counts as `{}`.
+ * `guard`: limits and allowed characters are checked before the schema (400). With `lines`, texts may contain newlines and tabs unless
+ * their schema forbids them. Packages (`false`) check everything themselves (422). `hasParams`: `params` are data for a site, with any
+ * character but NUL and lists of any length that fits. `describedBy` is the component that replaces the schema in the document.
+ * `isStreamed`: the route reads the body itself, also as lines of JSON that `lines` describes. `mayBeEmpty`: no body counts as `{}`.
  */
 interface BodyRules<Body> {
     schema: Schema<Body>;

@@ -8,7 +8,8 @@ import { answerExample, BODY_EXAMPLES, REFUSAL_EXAMPLE } from './examples.ts';
 import { CONTRACTS } from './index.ts';
 
 /**
- * Builds the OpenAPI 3.1.0 document of all contracts from the schemas that validate requests. Yields after each route, so that other work can run in between.
+ * Builds the OpenAPI 3.1.0 document of all contracts from the schemas that validate requests. Yields after each route, so that other work
+ * can run in between.
  * @param serverUrl base URL of the API, without a trailing slash.
  */
 export function* openApiDocument(serverUrl: string): Generator<void, JsonObject, void> {
@@ -273,8 +274,9 @@ function jsonSchemaOf(schema: Schema): JsonObject {
 const COUNTED_TEXT = /^\^\[\\s\\S\]\{0,(\d+)\}\$$/;
 
 /**
- * Corrects Joi's JSON Schema. A pattern that only counts characters is a `maxLength`. For `valid('a', null)`, Joi outputs the types but not the allowed values. For an object with any keys, it
- * omits the type, or uses a pattern that matches every key, which most tools do not support.
+ * Corrects Joi's JSON Schema. A pattern that only counts characters is a `maxLength`. For `valid('a', null)`, Joi outputs the types but not
+ * the allowed values. For an object with any keys, it omits the type, or uses a pattern that matches every key, which most tools do not
+ * support.
  */
 function withoutPatterns(shape: Json): Json {
     if (typeof shape !== 'object' || shape === null) return shape;

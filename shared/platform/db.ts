@@ -80,7 +80,10 @@ function boundedTo(ms: number): { options: string; query_timeout: number } {
 /** The source of each field of a row: a column, an expression or a subquery. For `select` and `first`. */
 export type Columns<Row> = Readonly<Record<keyof Row, string | Knex.Raw | Knex.QueryBuilder>>;
 
-/** Columns under their camel-case names. @param table its alias in the statement, or '' @param names one name or several with blanks between */
+/**
+ * Columns under their camel-case names.
+ * @param table its alias in the statement, or '' @param names one name or several with blanks between
+ */
 export function columns<const Names extends string>(
     table: string,
     ...names: Names[]

@@ -29,8 +29,8 @@ interface Dial {
 export type DialVerdict = 'allowed' | NonPublic | 'scheme' | 'port';
 
 /**
- * Decides on address, port and scheme together (docs/api.md, "Addresses"): an entry of EGRESS_ALLOW that covers address and port allows both
- * schemes; everything else has to be a public address, https and port 443.
+ * Decides on address, port and scheme together (docs/api.md, "Addresses"): an entry of EGRESS_ALLOW that covers address and port allows
+ * both schemes; everything else has to be a public address, https and port 443.
  */
 export function checkDial({ address, port, scheme }: Dial, rules: EgressRules): DialVerdict {
     if (isAllowed(rules.allow, address, port)) return 'allowed';

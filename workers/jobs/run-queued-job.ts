@@ -182,7 +182,10 @@ async function orderOf(app: App, job: ClaimedJob, caller: Caller): Promise<Fetch
     };
 }
 
-/** Checks scopes again, since the key or the role of its user may have changed. Effects are checked with the endpoint. @throws Refusal FORBIDDEN */
+/**
+ * Checks scopes again, since the key or the role of its user may have changed. Effects are checked with the endpoint.
+ * @throws Refusal FORBIDDEN
+ */
 function checkScopes({ caller: { scopes, role }, body: { site, endpoint } }: FetchOrder): void {
     const { routes, sites, endpoints } = scopes.listed;
     if (!routes.includes('jobs') || !canRoleHave(role, 'jobs')) throw missingScope({ part: 'routes', needs: 'jobs' });
@@ -235,7 +238,10 @@ async function leaseOf({ fleetSlots }: JobTools, { operation, caller, times }: F
     };
 }
 
-/** Takes the slots, then a turn of the site's pace that is free now. Without a slot, no turn is lost. @throws NotYet, Refusal SERVICE_UNAVAILABLE */
+/**
+ * Takes the slots, then a turn of the site's pace that is free now. Without a slot, no turn is lost.
+ * @throws NotYet, Refusal SERVICE_UNAVAILABLE
+ */
 async function takeTurn(
     { app, paceFor }: JobTools,
     caller: Caller,

@@ -18,8 +18,8 @@ const STATEMENT_BYTES = 1024 * 1024;
 export const MAX_SLICE = 100;
 
 /**
- * Items of one batch that were claimed together, or a single job. Values that they share are read once. Credits and budget that one item uses
- * are subtracted for the next.
+ * Items of one batch that were claimed together, or a single job. Values that they share are read once. Credits and budget that one item
+ * uses are subtracted for the next.
  */
 export interface Slice {
     caller(): Promise<Caller | undefined>;

@@ -92,7 +92,9 @@ async function sendOnce(
     return { isDelivered, code, problem, answer: await readBeginning(response) };
 }
 
-/** Reads the beginning of a body as text; null if it is compressed or none arrives in time. A complete body lets the connection be reused. */
+/**
+ * Reads the beginning of a body as text; null if it is compressed or none arrives in time. A complete body lets the connection be reused.
+ */
 async function readBeginning(response: IncomingMessage): Promise<string | null> {
     const patience = setTimeout(() => response.destroy(), BODY_MS);
     const chunks: Buffer[] = [];

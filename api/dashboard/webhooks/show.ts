@@ -27,7 +27,10 @@ export async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {
     };
 }
 
-/** GET /dashboard/webhooks/{webhook_id}: the webhook and its last deliveries. @param refused the API's error if a form had no effect; problems those of the fields */
+/**
+ * GET /dashboard/webhooks/{webhook_id}: the webhook and its last deliveries.
+ * @param refused the API's error if a form had no effect; problems those of the fields
+ */
 export async function showWebhook(
     visit: WorkspaceVisit,
     { refused, problems = {} }: { refused?: ErrorBody; problems?: Problems } = {},

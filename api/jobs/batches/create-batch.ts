@@ -25,7 +25,9 @@ import { type BatchCall, hashBody, openBody } from './read-items.ts';
 const AFTER_MS = 60_000;
 const BODY_MS = 600_000;
 
-/** Reserves the Idempotency-Key before the body arrives, and compares the body's hash later. Only keys that may see the batch get a replay. */
+/**
+ * Reserves the Idempotency-Key before the body arrives, and compares the body's hash later. Only keys that may see the batch get a replay.
+ */
 export const BATCH_ONCE: OnceRules<BatchRequest> = {
     isKept: (_body, { query }) => (query as BatchQuery).dry_run !== true,
     lastsMs: () => BODY_MS + AFTER_MS,

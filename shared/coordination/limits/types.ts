@@ -20,7 +20,8 @@ export interface Lease {
     share?: number | undefined;
     /**
      * Whether it shares the slots of Free: accounts on Free may have three quarters of all slots together, so that others always find some.
-     * From half on each may have one, so that a few cannot have all. Both bounds are at least 64, since a small installation has few callers.
+     * From half on each may have one, so that a few cannot have all. Both bounds are at least 64, since a small installation has few
+     * callers.
      */
     isFree?: boolean | undefined;
     /** The deadline + 5 s, in milliseconds since the epoch. Real time, like `FetchJob.deadlineAt`. */

@@ -48,7 +48,10 @@ export const TURN = {
            order by t.priority, t.seq`,
 };
 
-/** Returns the jobs that a worker has locked to the queue, except those to keep, and wakes another worker. $1 queue, $2 token, $3 ids to keep. */
+/**
+ * Returns the jobs that a worker has locked to the queue, except those to keep, and wakes another worker. $1 queue, $2 token, $3 ids to
+ * keep.
+ */
 export const GIVE_BACK = {
     name: 'queue-give-back',
     text: `with returned as (

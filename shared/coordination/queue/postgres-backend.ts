@@ -22,7 +22,9 @@ const JOBS_CHANNEL = 'bullmq_jobs';
  * disk before the request is sent.
  */
 const SETTINGS = '-c search_path=bullmq,public -c synchronous_commit=off';
-/** Maximum time that a worker waits for an answer, and that the server works for it: less, so that nothing commits after the worker gave up. */
+/**
+ * Maximum time that a worker waits for an answer, and that the server works for it: less, so that nothing commits after the worker gave up.
+ */
 const WORKER_MS = { answer: 5000, statement: 4000 };
 
 interface PostgresQueueOptions {

@@ -6,7 +6,9 @@ export interface StoredAnswer {
     body: string;
 }
 
-/** The parts of an answer, which are encrypted together. If `tail` is set, a number that only the database knows goes between the two parts. */
+/**
+ * The parts of an answer, which are encrypted together. If `tail` is set, a number that only the database knows goes between the two parts.
+ */
 export interface AnswerParts {
     headers: Record<string, string>;
     head: string;

@@ -9,8 +9,8 @@ declare global {
 }
 
 /**
- * A number of a JSON text that JavaScript would round, such as `9007199254740993` or `1e400`. `JSON.stringify` and `String` write its digits.
- * JavaScript compares and computes with the nearest double. Equal digits of one text are one object, so `===` compares digits.
+ * A number of a JSON text that JavaScript would round, such as `9007199254740993` or `1e400`. `JSON.stringify` and `String` write its
+ * digits. JavaScript compares and computes with the nearest double. Equal digits of one text are one object, so `===` compares digits.
  */
 class ExactNumber extends Number {
     readonly #digits: string;

@@ -1,8 +1,8 @@
 import { scanTokens } from './tokens.ts';
 
 /**
- * Whether every reader of a JSON text gets the value that JavaScript parsed, except for the digits of numbers. False if an object contains a
- * key twice: JavaScript uses the last value, other readers use the first or none.
+ * Whether every reader of a JSON text gets the value that JavaScript parsed, except for the digits of numbers. False if an object contains
+ * a key twice: JavaScript uses the last value, other readers use the first or none.
  * @param text well-formed JSON
  * @param value the result of `JSON.parse`
  */

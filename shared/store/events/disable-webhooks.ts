@@ -81,8 +81,8 @@ async function disable(trx: Db, webhookIds: readonly string[], cause: Cause): Pr
 }
 
 /**
- * Prevents the deletion and changes of members of the webhooks' workspaces until the end of the transaction. Call it before the webhooks are
- * locked: who removes a member locks the workspace first, and news needs it too.
+ * Prevents the deletion and changes of members of the webhooks' workspaces until the end of the transaction. Call it before the webhooks
+ * are locked: who removes a member locks the workspace first, and news needs it too.
  */
 export async function holdWorkspacesOf(trx: Db, webhookIds: readonly string[]): Promise<void> {
     const ids = trx('webhooks').whereIn('id', webhookIds).select('workspace_id');

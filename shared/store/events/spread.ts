@@ -29,9 +29,9 @@ const IS_WANTED = '(e.type = any(w.events) or e.prefix = any(w.events)) and e.at
 
 /**
  * Raw: one statement finds the webhooks of each audience and creates the deliveries. The workspaces that a site concerns are found first
- * ("materialized"): the planner once read the callers of the site again for each webhook of all workspaces. A webhook receives events while the person who last
- * chose its URL or enabled it may have keys in its workspace. On Free an account's credits belong to a user, so only webhooks of that person
- * receive events about them. A test event already has its delivery.
+ * ("materialized"): the planner once read the callers of the site again for each webhook of all workspaces. A webhook receives events while
+ * the person who last chose its URL or enabled it may have keys in its workspace. On Free an account's credits belong to a user, so only
+ * webhooks of that person receive events about them. A test event already has its delivery.
  */
 const SPREAD = `
     with taken as materialized (

@@ -125,10 +125,10 @@ interface WebhookChange {
 }
 
 /**
- * Changes a webhook. Who gives it another URL or enables it while it is disabled takes it over: on Free, it receives that person's events about
- * credits and no longer those of the previous person. Mails the owners of its workspace if the URL changes. A disabled webhook receives no
- * events, and its waiting deliveries stop. Enabling it resets its failures. Waiting deliveries go to a new URL. Undefined if there is no such
- * webhook.
+ * Changes a webhook. Who gives it another URL or enables it while it is disabled takes it over: on Free, it receives that person's events
+ * about credits and no longer those of the previous person. Mails the owners of its workspace if the URL changes. A disabled webhook
+ * receives no events, and its waiting deliveries stop. Enabling it resets its failures. Waiting deliveries go to a new URL. Undefined if
+ * there is no such webhook.
  */
 export async function changeWebhook(db: Db, name: WebhookName, change: WebhookChange, by: By): Promise<Webhook | undefined> {
     return db.transaction(async (trx): Promise<Webhook | undefined> => {

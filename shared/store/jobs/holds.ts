@@ -20,7 +20,8 @@ const TIMEOUT_MS = 5000;
 /**
  * Holds the highest costs of these jobs: items of one batch, or one single job. Whole jobs are held for, in their order. If the account
  * pays for none and holds nothing else, the first job holds what there is, at least one unit.
- * @returns what each job holds, by its operation; `stale`: its site has changed since its look-up. Jobs that must wait for credits are absent.
+ * @returns what each job holds, by its operation; `stale`: its site has changed since its look-up. Jobs that must wait for credits are
+ * absent.
  */
 export async function holdJobs(trx: Db, orders: readonly HoldOrder[], batchId: string | null): Promise<Map<string, Held | 'stale'>> {
     const held = new Map<string, Held | 'stale'>();

@@ -191,7 +191,8 @@ async function queueAgain(trx: Db, rows: readonly Again[]): Promise<void> {
 
 /**
  * Reserves positions in the results of the batch, which locks its row, and writes the ends.
- * @returns whether the batch may have to be closed or paused. Most ends change neither, and a statement less is a shorter lock on the account.
+ * @returns whether the batch may have to be closed or paused. Most ends change neither, and a statement less is a shorter lock on the
+ * account.
  */
 async function writeFinals(trx: Db, rows: readonly Final[], batchId: string | null): Promise<boolean> {
     const failed = rows.filter(({ status }) => status === 'failed').length;

@@ -51,8 +51,8 @@ const SEGMENTS: Readonly<Record<ListSort, (context: SegmentContext) => readonly 
 };
 
 /**
- * First the sites whose name begins with the search text, then other sites with a matching name or title by use, then sites with matching endpoints
- * by relevance.
+ * First the sites whose name begins with the search text, then other sites with a matching name or title by use, then sites with matching
+ * endpoints by relevance.
  */
 function relevance({ names }: Search, context: SegmentContext): Segment[] {
     const called = trendingSegments(context).map((segment): Segment => ({ ...segment, has: 'called' }));

@@ -111,7 +111,10 @@ export async function lowestMaxUnits(versions: Versions, versionIds: readonly nu
     return min;
 }
 
-/** The JSON text of a package as it was published, with its site normalised; undefined if there is no such version or the text has more than `maxCharacters`. */
+/**
+ * The JSON text of a package as it was published, with its site normalised; undefined if there is no such version or the text has more than
+ * `maxCharacters`.
+ */
 export async function readPackageText(
     db: Db,
     versionId: number,

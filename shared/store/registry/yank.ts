@@ -43,7 +43,9 @@ type Yanked =
     /** FORBIDDEN: an operator yanked it permanently. */
     | { ok: false; code: 'NOT_MAINTAINER' | 'VERSION_NOT_FOUND' | 'FORBIDDEN' };
 
-/** Yanks or restores for a workspace that maintains the domain. Versions that an operator yanked for security or legal reasons stay yanked. */
+/**
+ * Yanks or restores for a workspace that maintains the domain. Versions that an operator yanked for security or legal reasons stay yanked.
+ */
 export async function yankAsMaintainer(db: Db, { site, version, workspaceId, reason, by }: YankOrder): Promise<Yanked> {
     return db.transaction(async (trx) => {
         const registrable = await lockDomainOf(trx, site);
