@@ -7,7 +7,6 @@ export type Arguments = Record<string, unknown>;
 interface ToolHints {
     readOnlyHint?: boolean;
     destructiveHint?: boolean;
-    idempotentHint?: boolean;
     openWorldHint?: boolean;
 }
 
