@@ -18,13 +18,21 @@ const MIN_PAGE_SIMILARITY = 0.7;
 function areOneRoute(one: Group, other: Group, place: number): boolean {
     if (one.method !== other.method || one.segments.length !== other.segments.length) return false;
     if (one.segments.slice(place + 1).some((piece, index) => textOf(piece) !== textOf(other.segments[place + 1 + index]))) return false;
+    if (shared(fieldsOf(one), fieldsOf(other)) < MIN_JSON_SIMILARITY) return false;
     if (one.answers.json > 0 && other.answers.json > 0) {
         const [a, b] = [knownFeatures(one), knownFeatures(other)];
         return a.size > 1 && b.size > 1 && shared(a, b) >= MIN_JSON_SIMILARITY;
     }
     if (one.skeleton.size + other.skeleton.size === 0 && one.answers.text > 0 && other.answers.text > 0)
         return one.segments.length > place + 1 && other.segments[place]?.form !== 'word';
-    return one.skeleton.size > 20 && other.skeleton.size > 20 && shared(one.skeleton, other.skeleton) >= MIN_PAGE_SIMILARITY;
+    const [size, similarity] = [Math.min(one.skeleton.size, other.skeleton.size), shared(one.skeleton, other.skeleton)];
+    // Small pages have little to differ in.
+    return size > 20 ? similarity >= MIN_PAGE_SIMILARITY : size > 4 && similarity === 1;
+}
+
+/** The fields that a write sends. Reads leave out what they do not need. */
+function fieldsOf({ method, body }: Group): Set<string> {
+    return new Set(method === 'GET' ? [] : body?.fields.keys());
 }
 
 const features = new WeakMap<Group, Set<string>>();

@@ -23,6 +23,7 @@ import { listedNames, namesBelowViews, pathTo, thingOf, withSameViews } from './
  * Finds varying segments that look like words (`/packages/lodash`, `/packages/react`) and merges the groups that are one route. A word
  * varies
  * - if the site also sent it as a value, if it follows a search or names a person;
+ * - if it is read and written in the same ways as another word, with the same fields;
  * - if queries have it as a value, and another such word has the same names below it;
  * - if its siblings below a plural (`/posts/…`), or the values beside it, have similar responses, or the same params three times;
  * - if a PUT, PATCH or DELETE names it, below a plural or beside values;
@@ -96,6 +97,7 @@ function varyingWords(
     const isBelowValue = parent !== undefined && isVarying(parent);
     // Where keys stand in parentheses, words are kinds of things and their parts.
     if (isKeyed(parent) || siblings.some(({ segments }) => isKeyed(segments[place]))) return new Set();
+    if (areMethods(words, place) && ![...words.keys()].some((word) => seen.wasName(percentDecode(word)))) return new Set();
     const thing = isBelowValue ? thingOf(first, place) : undefined;
     const known = files.get(thing ?? '');
     const names = [...words.keys(), ...siblings.map(({ segments }) => nameOf(segments[place]))].filter(isFileName);
@@ -131,13 +133,15 @@ function varyingWords(
     const wasValue = (word: string) => seen.wasSaid(withoutData(percentDecode(word)));
     const sent = candidates.filter((word) => seen.wasSent(percentDecode(word))).slice(0, MAX_COMPARED);
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
+    // What stands before everything else of an API is a part of it, be it called as somebody is (`/api/admin/…`).
+    const isPart = isRoot && parent !== undefined && words.size + siblings.length === 1;
     for (const word of candidates) {
         const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !(words.get(word) ?? []).some(sendsSearchTerm);
         const isAfterSearch =
             isTerm || (parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word) && (isOfThings || !isPlural(word)));
         if (isAfterSearch || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
-            seen.wasName(percentDecode(word)) ||
+            (seen.wasName(percentDecode(word)) && !isPart) ||
             (!isRoot &&
                 !isOnly &&
                 wasValue(word) &&
@@ -147,6 +151,7 @@ function varyingWords(
             varying.add(word);
     }
     for (const word of withSameBelow(words, sent, place)) varying.add(word);
+    for (const word of withSameRequests(words, candidates, place)) varying.add(word);
     for (const word of withSameParams(words, candidates, parent, place)) varying.add(word);
     for (const word of withSameViews(words, candidates, place, listed)) varying.add(word);
     for (const word of candidates) if ((words.get(word) ?? []).some((group) => viewed.has(pathTo(group, place)))) varying.add(word);
@@ -207,6 +212,15 @@ function isDeed(groups: readonly Group[], place: number): boolean {
     return groups.every((group) => group.method === 'POST' && isLast(group, place));
 }
 
+/** Whether words are the methods of one service: three at least, that are only posted to, and some take other fields than others. */
+function areMethods(words: ReadonlyMap<string, readonly Group[]>, place: number): boolean {
+    const all = [...words.values()];
+    if (all.length < MIN_METHODS || !all.every((groups) => isDeed(groups, place))) return false;
+    return new Set(all.map(([group]) => [...(group?.body?.fields.keys() ?? [])].sort().join(' '))).size > 1;
+}
+
+const MIN_METHODS = 3;
+
 /**
  * Responses contain many words, such as `local` and `default`. Such a word in the middle of a path is a value only below a plural or beside
  * other values.
@@ -230,6 +244,33 @@ function withSameBelow(words: ReadonlyMap<string, readonly Group[]>, sent: reado
 function namesBelow({ segments }: Group, place: number): string[] {
     const below = segments.slice(place + 1);
     return below.some(({ form, core }) => form === 'word' && core !== '') ? [below.map(textOf).join('/')] : [];
+}
+
+/**
+ * Words that are used in the same ways: two requests at least, one of them a write to the word itself, have the same method, the same address
+ * behind the word and the same fields of the body, and what answers is alike. Kinds of things are used in the same ways too; they are plurals.
+ */
+function withSameRequests(words: ReadonlyMap<string, readonly Group[]>, candidates: readonly string[], place: number): string[] {
+    const used = candidates
+        .filter((word) => !isPlural(word) || isWritten(word, words.get(word) ?? [], place))
+        .slice(0, MAX_COMPARED)
+        .map((word) => ({ word, requests: new Map((words.get(word) ?? []).map((group) => [requestOf(group, place), group])) }));
+    const found = used.filter((one) => used.some((other) => other !== one && areUsedAlike(one.requests, other.requests, place)));
+    return found.map(({ word }) => word);
+}
+
+function requestOf({ method, segments, dispatch, operation, body, form }: Group, place: number): string {
+    const fields = method === 'GET' ? [] : [...new Set([...(body?.fields.keys() ?? []), ...(form?.fields.keys() ?? [])])].sort();
+    return JSON.stringify([method, segments.slice(place + 1).map(textOf), dispatch, operation?.key, fields]);
+}
+
+function areUsedAlike(some: ReadonlyMap<string, Group>, others: ReadonlyMap<string, Group>, place: number): boolean {
+    const common = [...some].filter(([request]) => others.has(request));
+    if (common.length < 2 || shared(new Set(some.keys()), new Set(others.keys())) < MIN_JSON_SIMILARITY) return false;
+    const pairs = common.map(([request, group]) => [group, others.get(request) as Group] as const);
+    const answered = pairs.filter((pair) => pair.every(({ shape, skeleton }) => shape.objects + shape.arrays > 0 || skeleton.size > 20));
+    const alike = answered.filter(([one, other]) => areAlike([one], [other], place));
+    return alike.length * 2 >= answered.length && pairs.some(([group]) => group.method !== 'GET' && isLast(group, place));
 }
 
 /**

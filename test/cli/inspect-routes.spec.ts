@@ -186,6 +186,64 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
+    it('takes words that are read and written in the same ways for values, unless they name kinds of things', async () => {
+        const both = (path: string, fields: object, json: object): Call[] => [
+            { url: `${SHOP}/${path}`, json },
+            { method: 'POST', url: `${SHOP}/${path}`, body: fields, json: {} },
+        ];
+        const limit = (name: string): Call[] => [
+            { method: 'PUT', url: `${SHOP}/limits/7/${name}`, body: { value: 3 }, json: '', type: '' },
+            { method: 'DELETE', url: `${SHOP}/limits/7/${name}`, json: '', type: '' },
+        ];
+        const found = await inspectCalls([
+            ...['gull', 'tern'].flatMap((name) => both(name, { action: 3, after: 4 }, { state: 1, since: 2 })),
+            ...['ropes', 'anchors'].flatMap((kind) => both(kind, { weight: 3 }, { count: 1, next: 2 })),
+            ...both('weather', { wind: 3 }, { wind: 1, rain: 2 }),
+            ...['depth', 'width'].flatMap(limit),
+        ]);
+        expect(routesOf(found)).to.have.members([
+            'GET /{name}',
+            'POST /{name}',
+            ...['ropes', 'anchors', 'weather'].flatMap((word) => [`GET /${word}`, `POST /${word}`]),
+            'PUT /limits/{limit_id}/{name}',
+            'DELETE /limits/{limit_id}/{name}',
+        ]);
+    });
+
+    it('takes words that are only posted to, with other fields each, for methods, though all answers are alike', async () => {
+        const json = { header: { id: '7', term: '2' } };
+        const fields = { attach: { name: 'x', rope: 'y' }, show: { name: 'x' }, relieve: { boat: 'x' } };
+        const found = await inspectCalls(
+            ['user', 'crew'].flatMap((thing) =>
+                Object.entries(fields).map(([name, body]) => ({ method: 'POST', url: `${SHOP}/auth/${thing}/${name}`, body, json })),
+            ),
+        );
+        expect(routesOf(found)).to.have.members(
+            ['user', 'crew'].flatMap((thing) => Object.keys(fields).map((name) => `POST /auth/${thing}/${name}`)),
+        );
+    });
+
+    it('takes a word before everything else of an API for a part of it, though somebody is called so', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/api/harbour/me`, json: { username: 'harbour' } },
+            { url: `${SHOP}/api/harbour/boats?page=2`, json: [{ length: 7 }] },
+        ]);
+        expect(routesOf(found)).to.include('GET /api/harbour/boats');
+    });
+
+    it('takes words beside values for values if their small pages have the same layout', async () => {
+        const html = (link: string) =>
+            `<html><head><title>Diary</title></head><body><h1>Days</h1><div class="day"><h2>Monday</h2><p>What the <b>keeper</b> wrote.</p><ul><li><a href="/">Back</a></li></ul></div>${link}</body></html>`;
+        const found = await inspectCalls([
+            ...['2025', '2026', 'harbour', 'lights'].map((name) => ({ url: `${SHOP}/diary/${name}`, html: html('') })),
+            { url: `${SHOP}/diary/weather`, html: html('<form action="/find"><input name="day"></form>') },
+        ]);
+        expect(routesOf(found).filter((route) => route.startsWith('GET /diary'))).to.deep.equal([
+            'GET /diary/{diary_id}',
+            'GET /diary/weather',
+        ]);
+    });
+
     it('reads queries with a semicolon between pairs, and leaves one in a value alone', async () => {
         const found = await inspectCalls([
             { url: `${SHOP}/?p=harbour.git;a=log`, html: page('') },

@@ -24,7 +24,7 @@ export const application: RecordedApplication = {
             join(folder, 'blosxom.conf'),
             `$blog_title = "The keeper's diary"; $blog_description = "Days at a harbour"; $datadir = "${folder}/data"; $num_entries = 5; 1;`,
         );
-        return `cd site && BLOSXOM_CONFIG_DIR=${folder} exec /usr/bin/python3 -m http.server --cgi --bind 127.0.0.1 ${port}`;
+        return `chmod -R a+rX . && cd site && BLOSXOM_CONFIG_DIR=${folder} exec /usr/bin/python3 -m http.server --cgi --bind 127.0.0.1 ${port}`;
     },
 };
 

@@ -11,10 +11,12 @@ export const application: RecordedApplication = {
         const { program, args } = node(npm, 'crontab-ui/bin/crontab-ui.js');
         return `
             mkdir bin db
+            # Its database calls functions that Node.js no longer has.
+            echo "const util = require('util'); Object.assign(util, { isArray: Array.isArray, isDate: util.types.isDate, isRegExp: util.types.isRegExp });" > old.cjs
             printf '#!/bin/sh\\nif [ "$1" = -l ]; then cat ${folder}/table; else cp "$1" ${folder}/table; fi\\n' > bin/crontab
             echo '5 4 * * * ls /srv # tides' > table
             chmod +x bin/crontab
-            PATH=${folder}/bin:$PATH HOST=127.0.0.1 PORT=${port} CRON_DB_PATH=${folder}/db CRON_PATH=${folder} exec ${program} ${args.join(' ')}`;
+            PATH=${folder}/bin:$PATH HOST=127.0.0.1 PORT=${port} CRON_DB_PATH=${folder}/db CRON_PATH=${folder} NODE_OPTIONS='--require ${folder}/old.cjs' exec ${program} ${args.join(' ')}`;
     },
 };
 
@@ -37,12 +39,11 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
         );
     for (const [place, name] of ['Tide table', 'Lamps', 'Fog horn'].entries()) await save(name, '-1', place * 4);
     await open(page, base);
-    const ids = [...(await page.content()).matchAll(/editJob\(['"]?([\w-]+)/g)].map(([, id = '']) => id);
-    for (const [place, id] of [...new Set(ids)].entries()) {
+    const ids = [...(await page.content()).matchAll(/runJob\('(\w+)/g)].map(([, id = '']) => id);
+    for (const [place, id] of ids.entries()) {
         await save(`Job ${place}`, id, place + 5);
         for (const path of ['runjob', 'stop', 'start']) await ask(page, 'POST', `/${path}`, `_id=${id}`);
-        await page.waitForFunction(async (one) => (await (await fetch(`/logger?id=${one}`)).text()) !== '', id);
-        await ask(page, 'GET', `/stdout?id=${id}`);
+        for (const path of ['logger', 'stdout']) await ask(page, 'GET', `/${path}?id=${id}`);
     }
     for (const words of ['MAILTO=keeper', 'TZ=UTC']) {
         await ask(page, 'GET', `/crontab?env_vars=${encodeURIComponent(words)}`);

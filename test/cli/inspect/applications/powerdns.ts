@@ -9,7 +9,7 @@ export const application: RecordedApplication = {
     visit,
     start: (folder, port) => `
         sqlite3 names.sqlite < /usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql
-        exec pdns_server --config-dir=${folder} --launch=gsqlite3 --gsqlite3-database=names.sqlite --gsqlite3-dnssec --local-address=127.0.0.1 --local-port=${port + 2000} --socket-dir=${folder} --api --api-key=${KEY} --webserver --webserver-address=127.0.0.1 --webserver-port=${port} --webserver-allow-from=127.0.0.1 --daemon=no`,
+        exec pdns_server --config-dir=${folder} --launch=gsqlite3 --gsqlite3-database=names.sqlite --gsqlite3-dnssec --default-ksk-algorithm=ecdsa256 --default-zsk-algorithm=ecdsa256 --local-address=127.0.0.1 --local-port=${port + 2000} --socket-dir=${folder} --api --api-key=${KEY} --webserver --webserver-address=127.0.0.1 --webserver-port=${port} --webserver-allow-from=127.0.0.1 --daemon=no`,
 };
 
 const KEY = 'planted-key-of-names';

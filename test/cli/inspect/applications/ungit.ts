@@ -7,10 +7,10 @@ export const application: RecordedApplication = {
     host: 'history.test',
     ready: '/api/ping',
     visit,
-    start(_, port, npm) {
+    start(folder, port, npm) {
         const { program, args } = node(npm, 'ungit/bin/ungit');
         return `
-            git config --global user.name Keeper && git config --global user.email keeper@harbour.example && git config --global init.defaultBranch main
+            git config --global user.name Keeper && git config --global user.email keeper@harbour.example && git config --global init.defaultBranch main && git config --global safe.directory ${folder}
             for name in harbour lights; do
                 git init -q $name
                 for file in tides ropes; do echo $file > $name/$file.txt; git -C $name add . && git -C $name commit -qm "Write $file"; done
@@ -27,8 +27,8 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
         ask(page, 'GET', `/api/${path}?${new URLSearchParams(query)}`.replace(/\?$/, ''));
     const remove = (path: string, query: Record<string, string>) => ask(page, 'DELETE', `/api/${path}?${new URLSearchParams(query)}`);
     const post = (path: string, body: object) => ask(page, 'POST', `/api/${path}`, body);
-    for (const name of ['gitversion', 'userconfig', 'gitconfig']) await get(name);
-    const [home = ''] = JSON.parse(await get('fs/listDirectories', { term: '.' })) as string[];
+    for (const name of ['gitversion', 'userconfig']) await get(name);
+    const { 'safe.directory': home = '' } = JSON.parse(await get('gitconfig')) as Record<string, string>;
     for (const [place, name] of ['harbour', 'lights'].entries()) {
         const path = `${home}/${name}`;
         const [branch, tag, file] = [`${name}-new`, `${place + 1}.0`, place === 0 ? 'tides.txt' : 'ropes.txt'];
