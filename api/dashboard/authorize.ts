@@ -16,7 +16,10 @@ export function authorize({ audience, method, worksWithoutFactor }: Page, visit:
     const { me } = visit;
     // Only operators may learn that this page exists.
     if (audience === 'operator' && !visit.isOperator) throw pageNotFound();
-    if (me === undefined) return { to: method === 'GET' ? `/login?next=${encodeURIComponent(visit.path)}` : '/login' };
+    if (me === undefined) {
+        const to = `/login?next=${encodeURIComponent(visit.path)}`;
+        return method === 'GET' ? { to } : { to, notice: 'ended-meanwhile' };
+    }
     if (me.isSuspended) throw new Refusal('FORBIDDEN', 'This account is suspended. Contact the operator of this service.');
     if (typeof audience === 'string') return undefined;
     if (me.current === undefined) return { to: '/dashboard/workspace' };

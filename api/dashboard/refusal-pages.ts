@@ -40,7 +40,14 @@ function refusalPage(app: App, request: Request, h: ResponseToolkit, refusal: Re
         view: 'refusal',
         title,
         status,
-        model: { status, title, message: refusal.message, code: refusal.code, requestId: request.app.requestId },
+        model: {
+            status,
+            title,
+            message: refusal.message,
+            next: NEXT_STEPS[status],
+            again: request.method === 'get' && isTemporary(status) ? request.path + request.url.search : undefined,
+            requestId: request.app.requestId,
+        },
         ...(refusal.extras.retryAfter === undefined ? {} : { retryAfter: refusal.extras.retryAfter }),
     });
     for (const [name, value] of Object.entries(refusal.extras.headers ?? {})) shown.header(name, value);
@@ -58,6 +65,19 @@ const TITLES: Readonly<Record<number, string>> = {
     500: 'Something went wrong on our side',
     503: 'Please try again in a moment',
 };
+
+/** What the visitor can do, where the message of the API does not say it. */
+const NEXT_STEPS: Readonly<Record<number, string>> = {
+    404: 'Check the address. If it belongs to another of your workspaces, switch to that one first.',
+    405: 'Open the page first, then use its form.',
+    408: 'Check your connection, then send it again.',
+    413: 'Send less at once, or use the API.',
+    500: 'Try again. If it happens again, send us the request ID below.',
+};
+
+function isTemporary(status: number): boolean {
+    return status === 429 || status >= 500;
+}
 
 function wantsPage(request: Request): boolean {
     return !MACHINES.test(request.path) && (request.raw.req.headers.accept ?? '').includes('text/html');

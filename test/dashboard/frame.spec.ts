@@ -11,7 +11,7 @@ import { stranger } from '../support/people.ts';
 import { openWorld, useWorld } from '../support/world.ts';
 import { absentValues, pathOf, SHOWN } from './support/places.ts';
 import { settle } from './support/settled.ts';
-import { signUp, visitor, wordsOf } from './support/visitor.ts';
+import { freshAddress, PASSWORD, signUp, visitor, wordsOf } from './support/visitor.ts';
 
 const VIEWS = fileURLToPath(new URL('../../api/dashboard/views', import.meta.url));
 
@@ -85,7 +85,7 @@ describe('every page', () => {
             const person = visitor(world);
             const { status, to } = page.method === 'GET' ? await person.get(path) : await person.send(path);
             expect(status, path).to.equal(303);
-            expect(to, path).to.equal(page.method === 'GET' ? `/login?next=${encodeURIComponent(path)}` : '/login');
+            expect(to, path).to.equal(`/login?next=${encodeURIComponent(path)}`);
         }
     });
 
@@ -130,11 +130,33 @@ describe('every page', () => {
     it('that does not exist is an HTML page for people and the error envelope for programs', async () => {
         const person = await visitor(world).get('/no/such/page');
         expect([person.status, person.headers['content-type']]).to.deep.equal([404, 'text/html; charset=utf-8']);
-        expect(wordsOf(person.html)).to.include('Page not found');
+        expect(wordsOf(person.html)).to.include('Page not found').and.include('Check the address.');
         const machine = await stranger(world).call('GET', '/no/such/page');
         expect(machine.body).to.have.nested.property('error.code', 'NOT_FOUND');
         const api = await visitor(world).get('/v1/schemas/nobody.example');
         expect(JSON.parse(api.html)).to.have.nested.property('error.code', 'SITE_NOT_FOUND');
+    });
+
+    it('leads a visitor whose session ended back to the page of the form, and says that nothing was changed', async () => {
+        const email = freshAddress();
+        const person = await signUp(world, email);
+        person.cookies.delete('routebook_session');
+        const { to = '' } = await person.send('/dashboard/workspace/rename', { name: 'Later' }, { from: '/login' });
+        expect(to).to.equal('/login?next=%2Fdashboard%2Fworkspace%2Frename');
+        expect(wordsOf((await person.get(to)).html)).to.include('Nothing was changed because your session ended.');
+        const next = new URL(to, world.base).searchParams.get('next') ?? '';
+        const signedIn = await person.send('/login', { email, password: PASSWORD, next }, { from: to });
+        expect((await person.get(signedIn.to ?? '')).to).to.equal('/dashboard/workspace');
+    });
+
+    it('says what to do when it cannot be shown, and offers to try again', async () => {
+        await world.app.db.raw('alter table schema_requests rename to schema_requests_away');
+        const { status, html } = await visitor(world)
+            .get('/requests?a=1')
+            .finally(() => world.app.db.raw('alter table schema_requests_away rename to schema_requests'));
+        expect(status).to.equal(500);
+        expect(wordsOf(html)).to.include('If it happens again, send us the request ID');
+        expect(html).to.include('href="/requests?a=1">Try again');
     });
 
     it('marks its place in the menu, and leads from the dashboard to the registry and the documentation', async () => {
