@@ -1,5 +1,11 @@
 import { runAdmin } from './admin/run-admin.ts';
 
+// A reader such as `head` may close stdout early.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+});
+
 process.exitCode = await runAdmin(process.argv.slice(2), {
     print: (line) => process.stdout.write(`${line}\n`),
     complain: (line) => process.stderr.write(`${line}\n`),

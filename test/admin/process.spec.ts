@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +57,17 @@ describe('the operator’s command line as a process', () => {
         expect(JSON.parse(ran.stdout)).to.deep.equal({ error: { code: 'NOT_FOUND', message: 'There is no workspace wsp_unknown.' } });
         expect(ran.stderr).to.include('There is no workspace');
         expect(ran.stderr).not.to.include('    at ');
+    });
+
+    it('ends quietly when its reader closes stdout early, like `head`', async () => {
+        const ran = spawn(process.execPath, [ADMIN, 'account', '--help'], { env: ownEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+        ran.stdout.destroy();
+        let complaint = '';
+        ran.stderr.on('data', (chunk: Buffer) => {
+            complaint += chunk.toString();
+        });
+        const [code] = await once(ran, 'close');
+        expect([code, complaint]).to.deep.equal([0, '']);
     });
 
     it('exits with code 2 after wrong usage', async () => {
