@@ -103,7 +103,7 @@ function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
     };
 }
 
-const SCOPE_HINT = '"routebook whoami" shows what the key may do; change that on its page in the dashboard';
+const SCOPE_HINT = '"routebook whoami" shows what the key may do; change that on its page in the dashboard, or log in with another key';
 
 /** Command-line hints for messages of the server that refer to its routes. */
 const HINTS: Readonly<Record<string, string | undefined>> = {

@@ -1,6 +1,5 @@
 import { isCancel, password } from '@clack/prompts';
 import { isWellFormedKey, keyPrefix } from '../../shared/domain/accounts/api-key.ts';
-import { counted } from '../../shared/domain/text/counted.ts';
 import { Routebook } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import { cancelled, type Done, type Session } from '../session.ts';
@@ -30,7 +29,7 @@ export async function logIn({ terminal, settings, server, keys, note }: Session)
             lacking: missing,
         },
         lines: [
-            `${terminal.paint('green', '✓')} logged in to ${terminal.paint('bold', server)}: ${plan} plan, ${counted(credits.balance, 'credit')}`,
+            `${terminal.paint('green', '✓')} logged in to ${terminal.paint('bold', server)}: ${plan} plan, ${credits.balance.toLocaleString('en')} ${credits.balance === 1 ? 'credit' : 'credits'}`,
             terminal.paint('dim', `  the key ${keyPrefix(apiKey)}… is stored in ${keys.file}`),
         ],
     };

@@ -48,7 +48,8 @@ export async function importPackage(session: Session, path: string, options: Imp
     const sum =
         packages.length === 1 ? [] : [`${counts.carried} of ${counted(counts.operations, 'operation')} in ${packages.length} packages`];
     const names = files.map(({ file }) => file);
-    const lines = [...heads, ...sum, ...reportLines(imported, paint)];
+    const next = ['', `Look it over, then: routebook lint ${names.join(' ')}`];
+    const lines = [...heads, ...sum, ...reportLines(imported, paint), ...next];
     return { result: { file: names[0] ?? null, ...(names.length === 1 ? {} : { files: names }), ...made, ...result }, lines };
 }
 

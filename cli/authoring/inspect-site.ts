@@ -36,8 +36,10 @@ export async function inspectSite(session: Session, source: string, options: Ins
     const confirmExample = exampleCheck(session, options);
     const interruption = isVisit ? awaitInterruption() : undefined;
     const progress = terminal.progress(`reading ${source}`);
+    const from = interruption === undefined ? await sourceOf(source) : visit(session, source, options, interruption.signal);
+    const unit = 'openapi' in from ? 'operation' : 'recorded call';
     const { package: draft, report } = await inspectOrFail(
-        interruption === undefined ? await sourceOf(source) : visit(session, source, options, interruption.signal),
+        from,
         {
             ...wishes,
             ...(site === undefined ? {} : { site }),
@@ -50,14 +52,14 @@ export async function inspectSite(session: Session, source: string, options: Ins
                       },
                   }),
             isPortAllowed: (port) => isPortAllowed(egressAllow, port),
-            onProgress: (read) => progress.update(`${counted(read, 'exchange')} read`),
+            onProgress: (read) => progress.update(`${counted(read, unit)} read`),
         },
         source,
     ).finally(() => {
         interruption?.end();
         progress.end();
     });
-    if (draft.endpoints.length === 0) throw nothingFound(source, report, terminal.paintError);
+    if (draft.endpoints.length === 0) throw nothingFound(source, report, { unit, paint: terminal.paintError });
     const document = withEditorSchema(draft, session.server);
     if (options.out === '-') {
         for (const line of reportLines(report, terminal.paintError)) session.note(line);
@@ -66,7 +68,7 @@ export async function inspectSite(session: Session, source: string, options: Ins
     const file = options.out ?? draftFile(document.site);
     await writeDraft(file, document, options);
     const { paint } = terminal;
-    const head = `${paint('green', '✓')} ${paint('bold', file)}: ${counted(document.endpoints.length, 'endpoint')} of ${counted(report.read, 'exchange')}`;
+    const head = `${paint('green', '✓')} ${paint('bold', file)}: ${counted(document.endpoints.length, 'endpoint')} of ${counted(report.read, unit)}`;
     const next = ['', `Look it over, then: routebook lint ${file}, routebook test ${file}`];
     return { result: { file, package: document, report }, lines: [head, ...reportLines(report, paint), ...next] };
 }
@@ -82,8 +84,8 @@ async function inspectOrFail(source: InspectSource, options: Parameters<typeof i
 }
 
 /** Fails for a draft without endpoints, so that nothing is written. */
-function nothingFound(source: string, report: Inspected['report'], paint: Paint): CommandFault {
-    const message = `${source} holds no call that can become an endpoint (${counted(report.read, 'exchange')} read).`;
+function nothingFound(source: string, report: Inspected['report'], { unit, paint }: { unit: string; paint: Paint }): CommandFault {
+    const message = `${source} holds no call that can become an endpoint (${counted(report.read, unit)} read).`;
     return new CommandFault('NOTHING_FOUND', message, {
         lines: reportLines({ ...report, leftToDo: [] }, paint),
         fields: { file: source, report },

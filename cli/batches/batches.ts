@@ -2,7 +2,7 @@ import { defined } from '../../shared/domain/defined.ts';
 import type { Batch, BatchStatus } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
 import { fieldLines, table } from '../table.ts';
-import { isTimeKnown } from './follow-batch.ts';
+import { isTimeKnown, timeText } from './follow-batch.ts';
 
 export async function listBatches(
     { client, terminal: { paint } }: Session,
@@ -20,7 +20,7 @@ export async function listBatches(
         one.created_at,
         one.name,
     ]);
-    return { result, lines: table(['batch', 'status', 'succeeded', 'failed', 'of', 'made', 'name'], rows, paint) };
+    return { result, lines: table(['batch', 'status', 'succeeded', 'failed', 'items', 'created', 'name'], rows, paint) };
 }
 
 /** Shows a batch, or changes it and shows the result. */
@@ -60,7 +60,7 @@ function presentBatch(batch: Batch, paint: Session['terminal']['paint']): Done {
         ['items', items.join(', ')],
         ['credits', `${credits.used.toLocaleString('en')} used of at most ${credits.max.toLocaleString('en')}`],
         ['waits for', batch.waiting_for],
-        ['left', isTimeKnown(batch) ? `about ${batch.eta_seconds} s` : null],
+        ['left', isTimeKnown(batch) ? `about ${timeText(batch.eta_seconds ?? 0)}` : null],
         ['expires', batch.expires_at],
     ] as const;
     return { result: batch, lines: fieldLines(fields, paint) };

@@ -37,7 +37,7 @@ export async function listJobs(
         one.created_at,
         one.error?.code ?? null,
     ]);
-    return { result, lines: table(['job', 'status', 'site', 'endpoint', 'credits', 'made', 'code'], rows, paint) };
+    return { result, lines: table(['job', 'status', 'site', 'endpoint', 'credits', 'created', 'code'], rows, paint) };
 }
 
 /** `routebook job show ID`: shows a job. With `--wait` it waits until the job has ended. */

@@ -4,7 +4,7 @@ import { type Batch, RoutebookError } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import { awaitInterruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
-import { checkWritable, type FollowTo, followBatch } from './follow-batch.ts';
+import { checkWritable, type FollowTo, followBatch, timeText } from './follow-batch.ts';
 import { readItems, readMap } from './read-items.ts';
 
 interface RunOptions extends FollowTo {
@@ -79,10 +79,16 @@ function defaultsOf({ site, endpoint, version, maxResults, maxAge, timeout, conn
     return defined({ site, endpoint, version, max_results: maxResults, max_age: maxAge, timeout_ms: timeout, connection });
 }
 
+/** What to do about a warning of the server. */
+const WARNINGS: Readonly<Record<string, string>> = {
+    EXPIRES_BEFORE_END:
+        ': some items would expire before they start. Send fewer, give them more time (--expires-in, up to 30 days), or take a larger plan.',
+};
+
 function presentPrice(result: BatchDryRun): Done {
-    const eta = result.eta_seconds === null ? '' : `, and take about ${result.eta_seconds} s at your limits`;
+    const eta = result.eta_seconds === null ? '' : `, and take about ${timeText(result.eta_seconds)} at the limits of your plan`;
     const lines = [`Nothing was ordered. ${count(result.items)} items would cost at most ${count(result.credits.max)} credits${eta}.`];
-    return { result, lines: [...lines, ...result.warnings.map((warning) => `! ${warning}`)] };
+    return { result, lines: [...lines, ...result.warnings.map((warning) => `! ${warning}${WARNINGS[warning] ?? ''}`)] };
 }
 
 function presentStarted(batch: Batch): Done {

@@ -84,7 +84,7 @@ export function limitsOf(options: FetchOptions): Omit<Partial<FetchRequest>, 'si
 }
 
 function metaLine({ meta }: FetchAnswer): string {
-    const used = `${counted(meta.credits_used, 'credit')} used, ${meta.credits_remaining} left`;
+    const used = `${counted(meta.credits_used, 'credit')} used, ${meta.credits_remaining?.toLocaleString('en')} left`;
     const results = meta.results === undefined ? '' : `, ${counted(meta.results, 'result')}`;
     const more = meta.truncated === true ? ' (the site has more)' : '';
     const cached = meta.cached === true ? ', from before' : '';
@@ -109,6 +109,6 @@ function dryRunLines({ data, meta }: FetchAnswer, paint: Paint): string[] {
             : ['', typeof request.body === 'string' ? request.body : JSON.stringify(request.body, undefined, 2)]),
         ...(then === undefined ? [] : ['', `then the form of that page, filled in with ${JSON.stringify(then.params)}`]),
         '',
-        `Nothing was sent. The call would cost at most ${max} of your ${meta.credits_remaining} credits.`,
+        `Nothing was sent. The call would cost at most ${max.toLocaleString('en')} of your ${meta.credits_remaining?.toLocaleString('en')} credits.`,
     ];
 }

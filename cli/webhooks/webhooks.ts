@@ -47,7 +47,7 @@ function shown(webhook: WebhookEntry, paint: Session['terminal']['paint']): Done
         ['url', webhook.url],
         ['events', webhook.events.join(', ')],
         ['state', stateOf(webhook)],
-        ['made', webhook.created_at],
+        ['created', webhook.created_at],
         ['description', webhook.description],
     ] as const;
     return { result: webhook, lines: fieldLines(fields, paint) };
@@ -137,7 +137,7 @@ export async function listDeliveries(
     const result = { deliveries };
     if (deliveries.length === 0) return { result, lines: ['No deliveries in the last 14 days.'] };
     const rows = deliveries.map((one) => [one.delivery_id, one.type, one.status, one.code, one.attempts, one.created_at, one.problem]);
-    return { result, lines: table(['delivery', 'event', 'status', 'code', 'attempts', 'made', 'problem'], rows, paint) };
+    return { result, lines: table(['delivery', 'event', 'status', 'code', 'attempts', 'created', 'problem'], rows, paint) };
 }
 
 function stateOf({ enabled, disabled_reason: reason, failing_since: since }: WebhookEntry): string {

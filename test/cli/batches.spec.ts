@@ -85,6 +85,12 @@ describe('batches and jobs on the command line and in the client', () => {
     it('show the price of a file before anything runs', async () => {
         const ran = await run('batch', 'run', write('two.csv', 'id\n1\n2\n'), ...PRODUCT, '--dry-run');
         expect(ran.stdout).to.include('2 items would cost at most 2 credits');
+        const rows = Array.from({ length: 2000 }, () => '1\n').join('');
+        const env = { ROUTEBOOK_API_KEY: (await join(world)).apiKey ?? '' };
+        const order = ['batch', 'run', write('long.csv', `id\n${rows}`), ...PRODUCT, '--dry-run', '--expires-in', '60'];
+        const long = await shell.run(order, { env });
+        expect(long.stdout).to.match(/take about \d+ (min|h|days) at the limits of your plan/);
+        expect(long.stdout).to.include('! EXPIRES_BEFORE_END: some items would expire before they start.').and.include('--expires-in');
     });
 
     it('name each wrong item, and exit with 1', async () => {

@@ -74,6 +74,7 @@ describe('drafts from existing files', () => {
         for (const text of [ran.stdout, ran.stderr, shown.stdout, shown.stderr, read('books.example.json')]) {
             expect(text).not.to.include(SECRET).and.not.include(MAIL);
         }
+        expect(shown.stdout).to.match(/1 endpoint of \d+ recorded calls/);
         expect(shown.stdout).to.include('Removed from the recording').and.include('books/{');
         expect((await shell.run(['lint', 'books.example.json'])).code).to.equal(0);
     });
@@ -91,6 +92,7 @@ describe('drafts from existing files', () => {
         expect(JSON.parse(piped.stdout)).to.include({ format: 'routebook/1', site: 'books.example' });
         const document = await shell.run(['inspect', 'pets.json', '--out', 'draft.json', '--json']);
         expect(document.code, document.stderr).to.equal(0);
+        expect((await shell.run(['inspect', 'pets.json', '--out', 'told.json'])).stdout).to.include('1 endpoint of 1 operation');
         expect(JSON.parse(read('draft.json')).endpoints[0]).to.include({ url: 'https://api.pets.example/v1/pets/{id}' });
         const neither = await shell.run(['inspect', 'draft.json', '--json']);
         expect(neither.code).to.equal(1);
@@ -155,7 +157,9 @@ describe('drafts from existing files', () => {
         const again = await shell.run(['import', 'pets.json', '--json']);
         expect(again.code).to.equal(1);
         expect(again.error).to.include({ code: 'FILE_EXISTS' });
-        expect((await shell.run(['import', 'pets.json', '--force'])).code).to.equal(0);
+        const told = await shell.run(['import', 'pets.json', '--force']);
+        expect(told.code).to.equal(0);
+        expect(told.stdout).to.include('routebook lint pets.example.json');
         const other = await shell.run(['import', 'session.har', '--json']);
         expect(other.code).to.equal(1);
         expect(other.error).to.include({ code: 'CANNOT_IMPORT', file: 'session.har' });
