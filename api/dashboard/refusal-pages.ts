@@ -44,7 +44,7 @@ function refusalPage(app: App, request: Request, h: ResponseToolkit, refusal: Re
             status,
             title,
             message: refusal.message,
-            next: NEXT_STEPS[status],
+            next: status === 404 && request.path.startsWith('/dashboard') ? ELSEWHERE : NEXT_STEPS[status],
             again: request.method === 'get' && isTemporary(status) ? request.path + request.url.search : undefined,
             requestId: request.app.requestId,
         },
@@ -68,12 +68,14 @@ const TITLES: Readonly<Record<number, string>> = {
 
 /** What the visitor can do, where the message of the API does not say it. */
 const NEXT_STEPS: Readonly<Record<number, string>> = {
-    404: 'Check the address. If it belongs to another of your workspaces, switch to that one first.',
+    404: 'Check the address.',
     405: 'Open the page first, then use its form.',
     408: 'Check your connection, then send it again.',
     413: 'Send less at once, or use the API.',
     500: 'Try again. If it happens again, send us the request ID below.',
 };
+
+const ELSEWHERE = 'Check the address. If this belongs to another of your workspaces, switch to that one first.';
 
 function isTemporary(status: number): boolean {
     return status === 429 || status >= 500;

@@ -175,6 +175,7 @@ describe('every page', () => {
         }
         const lost = await person.get('/dashboard/jobs/job_nothing');
         expect(lost.status).to.equal(404);
+        expect(wordsOf(lost.html)).to.include('another of your workspaces');
         expect(lost.html).to.include('href="/dashboard">Go to the dashboard');
     });
 
