@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
 import type { AnyContract, Contract } from '../shared/contracts/contract.ts';
-import { newOperation } from '../shared/domain/text/ids.ts';
+import { newTimedId } from '../shared/domain/text/ids.ts';
 import { bytesInTurns, inTurns } from '../shared/platform/turns.ts';
 import { type AnswerWithETag, sendWithETag } from './answers/etag.ts';
 import { answerOnce, type OnceRules } from './answers/idempotency.ts';
@@ -74,7 +74,7 @@ function route<Params, Query, Body, Answer>(
 }
 
 function toCall<P, Q, B>(app: App, request: Request): Call<P, Q, B> {
-    const operation = newOperation(Date.now());
+    const operation = newTimedId('op', Date.now());
     const { payload } = request;
     const isRaw = Buffer.isBuffer(payload);
     const body = (isRaw ? undefined : payload) as B;

@@ -4,7 +4,7 @@ import { LazyEndpoints } from '../../shared/domain/package/large-package.ts';
 import { checkIntent, exampleIntent, type IntentFault } from '../../shared/domain/search/intent.ts';
 import { memorableWords, searchWords } from '../../shared/domain/search/ranking.ts';
 import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
-import { newId } from '../../shared/domain/text/ids.ts';
+import { newId, newTimedId } from '../../shared/domain/text/ids.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { type Detail, Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { isPublishedForSite } from '../../shared/store/registry/ownership.ts';
@@ -29,7 +29,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     if (latest === undefined) throw siteNotFound(site);
     const { ref: version } = latest;
     const loaded = await latest.load();
-    const sessionId = newId('ses');
+    const sessionId = newTimedId('ses', Date.now());
     app.lookUpSessions.record({ id: sessionId, site, accountId: call.caller?.accountId, words: memorableWords(words) });
     recordLookUp(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
     const isOwners = policy?.writes === false && (await isPublishedForSite(app.db, { registrable, versionId: version.versionId }));

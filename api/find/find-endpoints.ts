@@ -8,7 +8,7 @@ import { memorableTaskWords, type Search } from '../../shared/domain/find/weigh.
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { normaliseSite, registrableDomain } from '../../shared/domain/site/site-name.ts';
-import { newId } from '../../shared/domain/text/ids.ts';
+import { newTimedId } from '../../shared/domain/text/ids.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -91,7 +91,7 @@ function placeIn(place: Json | undefined): { ranking: string | undefined; from: 
 
 /** Records the words of the task in a look-up session. Fetches of that session later improve the ranking for similar tasks. */
 function metaOf({ app, caller, query }: FindCall, total: number, search?: Search): FindMeta {
-    const sessionId = newId('ses');
+    const sessionId = newTimedId('ses', Date.now());
     if (caller !== undefined && search !== undefined && total > 0) {
         app.lookUpSessions.record({ id: sessionId, accountId: caller.accountId, words: memorableTaskWords(search) });
     }

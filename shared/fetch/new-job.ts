@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
 import { greatestUnits } from '../domain/package/pricing.ts';
-import { newId } from '../domain/text/ids.ts';
+import { newTimedId } from '../domain/text/ids.ts';
 import type { Effect } from '../domain/types.ts';
 import type { Caller } from '../store/accounts/callers.ts';
 import type { NewJob, OrderedCall } from '../store/jobs/orders.ts';
@@ -40,7 +40,7 @@ export async function orderedCall(
         ...(connection === undefined ? {} : { connection: connection.connectionId }),
     };
     return {
-        jobId: newId('job'),
+        jobId: newTimedId('job', Date.now()),
         site: found.site,
         registrable: found.registrable,
         endpoint: found.endpoint.name,

@@ -57,4 +57,19 @@ describe('many strangers with webhooks, and many events of their sites', () => {
         const { position } = await db('events').where({ type: 'key.revoked' }).first('position');
         expect(position).to.be.a('number');
     });
+
+    it('each event and each delivery enters the index of its id at the end', async () => {
+        const events: string[] = [];
+        const deliveries: string[] = [];
+        for (let event = 0; event < 6; event++) {
+            await recordEvent(db, { type: 'schema.published', workspaceId: 'wsp_2', data: {} });
+            await spreadEvents(db);
+            const { id } = await db('events').where({ workspace_id: 'wsp_2' }).orderBy('position', 'desc').first('id');
+            events.push(id);
+            deliveries.push(...(await db('webhook_deliveries').where({ event_id: id }).pluck('id')));
+        }
+        expect(events).to.deep.equal(events.toSorted());
+        expect(deliveries).to.have.length(events.length);
+        expect(deliveries).to.deep.equal(deliveries.toSorted());
+    });
 });

@@ -81,6 +81,13 @@ for (const topology of TOPOLOGIES) {
         const eventsOf = async ({ job_id: id }: Job): Promise<string[]> =>
             (await world.app.db('events').where({ about: id }).orderBy('at')).map(({ type }) => type);
 
+        it('enters the index of its id at the end', async () => {
+            const bob = await join(world, { plan: 'pro' });
+            const ids: string[] = [];
+            for (let job = 0; job < 6; job++) ids.push((await ordered(bob, product())).job_id);
+            expect(ids).to.deep.equal(ids.toSorted());
+        });
+
         it('is accepted at once, runs later and has the result of a fetch', async () => {
             const body = product(7, { metadata: { mine: 'red' } });
             const answer = await order(ada, body);

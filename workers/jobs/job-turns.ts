@@ -1,5 +1,5 @@
 import type { App } from '../../shared/app.ts';
-import { newOperation } from '../../shared/domain/text/ids.ts';
+import { newTimedId } from '../../shared/domain/text/ids.ts';
 import { watchConnection } from '../../shared/platform/connection-log.ts';
 import { claimJobs, JOB_IS_QUEUED } from '../../shared/store/jobs/claims.ts';
 import { DRAFTS_ARE_OLD, sweepDrafts } from '../../shared/store/jobs/drafts.ts';
@@ -42,7 +42,7 @@ export function startJobs(tools: Omit<JobTools, 'attempts'>, looks: DueLooks, sl
     async function claim(): Promise<void> {
         let asked = free();
         while (asked > 0 && !isStopped) {
-            const operations = Array.from({ length: asked }, () => newOperation(Date.now()));
+            const operations = Array.from({ length: asked }, () => newTimedId('op', Date.now()));
             const claimed = await claimJobs(app.db, operations, running.mayClaim());
             running.start(claimed);
             asked = claimed.length === asked && isWorthIt() ? free() : 0;

@@ -8,7 +8,7 @@ import { exampleOutcome } from '../../shared/domain/package/example-outcome.ts';
 import { hostsOfEndpoint } from '../../shared/domain/package/hosts.ts';
 import { type Finding, verdictOf } from '../../shared/domain/package/verification.ts';
 import { secondsUntilAllOpen } from '../../shared/domain/site/site-policy.ts';
-import { newId, newOperation } from '../../shared/domain/text/ids.ts';
+import { newId, newTimedId } from '../../shared/domain/text/ids.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
 import { recordUse } from '../../shared/fetch/connection-use.ts';
 import { paceOfDomain } from '../../shared/fetch/run-job.ts';
@@ -60,7 +60,7 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
     const { site, registrable, versionId } = run;
     const admittedAt = Date.now();
     const deadlineAt = admittedAt + patienceMs;
-    const operation = newOperation(admittedAt);
+    const operation = newTimedId('op', admittedAt);
     for (;;) {
         const siteState = await findLatest(app.db, { site, registrable });
         if (siteState.isBlocked) return toRefused('SITE_BLOCKED');

@@ -16,7 +16,6 @@ type IdPrefix =
     | 'pky'
     | 'clm'
     | 'rmv'
-    | 'evt'
     | 'whk'
     | 'dlv'
     | 'con'
@@ -33,17 +32,17 @@ export function newId(prefix: IdPrefix): string {
     return `${prefix}_${randomBase62(22)}`;
 }
 
-/** Characters of the time in the id of an operation. */
+/** Characters of the time in an id that begins with it. */
 const TIME_LENGTH = 8;
 
 /**
- * A new id of a call, or of another movement of credits: `op_`, its time and 14 random characters (83 bits). So holds and ledger entries
- * enter their indexes at the end. With random ids each changes another page of a large index, which PostgreSQL writes to its log as a whole
- * after each checkpoint: 2,665 instead of 1,293 bytes of log a call (bench/PROFILE.md).
+ * A new id of a row that each call, look-up or event adds: its prefix, its time and 14 random characters (83 bits). So rows enter the
+ * indexes of large tables at the end. With random ids each changes another page, which PostgreSQL writes to its log as a whole after each
+ * checkpoint (bench/PROFILE.md). `op` is a call or another movement of credits.
  * @param at milliseconds since the epoch
  */
-export function newOperation(at: number): string {
-    return `op_${base62(at, TIME_LENGTH)}${randomBase62(22 - TIME_LENGTH)}`;
+export function newTimedId(prefix: 'op' | 'job' | 'evt' | 'ses', at: number): string {
+    return `${prefix}_${base62(at, TIME_LENGTH)}${randomBase62(22 - TIME_LENGTH)}`;
 }
 
 /** The number with leading zeros. Texts of one length are ordered like their numbers. */

@@ -1,5 +1,5 @@
 import type { EventType, TEST_EVENT } from '../../domain/events/event-types.ts';
-import { newId } from '../../domain/text/ids.ts';
+import { newTimedId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 
@@ -43,7 +43,7 @@ export async function recordTestEvent(trx: Db, { webhookId, data }: { webhookId:
 
 async function insertEvents(trx: Db, events: readonly EventRow[]): Promise<string[]> {
     const rows = events.map(({ type, workspaceId = null, accountId = null, site = null, webhookId = null, data, about = null }) => ({
-        id: newId('evt'),
+        id: newTimedId('evt', Date.now()),
         type,
         workspace_id: workspaceId,
         account_id: accountId,

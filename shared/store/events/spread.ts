@@ -71,7 +71,9 @@ const SPREAD = `
         ) o where e.id = o.id
     ), made as (
         insert into webhook_deliveries (id, webhook_id, event_id, host, due_at)
-        select 'dlv_' || replace(gen_random_uuid()::text, '-', ''), webhook_id, event_id, host, app_now() from wanted
+        -- An id begins with its time, as newTimedId explains.
+        select 'dlv_' || to_hex(cast(extract(epoch from app_now()) * 1000 as bigint)) || substr(replace(gen_random_uuid()::text, '-', ''), 13),
+               webhook_id, event_id, host, app_now() from wanted
     ), woken as (
         insert into webhook_hosts (host, due_at) select distinct host, app_now() from wanted order by 1
         on conflict (host) do update set due_at = least(webhook_hosts.due_at, excluded.due_at)

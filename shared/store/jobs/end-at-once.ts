@@ -1,4 +1,4 @@
-import { newOperation } from '../../domain/text/ids.ts';
+import { newTimedId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
 import { compose, runComposed } from '../../platform/prepared-query.ts';
 import { BONUSES } from '../credits/bonuses.ts';
@@ -47,7 +47,7 @@ async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly 
         ids: ending.map(({ attempt }) => attempt.jobId),
         operations: ending.map(({ attempt }) => attempt.operation),
         charges: ending.map(({ attempt }) => attempt.charge),
-        movements: ending.map(() => newOperation(Date.now())),
+        movements: ending.map(() => newTimedId('op', Date.now())),
         statuses: ending.map(({ end }) => end.status),
         codes: ending.map(({ end }) => (end.status === 'failed' ? end.code : null)),
         bodies: Buffer.concat(bodies),

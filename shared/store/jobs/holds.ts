@@ -1,4 +1,4 @@
-import { newOperation } from '../../domain/text/ids.ts';
+import { newTimedId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
 import { type HoldOrder, type MovedRow, move, type Settlement } from '../credits/moves.ts';
 import type { HoldEnd, LockedJob } from './write-ends.ts';
@@ -65,7 +65,7 @@ function toGroup(jobs: HoldOrder[], batchId: string | null): HoldGroup {
     const [first] = jobs as [HoldOrder, ...HoldOrder[]];
     const order = {
         ...first,
-        operation: batchId === null || first.effect === 'write' ? first.operation : newOperation(Date.now()),
+        operation: batchId === null || first.effect === 'write' ? first.operation : newTimedId('op', Date.now()),
         unit: first.unit * first.maxUnits,
         maxUnits: jobs.length,
         expiresInMs: Math.max(...jobs.map(({ expiresInMs }) => expiresInMs)),
@@ -113,7 +113,7 @@ function settlementOf(operation: string, jobs: readonly Ending[]): Settlement {
     const charges = jobs.flatMap(({ charge, held }) => (charge === null ? [] : [Math.min(charge, held)]));
     const charge = charges.length === 0 ? null : sum(charges);
     if (jobs[0]?.batch_id == null) return { operation, charge };
-    return { operation, charge, part: { held: sum(jobs.map(({ held }) => held)), movement: newOperation(Date.now()) } };
+    return { operation, charge, part: { held: sum(jobs.map(({ held }) => held)), movement: newTimedId('op', Date.now()) } };
 }
 
 function sum(credits: readonly number[]): number {
