@@ -35,6 +35,8 @@ export async function up(knex: Knex): Promise<void> {
 
 const COUNT = `
     create function count_requested() returns trigger language plpgsql as $$
+    declare
+        domains text[] := array(select distinct domain from changed);
     begin
         -- Locks the domains in one order. Each statement after this one sees what the last holder of a lock committed.
         insert into requested_domains as d (domain, registrable)
@@ -46,8 +48,8 @@ const COUNT = `
                        count(*) as made
                 from schema_requests r where r.domain = d.domain and r.status = 'open' group by r.workspace_id
             ) by_workspace
-        ) where d.domain in (select domain from changed);
-        delete from requested_domains where requests = 0 and domain in (select domain from changed);
+        ) where d.domain = any(domains);
+        delete from requested_domains where requests = 0 and domain = any(domains);
         return null;
     end $$;
 `;
