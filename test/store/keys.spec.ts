@@ -121,6 +121,20 @@ describe('keys', () => {
         expect(JSON.stringify(rows)).not.to.include(apiKey.slice(12));
     });
 
+    it('are listed on pages with all active ones first, and a bounded part of any number that have ended', async () => {
+        const { workspaceId, userId, keyId } = await join();
+        await db.raw(
+            `insert into api_keys (id, workspace_id, user_id, name, hash, prefix, created_at, revoked_at)
+             select 'key_ended' || n, :workspaceId, :userId, 'ended', sha256(('ended' || n)::bytea), 'rb_live_ende', app_now(), app_now()
+             from generate_series(1, 3000) n`,
+            { workspaceId, userId },
+        );
+        const listed = await keys.listedKeys(db, workspaceId);
+        expect(listed).to.have.length(1000);
+        expect(listed.slice(0, 2).map(({ state }) => state)).to.deep.equal(['active', 'revoked']);
+        expect(listed[0]?.keyId).to.equal(keyId);
+    });
+
     it('delay nobody for a look-up that is stuck, and are found once it succeeds (R9)', async () => {
         const { apiKey } = await join();
         const refused = await db.transaction(async (transaction) => {

@@ -89,23 +89,22 @@ export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
         .select(KEY);
 }
 
-/** The keys of a workspace, active keys first, then newest first. `ofUser` limits the list to one member. */
+/** Keys that have ended stay, so there may be any number of them. */
+const LISTED = 1000;
+
+/** The keys of a workspace, active keys first, then newest first; at most 1,000. `ofUser` limits the list to one member. */
 export async function listedKeys(db: Db, workspaceId: string, ofUser?: string): Promise<ListedKey[]> {
+    const isOver = 'coalesce(k.expires_at <= app_now(), false)';
     const rows: (KeyRow & { madeBy: string; isOver: boolean; isGrant: boolean })[] = await db('api_keys as k')
         .join('users as u', 'u.id', 'k.user_id')
         .where(definedConditions({ 'k.workspace_id': workspaceId, 'k.user_id': ofUser }))
-        .orderBy([{ column: 'k.created_at', order: 'desc' }, 'k.id'])
-        .select({
-            ...KEY,
-            madeBy: 'u.email',
-            isOver: db.raw('coalesce(k.expires_at <= app_now(), false)'),
-            isGrant: db.raw('k.resource is not null'),
-        });
-    const keys = rows.map(({ isOver, ...key }): ListedKey => {
-        const state = key.revokedAt !== null ? 'revoked' : isOver ? 'expired' : 'active';
+        .orderByRaw(`k.revoked_at is not null or ${isOver}, k.created_at desc, k.id`)
+        .limit(LISTED)
+        .select({ ...KEY, madeBy: 'u.email', isOver: db.raw(isOver), isGrant: db.raw('k.resource is not null') });
+    return rows.map(({ isOver: hasExpired, ...key }): ListedKey => {
+        const state = key.revokedAt !== null ? 'revoked' : hasExpired ? 'expired' : 'active';
         return { ...key, state };
     });
-    return [...keys.filter(({ state }) => state === 'active'), ...keys.filter(({ state }) => state !== 'active')];
 }
 
 export async function findKey(db: Db, keyId: string): Promise<KeyRow | undefined> {
