@@ -31,11 +31,8 @@ export async function waitForEnd(
     ofAccount.set(accountId, waiting + 1);
     const ends = ofId.get(id) ?? new Set();
     ofId.set(id, ends);
-    let end = () => {};
-    const ended = new Promise<void>((resolve) => {
-        end = resolve;
-        ends.add(end);
-    });
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    ends.add(end);
     const timer = new AbortController();
     const late = sleep(seconds * 1000, undefined, { signal: AbortSignal.any([timer.signal, gone]) }).catch(() => undefined);
     void look(app);

@@ -36,7 +36,7 @@ export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: num
     let lastWasFree = false;
     const queue = createKeyedQueue<FairTurn & QueueTurn>({ atOnce: 1, patienceMs, inOrder });
 
-    function inOrder<Turn extends FairTurn>(turns: Iterable<Turn>): Turn[] {
+    function inOrder(turns: Iterable<FairTurn & QueueTurn>): (FairTurn & QueueTurn)[] {
         // Read each value once for all comparisons, since it decays.
         const read = new Map<string, number>();
         const usedBy = (name: string) => {
@@ -44,8 +44,8 @@ export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: num
             read.set(name, ms);
             return ms;
         };
-        const ofNetwork = (turn: Turn) => (turn.isFree ? usedBy(networkName(turn)) : 0);
-        const isNext = ({ isFree }: Turn) => Number(isFree !== lastWasFree);
+        const ofNetwork = (turn: FairTurn) => (turn.isFree ? usedBy(networkName(turn)) : 0);
+        const isNext = ({ isFree }: FairTurn) => Number(isFree !== lastWasFree);
         // The sort is stable: equal entries keep their order of arrival.
         return [...turns].sort((a, b) => isNext(b) - isNext(a) || ofNetwork(a) - ofNetwork(b) || usedBy(a.owner) - usedBy(b.owner));
     }

@@ -218,26 +218,21 @@ describe('a Stripe event', () => {
         const subscription = [...bank.subscriptions.values()].at(-1);
         if (subscription === undefined) throw new Error('somebody subscribed');
         // The first read sees an active subscription, and waits. Then it ends, and a second read notices it.
-        let release = () => {};
-        let arrived = () => {};
-        const isAsked = new Promise<void>((resolve) => {
-            arrived = resolve;
-        });
+        const asked = Promise.withResolvers<void>();
+        const released = Promise.withResolvers<void>();
         fixture.stripe.beforeAnswer(({ path }) => {
             if (!path.startsWith('/v1/subscriptions/')) return;
             fixture.stripe.beforeAnswer(undefined);
-            arrived();
-            return new Promise<void>((resolve) => {
-                release = resolve;
-            });
+            asked.resolve();
+            return released.promise;
         });
         const created = named('customer.subscription.created');
         const first = fixture.stripe.send({ ...created, payload: created.payload.replace(created.id, 'evt_old') });
-        await isAsked;
+        await asked.promise;
         bank.cancel(subscription);
         await fixture.stripe.deliver();
         expect(await fixture.standing(person)).to.include({ plan: 'free' });
-        release();
+        released.resolve();
         expect(await first).to.equal(200);
         expect(await fixture.standing(person)).to.include({ plan: 'free' });
         const { rows } = await fixture.world.app.db.raw<{ rows: { status: string }[] }>(

@@ -108,13 +108,11 @@ export async function openAuthorizationServer(host: string, callbackUrl: string)
             throw new Error('the authorization server redirects without end');
         },
         stall() {
-            let release = () => {};
-            released = new Promise((done) => {
-                release = done;
-            });
+            const stalled = Promise.withResolvers<void>();
+            released = stalled.promise;
             return () => {
                 released = undefined;
-                release();
+                stalled.resolve();
             };
         },
         refuse(code) {
