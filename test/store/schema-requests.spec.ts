@@ -143,4 +143,10 @@ describe('requests for schemas', () => {
         expect(done).to.have.length(20);
         expect(read).to.be.at.most(200);
     });
+
+    it('may all be declined at once', async () => {
+        await db('schema_requests').whereLike('domain', '%.many').update({ status: 'declined' });
+        const wanted = await schemaRequests.mostRequested(db, 100);
+        expect(wanted.filter(({ domain }) => domain.endsWith('.many'))).to.deep.equal([]);
+    });
 });
