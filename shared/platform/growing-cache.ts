@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
  * Creates an LRU cache that allocates memory as it grows. With `max`, LRUCache allocates 40 bytes for each possible entry at the start.
  * @param max maximum number of entries
  * @param ttlMs milliseconds until an entry expires; absent: never
- * @param now milliseconds; only tests pass another clock
+ * @param now milliseconds; the clock that ages entries, that of LRUCache by default
  */
 export function growingCache<Key extends string | number, Value extends object | number | boolean>(
     max: number,
