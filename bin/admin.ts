@@ -1,9 +1,8 @@
 import { runAdmin } from './admin/run-admin.ts';
 
-// A reader such as `head` may close stdout early.
+// A reader such as `head` may close stdout early. The command still ends with its own exit code.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
 });
 
 process.exitCode = await runAdmin(process.argv.slice(2), {

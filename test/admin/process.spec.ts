@@ -59,15 +59,22 @@ describe('the operator’s command line as a process', () => {
         expect(ran.stderr).not.to.include('    at ');
     });
 
-    it('ends quietly when its reader closes stdout early, like `head`', async () => {
-        const ran = spawn(process.execPath, [ADMIN, 'account', '--help'], { env: ownEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
-        ran.stdout.destroy();
-        let complaint = '';
-        ran.stderr.on('data', (chunk: Buffer) => {
-            complaint += chunk.toString();
-        });
-        const [code] = await once(ran, 'close');
-        expect([code, complaint]).to.deep.equal([0, '']);
+    it('ends quietly with its own code when its reader closes stdout early, like `head`', async () => {
+        for (const [args, expected] of [
+            [['account', '--help'], 0],
+            [['credits', 'grant', 'wsp_unknown', '5', '--json'], 1],
+        ] as const) {
+            const env = { ...ownEnvironment(), DATABASE_URL: database.url };
+            const ran = spawn(process.execPath, [ADMIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+            ran.stdout.destroy();
+            let complaint = '';
+            ran.stderr.on('data', (chunk: Buffer) => {
+                complaint += chunk.toString();
+            });
+            const [code] = await once(ran, 'close');
+            expect(code, args.join(' ')).to.equal(expected);
+            expect(complaint).not.to.include('    at ');
+        }
     });
 
     it('exits with code 2 after wrong usage', async () => {
