@@ -1,6 +1,6 @@
 import { defined } from '../../shared/domain/defined.ts';
 import { type CallOptions, limitsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
-import { failureOfJob, type JobOrder, type JobStatus } from '../client/index.ts';
+import { failureOfJob, type Job, type JobOrder, type JobStatus } from '../client/index.ts';
 import { type Done, done, type Session } from '../session.ts';
 import { table } from '../table.ts';
 
@@ -23,9 +23,14 @@ export async function listJobs(
     { client, terminal: { paint } }: Session,
     { status, site, batch, limit }: { status?: JobStatus; site?: string; batch?: string; limit: number },
 ): Promise<Done> {
-    const { items: jobs } = await client()
+    let jobs: Job[] = [];
+    // With a filter, pages before the first match are empty.
+    for await (const { items } of client()
         .jobs.list(defined({ limit, status, site, batch_id: batch }))
-        .page();
+        .pages()) {
+        jobs = items;
+        if (jobs.length > 0) break;
+    }
     const result = { jobs };
     if (jobs.length === 0) return { result, lines: ['No jobs.'] };
     const rows = jobs.map((one) => [

@@ -25,11 +25,12 @@ export function listItems<Item>(
     path: string,
     query: NonNullable<ApiRequest['query']>,
     options?: CallOptions,
+    mayHaveGaps?: boolean,
 ): Listing<Item> {
     return new Listing(async (cursor) => {
         const { data: items, meta } = await transport.call<ListAnswer<Item>>({ ...getRequest(path), query: { ...query, cursor } }, options);
         return { items, total: meta.pagination.total, nextCursor: meta.pagination.next_cursor };
-    });
+    }, mayHaveGaps);
 }
 
 /** Routes of one kind, such as jobs or webhooks. */

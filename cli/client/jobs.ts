@@ -39,7 +39,7 @@ export class Jobs extends Resource {
 
     /** Newest first, including items of batches. */
     list(query: Omit<JobsQuery, 'cursor'> = {}, options?: CallOptions): Listing<Job> {
-        return listItems(this.transport, '/v1/jobs', { ...query }, options);
+        return listItems(this.transport, '/v1/jobs', { ...query }, options, true);
     }
 
     /** Cancels a queued job or a running read. */

@@ -14,9 +14,12 @@ export interface Page<Item> {
 /** A list that is read lazily, page by page: `for await (const card of routebook.schemas.list())`. */
 export class Listing<Item> implements AsyncIterable<Item> {
     readonly #read: (cursor: string | undefined) => Promise<Page<Item>>;
+    readonly #mayHaveGaps: boolean;
 
-    constructor(read: (cursor: string | undefined) => Promise<Page<Item>>) {
+    /** @param mayHaveGaps an empty page is not always the last */
+    constructor(read: (cursor: string | undefined) => Promise<Page<Item>>, mayHaveGaps = false) {
         this.#read = read;
+        this.#mayHaveGaps = mayHaveGaps;
     }
 
     /** Reads one page: the first, or the one at a `nextCursor`. */
@@ -34,8 +37,8 @@ export class Listing<Item> implements AsyncIterable<Item> {
             const page: Page<Item> = await this.#read(cursor);
             yield page;
             if (page.nextCursor === null) return;
-            if (page.items.length === 0 || page.nextCursor === cursor || read === MAX_PAGES)
-                throw invalid('The list in the answers does not end.');
+            const isEnd = page.items.length === 0 && !this.#mayHaveGaps;
+            if (isEnd || page.nextCursor === cursor || read === MAX_PAGES) throw invalid('The list in the answers does not end.');
             cursor = page.nextCursor;
         }
     }

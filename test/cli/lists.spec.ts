@@ -54,6 +54,14 @@ describe('the lists of routebook', () => {
         }
     });
 
+    it('go on to the first jobs that match', async () => {
+        const list = ['job', 'list', '--status', 'failed', '--server', `http://127.0.0.1:${server.port}`];
+        pages = [[], [], [{ job_id: 'job_1' }], [{ job_id: 'job_0' }]];
+        expect((await shell.run([...list, '--json'])).json['jobs']).to.deep.equal([{ job_id: 'job_1' }]);
+        pages = [[], []];
+        expect((await shell.run(list)).stdout).to.include('No jobs.');
+    });
+
     it('show every claim on a domain', async () => {
         pages = Array.from({ length: 12 }, (_, page) => Array.from({ length: 100 }, (_, index) => ({ claim_id: `clm_${page}x${index}` })));
         const ran = await shell.run(['claim', 'list', 'shop.example', '--json', '--server', `http://127.0.0.1:${server.port}`]);

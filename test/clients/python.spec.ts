@@ -84,7 +84,7 @@ describe('the client for Python', () => {
     });
 
     it('stops at a list that has no end', async () => {
-        const pages = { '/v1/schemas': { data: [{}], next: 'again' }, '/v1/jobs': { data: [], next: 'other' } };
+        const pages = { '/v1/schemas': { data: [{}], next: 'again' }, '/v1/batches': { data: [], next: 'other' } };
         const site = await openSite((request, response) => {
             const { data, next } = pages[new URL(request.url ?? '', 'http://server').pathname as keyof typeof pages];
             response.end(JSON.stringify({ success: true, data, meta: { pagination: { limit: 1, next_cursor: next, total: 1 } } }));
@@ -92,7 +92,7 @@ describe('the client for Python', () => {
         const program = `
 from routebook import Routebook, RoutebookError
 client = Routebook("http://127.0.0.1:${site.port}", "rb_live_test")
-for items in (client.schemas(), client.jobs.list()):
+for items in (client.schemas(), client.batches.list()):
     try:
         print(len(list(items)))
     except RoutebookError as error:

@@ -15,6 +15,7 @@ const CALLS: Record<string, (client: Routebook, given: Given) => unknown> = {
     find: (client, { task, ...query }) => client.find(task, query),
     follow_batch: (client, { batch_id: id, after }) => all(client.batches.follow(id, after === undefined ? {} : { after })),
     job_result: (client, order) => client.jobs.create(order).result(),
+    list_jobs: (client, query) => all(client.jobs.list(query)),
     list_schemas: (client, { take, ...query }) => all(client.schemas.list(query), take),
     pause_batch: (client, { batch_id: id }) => client.batches.pause(id),
     price_batch: (client, given) => client.batches.dryRun(batchOf(given)),

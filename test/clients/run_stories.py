@@ -26,6 +26,7 @@ CALLS: Dict[str, Callable[[Any, Dict[str, Any]], Any]] = {
     "find": lambda client, given: client.find(**given),
     "follow_batch": lambda client, given: client.batches.results(**given),
     "job_result": lambda client, given: client.jobs.create(**given),
+    "list_jobs": lambda client, given: client.jobs.list(**given),
     "list_schemas": lambda client, given: client.schemas(**given),
     "pause_batch": lambda client, given: client.batches.pause(**given),
     "price_batch": lambda client, given: client.batches.dry_run(**batch(given)),

@@ -155,6 +155,30 @@ describe('jobs and batches on the dashboard', () => {
             .and.not.include('"stock"');
     });
 
+    it('says which part of a long list has no matching jobs, and leads on to the first that matches', async () => {
+        const eve = await signUp(world);
+        const me = await findSignedIn(world.app.db, eve.cookies.get('routebook_session') ?? '');
+        await world.app.db.raw(
+            `insert into jobs (job_id, workspace_id, key_id, account_id, site, registrable, endpoint, version_id, version, effect, needs,
+                               metadata, unit, expires_at, status, finished_at)
+             select 'job_' || n, :workspaceId, 'key_1', 'usr_1', :site, :site, 'stock', 1, 1, 'read', 'read', '{}', 1, app_now(),
+                    case when n = 1 then 'failed' else 'succeeded' end, app_now()
+             from generate_series(1, 200001) n order by n`,
+            { workspaceId: me?.current?.workspaceId ?? '', site: SITE },
+        );
+        const read = async (path: string) => {
+            const { html } = await eve.get(path);
+            const older = /href="([^"]+)">Older jobs/.exec(html)?.[1]?.replaceAll('&amp;', '&');
+            return { html, words: wordsOf(html), older: older ?? '' };
+        };
+        const newest = await read('/dashboard/jobs?status=failed');
+        expect(newest.words).to.include('None among the newest 100,000 jobs').and.not.include('No matching jobs');
+        const next = await read(newest.older);
+        expect(next.words).to.include('None in this part of the list').and.not.include('No matching jobs');
+        const last = await read(next.older);
+        expect([last.html.includes('job_1'), last.older]).to.deep.equal([true, '']);
+    });
+
     describe('from a CSV file', () => {
         const PATH = '/dashboard/jobs/batches/new';
         const send = async (csv: string, more: Record<string, string> = {}, person = ada) => {

@@ -66,7 +66,7 @@ class Jobs:
         return Job(self._transport, self._transport.call("GET", f"/v1/jobs/{segment(job_id)}")["data"])
 
     def list(self, **query: Any) -> Iterator[Json]:
-        return pages_of(self._transport, "/v1/jobs", query)
+        return pages_of(self._transport, "/v1/jobs", query, may_have_gaps=True)
 
 
 def _error_of(job: Json) -> RoutebookError:

@@ -13,9 +13,10 @@ Json = Dict[str, Any]
 MAX_PAGES = 100_000
 
 
-def pages_of(transport: Transport, path: str, query: Mapping[str, Any]) -> Iterator[Json]:
+def pages_of(transport: Transport, path: str, query: Mapping[str, Any], may_have_gaps: bool = False) -> Iterator[Json]:
     """Yields the items of a list, reading pages lazily.
 
+    :param may_have_gaps: an empty page is not always the last
     :raises RoutebookError: ``INVALID_ANSWER`` if the list does not end
     """
     cursor: Optional[str] = None
@@ -25,6 +26,6 @@ def pages_of(transport: Transport, path: str, query: Mapping[str, Any]) -> Itera
         last, cursor = cursor, answer["meta"]["pagination"]["next_cursor"]
         if cursor is None:
             return
-        if cursor == last or not answer["data"]:
+        if cursor == last or not (answer["data"] or may_have_gaps):
             break
     raise RoutebookError("INVALID_ANSWER", "The list in the answers does not end.")
