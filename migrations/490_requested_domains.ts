@@ -2,28 +2,23 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
+/** Outside of a transaction, so that requests are made and fulfilled meanwhile. Each step may run again. */
+export const config = { transaction: false };
+
 /** The demand for each domain is counted when its requests change, since everyone may read which domains are wanted most. */
 export async function up(knex: Knex): Promise<void> {
-    await knex.raw(`
-        create table requested_domains (
-            domain text collate "C" primary key,
-            registrable text collate "C" not null,
-            -- People with open requests: workspaces count by one of their owners, and all callers without a key as one.
-            people integer not null default 0,
-            -- Open requests.
-            requests integer not null default 0
-        ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
-        create index requested_domains_most on requested_domains (people desc, requests desc, domain);
-        drop index schema_requests_open;
-        create index schema_requests_open on schema_requests (domain, workspace_id) where status = 'open';
-    `);
-    await knex.raw(COUNT);
-    await knex.raw(`
-        create trigger schema_requests_made after insert on schema_requests
-            referencing new table as changed for each statement execute function count_requested();
-        create trigger schema_requests_moved after update on schema_requests
-            referencing new table as changed for each statement execute function count_requested();
-    `);
+    await knex.raw('drop index concurrently if exists schema_requests_open_of');
+    await knex.raw("create index concurrently schema_requests_open_of on schema_requests (domain, workspace_id) where status = 'open'");
+    await knex.transaction(async (trx) => {
+        await trx.raw(TABLE);
+        await trx.raw(COUNT);
+        await trx.raw(`
+            create or replace trigger schema_requests_made after insert on schema_requests
+                referencing new table as changed for each statement execute function count_requested();
+            create or replace trigger schema_requests_moved after update on schema_requests
+                referencing new table as changed for each statement execute function count_requested();
+        `);
+    });
     // Any change makes the trigger count. The statistics of an empty table make its first plans wrong.
     if ((await knex('schema_requests').first('id')) === undefined) return;
     await knex.raw(`
@@ -33,8 +28,21 @@ export async function up(knex: Knex): Promise<void> {
     `);
 }
 
+const TABLE = `
+    create table if not exists requested_domains (
+        domain text collate "C" primary key,
+        registrable text collate "C" not null,
+        -- People with open requests: workspaces count by one of their owners, and all callers without a key as one. Counted again with the
+        -- next request of the domain, if owners have changed.
+        people integer not null default 0,
+        -- Open requests.
+        requests integer not null default 0
+    ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+    create index if not exists requested_domains_most on requested_domains (people desc, requests desc, domain);
+`;
+
 const COUNT = `
-    create function count_requested() returns trigger language plpgsql as $$
+    create or replace function count_requested() returns trigger language plpgsql as $$
     declare
         domains text[] := array(select distinct domain from changed);
     begin

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { updateFrom2830 } from '../migrations/bridge/from-2830.ts';
 import { migrateQueue } from './coordination/queue/queue.ts';
@@ -7,6 +8,8 @@ import { failureOf } from './platform/pg-errors.ts';
 import { ConfigFault } from './platform/settings-reader.ts';
 
 const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url));
+/** Milliseconds between two looks whether the process that migrates has ended. */
+const LOCK_MS = 200;
 /** The baseline. Later migrations are numbered from 400. */
 const BASELINE = /^[123]\d\d_.*\.ts$/;
 /** The last migration before the baseline, and the last commit that migrates older databases to it. */
@@ -31,15 +34,21 @@ export async function migrate(url: string): Promise<void> {
                 `DATABASE_URL: the database cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
             ]);
         });
-        // If several processes start together, one migrates and the others wait.
+        // If several processes start together, one migrates and the others wait: by asking again, since an index that is built concurrently
+        // waits for each statement that runs, and so for one that waits for the lock.
         await db.transaction(async (lock) => {
-            await lock.raw("select pg_advisory_xact_lock(hashtext('routebook migrate'))");
+            while (!(await tryLock(lock))) await setTimeout(LOCK_MS);
             await moveToBaseline(db);
             await db.migrate.latest({ directory: FOLDER, loadExtensions: ['.ts'], tableName: 'migrations' });
         });
     } finally {
         await db.destroy();
     }
+}
+
+async function tryLock(db: Db): Promise<boolean> {
+    const { rows } = await db.raw<{ rows: [{ got: boolean }] }>("select pg_try_advisory_xact_lock(hashtext('routebook migrate')) as got");
+    return rows[0].got;
 }
 
 /** Moves a database at the last migration before the baseline to the baseline. Does nothing to new databases and those at the baseline. */

@@ -11,8 +11,11 @@ const FOLDER = new URL('../../migrations/', import.meta.url);
 /** A database as `pg_dump` of PostgreSQL 15 wrote it, without rows but those that migrations insert. */
 const DUMP = new URL('../fixtures/schema-2830.sql.gz', import.meta.url);
 
-/** Tables with about one row for every call. */
-const LARGE = ['usage', 'usage_hours', 'holds', 'ledger_entries', 'idempotency', 'kept_results', 'catalog_sessions', 'endpoint_days'];
+/** Tables with about one row for every call or event, and those that publishing waits for. */
+const LARGE = [
+    ...['usage', 'usage_hours', 'holds', 'ledger_entries', 'idempotency', 'kept_results', 'catalog_sessions', 'endpoint_days'],
+    ...['jobs', 'events', 'webhook_deliveries', 'site_callers', 'schema_requests'],
+];
 
 const files = readdirSync(FOLDER)
     .filter((name) => name.endsWith('.ts'))
