@@ -1,4 +1,5 @@
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { setImmediate } from 'node:timers/promises';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { agentServer } from '../../shared/agents/agent-server.ts';
 import { type Ask, AskFailure } from '../../shared/agents/ask.ts';
 import { INSTRUCTIONS, TOOLS } from '../../shared/agents/tool-list.ts';
@@ -7,12 +8,29 @@ import { RoutebookError } from '../client/index.ts';
 import { Transport } from '../client/transport.ts';
 import type { Done, Session } from '../session.ts';
 
-/** Serves the agent tools on stdin and stdout until stdin ends. Messages for people go to stderr. */
+/** Serves the agent tools on stdin and stdout until stdin ends and its calls are answered. Messages for people go to stderr. */
 export async function serveAgents(session: Session): Promise<Done> {
     const ended = Promise.withResolvers<void>();
-    const ask = askWith(new Transport(session.clientOptions()));
-    const served = serveStdio(() => agentServer({ tools: TOOLS, ask, instructions: INSTRUCTIONS }));
-    process.stdin.once('end', () => void served.close().then(() => ended.resolve()));
+    const calls = new Set<Promise<unknown>>();
+    const send = askWith(new Transport(session.clientOptions()));
+    const ask: Ask = (call) => {
+        const answer = send(call).finally(() => calls.delete(answer));
+        calls.add(answer);
+        return answer;
+    };
+    const wire = new StdioServerTransport();
+    const close = wire.close.bind(wire);
+    // The transport closes itself at the end of stdin.
+    wire.close = async () => {
+        do {
+            await Promise.allSettled(calls);
+            // A call begins, and its answer is sent, shortly after what it waited for.
+            await setImmediate();
+        } while (calls.size > 0);
+        await close();
+        ended.resolve();
+    };
+    serveStdio(() => agentServer({ tools: TOOLS, ask, instructions: INSTRUCTIONS }), { transport: wire });
     session.note(`serving agent tools with ${session.server}`);
     await ended.promise;
     return { result: { ended: true } };

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -9,7 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { ownEnvironment } from '../support/own-environment.ts';
 import { join, type Person } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openWorld, useWorld, type World } from '../support/world.ts';
 
 const READS = ['find_endpoint', 'look_up_site', 'price_fetch', 'get_job', 'check_request'];
 const WRITES = ['fetch', 'start_job', 'run_batch', 'request_schema', 'report_problem'];
@@ -368,3 +371,31 @@ for (const [name, open] of Object.entries(CLIENTS)) {
         });
     });
 }
+
+describe('an agent over stdio that closes stdin at once', () => {
+    const world = useWorld();
+
+    it('still gets the answer to its call, and the command ends', async () => {
+        const args = ['cli/bin/routebook.ts', 'mcp', '--server', world.base];
+        const ran = spawn(process.execPath, args, {
+            env: { ...ownEnvironment(), XDG_CONFIG_HOME: '/nonexistent' },
+            stdio: ['pipe', 'pipe', 'ignore'],
+        });
+        const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+        const messages = [
+            { id: 1, method: 'initialize', params: hello },
+            { method: 'notifications/initialized' },
+            { id: 2, method: 'tools/list' },
+            { id: 3, method: 'tools/call', params: { name: 'find_endpoint', arguments: { task: 'buy shoes' } } },
+        ];
+        ran.stdin.end(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+        const [said, [code]] = await Promise.all([text(ran.stdout), once(ran, 'close')]);
+        const answers = said
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line));
+        expect(answers.map(({ id }) => id)).to.deep.equal([1, 2, 3]);
+        expect(answers[2].result.structuredContent).to.have.property('endpoints');
+        expect(code).to.equal(0);
+    });
+});
