@@ -1,5 +1,8 @@
 import type { CheerioAPI } from 'cheerio';
+import type { AnyNode } from 'domhandler';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import { InvalidResponse, TOO_MUCH } from './invalid-response.ts';
+import { MAX_DEPTH } from './json.ts';
 
 type Matches = ReturnType<CheerioAPI>;
 
@@ -7,6 +10,7 @@ type Matches = ReturnType<CheerioAPI>;
  * The items of a type in a page (HTML, "Microdata"): `{"@type", name: value}`, repeated properties as lists.
  * @param name the type, or the last part of its address: `Product`
  * @param base the base of relative links
+ * @throws InvalidResponse if references lead to too many elements
  */
 export function* microdataOf(within: Matches, name: string, base: string): Generator<Json[]> {
     for (const element of within.find('[itemscope][itemtype]')) {
@@ -29,43 +33,74 @@ function lastPart(type: string): string {
 
 type Node = Matches[number];
 
-/** @param around the items that this one is in: by `itemref` an item could be in itself */
-function itemOf(scope: Matches, base: string, around: readonly Node[] = []): JsonObject {
+/** Maximum number of elements of a page that are read through `itemref`: items that name each other would be read without end. */
+const MAX_REFERRED = 100_000;
+
+interface References {
+    ids: ReadonlyMap<string, Node>;
+    /** The number of elements that may still be read through them. */
+    left: number;
+}
+
+/** By the root of the page. */
+const known = new WeakMap<object, References>();
+
+/**
+ * @param around the items that this one is in: by `itemref` an item could be in itself
+ * @param through the references of the page if one of them led to this item
+ */
+function itemOf(scope: Matches, base: string, around: readonly Node[] = [], through?: References): JsonObject {
     const found = new Map<string, Json[]>();
     const items = [...around, ...scope];
     const seen = new Set<Node>(items);
-    const visit = (nodes: Iterable<Node>): void => {
+    const visit = (nodes: Iterable<Node>, via = through): void => {
         for (const node of nodes) {
             if (seen.has(node)) continue;
             seen.add(node);
+            if (via !== undefined && (via.left-- <= 0 || items.length > MAX_DEPTH)) throw new InvalidResponse(TOO_MUCH);
             const element = scope._make([node]);
             const isScope = element.attr('itemscope') !== undefined;
             const names = wordsOf(element, 'itemprop');
             if (names.length > 0) {
                 // Read once: items in items with several names each would be read exponentially often.
-                const value = isScope ? itemOf(element, base, items) : propertyOf(element, base);
+                const value = isScope ? itemOf(element, base, items, via) : propertyOf(element, base);
                 for (const name of names) {
                     const values = found.get(name);
                     if (values === undefined) found.set(name, [value]);
                     else values.push(value);
                 }
             }
-            if (!isScope) visit(element.children());
+            if (!isScope) visit(element.children(), via);
         }
     };
     visit(scope.children());
-    visit(referredBy(scope));
+    const refs = wordsOf(scope, 'itemref');
+    if (refs.length > 0) {
+        const page = referencesOf(scope);
+        visit(
+            refs.flatMap((id) => page.ids.get(id) ?? []),
+            page,
+        );
+    }
     const [type] = typesOf(scope);
     const properties = [...found].map(([name, values]): [string, Json] => [name, values.length === 1 ? (values[0] ?? null) : values]);
     return Object.fromEntries([...(type === undefined ? [] : [['@type', lastPart(type)] as [string, Json]]), ...properties]);
 }
 
-/** The elements elsewhere in the page whose properties `itemref` adds to an item. */
-function referredBy(scope: Matches): Node[] {
-    const ids = wordsOf(scope, 'itemref');
-    if (ids.length === 0) return [];
-    const named = scope.parents().last().find('[id]').toArray();
-    return ids.flatMap((id) => named.find(({ attribs }) => attribs['id'] === id) ?? []);
+/** The elements that `itemref` can name. The page is read once. */
+function referencesOf(scope: Matches): References {
+    let root = scope[0] as AnyNode;
+    while (root.parent !== null) root = root.parent;
+    const found = known.get(root);
+    if (found !== undefined) return found;
+    const ids = new Map<string, Node>();
+    for (const node of scope._make([root]).find('[id]')) {
+        const { id = '' } = node.attribs;
+        if (!ids.has(id)) ids.set(id, node);
+    }
+    const made = { ids, left: MAX_REFERRED };
+    known.set(root, made);
+    return made;
 }
 
 /** The attribute that holds the value of an element; a URL is made absolute. */

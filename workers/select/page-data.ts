@@ -148,7 +148,12 @@ function literalAt(script: string, from: number): string | undefined {
 
 /** A literal of a script in JSON: writers of states leave `undefined` in them. */
 function withNulls(literal: string): string {
-    return literal.replaceAll(/"(?:[^"\\]|\\.)*"|\bundefined\b/g, (word) => (word === 'undefined' ? 'null' : word));
+    if (!literal.includes('undefined')) return literal;
+    let isText = false;
+    return literal.replaceAll(/\\[\s\S]|"|\bundefined\b/g, (word) => {
+        if (word === '"') isText = !isText;
+        return word === 'undefined' && !isText ? 'null' : word;
+    });
 }
 
 function afterEquals(script: string, from: number): number | undefined {
@@ -175,14 +180,14 @@ function parsedText(script: string, from: number): string | undefined {
 
 /** The end of an object or list, found by its brackets, or of a scalar. The parser later checks whether it is JSON. */
 function endOfLiteral(script: string, from: number): number | undefined {
-    const scalar = matchAt(/"(?:[^"\\\n]|\\.)*"|[-+.\w]+/y, script, from);
+    const scalar = matchAt(/"[^"\\\n]*(?:\\.[^"\\\n]*)*"|[-+.\w]+/y, script, from);
     if (scalar !== undefined) return from + scalar.length;
     let depth = 0;
     for (let at = from; at < script.length; at++) {
         const sign = script[at];
         if (sign === '{' || sign === '[') depth++;
         else if (sign === '}' || sign === ']') depth--;
-        else if (sign === '"') at += (matchAt(/"(?:[^"\\\n]|\\.)*/y, script, at)?.length ?? 1) as number;
+        else if (sign === '"') at += (matchAt(/"[^"\\\n]*(?:\\.[^"\\\n]*)*/y, script, at)?.length ?? 1) as number;
         if (depth === 0) return at + 1;
     }
     return undefined;

@@ -34,7 +34,12 @@ function cellsOf(elements: readonly Matches[]): string[][] {
     /** For each column, the text of a cell that spans into the next rows, and the number of these rows. */
     let above = new Map<number, { text: string; left: number }>();
     let count = 0;
+    let group: Matches[number]['parent'] = null;
     for (const row of elements) {
+        // No cell spans beyond its thead, tbody or tfoot.
+        const parent = row[0]?.parent ?? null;
+        if (parent !== group) above = new Map();
+        group = parent;
         const texts: string[] = [];
         const below: typeof above = new Map();
         const put = (text: string, rowsLeft: number): void => {
@@ -49,7 +54,7 @@ function cellsOf(elements: readonly Matches[]): string[][] {
             putSpanned();
             const cell = row._make([element]);
             const text = String(cell.prop('textContent')).replaceAll(/\s+/g, ' ').trim();
-            // 0: all rows that follow.
+            // 0: all rows that follow in the group.
             const height = cell.attr('rowspan')?.trim() === '0' ? MAX_CELLS : spanOf(cell, 'rowspan');
             for (let i = spanOf(cell, 'colspan'); i > 0; i--) put(text, height - 1);
         }
