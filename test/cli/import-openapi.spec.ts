@@ -222,6 +222,9 @@ describe('routebook import, of OpenAPI documents', () => {
                         ],
                     },
                 },
+                '/boats/{\ud800}': {
+                    get: { ...operation('boat'), parameters: [param('\ud800', 'path', { required: true, style: 'matrix' })] },
+                },
                 '/strict': {
                     get: {
                         ...operation('strict'),
@@ -681,6 +684,20 @@ describe('routebook import, of OpenAPI documents', () => {
         expect(kinds.filter((kind) => checkBySchema(given, { kind }))).to.deep.equal(['cat', 'hound', 'pup', 'Fish']);
         expect(checkBySchema(given, { kind: 'cat', lives: 'nine' })).to.equal(false);
         expect(checkBySchema(given, { lives: 9 })).to.equal(false);
+    });
+
+    it('leaves a discriminator that is a number as it is', () => {
+        const pet = (choices: object) => ({ type: 'object', properties: { kind: { type: 'integer', ...choices } } });
+        const [one, two] = ['#/components/schemas/A', '#/components/schemas/B'];
+        const schema = { oneOf: [{ $ref: one }, { $ref: two }], discriminator: { propertyName: 'kind', mapping: { 1: one, 2: two } } };
+        const imported = importWhole({
+            components: { schemas: { A: pet({}), B: pet({ enum: [2, 3] }) } },
+            paths: {
+                '/x': { post: { ...operation('add'), requestBody: { required: true, content: { 'application/json': { schema } } } } },
+            },
+        });
+        const { anyOf } = (endpoint(imported, 'add').params?.[0]?.schema ?? {}) as JsonObject;
+        expect(anyOf).to.deep.equal([pet({}), { ...pet({ enum: [2] }), required: ['kind'] }]);
     });
 
     it('keeps the fields of a large object in a body, and the codes of all countries', () => {

@@ -67,7 +67,7 @@ export function readParams(
         const style = param?.['style'] ?? 'simple';
         const isPlain = !typesOf(resolver.resolve(schemaOf(param)) ?? {}).some((type) => type === 'array' || type === 'object');
         if (isPlain && style === 'label') out.prefixes.set(name, '.');
-        else if (isPlain && style === 'matrix') out.prefixes.set(name, `;${encodeURIComponent(name)}=`);
+        else if (isPlain && style === 'matrix') out.prefixes.set(name, `;${encodeURIComponent(name.toWellFormed())}=`);
         else if (style !== 'simple')
             return {
                 ok: false,

@@ -142,7 +142,8 @@ function toldApart(made: JsonSchema, alternative: Json, discriminator: Json | un
     const properties = isObject(made['properties']) ? made['properties'] : {};
     const known = isObject(properties[key]) ? properties[key] : { type: 'string' };
     const names = [...new Set([...mapped, name])];
-    const choices = Array.isArray(known['enum']) ? known['enum'].filter((value) => names.includes(String(value))) : names;
+    const isText = known['type'] === undefined || [known['type']].flat().includes('string');
+    const choices = Array.isArray(known['enum']) ? known['enum'].filter((value) => names.includes(String(value))) : isText ? names : [];
     if (choices.length === 0 || known['const'] !== undefined) return made;
     const required = Array.isArray(made['required']) ? made['required'] : [];
     return {
