@@ -232,7 +232,8 @@ export interface Endpoint {
         select: Select | undefined;
         schema: JsonSchema | undefined;
     };
-    billing: { unit: BillingUnit; results: string; maxResults: number };
+    /** `hasList`: the package says that there is a list at `results`. */
+    billing: { unit: BillingUnit; results: string; hasList: boolean; maxResults: number };
     pagination: Pagination | undefined;
     examples: readonly { params: JsonObject }[];
 }

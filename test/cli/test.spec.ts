@@ -103,7 +103,8 @@ describe('routebook test', () => {
 
     it('fails for a page whose list has no items, whatever else it has', async () => {
         const select = { title: 'h1', items: ['.name'] };
-        const page = { name: 'html', url: '/html', response: { type: 'html' as const, select }, examples: [{ params: {} }] };
+        const response = { type: 'html' as const, select };
+        const page = { name: 'html', kind: 'search' as const, url: '/html', response, examples: [{ params: {} }] };
         const ran = await shell.run(['test', write(page), '--json']);
         expect(ran.code).to.equal(1);
         const [empty] = ran.json['results'] as (Result & { message: string })[];

@@ -24,7 +24,7 @@ describe('a minimal endpoint', () => {
             auth: undefined,
             scopes: [],
             response: { type: undefined, select: undefined, schema: undefined },
-            billing: { unit: 'request', results: 'items', maxResults: 100 },
+            billing: { unit: 'request', results: 'items', hasList: false, maxResults: 100 },
             pagination: undefined,
             examples: [],
         });
@@ -34,6 +34,7 @@ describe('a minimal endpoint', () => {
         expect(read({ billing: { results: 'rows', max_results: 5 } }).billing).to.deep.equal({
             unit: 'request',
             results: 'rows',
+            hasList: true,
             maxResults: 5,
         });
         expect(read({ billing: {} })).to.deep.equal(read());

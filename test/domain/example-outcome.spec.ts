@@ -43,13 +43,24 @@ describe('an example with status 200', () => {
         expect(verdict({ type: 'html' }, { title: null })).to.equal('passed');
     });
 
-    it('fails if the list that counts as results has no items in a page of HTML, whatever else the page has', () => {
+    it('fails if a list of results that the package declares has no items in a page of HTML, whatever else the page has', () => {
         const listed = { title: 'h1', items: select.rows };
-        expect(verdict({ type: 'html', select: listed }, { title: 'Tea', items: [] }, { results: 0 })).to.equal('failed');
-        expect(verdict({ select: listed }, { title: 'Tea', items: [] }, { results: 0 }), 'without a type').to.equal('failed');
-        expect(verdict({ type: 'html', select: listed }, { title: 'Tea', items: [{ name: 'Green' }] })).to.equal('passed');
+        const empty = { title: 'Tea', items: [] };
+        const declared: Partial<PackageEndpoint>[] = [
+            { billing: { results: 'items' } },
+            { billing: { unit: 'result' } },
+            { pagination: { param: 'page' } },
+            { kind: 'search' },
+        ];
+        for (const said of declared)
+            expect(verdict({ type: 'html', select: listed }, empty, { results: 0, said }), JSON.stringify(said)).to.equal('failed');
+        const said: Partial<PackageEndpoint> = { kind: 'search' };
+        expect(verdict({ select: listed }, empty, { results: 0, said }), 'without a type').to.equal('failed');
+        expect(verdict({ type: 'html', select: listed }, { title: 'Tea', items: [{ name: 'Green' }] }, { said })).to.equal('passed');
         const json = { type: 'json', select: { title: 'title', items: 'rows' } } as const;
-        expect(verdict(json, { title: 'Tea', items: [] }, { results: 0 }), 'JSON').to.equal('passed');
+        expect(verdict(json, empty, { results: 0, said }), 'JSON').to.equal('passed');
+        const detail = { type: 'html', select: listed } as const;
+        expect(verdict(detail, empty, { results: 0, said: { billing: { unit: 'request' } } }), 'an optional list').to.equal('passed');
     });
 
     it('fails for a sign-in page, unless the endpoint is for that', () => {

@@ -41,6 +41,11 @@ export function readEndpoint(document: PackageEndpoint): Endpoint {
         billing: {
             unit: document.billing?.unit ?? 'request',
             results: document.billing?.results ?? DEFAULT_RESULTS,
+            hasList:
+                document.billing?.results != null ||
+                document.billing?.unit === 'result' ||
+                document.pagination != null ||
+                kind === 'search',
             maxResults: document.billing?.max_results ?? 100,
         },
         pagination: document.pagination ? readPagination(document.pagination) : undefined,

@@ -4,8 +4,8 @@ import { escapePointer } from '../json/json-bounds.ts';
 import type { Endpoint, Json, JsonObject } from '../types.ts';
 
 /**
- * The outcome of an example. A page without any selected field, without an item of the list that counts as results, or a sign-in page, is
- * not the page that the endpoint describes, even with status 200. A list of JSON may be empty: the site says so itself.
+ * The outcome of an example. A page without any selected field, without an item of the list of results that the package declares, or a
+ * sign-in page, is not the page that the endpoint describes, even with status 200. A list of JSON may be empty: the site says so itself.
  */
 export function exampleOutcome(endpoint: Endpoint, outcome: FetchOutcome): FetchOutcome {
     if (!outcome.ok) return outcome;
@@ -15,8 +15,9 @@ export function exampleOutcome(endpoint: Endpoint, outcome: FetchOutcome): Fetch
     const also = login === 'form' ? ', and it asks to sign in' : '';
     const missing = missingFields(endpoint, outcome.text);
     if (missing.length > 0) return unlike(outcome, `The page has none of the selected fields${also}.`, missing);
-    const [list = ''] = endpoint.billing.results.split('.');
-    return outcome.results === 0 ? unlike(outcome, `The list of the page has no items${also}.`, [list]) : outcome;
+    const { results, hasList } = endpoint.billing;
+    const [list = ''] = results.split('.');
+    return hasList && outcome.results === 0 ? unlike(outcome, `The list of the page has no items${also}.`, [list]) : outcome;
 }
 
 /** A longer result, in characters, is never empty. */
