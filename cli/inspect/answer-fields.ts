@@ -27,7 +27,8 @@ export function addAnswerFields(
     fields: AnswerFields,
     json: Json,
     asked: Pick<AnswerField, 'from' | 'operation'>,
-    field = '',
+    // A call answers with a list as `items`.
+    field = Array.isArray(json) ? 'items' : '',
     level = 0,
 ): void {
     if (typeof json === 'string' || typeof json === 'number') {

@@ -136,7 +136,9 @@ function joined(names: readonly string[], word: string): string {
 /** The field names of a response, or of its items if it is a list. */
 function fieldsOf(schema: JsonSchema | undefined): { fields: string[]; isList: boolean } {
     const properties = unwrap(propertiesOf(schema));
-    const items = Object.values(properties).map((property) => (isObject(property) ? propertiesOf(property['items']) : {}));
+    // The entries of a map, whose keys are values, are listed like items.
+    const entries = isObject(schema) ? propertiesOf(schema['additionalProperties']) : {};
+    const items = [entries, ...Object.values(properties).map((property) => (isObject(property) ? propertiesOf(property['items']) : {}))];
     const inList = items.find((item) => Object.keys(item).length > 0);
     const isList = inList !== undefined && Object.keys(properties).length <= 3;
     return { fields: Object.keys(isList ? inList : properties).slice(0, MAX_FIELDS), isList };

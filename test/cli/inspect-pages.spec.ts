@@ -90,6 +90,21 @@ describe('routebook inspect reads pages', () => {
         expect(report.dropped.map(({ what }) => what)).to.include('Descriptions of searches');
     });
 
+    it('describes routes by the entries of maps, and params by lists of plain texts', async () => {
+        const berth = { length: 12, depth: 3 };
+        const { package: drafted, report } = await inspectCalls([
+            { url: `${SHOP}/api/berths`, json: { 'b-70001': berth, 'b-70002': berth } },
+            { url: `${SHOP}/api/charts`, json: ['north-bank', 'south-bank'] },
+            { url: `${SHOP}/api/charts/north-bank`, json: { scale: 1 } },
+            { url: `${SHOP}/api/charts/south-bank`, json: { scale: 2 } },
+        ]);
+        const berths = drafted.endpoints.find(({ url }) => url.endsWith('/berths'));
+        expect(berths?.description).to.match(/Each item has length and depth\.$/);
+        expect(report.found.find(({ name }) => name === berths?.name)).to.deep.include({ byAnswers: 1 });
+        const [chart] = drafted.endpoints.find(({ url }) => url.includes('/charts/{'))?.params ?? [];
+        expect(chart?.description).to.equal('Which chart. Take it from the field “items” in the answer of list_charts.');
+    });
+
     it('describes params by response fields that contained their values, without repeating the values', async () => {
         const boats = [
             { id: 70001, name: 'harbour-queen', ownerId: 31, pages: 2 },
