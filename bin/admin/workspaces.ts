@@ -1,6 +1,5 @@
 import { figuresFor, type Plan } from '../../shared/domain/accounts/plans.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
-import { listedKeys } from '../../shared/store/accounts/api-keys.ts';
 import { listWorkspaces } from '../../shared/store/accounts/directory.ts';
 import { listMembers } from '../../shared/store/accounts/workspaces.ts';
 import { readBalance } from '../../shared/store/credits/accounts.ts';
@@ -27,9 +26,8 @@ export async function list({ db }: Operator, { plan, limit }: { plan?: Plan; lim
 
 export async function show({ db }: Operator, workspaceId: string): Promise<Done> {
     const workspace = await workspaceOrFault(db, workspaceId);
-    const [members, keys, balance, sites] = [
+    const [members, balance, sites] = [
         await listMembers(db, workspaceId),
-        await listedKeys(db, workspaceId),
         await readBalance(db, workspace.accountId),
         await ownSites(db, workspaceId, { limit: MAX_SITES }),
     ];
@@ -44,7 +42,7 @@ export async function show({ db }: Operator, workspaceId: string): Promise<Done>
         bonus: balance?.bonus ?? null,
         held: balance?.held ?? null,
         resets_at: balance?.resetsAt.toISOString() ?? null,
-        keys: keys.filter(({ state }) => state === 'active').length,
+        keys: members.reduce((sum, { keys }) => sum + keys, 0),
     };
     return {
         result: {

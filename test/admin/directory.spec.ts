@@ -81,6 +81,17 @@ describe('what an operator looks up', () => {
         expect((await run('workspace', 'show', 'wsp_unknown')).code).to.equal(1);
     });
 
+    it('the number of active keys of a workspace, however many', async () => {
+        await database.db.raw(
+            `insert into api_keys (id, workspace_id, user_id, name, hash, prefix, created_at)
+             select 'key_app' || n, :workspaceId, :userId, 'app', sha256(('app' || n)::bytea), 'rb_live_appp', app_now()
+             from generate_series(1, 1500) n`,
+            { workspaceId: ada.workspaceId, userId: ada.userId },
+        );
+        expect((await json('workspace', 'show', ada.workspaceId)) as unknown as JsonObject).to.include({ keys: 1501 });
+        await database.db('api_keys').whereLike('id', 'key_app%').delete();
+    });
+
     it('schema requests, with their demand and never the contact', async () => {
         const open = await json('request', 'list', '--status', 'open');
         expect(open).to.have.length(1);

@@ -57,6 +57,19 @@ describe('keys on the dashboard', () => {
         expect((await person.get(`/dashboard/keys/${keyId}`)).html).to.include('<p><strong>Revoke “old laptop”?</strong></p>');
     });
 
+    it('say where a list of many that have ended is cut', async () => {
+        const person = await signUp(world);
+        const { keyId } = await makeKey(person, { name: 'old laptop' });
+        await world.app.db.raw(
+            `insert into api_keys (id, workspace_id, user_id, name, hash, prefix, created_at, revoked_at)
+             select 'key_ended' || n, k.workspace_id, k.user_id, 'ended', sha256(('ended' || n)::bytea), 'rb_live_ende', app_now(), app_now()
+             from api_keys k, generate_series(1, 1000) n where k.id = ?`,
+            [keyId],
+        );
+        expect(wordsOf((await person.get('/dashboard/keys')).html)).to.include('The newest 50 keys revoked or expired');
+        expect(wordsOf((await person.get('/dashboard/usage')).html)).to.include('all (listed: the newest 1,000)');
+    });
+
     it('end at the chosen time, and show when they were last used', async () => {
         const person = await signUp(world);
         const { apiKey } = await makeKey(person, { expires: 'month' });

@@ -44,6 +44,7 @@ export function presetOf(name: string | undefined): keyof typeof PRESETS {
 
 export async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
     const keys = await visibleKeys(visit);
+    const ended = keys.filter(({ state }) => state !== 'active');
     const { fields: typed } = visit;
     const preset = presetOf(typed.get('preset') ?? visit.query('for'));
     return {
@@ -55,7 +56,8 @@ export async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): 
             seesAll: seesAll(visit),
             active: keys.filter(({ state, isGrant }) => state === 'active' && !isGrant),
             apps: keys.filter(({ state, isGrant }) => state === 'active' && isGrant),
-            over: keys.filter(({ state }) => state !== 'active').slice(0, 50),
+            over: ended.slice(0, 50),
+            isCut: ended.length > 50,
             expiries: choices(EXPIRIES),
             preset,
             ...PRESETS[preset],

@@ -1,4 +1,4 @@
-import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
+import { LISTED_KEYS, listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import type { UsageScope } from '../../../shared/store/usage/usage-report.ts';
 import { MANAGERS, type WorkspaceVisit } from '../page.ts';
 
@@ -43,5 +43,6 @@ export async function keyNames(visit: WorkspaceVisit): Promise<Map<string, strin
 }
 
 export function keyChoices(keys: ReadonlyMap<string, string>): Choice[] {
-    return [{ value: '', label: 'all' }, ...[...keys].map(([value, label]) => ({ value, label }))];
+    const all = keys.size < LISTED_KEYS ? 'all' : 'all (listed: the newest 1,000)';
+    return [{ value: '', label: all }, ...[...keys].map(([value, label]) => ({ value, label }))];
 }

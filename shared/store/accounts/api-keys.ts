@@ -90,7 +90,7 @@ export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
 }
 
 /** Keys that have ended stay, so there may be any number of them. */
-const LISTED = 1000;
+export const LISTED_KEYS = 1000;
 
 /** The keys of a workspace, active keys first, then newest first; at most 1,000. `ofUser` limits the list to one member. */
 export async function listedKeys(db: Db, workspaceId: string, ofUser?: string): Promise<ListedKey[]> {
@@ -99,7 +99,7 @@ export async function listedKeys(db: Db, workspaceId: string, ofUser?: string): 
         .join('users as u', 'u.id', 'k.user_id')
         .where(definedConditions({ 'k.workspace_id': workspaceId, 'k.user_id': ofUser }))
         .orderByRaw(`k.revoked_at is not null or ${isOver}, k.created_at desc, k.id`)
-        .limit(LISTED)
+        .limit(LISTED_KEYS)
         .select({ ...KEY, madeBy: 'u.email', isOver: db.raw(isOver), isGrant: db.raw('k.resource is not null') });
     return rows.map(({ isOver: hasExpired, ...key }): ListedKey => {
         const state = key.revokedAt !== null ? 'revoked' : hasExpired ? 'expired' : 'active';
