@@ -16,6 +16,7 @@ type IdPrefix =
     | 'pky'
     | 'clm'
     | 'rmv'
+    | 'evt'
     | 'whk'
     | 'dlv'
     | 'con'
