@@ -1,4 +1,5 @@
 import { describeScopes } from '../../shared/domain/accounts/scopes-text.ts';
+import { formatSeconds } from '../format-seconds.ts';
 import type { Done, Session } from '../session.ts';
 import { missingCommands } from './missing-commands.ts';
 
@@ -42,11 +43,5 @@ const formatNumber = (value: number): string => value.toLocaleString('en-US');
 
 /** `23 Dec 2026` @param time ISO 8601 */
 const formatDay = (time: string): string => DAY.format(new Date(time));
-
-/** `59 s`, `59 min`, `3 h` */
-function formatSeconds(seconds: number): string {
-    if (seconds < 60) return `${seconds} s`;
-    return seconds < 2 * 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
-}
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });

@@ -1,8 +1,9 @@
 import { defined } from '../../shared/domain/defined.ts';
 import type { Batch, BatchStatus } from '../client/index.ts';
+import { formatSeconds } from '../format-seconds.ts';
 import type { Done, Session } from '../session.ts';
 import { fieldLines, table } from '../table.ts';
-import { isTimeKnown, timeText } from './follow-batch.ts';
+import { isTimeKnown } from './follow-batch.ts';
 
 export async function listBatches(
     { client, terminal: { paint } }: Session,
@@ -60,7 +61,7 @@ function presentBatch(batch: Batch, paint: Session['terminal']['paint']): Done {
         ['items', items.join(', ')],
         ['credits', `${credits.used.toLocaleString('en')} used of at most ${credits.max.toLocaleString('en')}`],
         ['waits for', batch.waiting_for],
-        ['left', isTimeKnown(batch) ? `about ${timeText(batch.eta_seconds ?? 0)}` : null],
+        ['left', isTimeKnown(batch) ? `about ${formatSeconds(batch.eta_seconds ?? 0)}` : null],
         ['expires', batch.expires_at],
     ] as const;
     return { result: batch, lines: fieldLines(fields, paint) };

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import type { Batch, EndedItem } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
+import { formatSeconds } from '../format-seconds.ts';
 import { awaitInterruption, type Interruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
 
@@ -92,13 +93,6 @@ export function isTimeKnown({ eta_seconds: seconds, waiting_for: waiting }: Pick
     return seconds !== null && (waiting === null || waiting === 'limits');
 }
 
-/** A duration in a unit that people read at a glance: `45 s`, `12 min`, `3 h`, `12 days`. */
-export function timeText(seconds: number): string {
-    if (seconds < 120) return `${seconds} s`;
-    if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-    return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
-}
-
 function endedOf({ counts }: Batch): number {
     return counts.total - counts.queued - counts.running;
 }
@@ -112,7 +106,7 @@ function progressLine(batch: Batch, rate: number): string {
         `${bar(ended / counts.total)} ${ended.toLocaleString('en')} of ${counts.total.toLocaleString('en')}`,
         ...(counts.failed > 0 ? [`${counts.failed.toLocaleString('en')} failed`] : []),
         ...(rate > 0 ? [`${rate.toFixed(rate < 10 ? 1 : 0)}/s`] : []),
-        ...(left === null ? [] : [`${timeText(left)} left`]),
+        ...(left === null ? [] : [`${formatSeconds(left)} left`]),
         ...(waiting === null ? [] : [`waits for ${waiting}`]),
     ].join(' · ');
 }

@@ -2,9 +2,10 @@ import { defined } from '../../shared/domain/defined.ts';
 import type { BatchDryRun, BatchOrder } from '../client/index.ts';
 import { type Batch, RoutebookError } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
+import { formatSeconds } from '../format-seconds.ts';
 import { awaitInterruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
-import { checkWritable, type FollowTo, followBatch, timeText } from './follow-batch.ts';
+import { checkWritable, type FollowTo, followBatch } from './follow-batch.ts';
 import { readItems, readMap } from './read-items.ts';
 
 interface RunOptions extends FollowTo {
@@ -86,7 +87,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
 };
 
 function presentPrice(result: BatchDryRun): Done {
-    const eta = result.eta_seconds === null ? '' : `, and take about ${timeText(result.eta_seconds)} at the limits of your plan`;
+    const eta = result.eta_seconds === null ? '' : `, and take about ${formatSeconds(result.eta_seconds)} at the limits of your plan`;
     const lines = [`Nothing was ordered. ${count(result.items)} items would cost at most ${count(result.credits.max)} credits${eta}.`];
     return { result, lines: [...lines, ...result.warnings.map((warning) => `! ${warning}${WARNINGS[warning] ?? ''}`)] };
 }
