@@ -39,7 +39,10 @@ export async function migrate(url: string): Promise<void> {
         await db.transaction(async (lock) => {
             while (!(await tryLock(lock))) await setTimeout(LOCK_MS);
             await moveToBaseline(db);
-            await db.migrate.latest({ directory: FOLDER, loadExtensions: ['.ts'], tableName: 'migrations' });
+            const config = { directory: FOLDER, loadExtensions: ['.ts'], tableName: 'migrations' };
+            // knex has a lock of its own, which stays where a process was killed. Nobody else migrates now.
+            await db.migrate.forceFreeMigrationsLock(config);
+            await db.migrate.latest(config);
         });
     } finally {
         await db.destroy();

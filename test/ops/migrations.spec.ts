@@ -76,6 +76,20 @@ describe('migrations', () => {
         expect(unanalysed('update sites s set title = 1; insert into notes (a) values (1); analyze notes;')).to.deep.equal(['sites']);
     });
 
+    it('run again after a process was killed while it migrated', async () => {
+        const { url, drop } = await createTestDatabase();
+        const db = openDb({ url });
+        try {
+            await db('migrations_lock').update({ is_locked: 1 });
+            await db('migrations').where('name', 'like', '490%').delete();
+            await migrate(url);
+            expect(await db('migrations').where('name', 'like', '490%')).to.have.length(1);
+        } finally {
+            await db.destroy();
+            await drop();
+        }
+    });
+
     describe('of a database before the baseline', () => {
         it('create the same tables, indexes, triggers and functions as in a new database', async () => {
             const fresh = await createTestDatabase();
