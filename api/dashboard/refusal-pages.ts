@@ -4,6 +4,7 @@ import { STATUS_CODES } from '../../shared/platform/node-http.ts';
 import { type Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { recordRefusal, toRefusal } from '../answers/refusal.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
+import { ownPath } from './authorize.ts';
 import { show } from './render.ts';
 
 /** Paths for programs. They are never answered with a page. */
@@ -45,7 +46,7 @@ function refusalPage(app: App, request: Request, h: ResponseToolkit, refusal: Re
             title,
             message: refusal.message,
             next: status === 404 && request.path.startsWith('/dashboard') ? ELSEWHERE : NEXT_STEPS[status],
-            again: request.method === 'get' && isTemporary(status) ? request.path + request.url.search : undefined,
+            again: request.method === 'get' && isTemporary(status) ? ownPath(request.path + request.url.search, '/') : undefined,
             requestId: request.app.requestId,
         },
         ...(refusal.extras.retryAfter === undefined ? {} : { retryAfter: refusal.extras.retryAfter }),
