@@ -29,13 +29,13 @@ export interface BillingWorld {
     turn(options?: { silently?: boolean }): Promise<void>;
     keep(): Promise<void>;
     /** Plan, remaining and full allowance, bonus, and the billing date. */
-    standing(person: Person): Promise<Standing>;
+    planState(person: Person): Promise<PlanState>;
     /** Kinds and amounts of the ledger of the workspace's account. */
     story(accountId: string): Promise<string[]>;
     close(): Promise<void>;
 }
 
-interface Standing {
+interface PlanState {
     plan: string;
     limit: number;
     left: number;
@@ -93,7 +93,7 @@ export async function openBillingWorld(): Promise<BillingWorld> {
             else await stripe.deliver();
         },
         keep: () => reconcileSubscriptions(app),
-        async standing({ workspaceId }) {
+        async planState({ workspaceId }) {
             const workspace = await findWorkspace(app.db, workspaceId);
             const balance = workspace && (await app.credits.balance(workspace.accountId));
             if (balance === undefined) throw new Error('the workspace has an account that pays');

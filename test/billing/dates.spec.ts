@@ -57,7 +57,7 @@ describe('the billing date of a subscription', () => {
             const person = await newcomer(fixture);
             await fixture.subscribe(person, 'starter');
             for (const date of dates) {
-                expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000, resets: date });
+                expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000, resets: date });
                 await fixture.setTime(`${date}${begins.slice(10)}`);
                 await fixture.turn();
             }

@@ -40,7 +40,7 @@ describe('a paid plan', () => {
         return true;
     };
     /** Days and months count from May 10 of some year. */
-    const day = async (person: Person) => (await fixture.standing(person)).resets.slice(5);
+    const day = async (person: Person) => (await fixture.planState(person)).resets.slice(5);
     const cancelled = () => [...fixture.stripe.bank.subscriptions.values()].filter(({ status }) => status === 'canceled').length;
 
     describe('begins', () => {
@@ -49,7 +49,7 @@ describe('a paid plan', () => {
             await spend(person, 300);
             await fixture.world.clock.advance({ days: 11 });
             await fixture.subscribe(person, 'starter');
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', limit: 15_000, left: 15_000, bonus: 120 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', limit: 15_000, left: 15_000, bonus: 120 });
             expect(await day(person)).to.equal('06-21');
             expect((await fixture.story(person.userId)).at(-1)).to.equal('move -120');
             expect(await fixture.story(person.workspaceId)).to.deep.equal(['grant +15000', 'move +120']);
@@ -60,10 +60,10 @@ describe('a paid plan', () => {
             const sessionId = await fixture.checkout(person, 'pro');
             fixture.stripe.bank.pay(sessionId);
             expect(await returnFromCheckout(fixture.billing, person.workspaceId, sessionId)).to.equal('pro');
-            expect(await fixture.standing(person)).to.include({ plan: 'pro', left: 60_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'pro', left: 60_000 });
             await spend(person, 1_000);
             await fixture.stripe.deliver();
-            expect(await fixture.standing(person)).to.include({ plan: 'pro', left: 59_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'pro', left: 59_000 });
         });
 
         it('for nobody who returns with another user’s session', async () => {
@@ -71,7 +71,7 @@ describe('a paid plan', () => {
             const sessionId = await fixture.checkout(payer, 'pro');
             fixture.stripe.bank.pay(sessionId);
             expect(await returnFromCheckout(fixture.billing, thief.workspaceId, sessionId)).to.equal(undefined);
-            expect(await fixture.standing(thief)).to.include({ plan: 'free' });
+            expect(await fixture.planState(thief)).to.include({ plan: 'free' });
         });
 
         it('once, however many tabs begin a checkout: the last one can be paid', async () => {
@@ -81,7 +81,7 @@ describe('a paid plan', () => {
             expect(() => fixture.stripe.bank.pay(first)).to.throw('This session is over.');
             fixture.stripe.bank.pay(second);
             await fixture.stripe.deliver();
-            expect(await fixture.standing(person)).to.include({ plan: 'pro' });
+            expect(await fixture.planState(person)).to.include({ plan: 'pro' });
         });
 
         it('once, when many tabs begin one at the same time', async () => {
@@ -105,7 +105,7 @@ describe('a paid plan', () => {
             // No event came yet.
             const problem = await fixture.checkout(person, 'starter').catch((error: Error) => error.message);
             expect(problem).to.equal('subscribed');
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000 });
         });
 
         it('again for the same customer at Stripe after it ended', async () => {
@@ -113,10 +113,10 @@ describe('a paid plan', () => {
             const { customer, id } = await fixture.subscribe(person, 'starter');
             fixture.stripe.bank.cancel(fixture.stripe.bank.get(fixture.stripe.bank.subscriptions, id, 'subscription'));
             await fixture.stripe.deliver();
-            expect(await fixture.standing(person)).to.include({ plan: 'free' });
+            expect(await fixture.planState(person)).to.include({ plan: 'free' });
             const again = await fixture.subscribe(person, 'pro');
             expect(again.customer).to.equal(customer);
-            expect(await fixture.standing(person)).to.include({ plan: 'pro', left: 60_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'pro', left: 60_000 });
         });
     });
 
@@ -127,7 +127,7 @@ describe('a paid plan', () => {
             await spend(person, 4_000);
             await fixture.world.clock.advance({ days: 31 });
             await fixture.turn();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000 });
             expect(await fixture.story(person.workspaceId)).to.deep.equal([
                 'grant +15000',
                 'hold -4000',
@@ -143,11 +143,11 @@ describe('a paid plan', () => {
             await fixture.subscribe(person, 'starter');
             await spend(person, 4_000);
             await fixture.world.clock.advance({ days: 31, hours: 1 });
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 11_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 11_000 });
             await fixture.world.clock.advance({ days: 2, hours: 22 });
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 11_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 11_000 });
             await fixture.turn();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000 });
         });
 
         it('without an allowance from the third day on, and held credits of the old one expire', async () => {
@@ -165,12 +165,12 @@ describe('a paid plan', () => {
                 ...{ unit: 1, maxUnits: 500, expiresInMs: 30_000 },
             });
             await fixture.world.clock.advance({ days: 34, hours: 1 });
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 0 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 0 });
             await credits.release({ operation: 'op_held_over' });
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 0 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 0 });
             expect(await spend(person, 1)).to.equal(false);
             await fixture.turn();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000 });
         });
 
         it('after a month without events, which is noticed within hours', async () => {
@@ -179,7 +179,7 @@ describe('a paid plan', () => {
             await fixture.world.clock.advance({ days: 31, hours: 1 });
             await fixture.turn({ silently: true });
             await fixture.keep();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter' });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter' });
             await fixture.world.clock.advance({ hours: 7 });
             await fixture.keep();
             expect(await day(person)).to.equal('07-10');
@@ -193,7 +193,7 @@ describe('a paid plan', () => {
             ]);
             await fixture.world.clock.advance({ days: 31 });
             await fixture.turn();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', limit: 20_000, left: 20_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', limit: 20_000, left: 20_000 });
         });
     });
 
@@ -210,7 +210,7 @@ describe('a paid plan', () => {
                 currency: 'usd',
             });
             expect(await fixture.choose(person, 'pro')).to.deep.equal({ ok: true });
-            expect(await fixture.standing(person)).to.include({ plan: 'pro', limit: 60_000, left: 60_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'pro', limit: 60_000, left: 60_000 });
             expect(await day(person)).to.equal('06-26');
         });
 
@@ -221,7 +221,7 @@ describe('a paid plan', () => {
             await Promise.all([fixture.choose(person, 'pro'), fixture.choose(person, 'pro')]);
             const invoices = [...fixture.stripe.bank.invoices.values()].filter(({ reason }) => reason === 'subscription_update');
             expect(invoices.slice(-2).filter(({ created }) => created > fixture.world.app.clock.now() / 1000 - 60)).to.have.length(1);
-            expect(await fixture.standing(person)).to.include({ plan: 'pro', left: 60_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'pro', left: 60_000 });
         });
 
         for (const card of ['declined', 'asks for more'] as const) {
@@ -232,11 +232,11 @@ describe('a paid plan', () => {
                 const changed = await fixture.choose(person, 'pro');
                 expect(changed).to.deep.include({ ok: false });
                 expect('payAt' in changed && changed.payAt).to.match(/\/i\/in_/);
-                expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
+                expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000 });
                 fixture.stripe.bank.get(fixture.stripe.bank.customers, customer, 'customer').card = 'good';
                 fixture.stripe.bank.retry(id);
                 await fixture.stripe.deliver();
-                expect(await fixture.standing(person)).to.include({ plan: 'pro', left: 60_000 });
+                expect(await fixture.planState(person)).to.include({ plan: 'pro', left: 60_000 });
             });
         }
 
@@ -244,12 +244,12 @@ describe('a paid plan', () => {
             const person = await newcomer(fixture);
             await fixture.subscribe(person, 'pro');
             await fixture.choose(person, 'starter');
-            expect(await fixture.standing(person)).to.include({ plan: 'pro', left: 60_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'pro', left: 60_000 });
             await fixture.world.clock.advance({ days: 30 });
-            expect(await fixture.standing(person)).to.include({ plan: 'pro', left: 60_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'pro', left: 60_000 });
             await fixture.world.clock.advance({ days: 1 });
             await fixture.turn();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', limit: 15_000, left: 15_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', limit: 15_000, left: 15_000 });
         });
 
         it('down and back again before the month ends, without effect', async () => {
@@ -259,7 +259,7 @@ describe('a paid plan', () => {
             await fixture.choose(person, 'pro');
             await fixture.world.clock.advance({ days: 31 });
             await fixture.turn();
-            expect(await fixture.standing(person)).to.include({ plan: 'pro', left: 60_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'pro', left: 60_000 });
             expect(await fixture.story(person.workspaceId)).to.deep.equal(['grant +60000', 'expire -60000', 'grant +60000']);
         });
 
@@ -267,10 +267,10 @@ describe('a paid plan', () => {
             const person = await newcomer(fixture, { credits: 30 });
             await fixture.subscribe(person, 'starter');
             await fixture.choose(person, 'free');
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000, bonus: 30 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000, bonus: 30 });
             await fixture.world.clock.advance({ days: 31 });
             await fixture.turn();
-            expect(await fixture.standing(person)).to.include({ plan: 'free', limit: 1_000, left: 1_000, bonus: 30 });
+            expect(await fixture.planState(person)).to.include({ plan: 'free', limit: 1_000, left: 1_000, bonus: 30 });
             expect((await fixture.story(person.workspaceId)).slice(-2)).to.deep.equal(['expire -15000', 'move -30']);
         });
 
@@ -281,7 +281,7 @@ describe('a paid plan', () => {
             await fixture.choose(person, 'starter');
             await fixture.world.clock.advance({ days: 31 });
             await fixture.turn();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000 });
         });
 
         it('up from a month that was to be the last one', async () => {
@@ -291,7 +291,7 @@ describe('a paid plan', () => {
             await fixture.choose(person, 'pro');
             await fixture.world.clock.advance({ days: 31 });
             await fixture.turn();
-            expect(await fixture.standing(person)).to.include({ plan: 'pro', left: 60_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'pro', left: 60_000 });
         });
     });
 
@@ -309,10 +309,10 @@ describe('a paid plan', () => {
             const { person, id } = await unpaid();
             await fixture.world.clock.advance({ days: 6, hours: 23 });
             await fixture.keep();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 0 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 0 });
             await fixture.world.clock.advance({ hours: 1, minutes: 2 });
             await fixture.keep();
-            expect(await fixture.standing(person)).to.include({ plan: 'free', left: 1_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'free', left: 1_000 });
             expect(fixture.stripe.bank.subscriptions.get(id)?.status).to.equal('canceled');
         });
 
@@ -322,10 +322,10 @@ describe('a paid plan', () => {
             fixture.stripe.bank.get(fixture.stripe.bank.customers, customer, 'customer').card = 'good';
             fixture.stripe.bank.retry(id);
             await fixture.stripe.deliver();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000 });
             await fixture.world.clock.advance({ days: 3 });
             await fixture.keep();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000 });
         });
 
         it('ends also if Stripe is down for a while, as soon as it is up', async () => {
@@ -336,7 +336,7 @@ describe('a paid plan', () => {
             fixture.stripe.fail(undefined);
             await fixture.world.clock.advance({ minutes: 2 });
             await fixture.keep();
-            expect(await fixture.standing(person)).to.include({ plan: 'free' });
+            expect(await fixture.planState(person)).to.include({ plan: 'free' });
             expect(fixture.stripe.bank.subscriptions.get(id)?.status).to.equal('canceled');
         });
 
@@ -344,7 +344,7 @@ describe('a paid plan', () => {
             const { person, id } = await unpaid();
             fixture.stripe.bank.cancel(fixture.stripe.bank.get(fixture.stripe.bank.subscriptions, id, 'subscription'));
             await fixture.stripe.deliver();
-            expect(await fixture.standing(person)).to.include({ plan: 'free' });
+            expect(await fixture.planState(person)).to.include({ plan: 'free' });
         });
     });
 
@@ -360,7 +360,7 @@ describe('a paid plan', () => {
                 const { person, id, invoice } = await subscribed();
                 fixture.stripe.bank[how](invoice);
                 await fixture.stripe.deliver();
-                expect(await fixture.standing(person)).to.include({ plan: 'free', left: 1_000 });
+                expect(await fixture.planState(person)).to.include({ plan: 'free', left: 1_000 });
                 expect(fixture.stripe.bank.subscriptions.get(id)?.status).to.equal('canceled');
                 expect((await fixture.story(person.workspaceId)).at(-1)).to.equal('expire -15000');
             });
@@ -370,10 +370,10 @@ describe('a paid plan', () => {
             const { person, invoice } = await subscribed();
             fixture.stripe.bank.refund(invoice, 1_000);
             await fixture.stripe.deliver();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000 });
             fixture.stripe.bank.refund(invoice, 3_900);
             await fixture.stripe.deliver();
-            expect(await fixture.standing(person)).to.include({ plan: 'free' });
+            expect(await fixture.planState(person)).to.include({ plan: 'free' });
         });
 
         it('of a past month remains after a refund, and ends after a dispute', async () => {
@@ -382,10 +382,10 @@ describe('a paid plan', () => {
             await fixture.turn();
             fixture.stripe.bank.refund(invoice);
             await fixture.stripe.deliver();
-            expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'starter', left: 15_000 });
             fixture.stripe.bank.dispute(invoice);
             await fixture.stripe.deliver();
-            expect(await fixture.standing(person)).to.include({ plan: 'free' });
+            expect(await fixture.planState(person)).to.include({ plan: 'free' });
         });
 
         it('before we know of the payment never begins', async () => {
@@ -395,7 +395,7 @@ describe('a paid plan', () => {
             const events = fixture.stripe.waiting.splice(0);
             for (const event of events.toReversed()) expect(await fixture.stripe.send(event), event.type).to.equal(200);
             await fixture.stripe.deliver();
-            expect(await fixture.standing(person)).to.include({ plan: 'free', left: 1_000 });
+            expect(await fixture.planState(person)).to.include({ plan: 'free', left: 1_000 });
             expect(await fixture.story(person.workspaceId)).to.deep.equal([]);
             expect(cancelled()).to.equal(1);
         });
@@ -409,14 +409,14 @@ describe('a paid plan', () => {
                 if (path.startsWith('/v1/invoice_payments')) fixture.stripe.fail(503);
             });
             expect(await fixture.stripe.send(event)).to.equal(503);
-            expect(await fixture.standing(person)).to.include({ plan: 'free' });
+            expect(await fixture.planState(person)).to.include({ plan: 'free' });
             expect(fixture.stripe.bank.subscriptions.get(id)?.status).to.equal('active');
             fixture.stripe.beforeAnswer(undefined);
             fixture.stripe.fail(undefined);
             await fixture.world.clock.advance({ minutes: 2 });
             await fixture.keep();
             expect(fixture.stripe.bank.subscriptions.get(id)?.status).to.equal('canceled');
-            expect(await fixture.standing(person)).to.include({ plan: 'free' });
+            expect(await fixture.planState(person)).to.include({ plan: 'free' });
         });
     });
 
@@ -431,11 +431,11 @@ describe('a paid plan', () => {
         expect(refused.code).to.equal(1);
         expect(refused.said).to.include('cancel the subscription there first');
         expect((await planSet('starter', '--allowance', '20000')).code).to.equal(0);
-        expect(await fixture.standing(person)).to.include({ plan: 'starter', limit: 20_000 });
+        expect(await fixture.planState(person)).to.include({ plan: 'starter', limit: 20_000 });
         fixture.stripe.bank.cancel(fixture.stripe.bank.get(fixture.stripe.bank.subscriptions, id, 'subscription'));
         await fixture.stripe.deliver();
         expect((await planSet('enterprise')).code).to.equal(0);
-        expect(await fixture.standing(person)).to.include({ plan: 'enterprise', left: 60_000 });
+        expect(await fixture.planState(person)).to.include({ plan: 'enterprise', left: 60_000 });
         // Later events of the old subscription change nothing.
         expect(await day(person)).to.equal('06-10');
     });

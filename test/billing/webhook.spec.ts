@@ -47,7 +47,7 @@ describe('a Stripe event', () => {
                 const old = Math.floor(fixture.world.app.clock.now() / 1000) - 600;
                 const sent = 'timestamp' in delivery ? { timestamp: old } : delivery;
                 expect(await fixture.stripe.send(named('invoice.paid'), sent)).to.equal(400);
-                expect(await fixture.standing(person)).to.include(FREE);
+                expect(await fixture.planState(person)).to.include(FREE);
             });
         }
 
@@ -69,7 +69,7 @@ describe('a Stripe event', () => {
         it('by invoice.paid, with the plan and its limits', async () => {
             const { person, named } = await paid();
             expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(200);
-            expect(await fixture.standing(person)).to.include(STARTER);
+            expect(await fixture.planState(person)).to.include(STARTER);
             expect(await fixture.story(person.workspaceId)).to.deep.equal(['grant +15000']);
         });
 
@@ -77,7 +77,7 @@ describe('a Stripe event', () => {
             const { person, events } = await paid();
             for (const event of events)
                 if (event.type !== 'invoice.paid') expect(await fixture.stripe.send(event), event.type).to.equal(200);
-            expect(await fixture.standing(person)).to.include(FREE);
+            expect(await fixture.planState(person)).to.include(FREE);
         });
 
         it('however often it is delivered', async () => {
@@ -104,7 +104,7 @@ describe('a Stripe event', () => {
             for (const order of orders) {
                 const { person, events } = await paid();
                 for (const event of order(events)) expect(await fixture.stripe.send(event), event.type).to.equal(200);
-                expect(await fixture.standing(person)).to.include(STARTER);
+                expect(await fixture.planState(person)).to.include(STARTER);
                 expect(await grants(person)).to.equal(1);
             }
         });
@@ -114,7 +114,7 @@ describe('a Stripe event', () => {
             const { person, events } = await paid();
             const sent = events.flatMap((event) => [fixture.stripe.send(event), fixture.stripe.send(event, { base })]);
             expect(new Set(await Promise.all(sent))).to.deep.equal(new Set([200]));
-            expect(await fixture.standing(person)).to.include(STARTER);
+            expect(await fixture.planState(person)).to.include(STARTER);
             expect(await grants(person)).to.equal(1);
         });
 
@@ -123,7 +123,7 @@ describe('a Stripe event', () => {
             for (const event of events) if (event.type !== 'invoice.paid') await fixture.stripe.send(event);
             await fixture.world.clock.advance({ days: 32 });
             await fixture.turn();
-            expect(await fixture.standing(person)).to.include(STARTER);
+            expect(await fixture.planState(person)).to.include(STARTER);
             const late = Math.floor(fixture.world.app.clock.now() / 1000);
             expect(await fixture.stripe.send(named('invoice.paid'), { timestamp: late })).to.equal(200);
             expect(await grants(person)).to.equal(1);
@@ -155,7 +155,7 @@ describe('a Stripe event', () => {
             fixture.stripe.bank.get(fixture.stripe.bank.sessions, sessionId, 'session').price = 'price_other';
             fixture.stripe.bank.pay(sessionId);
             for (const event of fixture.stripe.waiting.splice(0)) expect(await fixture.stripe.send(event), event.type).to.equal(200);
-            expect(await fixture.standing(person)).to.include(FREE);
+            expect(await fixture.planState(person)).to.include(FREE);
         });
 
         it('is accepted and ignored: an unknown type', async () => {
@@ -170,10 +170,10 @@ describe('a Stripe event', () => {
                 const { person, named } = await paid();
                 fixture.stripe.fail(outage);
                 expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(503);
-                expect(await fixture.standing(person)).to.include(FREE);
+                expect(await fixture.planState(person)).to.include(FREE);
                 fixture.stripe.fail(undefined);
                 expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(200);
-                expect(await fixture.standing(person)).to.include(STARTER);
+                expect(await fixture.planState(person)).to.include(STARTER);
                 expect(await grants(person)).to.equal(1);
             });
         }
@@ -188,11 +188,11 @@ describe('a Stripe event', () => {
             });
             expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(503);
             expect(questions).to.be.greaterThan(1);
-            expect(await fixture.standing(person)).to.include(FREE);
+            expect(await fixture.planState(person)).to.include(FREE);
             fixture.stripe.beforeAnswer(undefined);
             fixture.stripe.fail(undefined);
             expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(200);
-            expect(await fixture.standing(person)).to.include(STARTER);
+            expect(await fixture.planState(person)).to.include(STARTER);
         });
     });
 
@@ -208,7 +208,7 @@ describe('a Stripe event', () => {
         for (const event of events) await fixture.stripe.send(event);
         expect(open.length).to.be.greaterThan(events.length);
         expect(new Set(open)).to.deep.equal(new Set([0]));
-        expect(await fixture.standing(person)).to.include(STARTER);
+        expect(await fixture.planState(person)).to.include(STARTER);
     });
 
     it('writes what it read only if no later read began meanwhile', async () => {
@@ -231,10 +231,10 @@ describe('a Stripe event', () => {
         await asked.promise;
         bank.cancel(subscription);
         await fixture.stripe.deliver();
-        expect(await fixture.standing(person)).to.include({ plan: 'free' });
+        expect(await fixture.planState(person)).to.include({ plan: 'free' });
         released.resolve();
         expect(await first).to.equal(200);
-        expect(await fixture.standing(person)).to.include({ plan: 'free' });
+        expect(await fixture.planState(person)).to.include({ plan: 'free' });
         const { rows } = await fixture.world.app.db.raw<{ rows: { status: string }[] }>(
             'select status from subscriptions where workspace_id = ?',
             [person.workspaceId],

@@ -2,19 +2,19 @@ import { expect } from 'chai';
 import { recogniseChallenge } from '../../shared/domain/fetch/blocked-page.ts';
 import { roomFor } from '../support/eventually.ts';
 import { cpuMsOf } from '../support/stopwatch.ts';
-import { NO_WALLS, WALLS } from './walls.ts';
+import { CHALLENGES, NO_CHALLENGES } from './bot-challenges.ts';
 
 describe('bot challenges and captchas', () => {
     it('are tested with at least 30 blocked pages and 30 normal responses', () => {
-        expect(WALLS.length).to.be.at.least(30);
-        expect(NO_WALLS.length).to.be.at.least(30);
+        expect(CHALLENGES.length).to.be.at.least(30);
+        expect(NO_CHALLENGES.length).to.be.at.least(30);
     });
 
-    for (const { what, fate, wall, headers = {}, body = '' } of WALLS) {
-        it(`recognises ${what}`, () => expect(recogniseChallenge({ headers, body }, fate)).to.equal(wall));
+    for (const { what, fate, vendor, headers = {}, body = '' } of CHALLENGES) {
+        it(`recognises ${what}`, () => expect(recogniseChallenge({ headers, body }, fate)).to.equal(vendor));
     }
 
-    for (const { what, fate, headers = {}, body = '' } of NO_WALLS) {
+    for (const { what, fate, headers = {}, body = '' } of NO_CHALLENGES) {
         it(`accepts ${what}`, () => expect(recogniseChallenge({ headers, body }, fate)).to.equal(undefined));
     }
 

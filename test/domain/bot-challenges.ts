@@ -33,16 +33,16 @@ const SORRY = page(
 );
 
 /** Each is a bot challenge or a captcha instead of the content. */
-export const WALLS: readonly (Sample & { wall: string })[] = [
-    { what: 'Cloudflare by its header alone', fate: 'refused', wall: 'Cloudflare', headers: { 'cf-mitigated': 'challenge' } },
-    { what: 'Cloudflare by its header under a 200', fate: 'fits', wall: 'Cloudflare', headers: { 'cf-mitigated': 'challenge' } },
-    { what: 'a Cloudflare challenge with 403', fate: 'refused', wall: 'Cloudflare', body: CLOUDFLARE },
-    { what: 'a Cloudflare challenge where JSON was expected', fate: 'unreadable', wall: 'Cloudflare', body: CLOUDFLARE },
-    { what: 'a Cloudflare challenge read as an ordinary page', fate: 'fits', wall: 'Cloudflare', body: CLOUDFLARE },
+export const CHALLENGES: readonly (Sample & { vendor: string })[] = [
+    { what: 'Cloudflare by its header alone', fate: 'refused', vendor: 'Cloudflare', headers: { 'cf-mitigated': 'challenge' } },
+    { what: 'Cloudflare by its header under a 200', fate: 'fits', vendor: 'Cloudflare', headers: { 'cf-mitigated': 'challenge' } },
+    { what: 'a Cloudflare challenge with 403', fate: 'refused', vendor: 'Cloudflare', body: CLOUDFLARE },
+    { what: 'a Cloudflare challenge where JSON was expected', fate: 'unreadable', vendor: 'Cloudflare', body: CLOUDFLARE },
+    { what: 'a Cloudflare challenge read as an ordinary page', fate: 'fits', vendor: 'Cloudflare', body: CLOUDFLARE },
     {
         what: 'the older Cloudflare waiting page',
         fate: 'refused',
-        wall: 'Cloudflare',
+        vendor: 'Cloudflare',
         body: page(
             'Just a moment...',
             '<h1>Checking your browser before accessing shop.test.</h1><form id="challenge-form" action="/"></form>',
@@ -51,61 +51,61 @@ export const WALLS: readonly (Sample & { wall: string })[] = [
     {
         what: 'a Cloudflare firewall page',
         fate: 'refused',
-        wall: 'Cloudflare',
+        vendor: 'Cloudflare',
         body: page(
             'Attention Required! | Cloudflare',
             '<h1>Sorry, you have been blocked</h1><p>You are unable to access shop.test</p><p>Cloudflare Ray ID: 8f</p>',
         ),
     },
-    { what: 'a Cloudflare refusal as text', fate: 'refused', wall: 'Cloudflare', body: 'error code: 1020' },
-    { what: 'DataDome with 403', fate: 'refused', wall: 'DataDome', body: DATADOME },
-    { what: 'DataDome under a 200', fate: 'fits', wall: 'DataDome', body: DATADOME },
+    { what: 'a Cloudflare refusal as text', fate: 'refused', vendor: 'Cloudflare', body: 'error code: 1020' },
+    { what: 'DataDome with 403', fate: 'refused', vendor: 'DataDome', body: DATADOME },
+    { what: 'DataDome under a 200', fate: 'fits', vendor: 'DataDome', body: DATADOME },
     {
         what: 'DataDome for scripts',
         fate: 'refused',
-        wall: 'DataDome',
+        vendor: 'DataDome',
         body: '{"url":"https://geo.captcha-delivery.com/captcha/?initialCid=AHr&hash=D6&t=fe"}',
     },
-    { what: 'HUMAN with 403', fate: 'refused', wall: 'HUMAN (PerimeterX)', body: PERIMETERX },
-    { what: 'HUMAN under a 200', fate: 'fits', wall: 'HUMAN (PerimeterX)', body: PERIMETERX },
+    { what: 'HUMAN with 403', fate: 'refused', vendor: 'HUMAN (PerimeterX)', body: PERIMETERX },
+    { what: 'HUMAN under a 200', fate: 'fits', vendor: 'HUMAN (PerimeterX)', body: PERIMETERX },
     {
         what: 'HUMAN for scripts',
         fate: 'refused',
-        wall: 'HUMAN (PerimeterX)',
+        vendor: 'HUMAN (PerimeterX)',
         body: '{"appId":"PXabc","jsClientSrc":"/abc/init.js","vid":"","uuid":"8e1","blockScript":"/abc/captcha/captcha.js?a=c"}',
     },
-    { what: 'Imperva in a frame', fate: 'unreadable', wall: 'Imperva', body: INCAPSULA },
-    { what: 'Imperva in a frame, read as a page', fate: 'fits', wall: 'Imperva', body: INCAPSULA },
+    { what: 'Imperva in a frame', fate: 'unreadable', vendor: 'Imperva', body: INCAPSULA },
+    { what: 'Imperva in a frame, read as a page', fate: 'fits', vendor: 'Imperva', body: INCAPSULA },
     {
         what: 'Imperva as a page that is nothing but a script',
         fate: 'fits',
-        wall: 'Imperva',
+        vendor: 'Imperva',
         body: `<html><head><META NAME="robots" CONTENT="noindex"></head><script src="/_Incapsula_Resource?SWJIYLWA=719d34d31c8e3a6e6fffd425f7e032f3"></script><body></body></html>`,
     },
     {
         what: 'Akamai by its reference',
         fate: 'refused',
-        wall: 'Akamai',
+        vendor: 'Akamai',
         body: `<HTML><HEAD>\n<TITLE>Access Denied</TITLE>\n</HEAD><BODY>\n<H1>Access Denied</H1>\n \nYou don't have permission to access "http&#58;&#47;&#47;www.shop.test&#47;" on this server.<P>\nReference&#32;&#35;18.2d351ab8.1557333295.a4e16ab\n<P>https&#58;&#47;&#47;errors.edgesuite.net&#47;18.2d351ab8\n</BODY>\n</HTML>`,
     },
     {
         what: 'an Akamai interstitial',
         fate: 'unreadable',
-        wall: 'Akamai',
+        vendor: 'Akamai',
         body: `<html><head><meta http-equiv="refresh" content="5; URL='/list?bm-verify=AAQAAAAJ'" /><title>&nbsp;</title></head><body>&nbsp;</body></html>`,
     },
     {
         what: 'an Akamai crypto challenge under a 200',
         fate: 'fits',
-        wall: 'Akamai',
+        vendor: 'Akamai',
         body: page('Challenge Validation', '<div id="sec-if-cpt-container" class="crypto"></div>'),
     },
-    { what: 'AWS WAF with 202', fate: 'fits', wall: 'AWS WAF', body: AWS },
-    { what: 'AWS WAF by its header', fate: 'refused', wall: 'AWS WAF', headers: { 'x-amzn-waf-action': 'captcha' } },
+    { what: 'AWS WAF with 202', fate: 'fits', vendor: 'AWS WAF', body: AWS },
+    { what: 'AWS WAF by its header', fate: 'refused', vendor: 'AWS WAF', headers: { 'x-amzn-waf-action': 'captcha' } },
     {
         what: 'the captcha of AWS WAF',
         fate: 'refused',
-        wall: 'AWS WAF',
+        vendor: 'AWS WAF',
         body: page(
             'Human Verification',
             '<div id="captcha-container"></div>',
@@ -115,27 +115,27 @@ export const WALLS: readonly (Sample & { wall: string })[] = [
     {
         what: 'Kasada',
         fate: 'refused',
-        wall: 'Kasada',
+        vendor: 'Kasada',
         body: '<html><head></head><body><script>window.KPSDK={};KPSDK.now=Date.now;</script><script src="/149e9513-01fa-4fb0-aad4-566afd725d1b/2d206a39/ips.js"></script></body></html>',
     },
-    { what: 'Vercel', fate: 'refused', wall: 'Vercel', body: page('Vercel Security Checkpoint', '<p>We are verifying your browser</p>') },
-    { what: 'Vercel by its header', fate: 'refused', wall: 'Vercel', headers: { 'x-vercel-mitigated': 'challenge' } },
+    { what: 'Vercel', fate: 'refused', vendor: 'Vercel', body: page('Vercel Security Checkpoint', '<p>We are verifying your browser</p>') },
+    { what: 'Vercel by its header', fate: 'refused', vendor: 'Vercel', headers: { 'x-vercel-mitigated': 'challenge' } },
     {
         what: 'Sucuri',
         fate: 'unreadable',
-        wall: 'Sucuri',
+        vendor: 'Sucuri',
         body: `<html><title>You are being redirected...</title>\n<noscript>Javascript is required.</noscript>\n<script>var s={},u,c,U,r,i,l=0,a,e=eval,w=String.fromCharCode,sucuri_cloudproxy_js='',S='cz0i';</script></html>`,
     },
     {
         what: 'DDoS-Guard',
         fate: 'refused',
-        wall: 'DDoS-Guard',
+        vendor: 'DDoS-Guard',
         body: page('DDoS-Guard', '<h1>Checking your browser before accessing shop.test</h1>'),
     },
     {
         what: 'Anubis under a 200',
         fate: 'fits',
-        wall: 'Anubis',
+        vendor: 'Anubis',
         body: page(
             "Making sure you're not a bot!",
             '<p>Loading...</p>',
@@ -145,19 +145,19 @@ export const WALLS: readonly (Sample & { wall: string })[] = [
     {
         what: 'F5 under a 200',
         fate: 'unreadable',
-        wall: 'F5',
+        vendor: 'F5',
         body: '<html><head><title>Request Rejected</title></head><body>The requested URL was rejected. Please consult with your administrator.<br><br>Your support ID is: 1234567890</body></html>',
     },
     {
         what: 'Alibaba',
         fate: 'unreadable',
-        wall: 'Alibaba',
+        vendor: 'Alibaba',
         body: '<script>sessionStorage.x5referer = window.location.href;window.location.replace("https://shop.test/_____tmd_____/punish?x5secdata=abc");</script>',
     },
     {
         what: 'Yandex',
         fate: 'unreadable',
-        wall: 'Yandex',
+        vendor: 'Yandex',
         body: page(
             'Oops!',
             '<form method="POST" action="/checkcaptcha?key=1"><p>Confirm that you and not a robot are sending requests</p></form>',
@@ -166,17 +166,17 @@ export const WALLS: readonly (Sample & { wall: string })[] = [
     {
         what: 'Amazon',
         fate: 'unreadable',
-        wall: 'Amazon',
+        vendor: 'Amazon',
         body: page(
             'Amazon.com',
             '<h4>Enter the characters you see below</h4><form method="get" action="/errors/validateCaptcha" name=""></form>',
         ),
     },
-    { what: 'Google with 429', fate: 'refused', wall: 'Google', body: SORRY },
+    { what: 'Google with 429', fate: 'refused', vendor: 'Google', body: SORRY },
     {
         what: 'Wordfence',
         fate: 'refused',
-        wall: 'Wordfence',
+        vendor: 'Wordfence',
         body: page(
             'Your access to this site has been limited by the site owner',
             '<p>Your access to this service has been limited.</p><p>Generated by Wordfence at Fri</p>',
@@ -185,25 +185,25 @@ export const WALLS: readonly (Sample & { wall: string })[] = [
     {
         what: 'a page of reCAPTCHA and a sentence, with 403',
         fate: 'refused',
-        wall: 'a captcha',
+        vendor: 'a captcha',
         body: page('Are you a robot?', '<h1>Please confirm that you are not a robot</h1><div class="g-recaptcha" data-sitekey="x"></div>'),
     },
     {
         what: 'a page of hCaptcha where JSON was expected',
         fate: 'unreadable',
-        wall: 'a captcha',
+        vendor: 'a captcha',
         body: page('One more step', '<h1>Please complete the security check to continue</h1><div class="h-captcha"></div>'),
     },
     {
         what: 'a page of Turnstile where JSON was expected',
         fate: 'unreadable',
-        wall: 'a captcha',
+        vendor: 'a captcha',
         body: page('Checking', '<p>Verify you are human by completing the action below.</p><div class="cf-turnstile"></div>'),
     },
     {
         what: 'a page of Arkose where JSON was expected',
         fate: 'unreadable',
-        wall: 'a captcha',
+        vendor: 'a captcha',
         body: page(
             'Verify',
             "<p>We noticed suspicious activity. Show us that you're not a robot.</p>",
@@ -223,8 +223,8 @@ const LOGIN = page(
     '<script src="https://www.google.com/recaptcha/api.js"></script>',
 );
 
-/** None of them is a wall, even if it looks like one. */
-export const NO_WALLS: readonly Sample[] = [
+/** None of them is a vendor, even if it looks like one. */
+export const NO_CHALLENGES: readonly Sample[] = [
     { what: 'an article about captchas', fate: 'fits', body: ARTICLE },
     { what: 'an article about captchas that does not fit the schema', fate: 'unreadable', body: ARTICLE },
     { what: 'an article about captchas with 404', fate: 'refused', body: ARTICLE },
@@ -358,7 +358,7 @@ export const NO_WALLS: readonly Sample[] = [
         body: `<?xml version="1.0"?><rss><channel><title>captcha news</title>${'<item><title>Are you a robot?</title></item>'.repeat(5)}</channel></rss>`,
     },
     {
-        what: 'a forum thread that quotes a wall',
+        what: 'a forum thread that quotes a vendor',
         fate: 'unreadable',
         body: page(
             'Why do I see "Incapsula incident ID"?',
@@ -366,10 +366,10 @@ export const NO_WALLS: readonly Sample[] = [
         ),
     },
     {
-        what: 'a long page with the script of a wall quoted whole',
+        what: 'a long page with the script of a vendor quoted whole',
         fate: 'fits',
         body: page('Reading _cf_chl_opt', `<pre>window._cf_chl_opt = {}</pre>${words(400, 'analysis')}`),
     },
-    { what: 'a page too large for a wall', fate: 'fits', body: `${CLOUDFLARE}${' '.repeat(200_000)}` },
+    { what: 'a page too large for a vendor', fate: 'fits', body: `${CLOUDFLARE}${' '.repeat(200_000)}` },
     { what: 'a page of a site on maintenance', fate: 'refused', body: page('Maintenance', '<h1>We will be back soon</h1>') },
 ];
