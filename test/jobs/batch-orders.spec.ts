@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import {
+    type Batch,
+    type BatchWorld,
+    change,
+    ended,
+    FLAKY,
+    type Item,
+    openBatchWorld,
+    order,
+    ordered,
+    products,
+    remove,
+    someone,
+} from '../support/batch-world.ts';
+import type { FlakySite } from '../support/flaky-site.ts';
+import { join, type Person } from '../support/people.ts';
+import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
+import { SHOP } from '../support/shop.ts';
+import { ANY_TOPOLOGY, type World } from '../support/world.ts';
+
+for (const topology of ANY_TOPOLOGY) {
+    describe(`an order of a batch, with queue and limits in ${topology}`, () => {
+        let opened: BatchWorld;
+        let world: World;
+        let flaky: FlakySite;
+        let ada: Person;
+
+        before(async () => {
+            opened = await openBatchWorld(topology);
+            ({ world, flaky, ada } = opened);
+        });
+        beforeEach(() => {
+            flaky.behaviour = 'well';
+            flaky.letGo();
+        });
+        after(() => opened.close());
+
+        it('is refused completely for wrong items, with each problem at its place', async () => {
+            const items = [{ params: { id: 1 } }, { params: { id: 0 } }, { params: { id: 2 }, site: 'nowhere.test' }, { nonsense: 1 }];
+            const before = (await world.app.db('jobs').count({ all: '*' }))[0];
+            const answer = await order(ada, { items });
+            expect([answer.status, codeOf(answer)]).to.deep.equal([400, 'VALIDATION_ERROR']);
+            expect(detailsOf(answer)).to.deep.equal([
+                '/items/1/params/id INVALID_VALUE',
+                '/items/2/site SITE_NOT_FOUND',
+                '/items/3/nonsense UNKNOWN_FIELD',
+            ]);
+            expect((answer.body['error'] as { problems: number }).problems).to.equal(3);
+            expect((await world.app.db('jobs').count({ all: '*' }))[0]).to.deep.equal(before);
+        });
+
+        it('names the first hundred problems, and the number of all', async () => {
+            const answer = await order(ada, { items: Array.from({ length: 150 }, () => ({ params: { id: 0 } })) });
+            expect(detailsOf(answer)).to.have.length(100);
+            expect((answer.body['error'] as { problems: number }).problems).to.equal(150);
+        });
+
+        for (const [name, items, detail] of [
+            [
+                'the same custom_id twice',
+                [
+                    { params: { id: 1 }, custom_id: 'a' },
+                    { params: { id: 2 }, custom_id: 'a' },
+                ],
+                '/items/1/custom_id REPEATED',
+            ],
+            ['a custom_id of 65 characters', [{ params: { id: 1 }, custom_id: 'a'.repeat(65) }], '/items/0/custom_id INVALID_VALUE'],
+            ['a custom_id with a space', [{ params: { id: 1 }, custom_id: 'a b' }], '/items/0/custom_id INVALID_VALUE'],
+            ['an item of more than 2 MiB', [{ params: { id: 1 } }, { params: { id: 'y'.repeat(2049 * 1024) } }], '/items/1 TOO_COMPLEX'],
+            ['no items', [], '/items INVALID_VALUE'],
+            ['10,001 items', Array.from({ length: 10_001 }, () => ({ params: { id: 1 } })), '/items INVALID_VALUE'],
+        ] as const) {
+            it(`with ${name} is refused`, async () => {
+                const answer = await order(ada, { items });
+                expect([answer.status, ...detailsOf(answer)]).to.deep.equal([400, detail]);
+            });
+        }
+
+        it('of twenty thousand unknown fields is refused without checking each, as a batch or as one item', async () => {
+            const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 1]));
+            const whole = await ada.call('POST', '/v1/batches', { body: many });
+            expect(detailsOf(whole)).to.deep.equal([' TOO_COMPLEX']);
+            const item = await ada.call('POST', '/v1/batches', { body: { defaults: { site: SHOP, endpoint: 'product' }, items: [many] } });
+            expect(detailsOf(item)).to.deep.equal(['/items/0 TOO_COMPLEX']);
+        });
+
+        it('accepts a file in an item, like a fetch', async () => {
+            const photo = { filename: 'large.png', content_type: 'image/png', base64: Buffer.alloc(600 * 1024).toString('base64') };
+            const body = { defaults: { site: SHOP, endpoint: 'upload' }, items: [{ params: { photo } }] };
+            const answer = await ada.call('POST', '/v1/batches?dry_run=true', { body });
+            expect([answer.status, answer.body['error']]).to.deep.equal([200, undefined]);
+        });
+
+        it('without a site anywhere names the field', async () => {
+            const answer = await ada.call('POST', '/v1/batches', { body: { items: [{ params: { id: 1 } }] } });
+            expect(detailsOf(answer)).to.deep.equal(['/items/0/site REQUIRED']);
+        });
+
+        it('is only checked and priced in a dry run', async () => {
+            const answer = await order(ada, { items: products(5) }, { query: '?dry_run=true' });
+            expect([answer.status, answer.body]).to.deep.equal([
+                200,
+                { success: true, data: { items: 5, credits: { max: 5 }, eta_seconds: 1, warnings: [] } },
+            ]);
+            const poor = await join(world, { plan: 'free', overrides: { allowance: 0 } });
+            expect((await order(poor, { items: products(5) }, { query: '?dry_run=true' })).status).to.equal(200);
+            expect(codeOf(await order(poor, { items: products(5) }))).to.equal('INSUFFICIENT_CREDITS');
+        });
+
+        it('that cannot end in time is accepted with a warning', async () => {
+            const slow = await join(world, { plan: 'free' });
+            const batch = await ordered(slow, { items: products(100), expires_in: 60 });
+            expect(batch.warnings).to.deep.equal(['EXPIRES_BEFORE_END']);
+            await remove(slow, batch);
+        });
+
+        it('is created once for one Idempotency-Key', async () => {
+            const headers = { 'idempotency-key': 'batch-once' };
+            const body = { items: products(2) };
+            const [first, again] = [await order(ada, body, { headers }), await order(ada, body, { headers })];
+            expect(again.text).to.equal(first.text);
+            expect([again.status, again.headers.get('location')]).to.deep.equal([202, first.headers.get('location')]);
+            expect(again.headers.get('idempotent-replayed')).to.equal('true');
+            expect(codeOf(await order(ada, { items: products(3) }, { headers }))).to.equal('IDEMPOTENCY_CONFLICT');
+            await ended(ada, dataOf<Batch>(first));
+        });
+
+        it('leaves the Idempotency-Key free if it is refused', async () => {
+            const headers = { 'idempotency-key': 'batch-wrong' };
+            expect((await order(ada, { items: [{ params: { id: 0 } }] }, { headers })).status).to.equal(400);
+            expect((await order(ada, { items: products(1) }, { headers })).status).to.equal(202);
+        });
+
+        it('is visible to its workspace only, and its items are found by it', async () => {
+            const batch = await ordered(ada, { items: products(3) });
+            const bob = await someone(world);
+            expect(codeOf(await bob.call('GET', `/v1/batches/${batch.batch_id}`))).to.equal('BATCH_NOT_FOUND');
+            expect(dataOf<Batch[]>(await bob.call('GET', '/v1/batches'))).to.deep.equal([]);
+            expect(dataOf<Batch[]>(await ada.call('GET', '/v1/batches?limit=1'))[0]?.batch_id).to.equal(batch.batch_id);
+            await ended(ada, batch);
+            const jobs = dataOf<Item[]>(await ada.call('GET', `/v1/jobs?batch_id=${batch.batch_id}`));
+            expect(jobs.map(({ batch_id: id }) => id)).to.deep.equal(Array.from({ length: 3 }, () => batch.batch_id));
+        });
+
+        it('is one of at most 20 open batches', async () => {
+            const eve = await someone(world);
+            flaky.behaviour = 'hangs';
+            const body = { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}] };
+            const batches: Batch[] = [];
+            for (let one = 0; one < 20; one++) batches.push(await ordered(eve, body));
+            const refused = await order(eve, body);
+            expect([codeOf(refused), refused.headers.get('retry-after')]).to.deep.equal(['RATE_LIMITED', '60']);
+            expect((refused.body['error'] as { message: string }).message).to.include('open_batches');
+            for (const batch of batches) await remove(eve, batch);
+            flaky.letGo();
+        });
+
+        it('counts cancelled items among the 40,000 that a free account creates a day', async () => {
+            const eve = await join(world, { plan: 'free', credits: 100 });
+            const today = () => world.app.db('job_accounts').where({ account_id: eve.userId });
+            const one = { site: SHOP, endpoint: 'product', params: { id: 1 } };
+            await remove(eve, await ordered(eve, { items: products(3) }));
+            dataOf(await eve.call('POST', '/v1/jobs', { body: one }));
+            expect(await today().first('ordered_items')).to.deep.equal({ ordered_items: 4 });
+            await today().update({ ordered_items: 39_998 });
+
+            const refused = await order(eve, { items: products(3) });
+            expect(codeOf(refused)).to.equal('RATE_LIMITED');
+            expect((refused.body['error'] as { message: string }).message).to.include(
+                'ordered_items is full: 40,000 new jobs with 256 MiB',
+            );
+            expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 86_400);
+            // Refused orders store nothing and do not count.
+            await remove(eve, await ordered(eve, { items: products(2) }));
+            expect(codeOf(await eve.call('POST', '/v1/jobs', { body: one }))).to.equal('RATE_LIMITED');
+
+            await today().update({ ordered_on: world.app.db.raw('ordered_on - 1'), ordered_bytes: 300 * 1024 * 1024 });
+            await remove(eve, await ordered(eve, { items: products(3) }));
+            await today().update({ ordered_bytes: 256 * 1024 * 1024 });
+            expect(codeOf(await eve.call('POST', '/v1/jobs', { body: one }))).to.equal('RATE_LIMITED');
+        });
+
+        it('is one of 60 an hour, including refused ones, dry runs and retries', async () => {
+            const eve = await someone(world);
+            const batch = await ordered(eve, { items: products(1) });
+            await ended(eve, batch);
+            expect(dataOf<Batch>(await change(eve, batch, 'retry')).retried).to.equal(0);
+            for (let one = 0; one < 56; one++) await order(eve, { items: [] });
+            expect(detailsOf(await order(eve, { items: products(1) }, { query: '?color=red' }))).to.deep.equal(['/color UNKNOWN_FIELD']);
+            expect((await order(eve, { items: products(1) }, { query: '?dry_run=true' })).status).to.equal(200);
+            expect(codeOf(await order(eve, { items: products(1) }))).to.equal('RATE_LIMITED');
+            expect(codeOf(await change(eve, batch, 'retry'))).to.equal('RATE_LIMITED');
+        });
+    });
+}
