@@ -7,7 +7,7 @@ import type { StoredAnswer } from '../../shared/domain/fetch/stored-answer.ts';
 import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import type { KeyedCall, KeyOrder } from '../../shared/store/fetch/idempotency.ts';
+import type { KeyedCall } from '../../shared/store/fetch/idempotency.ts';
 import { countRefusedOrder } from '../admission/count-in-window.ts';
 import type { Call, Rendered } from '../call.ts';
 import { renderRefusal } from './refusal.ts';
@@ -67,36 +67,47 @@ async function takeKey<P, Q, B>(
     rules: OnceRules<B>,
 ): Promise<Rendered | undefined> {
     const { idempotency } = call.app;
-    const order: KeyOrder = {
-        ...keyed,
-        bodyHash: rules.readHash === undefined ? hashOf(call.body, await rules.whose?.(call)) : UNREAD,
-        lastsMs: rules.lastsMs?.(call) ?? LASTS_MS,
-    };
+    const { readHash } = rules;
+    const lastsMs = rules.lastsMs?.(call) ?? LASTS_MS;
+    let bodyHash = readHash === undefined ? hashOf(call.body, await rules.whose?.(call)) : UNREAD;
     for (let look = 0; look < MAX_LOOKS; look++) {
-        const begun = await idempotency.begin(order);
-        if (begun.verdict === 'new') {
-            if (order.bodyHash === UNREAD || rules.readHash === undefined) return undefined;
-            // The stored answer expired while the body was read, and the body cannot be read twice.
-            await idempotency.forget(keyed);
-            break;
-        }
-        if (begun.verdict === 'conflict' && order.bodyHash === UNREAD && rules.readHash !== undefined) {
-            order.bodyHash = await rules.readHash(call);
-            continue;
-        }
-        if (begun.verdict === 'conflict') throw new Refusal('IDEMPOTENCY_CONFLICT');
-        if (begun.verdict === 'running') break;
-        if (begun.verdict === 'abandoned') await endAbandoned(call, request, { ...keyed, operation: begun.holder });
-        else if (begun.verdict === 'full') await waitForRoom(call, request, keyed);
-        else {
-            const kept = await idempotency.read(keyed);
-            if (kept === 'sealed') throw new Refusal('SERVICE_UNAVAILABLE', SEALED, { retryAfter: 60 });
-            if (kept === undefined) continue;
-            await rules.mayReplay?.(call, kept);
-            return replay(kept);
+        const begun = await idempotency.begin({ ...keyed, bodyHash, lastsMs });
+        switch (begun.verdict) {
+            case 'new': {
+                const isBodyConsumed = readHash !== undefined && bodyHash !== UNREAD;
+                if (!isBodyConsumed) return undefined;
+                // The stored answer expired while the body was read, and the body cannot be read twice.
+                await idempotency.forget(keyed);
+                throw inProgress();
+            }
+            case 'conflict':
+                // Every stored hash differs from UNREAD. Only the hash of the body tells whether this is the same call.
+                if (readHash === undefined || bodyHash !== UNREAD) throw new Refusal('IDEMPOTENCY_CONFLICT');
+                bodyHash = await readHash(call);
+                break;
+            case 'running':
+                throw inProgress();
+            case 'abandoned':
+                await endAbandoned(call, request, { ...keyed, operation: begun.holder });
+                break;
+            case 'full':
+                await waitForRoom(call, request, keyed);
+                break;
+            case 'replay': {
+                const kept = await idempotency.read(keyed);
+                if (kept === 'sealed') throw new Refusal('SERVICE_UNAVAILABLE', SEALED, { retryAfter: 60 });
+                // Undefined if it expired since; then the key is free.
+                if (kept === undefined) break;
+                await rules.mayReplay?.(call, kept);
+                return replay(kept);
+            }
         }
     }
-    throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
+    throw inProgress();
+}
+
+function inProgress(): Refusal {
+    return new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
 }
 
 async function runKeyed<P, Q, B>(
