@@ -74,7 +74,7 @@ type Cell = string | number | boolean | null;
 
 /** Formats a table. Null is shown as a dash. */
 export function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
-    const cells = [heads, ...rows.map((row) => row.map((cell) => String(cell ?? '-')))];
+    const cells = [heads, ...rows.map((row) => row.map(textOf))];
     const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
     return cells.map((row) => {
         const padded = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
@@ -82,10 +82,15 @@ export function table(heads: readonly string[], rows: readonly (readonly Cell[])
     });
 }
 
-/** Formats one line for each name and value, with the values aligned. */
+/** Formats one line for each name and value, with the values aligned. Names are those of the JSON, with spaces. */
 export function fields(values: Readonly<Record<string, Cell>>): string[] {
     const width = Math.max(...Object.keys(values).map((name) => name.length));
-    return Object.entries(values).map(([name, value]) => `${name.padEnd(width)}  ${value ?? '-'}`);
+    return Object.entries(values).map(([name, value]) => `${name.replaceAll('_', ' ').padEnd(width)}  ${textOf(value)}`);
+}
+
+function textOf(value: Cell): string {
+    if (typeof value === 'boolean') return value ? 'yes' : 'no';
+    return String(value ?? '-');
 }
 
 /** A result that is shown as its names and values. */

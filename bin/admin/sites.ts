@@ -59,13 +59,12 @@ async function changeDomain(
 export async function show({ db }: Operator, { registrable }: SiteName): Promise<Done> {
     const domain = present(await sites.findDomain(db, registrable));
     const [shown, maintainers] = [await sites.sitesOf(db, registrable), await listMaintainers(db, registrable)];
-    const yesOrNo = (is: boolean) => (is ? 'yes' : 'no');
     const lines = [
         ...fields(domain),
         '',
         ...table(
             ['site', 'latest', 'versions', 'verified', 'drift'],
-            shown.map((site) => [site.site, site.latest, site.versions, yesOrNo(site.verified), yesOrNo(site.drift)]),
+            shown.map((site) => [site.site, site.latest, site.versions, site.verified, site.drift]),
         ),
         '',
         ...table(
