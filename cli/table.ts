@@ -1,30 +1,63 @@
-import type { Paint } from './terminal.ts';
+import type { Paint, Terminal } from './terminal.ts';
 
 const GAP = '  ';
-/** The minimal width of the last column. */
-const MIN_LAST = 12;
+/** The minimal width of a column that is cut. */
+const MIN_CUT = 12;
+
+type Cell = string | number | null;
 
 /**
- * Formats a table with dim headers; null is a dash. Cells are plain text; `style` colours them.
- * @param width of the terminal; the last column is cut to fit
+ * Formats a table with dim headers; null is a dash. Pipes and files get every column in full. A terminal gets what fits: times to the
+ * minute, no empty columns, as many columns as there is room for, and the last of these cut.
+ * @param heads the most important column first
+ * @param rows cells of plain text
+ * @param style colours a cell
  */
 export function table(
     heads: readonly string[],
-    rows: readonly (readonly (string | number | null)[])[],
-    paint: Paint,
-    style: (padded: string, column: number) => string = (padded) => padded,
-    width = Number.POSITIVE_INFINITY,
+    rows: readonly (readonly Cell[])[],
+    { paint, tableWidth: width }: Pick<Terminal, 'paint' | 'tableWidth'>,
+    style: (padded: string, head: string) => string = (padded) => padded,
 ): string[] {
-    const cells = rows.map((row) => row.map((cell) => String(cell ?? '-')));
-    const widths = heads.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)));
-    const left = Math.max(MIN_LAST, width - widths.slice(0, -1).reduce((sum, one) => sum + one + GAP.length, 0));
-    const cut = (cell: string) => ([...cell].length > left ? `${[...cell].slice(0, left - 1).join('')}…` : cell);
-    const line = (row: readonly string[], styled: (padded: string, column: number) => string) =>
-        row
-            .map((cell, column) => styled(column === row.length - 1 ? cut(cell) : cell.padEnd(widths[column] ?? 0), column))
-            .join(GAP)
-            .trimEnd();
-    return [line(heads, (head) => paint('dim', head)), ...cells.map((row) => line(row, style))];
+    const isTerminal = Number.isFinite(width);
+    const shown: { head: string; cells: string[]; columns: number }[] = [];
+    let left = width;
+    for (const [index, head] of heads.entries()) {
+        const values = rows.map((row) => row[index] ?? null);
+        if (isTerminal && values.every((value) => value === null)) continue;
+        const cells = values.map((value) => (isTerminal ? toTheMinute(String(value ?? '-')) : String(value ?? '-')));
+        const natural = Math.max(head.length, ...cells.map((cell) => [...cell].length));
+        // The first column holds what other commands take, so it is never cut.
+        const columns = index === 0 ? natural : Math.min(natural, left);
+        if (columns < Math.min(natural, MIN_CUT)) break;
+        shown.push({ head, cells: cells.map((cell) => cut(cell, columns)), columns });
+        left -= columns + GAP.length;
+    }
+    const line = (cellOf: (column: (typeof shown)[number]) => string, styled: (padded: string, head: string) => string) =>
+        shown
+            .map((column, index) => styled(index === shown.length - 1 ? cellOf(column) : pad(cellOf(column), column.columns), column.head))
+            .join(GAP);
+    return [
+        line(
+            ({ head }) => head,
+            (head) => paint('dim', head),
+        ),
+        ...rows.map((_, number) => line(({ cells }) => cells[number] ?? '', style)),
+    ];
+}
+
+function pad(cell: string, columns: number): string {
+    return cell + ' '.repeat(Math.max(0, columns - [...cell].length));
+}
+
+function cut(cell: string, columns: number): string {
+    const letters = [...cell];
+    return letters.length > columns ? `${letters.slice(0, columns - 1).join('')}…` : cell;
+}
+
+/** `2026-11-29 05:15Z` for a time in ISO 8601; other texts unchanged. */
+function toTheMinute(text: string): string {
+    return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z$/, '$1 $2Z');
 }
 
 /** Formats one line for each name and value. Lines without a value are left out. */

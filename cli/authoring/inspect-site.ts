@@ -157,7 +157,9 @@ function reportLines({ found, dropped, redacted, noticed, leftToDo }: Inspected[
     const section = (title: string, lines: string[]) =>
         lines.length === 0 ? [] : ['', `${paint('bold', title)} (${lines.length})`, ...lines];
     return [
-        ...(rows.length === 0 ? [] : ['', ...table(['endpoint', 'kind', 'seen', 'request'], rows, paint)]),
+        ...(rows.length === 0
+            ? []
+            : ['', ...table(['endpoint', 'kind', 'seen', 'request'], rows, { paint, tableWidth: Number.POSITIVE_INFINITY })]),
         ...section(
             'Left out',
             dropped.map(({ what, why }) => `  ${what}  ${paint('dim', why)}`),

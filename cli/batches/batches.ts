@@ -6,7 +6,7 @@ import { fieldLines, table } from '../table.ts';
 import { isTimeKnown } from './follow-batch.ts';
 
 export async function listBatches(
-    { client, terminal: { paint } }: Session,
+    { client, terminal }: Session,
     { status, limit }: { status?: BatchStatus; limit: number },
 ): Promise<Done> {
     const { items: batches } = await client().batches.list(defined({ limit, status })).page();
@@ -15,13 +15,13 @@ export async function listBatches(
     const rows = batches.map((one) => [
         one.batch_id,
         one.status,
-        one.counts.succeeded,
-        one.counts.failed,
         one.counts.total,
-        one.created_at,
+        one.counts.failed,
         one.name,
+        one.created_at,
+        one.counts.succeeded,
     ]);
-    return { result, lines: table(['batch', 'status', 'succeeded', 'failed', 'items', 'created', 'name'], rows, paint) };
+    return { result, lines: table(['batch', 'status', 'items', 'failed', 'name', 'created', 'succeeded'], rows, terminal) };
 }
 
 /** Shows a batch, or changes it and shows the result. */

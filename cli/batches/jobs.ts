@@ -20,7 +20,7 @@ export async function addJob(session: Session, site: string, endpoint: string, o
 }
 
 export async function listJobs(
-    { client, terminal: { paint } }: Session,
+    { client, terminal }: Session,
     { status, site, batch, limit }: { status?: JobStatus; site?: string; batch?: string; limit: number },
 ): Promise<Done> {
     let jobs: Job[] = [];
@@ -36,13 +36,13 @@ export async function listJobs(
     const rows = jobs.map((one) => [
         one.job_id,
         one.status,
+        one.created_at,
+        one.error?.code ?? null,
         one.site,
         one.endpoint,
         one.credits_used,
-        one.created_at,
-        one.error?.code ?? null,
     ]);
-    return { result, lines: table(['job', 'status', 'site', 'endpoint', 'credits', 'created', 'code'], rows, paint) };
+    return { result, lines: table(['job', 'status', 'created', 'code', 'site', 'endpoint', 'credits'], rows, terminal) };
 }
 
 /** `routebook job show ID`: shows a job. With `--wait` it waits until the job has ended. */

@@ -73,12 +73,12 @@ async function askForSecret(
     return { value: await readSecret(terminal, `${entry.type === 'cookie' ? 'Value of the cookie' : 'Key or token'} for ${site}`) };
 }
 
-export async function listConnections({ client, terminal: { paint } }: Session): Promise<Done> {
+export async function listConnections({ client, terminal }: Session): Promise<Done> {
     const connections = await client().connections.list({ limit: 100 }).all();
     const result = { connections };
     if (connections.length === 0) return { result, lines: ['No connections; "routebook connect SITE" adds one.'] };
     const rows = connections.map((one) => [one.connection_id, one.site, one.name, one.status, one.last_used_at ?? 'never']);
-    return { result, lines: table(['connection', 'site', 'name', 'status', 'last used'], rows, paint) };
+    return { result, lines: table(['connection', 'site', 'name', 'status', 'last used'], rows, terminal) };
 }
 
 export async function showConnection({ client, terminal: { paint } }: Session, id: string): Promise<Done> {

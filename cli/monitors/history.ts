@@ -29,7 +29,7 @@ function linesOf({ added, removed, changed }: MonitorChange['diff'], paint: Sess
     ];
 }
 
-export async function listRuns({ client, terminal: { paint } }: Session, monitorId: string, { limit }: { limit: number }): Promise<Done> {
+export async function listRuns({ client, terminal }: Session, monitorId: string, { limit }: { limit: number }): Promise<Done> {
     const { items: runs } = await client().monitors.runs(monitorId, { limit }).page();
     const result = { runs };
     if (runs.length === 0) return { result, lines: ['No runs yet.'] };
@@ -37,9 +37,9 @@ export async function listRuns({ client, terminal: { paint } }: Session, monitor
         one.run_id,
         one.skipped_reason === null ? one.status : `${one.status} (${one.skipped_reason})`,
         one.changed === null ? null : one.changed ? 'yes' : 'no',
-        one.credits_used,
-        one.started_at,
         one.error?.code ?? null,
+        one.started_at,
+        one.credits_used,
     ]);
-    return { result, lines: table(['run', 'status', 'changed', 'credits', 'began', 'code'], rows, paint) };
+    return { result, lines: table(['run', 'status', 'changed', 'code', 'began', 'credits'], rows, terminal) };
 }

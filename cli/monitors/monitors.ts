@@ -61,7 +61,7 @@ function scheduleOf(options: ChangeOptions): MonitorChanges {
 }
 
 export async function listMonitors(
-    { client, terminal: { paint } }: Session,
+    { client, terminal }: Session,
     { status, limit }: { status?: MonitorStatus; limit: number },
 ): Promise<Done> {
     const { items: monitors } = await client().monitors.list(defined({ limit, status })).page();
@@ -75,7 +75,7 @@ export async function listMonitors(
         one.next_run_at,
         one.name,
     ]);
-    return { result, lines: table(['monitor', 'state', 'runs', 'watches', 'next', 'name'], rows, paint) };
+    return { result, lines: table(['monitor', 'state', 'runs', 'watches', 'next', 'name'], rows, terminal) };
 }
 
 export async function showMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {

@@ -28,7 +28,9 @@ export async function listClaims({ client, terminal: { paint } }: Session, domai
     const result = { claims };
     if (claims.length === 0) return { result, lines: [`No claims; "routebook claim start ${domain}" starts one.`] };
     const rows = claims.map(({ claim_id, status, expires_at, value, reason }) => [claim_id, status, expires_at, value, reason]);
-    return { result, lines: table(['claim', 'status', 'expires', 'value', 'reason'], rows, paint) };
+    // A value that is cut cannot be published.
+    const lines = table(['claim', 'status', 'expires', 'value', 'reason'], rows, { paint, tableWidth: Number.POSITIVE_INFINITY });
+    return { result, lines };
 }
 
 /** `routebook claim check DOMAIN [CLAIM]`: checks the proof now. Fails if it is not found. */

@@ -43,16 +43,17 @@ export async function searchSchemas({ client, terminal, note }: Session, q: stri
 /** The server's largest page. */
 const PAGE = 100;
 
-function cardLines(cards: readonly Card[], { paint, tableWidth }: Session['terminal']): string[] {
-    const heads = ['site', 'version', 'verified', 'endpoints', 'category', 'title'];
+function cardLines(cards: readonly Card[], terminal: Session['terminal']): string[] {
+    const { paint } = terminal;
+    const heads = ['site', 'verified', 'endpoints', 'title', 'category', 'version'];
     const rows = cards.map(({ site, version, verified, endpoints, intent_category, title }) => {
-        return [site, version, verified ? 'yes' : 'no', endpoints.length, intent_category, title];
+        return [site, verified ? 'yes' : 'no', endpoints.length, title, intent_category, version];
     });
-    const style = (padded: string, column: number) => {
-        if (column === 0) return paint('bold', padded);
-        return column === 2 && padded.startsWith('yes') ? paint('green', padded) : padded;
+    const style = (padded: string, head: string) => {
+        if (head === 'site') return paint('bold', padded);
+        return head === 'verified' && padded.startsWith('yes') ? paint('green', padded) : padded;
     };
-    return table(heads, rows, paint, style, tableWidth);
+    return table(heads, rows, terminal, style);
 }
 
 /** `routebook categories`: lists the values of `--category` with descriptions. */
@@ -62,11 +63,11 @@ export async function listCategories({ client, terminal }: Session): Promise<Don
         [slug, name],
         ...children.map((child) => [child.path, `${name}: ${child.name}`]),
     ]);
-    return { result: { categories }, lines: table(['category', 'name'], rows, terminal.paint) };
+    return { result: { categories }, lines: table(['category', 'name'], rows, terminal) };
 }
 
 /** `routebook versions SITE`: lists versions, newest first. */
-export async function listVersions({ client, terminal: { paint } }: Session, site: string, { limit }: { limit: number }): Promise<Done> {
+export async function listVersions({ client, terminal }: Session, site: string, { limit }: { limit: number }): Promise<Done> {
     const versions: VersionEntry[] = [];
     for await (const version of client().schemas.versions(site, { limit: Math.min(limit, 100) })) {
         versions.push(version);
@@ -76,5 +77,5 @@ export async function listVersions({ client, terminal: { paint } }: Session, sit
     const rows = versions.map(({ version, published_at, change, verified, yanked, published_by, version_hash }) => {
         return [version, published_at, change, verified ? 'yes' : 'no', yanked ? 'yes' : 'no', published_by, version_hash.slice(0, 12)];
     });
-    return { result: { site, versions }, lines: table(heads, rows, paint) };
+    return { result: { site, versions }, lines: table(heads, rows, terminal) };
 }

@@ -29,12 +29,12 @@ export async function addWebhook(
     };
 }
 
-export async function listWebhooks({ client, terminal: { paint } }: Session): Promise<Done> {
+export async function listWebhooks({ client, terminal }: Session): Promise<Done> {
     const webhooks = await client().webhooks.list({ limit: 100 }).all();
     const result = { webhooks };
     if (webhooks.length === 0) return { result, lines: ['No webhooks; "routebook webhook add URL --events job.*" adds one.'] };
-    const rows = webhooks.map((one) => [one.webhook_id, stateOf(one), one.events.join(' '), one.url]);
-    return { result, lines: table(['webhook', 'state', 'events', 'url'], rows, paint) };
+    const rows = webhooks.map((one) => [one.webhook_id, stateOf(one), one.url, one.events.join(' ')]);
+    return { result, lines: table(['webhook', 'state', 'url', 'events'], rows, terminal) };
 }
 
 export async function showWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
@@ -129,15 +129,15 @@ async function nextAttempt(sent: DeliveryEntry, look: () => Promise<DeliveryEntr
 }
 
 export async function listDeliveries(
-    { client, terminal: { paint } }: Session,
+    { client, terminal }: Session,
     webhookId: string,
     { status, limit }: { status?: DeliveryEntry['status']; limit: number },
 ): Promise<Done> {
     const { items: deliveries } = await client().webhooks.deliveries(webhookId, defined({ limit, status })).page();
     const result = { deliveries };
     if (deliveries.length === 0) return { result, lines: ['No deliveries in the last 14 days.'] };
-    const rows = deliveries.map((one) => [one.delivery_id, one.type, one.status, one.code, one.attempts, one.created_at, one.problem]);
-    return { result, lines: table(['delivery', 'event', 'status', 'code', 'attempts', 'created', 'problem'], rows, paint) };
+    const rows = deliveries.map((one) => [one.delivery_id, one.status, one.type, one.code, one.attempts, one.problem, one.created_at]);
+    return { result, lines: table(['delivery', 'status', 'event', 'code', 'attempts', 'problem', 'created'], rows, terminal) };
 }
 
 function stateOf({ enabled, disabled_reason: reason, failing_since: since }: WebhookEntry): string {

@@ -42,13 +42,24 @@ describe('a user at a shell', () => {
         expect(stderr).to.include('bash, zsh, fish');
     });
 
-    it('reads tables that fit the terminal, and full ones in a file', () => {
-        const row = ['shop.example', 'A very long title of a shop that nobody reads to its end, however wide the window is'];
+    describe('reads tables', () => {
+        const heads = ['job', 'created', 'code', 'site', 'credits'];
+        const row = ['job_0123456789abcdefghijkl', '2026-11-29T05:15:35.123Z', null, 'a-shop-with-a-long-name.example', 1];
         const paint = (_style: string, text: string) => text;
-        const [, fitted = ''] = table(['site', 'title'], [row], paint, undefined, 40);
-        expect(fitted)
-            .to.have.length(40)
-            .and.match(/^shop\.example {2}A very .*…$/);
-        expect(table(['site', 'title'], [row], paint)[1]).to.include(row[1]);
+        const read = (tableWidth: number) => table(heads, [row], { paint, tableWidth });
+
+        it('in full in a file', () => {
+            const [, line = ''] = read(Number.POSITIVE_INFINITY);
+            expect(line.split(/ {2,}/)).to.deep.equal([row[0], row[1], '-', row[3], '1']);
+        });
+
+        it('as wide as the terminal, with the id in full', () => {
+            expect(read(80)).to.deep.equal([
+                'job                         created            site',
+                'job_0123456789abcdefghijkl  2026-11-29 05:15Z  a-shop-with-a-long-name.example',
+            ]);
+            expect(read(70)[1]).to.equal('job_0123456789abcdefghijkl  2026-11-29 05:15Z  a-shop-with-a-long-nam…');
+            expect(read(20)).to.deep.equal(['job', row[0]]);
+        });
     });
 });
