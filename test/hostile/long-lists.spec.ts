@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
+import { EVENT_TYPES } from '../../shared/domain/events/event-types.ts';
 import type { Db } from '../../shared/platform/db.ts';
+import { countEvents, readEvents } from '../../shared/store/events/event-feed.ts';
 import { listJobs } from '../../shared/store/jobs/jobs.ts';
 import { useDatabase } from '../store/registry.ts';
 import { countRowsRead } from '../support/rows-read.ts';
@@ -51,5 +53,30 @@ describe('a list of many jobs', () => {
         expect(jobs.map(({ jobId }) => jobId)).to.deep.equal(Array.from({ length: 20 }, (_, place) => `job_${JOBS - place}`));
         expect(next).to.equal(jobs.at(-1)?.number);
         expect(total).to.equal(READ);
+    });
+});
+
+describe('the feed of an account beside many events of sites of others', () => {
+    const database = useDatabase();
+    const reader = { workspaceId: 'wsp_few', accountId: 'usr_few' };
+    let db: Db;
+
+    before(async () => {
+        ({ db } = database);
+        await db.raw(
+            `insert into events (id, type, site, data, position)
+             select 'evt_' || n, 'schema.published', 'site' || n % 1000 || '.test', '{}', n from generate_series(1, 20000) n`,
+        );
+        await db.raw("insert into site_callers (site, workspace_id, day) values ('site7.test', 'wsp_few', app_now()::date)");
+        await db.raw('vacuum analyze events');
+    });
+
+    it('reads and counts the events of its own sites alone', async () => {
+        const page = await countRowsRead(db, (trx) => readEvents(trx, reader, { types: EVENT_TYPES, after: 0, limit: 20 }), 'events');
+        expect(page.done.events.map(({ eventId }) => eventId)).to.deep.equal(Array.from({ length: 20 }, (_, n) => `evt_${n * 1000 + 7}`));
+        const count = await countRowsRead(db, (trx) => countEvents(trx, reader, EVENT_TYPES), 'events');
+        expect(count.done).to.equal(20);
+        // The end of the feed is read too.
+        expect(page.read + count.read).to.be.at.most(50);
     });
 });

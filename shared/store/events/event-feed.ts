@@ -26,24 +26,28 @@ export interface FeedPage {
     readTo: number;
 }
 
-/** Raw: each audience has its own index and is read separately. No event has two audiences. */
+/**
+ * Raw: each audience has its own index and is read separately. No event has two audiences. The sites of a workspace are found first, and
+ * their events before the order ("offset 0"): the planner read all events of all sites in order, and checked each.
+ */
 const OWN = `
     select e.id, e.type, e.at, e.data, e.position from events e
     where e.position > :after and e.position <= :head and e.at > app_now() - interval '${LISTED_HOURS} hours' and e.type = any(:types)`;
 const AUDIENCES = [
-    'e.workspace_id = :workspaceId',
-    'e.account_id = :accountId',
-    `e.site is not null and (
-        exists (select from site_callers c where c.site = e.site and c.workspace_id = :workspaceId
-            and c.day > (app_now() - interval '${SITE_EVENT_DAYS} days')::date)
-        or exists (select from sites s join maintainers m on m.registrable = s.registrable
-            where s.site = e.site and m.workspace_id = :workspaceId))`,
+    `${OWN} and e.workspace_id = :workspaceId`,
+    `${OWN} and e.account_id = :accountId`,
+    `select * from (${OWN} and e.site = any(array(
+        select c.site from site_callers c
+            where c.workspace_id = :workspaceId and c.day > (app_now() - interval '${SITE_EVENT_DAYS} days')::date
+        union
+        select s.site from maintainers m join sites s on s.registrable = m.registrable where m.workspace_id = :workspaceId
+    )) offset 0) of_sites`,
 ];
 const READ = `
     select id as "eventId", type, at, data, position
-    from (${AUDIENCES.map((audience) => `(${OWN} and ${audience} order by e.position limit :limit)`).join(' union all ')}) own
+    from (${AUDIENCES.map((audience) => `(${audience} order by position limit :limit)`).join(' union all ')}) own
     order by position limit :limit`;
-const COUNT = `select count(*) as count from (${AUDIENCES.map((audience) => `${OWN} and ${audience}`).join(' union all ')} limit ${MAX_COUNTED}) own`;
+const COUNT = `select count(*) as count from (${AUDIENCES.map((audience) => `(${audience})`).join(' union all ')} limit ${MAX_COUNTED}) own`;
 
 /** The position of the latest event; 0 if there is none. */
 export async function endOfFeed(db: Db): Promise<number> {
