@@ -27,9 +27,10 @@ export function table(
         if (isTerminal && values.every((value) => value === null)) continue;
         const cells = values.map((value) => (isTerminal ? toTheMinute(String(value ?? '-')) : String(value ?? '-')));
         const natural = Math.max(head.length, ...cells.map((cell) => [...cell].length));
-        // The first column holds what other commands take, so it is never cut.
+        // Other commands take what is in the first column, so it is never cut. Half a time would mislead.
+        const least = cells.some((cell) => TO_THE_MINUTE.test(cell)) ? natural : Math.min(natural, MIN_CUT);
         const columns = index === 0 ? natural : Math.min(natural, left);
-        if (columns < Math.min(natural, MIN_CUT)) break;
+        if (columns < least) break;
         shown.push({ head, cells: cells.map((cell) => cut(cell, columns)), columns });
         left -= columns + GAP.length;
     }
@@ -54,6 +55,8 @@ function cut(cell: string, columns: number): string {
     const letters = [...cell];
     return letters.length > columns ? `${letters.slice(0, columns - 1).join('')}…` : cell;
 }
+
+const TO_THE_MINUTE = /^\d{4}-\d\d-\d\d \d\d:\d\dZ$/;
 
 /** `2026-11-29 05:15Z` for a time in ISO 8601; other texts unchanged. */
 function toTheMinute(text: string): string {

@@ -36,13 +36,13 @@ export async function listJobs(
     const rows = jobs.map((one) => [
         one.job_id,
         one.status,
-        one.created_at,
         one.error?.code ?? null,
         one.site,
         one.endpoint,
+        one.created_at,
         one.credits_used,
     ]);
-    return { result, lines: table(['job', 'status', 'created', 'code', 'site', 'endpoint', 'credits'], rows, terminal) };
+    return { result, lines: table(['job', 'status', 'code', 'site', 'endpoint', 'created', 'credits'], rows, terminal) };
 }
 
 /** `routebook job show ID`: shows a job. With `--wait` it waits until the job has ended. */

@@ -59,6 +59,7 @@ describe('a user at a shell', () => {
                 'job_0123456789abcdefghijkl  2026-11-29 05:15Z  a-shop-with-a-long-name.example',
             ]);
             expect(read(70)[1]).to.equal('job_0123456789abcdefghijkl  2026-11-29 05:15Z  a-shop-with-a-long-nam…');
+            expect(read(40)[1]).to.equal('job_0123456789abcdefghijkl');
             expect(read(20)).to.deep.equal(['job', row[0]]);
         });
     });
