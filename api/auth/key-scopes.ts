@@ -24,15 +24,16 @@ export function checkRoute(
 }
 
 /** Events of the whole workspace are only for unrestricted keys, since they reveal what a restricted key may not see. */
-function checkWhole({ routes, effects, sites, connections }: Scopes): Refusal | undefined {
+function checkWhole({ routes, effects, sites, endpoints, connections }: Scopes): Refusal | undefined {
     if (!routes.includes('jobs')) return missingScope({ part: 'routes', needs: 'jobs' });
     if (sites !== null) return missingScope({ part: 'sites', needs: 'all' }, WHOLE);
+    if (endpoints !== null) return missingScope({ part: 'endpoints', needs: 'all' }, WHOLE);
     if (connections !== null) return missingScope({ part: 'connections', needs: 'all' }, WHOLE);
     const missing = EFFECTS.find((effect) => !effects.includes(effect));
     return missing && missingScope({ part: 'effects', needs: missing }, WHOLE);
 }
 
-const WHOLE = 'This concerns the whole workspace: it needs a key without limits on sites, effects and connections.';
+const WHOLE = 'This concerns the whole workspace: it needs a key without limits on sites, endpoints, effects and connections.';
 
 /** Where requests name their site: the site itself, or the domain that it belongs to. */
 interface Named {

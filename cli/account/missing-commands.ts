@@ -22,12 +22,13 @@ export function missingCommands(scopes: Scopes): string[] {
 }
 
 /** Webhooks get events of the whole workspace, so their commands need a key without limits. */
-function missingForWebhooks({ routes, effects, sites, connections }: Scopes): string[] {
+function missingForWebhooks({ routes, effects, sites, endpoints, connections }: Scopes): string[] {
     const scopes: readonly RouteScope[] = ['account', 'jobs'];
     return [
         ...scopes.filter((scope) => !routes.includes(scope)),
         ...EFFECTS.filter((effect) => !effects.includes(effect)),
         ...(sites === null ? [] : ['all sites']),
+        ...(endpoints === null ? [] : ['all endpoints']),
         ...(connections === null ? [] : ['all connections']),
     ];
 }

@@ -13,7 +13,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
             'after',
             examples(
                 ['webhook listen', "webhook add https://app.example/routebook --events 'job.*,credits.low'", 'webhook test whk_7gT…'],
-                'The key needs the scopes account and jobs, and no limits on sites, effects or connections.',
+                'The key needs the scopes account and jobs, and no limits on sites, endpoints, effects or connections.',
             ),
         );
     webhook

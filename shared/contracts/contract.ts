@@ -24,7 +24,8 @@ export interface Contract<Params, Query, Body, Answer> {
     /** The site in the path stands for its registrable domain. A key that is limited to sites must include the domain itself. */
     actsOnDomain?: true;
     /**
-     * The route reveals activity of the whole workspace. A key also needs the scope jobs, and no limits on sites, effects or connections.
+     * The route reveals activity of the whole workspace. A key also needs the scope jobs, and no limits on sites, endpoints, effects or
+     * connections.
      */
     ofWholeWorkspace?: true;
     /** Only owners and admins of the workspace may use it. */

@@ -90,7 +90,7 @@ function linesOf({ lines }: { lines?: string }): JsonObject {
 }
 
 function descriptionOf({ description, scope, ofWholeWorkspace, managersOnly }: AnyContract): JsonObject {
-    const whole = `A key needs the scopes \`${scope}\` and \`jobs\`, and no limit of sites, effects and connections.`;
+    const whole = `A key needs the scopes \`${scope}\` and \`jobs\`, and no limit of sites, endpoints, effects and connections.`;
     const needs = ofWholeWorkspace === true ? whole : `A key needs the scope \`${scope}\`.`;
     const role = managersOnly === true ? 'Its user is an owner or admin of the workspace.' : undefined;
     const texts = [description, scope === 'none' ? undefined : needs, role];

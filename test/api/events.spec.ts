@@ -218,11 +218,12 @@ describe('GET /v1/events', () => {
         expect(codeOf(await ada.call('GET', '/v1/events?after=nonsense'))).to.equal('INVALID_CURSOR');
     });
 
-    it('refuses a key that is limited to sites or effects, and names the limit', async () => {
+    it('refuses a key that is limited to sites, endpoints or effects, and names the limit', async () => {
         const ada = await join(world);
         const lack = async (scopes: Parameters<typeof scopedKey>[2]) =>
             lackOf(await (await scopedKey(world, ada, scopes)).call('GET', '/v1/events'));
         expect(await lack({ sites: ['shop.test'] })).to.equal('sites: all');
+        expect(await lack({ endpoints: ['product'] })).to.equal('endpoints: all');
         expect(await lack({ effects: ['read'] })).to.equal('effects: write');
         expect(await lack({ routes: ['account'] })).to.equal('routes: jobs');
         expect(await lack({})).to.equal(undefined);

@@ -125,13 +125,14 @@ describe('webhooks', () => {
         expect(dataOf(await other.call('GET', '/v1/webhooks'))).to.deep.equal([]);
     });
 
-    it('need a key with the scopes account and jobs, and without limits of sites, effects and connections', async () => {
+    it('need a key with the scopes account and jobs, and without limits of sites, endpoints, effects and connections', async () => {
         const ada = await join(world);
         const lack = async (scopes: Parameters<typeof scopedKey>[2]) =>
             lackOf(await (await scopedKey(world, ada, scopes)).call('POST', '/v1/webhooks', { body: { url: URL_OK, events: ['job.*'] } }));
         expect(await lack({ routes: ['jobs'] })).to.equal('routes: account');
         expect(await lack({ routes: ['account'] })).to.equal('routes: jobs');
         expect(await lack({ sites: ['shop.test'] })).to.equal('sites: all');
+        expect(await lack({ endpoints: ['product'] })).to.equal('endpoints: all');
         expect(await lack({ effects: ['read'] })).to.equal('effects: write');
         expect(await lack({ connections: [] })).to.equal('connections: all');
     });

@@ -152,7 +152,7 @@ describe('claiming a domain on the command line', () => {
         expect((await shell.run(['whoami', '--json'], { env })).json['lacking']).to.include('webhook (all connections)');
         const refused = await shell.run(['webhook', 'list'], { env });
         expect(refused.code).to.equal(1);
-        expect(refused.stderr).to.include('needs a key without limits on sites, effects and connections');
+        expect(refused.stderr).to.include('needs a key without limits on sites, endpoints, effects and connections');
     });
 
     it('names the commands for a proof if a push is to a reserved name', async () => {
