@@ -9,6 +9,7 @@ import { type Cleanup, runUntilSignal } from '../shared/platform/lifecycle.ts';
 import { checkPort } from '../shared/platform/listen-fault.ts';
 import { createLog, type Log } from '../shared/platform/log.ts';
 import { openTracing } from '../shared/platform/tracing/open.ts';
+import { indexWaitingSites } from '../workers/index/index-endpoints.ts';
 import { startRollUps } from '../workers/roll-up.ts';
 import { startSweeper } from '../workers/sweep.ts';
 import { startVerifier } from '../workers/verify.ts';
@@ -64,6 +65,8 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     await loadStarterRegistry(app);
     const key = demo === undefined ? undefined : await demoKey(app);
     if (demo !== undefined && key !== undefined) await publishDemo(app, demo.port, key.workspaceId);
+    // The first search finds the whole registry.
+    await indexWaitingSites(workerApp);
     const worker = await openWorker(workerApp);
     cleanup.add('worker', () => worker.close(), { timeoutMs: config.shutdownGraceMs });
     const verifier = startVerifier(workerApp);

@@ -53,10 +53,8 @@ describe('a newcomer’s first hour, in a terminal', () => {
 
     it('starts the server, finds by a task, tries, brings a key, fetches in code, publishes, is verified, and is found and called by others', async () => {
         const ada = terminalOf('ada');
-        await untilFound(ada, "find 'search products of the demo shop by words'", {
-            site: 'demo-shop.example',
-            endpoint: 'search_products',
-        });
+        const { endpoints } = await ada.routebook("find 'search products of the demo shop by words'");
+        expect(endpoints[0]).to.include({ site: 'demo-shop.example', endpoint: 'search_products' });
         const curl = clone.printed.split('\n').find((text) => text.startsWith('curl ')) ?? 'false';
         expect(JSON.parse(await ada.shell(curl))).to.have.nested.property('data.items[0].title', 'Trail running shoes');
 

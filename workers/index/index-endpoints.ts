@@ -8,20 +8,19 @@ import type { DueLooks, Repeated } from '../repeat.ts';
 /** Indexing a smaller package takes less time than starting a thread, about 2 ms. */
 const SMALL_CHARACTERS = 64 * 1024;
 
-/** Indexes the endpoints of sites with a new latest version, one site after the other. Every worker may run it. */
-export function startIndexing({ db, log }: App, looks: DueLooks): Repeated {
+/** Indexes the endpoints of sites whenever they have a new latest version. Every worker may run it. */
+export function startIndexing(app: App, looks: DueLooks): Repeated {
+    return looks.add({ part: 'endpoint index', due: SITE_WAITS, work: (isStopped) => indexWaitingSites(app, isStopped) });
+}
+
+/** Indexes the endpoints of all sites with a new latest version, one site after the other. */
+export async function indexWaitingSites({ db, log }: App, isStopped: () => boolean = () => false): Promise<void> {
     const indexing: Indexing = {
         describe,
         onFault: (site, error) =>
             log.warn({ part: 'endpoint index', site, err: error }, 'the endpoints of a site could not be indexed; this is tried again'),
     };
-    return looks.add({
-        part: 'endpoint index',
-        due: SITE_WAITS,
-        async work(isStopped) {
-            while (!isStopped() && (await indexNextSite(db, indexing)));
-        },
-    });
+    while (!isStopped() && (await indexNextSite(db, indexing)));
 }
 
 const thread = createSideThread(new URL('./index-thread.ts', import.meta.url));
