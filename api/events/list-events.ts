@@ -3,7 +3,15 @@ import type { EventEntry, EventsQuery } from '../../shared/contracts/events.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { countEvents, endOfFeed, type FeedEvent, type FeedPage, readEvents, typesOf } from '../../shared/store/events/event-feed.ts';
+import {
+    countEvents,
+    endOfFeed,
+    type FeedEvent,
+    type FeedPage,
+    readConcerned,
+    readEvents,
+    typesOf,
+} from '../../shared/store/events/event-feed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
 import { perApp } from '../admission/per-app.ts';
 import { checkKeyAgain } from '../auth/check-key-again.ts';
@@ -16,17 +24,56 @@ const DEFAULT_LIMIT = 20;
 
 const waitingOf = perApp(() => new Map<string, number>());
 
-/** Reads the end of the feed for all calls that wait in one process, at most twice per LOOK_MS. */
-const headOf = perApp(({ browse }) => {
-    let head = Promise.resolve(0);
-    let readAt = Number.NEGATIVE_INFINITY;
-    return () => {
-        if (performance.now() - readAt >= LOOK_MS / 2) {
-            readAt = performance.now();
-            // A look that failed finds nothing. The next one asks again.
-            head = endOfFeed(browse).catch(() => 0);
+/** A call that waits for events. */
+interface Waiter {
+    workspaceId: string;
+    accountId: string;
+    /** Whether there may be events for it up to the head; until its first read, this is unknown. */
+    hasNews: boolean;
+}
+
+/**
+ * Looks for new events for all calls that wait in one process, at most twice per LOOK_MS, and finds whom they concern. If each call read
+ * for itself, some free accounts would keep all connections of browse requests busy.
+ */
+const feedOf = perApp(({ browse }) => {
+    const waiters = new Set<Waiter>();
+    let head: number | undefined;
+    let looking = Promise.resolve();
+    let lookedAt = Number.NEGATIVE_INFINITY;
+
+    async function look(): Promise<void> {
+        const [asked, from] = [new Set(waiters), head];
+        const end = await endOfFeed(browse);
+        const ids = [...new Set([...asked].flatMap(({ workspaceId, accountId }) => [workspaceId, accountId]))];
+        const concerned = from === undefined || end <= from ? [] : await readConcerned(browse, { ids, after: from, head: end });
+        const found = new Set(concerned);
+        for (const waiter of waiters) {
+            // Nobody asked about a call that came meanwhile.
+            if (!asked.has(waiter) || found.has(waiter.workspaceId) || found.has(waiter.accountId)) waiter.hasNews = true;
         }
-        return head;
+        head = waiters.size === 0 ? undefined : end;
+    }
+
+    return {
+        add(waiter: Waiter) {
+            waiters.add(waiter);
+        },
+        remove(waiter: Waiter) {
+            waiters.delete(waiter);
+            // The next call to wait begins with a read of its own, so nobody asks about the events until then.
+            if (waiters.size === 0) head = undefined;
+        },
+        /** The position up to which `hasNews` is known; 0 if it is not known yet. */
+        async head(): Promise<number> {
+            if (performance.now() - lookedAt >= LOOK_MS / 2) {
+                lookedAt = performance.now();
+                // A look that failed finds nothing. The next one asks again. One follows the other, so that the head never goes back.
+                looking = looking.then(look).catch(() => {});
+            }
+            await looking;
+            return head ?? 0;
+        },
     };
 });
 
@@ -41,9 +88,7 @@ export async function listEvents(call: Call<object, EventsQuery, undefined>): Pr
     const after = cursor === undefined ? 0 : await app.cursors.open(bound, cursor);
     if (typeof after !== 'number') throw new Refusal('INVALID_CURSOR');
     const reader = { workspaceId, accountId };
-    const page = await readOrWait(call, accountId, after, (from, head) =>
-        readEvents(app.browse, reader, { types, after: from, limit }, head),
-    );
+    const page = await readOrWait(call, reader, after, (from, head) => readEvents(app.browse, reader, { types, after: from, limit }, head));
     return {
         answer: page.events.map(present),
         pagination: {
@@ -60,7 +105,7 @@ export async function listEvents(call: Call<object, EventsQuery, undefined>): Pr
  */
 async function readOrWait(
     call: Call<object, EventsQuery, undefined>,
-    accountId: string,
+    { workspaceId, accountId }: { workspaceId: string; accountId: string },
     after: number,
     read: (after: number, head?: number) => Promise<FeedPage>,
 ): Promise<FeedPage> {
@@ -72,16 +117,23 @@ async function readOrWait(
     const others = waiting.get(accountId) ?? 0;
     if (page.events.length > 0 || wait === 0 || others >= MAX_WAITING) return page;
     waiting.set(accountId, others + 1);
+    const feed = feedOf(app);
+    const waiter: Waiter = { workspaceId, accountId, hasNews: true };
+    feed.add(waiter);
     endRead();
     try {
         while (page.events.length === 0 && performance.now() < until && !gone.aborted && !app.isDraining()) {
             await pause(LOOK_MS);
-            const head = await headOf(app)();
-            if (head > page.readTo) page = await read(page.readTo, head);
+            const head = await feed.head();
+            if (head <= page.readTo) continue;
+            const { hasNews } = waiter;
+            waiter.hasNews = false;
+            page = hasNews ? await read(page.readTo, head) : { events: [], readTo: head };
         }
         await checkKeyAgain(call);
         return page;
     } finally {
+        feed.remove(waiter);
         const left = (waiting.get(accountId) ?? 1) - 1;
         if (left === 0) waiting.delete(accountId);
         else waiting.set(accountId, left);

@@ -113,6 +113,28 @@ describe('GET /v1/events', () => {
         expect(looks).to.be.within(1, 99);
     });
 
+    it('reads nothing for calls that wait while events of others come, and then their own', async () => {
+        const [ada, other] = [await join(world), await join(world)];
+        const { next } = await read(ada);
+        let reads = 0;
+        const count = ({ sql }: { sql: string }) => {
+            if (sql.includes('"eventId"')) reads += 1;
+        };
+        world.app.browse.on('query', count);
+        const waiting = Promise.all(Array.from({ length: 20 }, () => read(ada, `&wait=30&after=${encodeURIComponent(next)}`)));
+        for (let turn = 0; turn < 6; turn++) {
+            const { next: before } = await read(other);
+            await record(other, `turn ${turn}`);
+            await read(other, `&wait=30&after=${encodeURIComponent(before)}`);
+        }
+        await record(ada, 'own');
+        const pages = await waiting;
+        world.app.browse.removeListener('query', count);
+        for (const { events } of pages) expect(namesOf(events)).to.deep.equal(['own']);
+        // Each call reads when it begins, once more, and when its own event comes. The other's calls are a few.
+        expect(reads).to.be.at.most(3 * 20 + 6 * 5);
+    });
+
     it('tells a key nothing that happens after its revocation, even if its call waits', async () => {
         const ada = await join(world);
         const { keyId, apiKey } = await createKey(world.app.db, { ...ada, name: 'leaked', scopes: EVERY_SCOPE });

@@ -79,6 +79,29 @@ export async function readEvents(
     return { events: rows, readTo: last?.position ?? head };
 }
 
+/** Raw: an event of a site concerns more workspaces than those that ask, so theirs alone are looked up. */
+const CONCERNED = `
+    with news as materialized (
+        select workspace_id, account_id, site from events where position > :after and position <= :head
+    )
+    select workspace_id as id from news where workspace_id = any(:ids)
+    union
+    select account_id from news where account_id = any(:ids)
+    union
+    select c.workspace_id from news n join site_callers c on c.site = n.site and c.workspace_id = any(:ids)
+    union
+    select m.workspace_id from news n join sites s on s.site = n.site join maintainers m on m.registrable = s.registrable
+        where m.workspace_id = any(:ids)`;
+
+/** Those of the given workspaces and accounts that events between two positions may concern. */
+export async function readConcerned(
+    db: Db,
+    { ids, after, head }: { ids: readonly string[]; after: number; head: number },
+): Promise<string[]> {
+    const { rows } = await db.raw<{ rows: { id: string }[] }>(CONCERNED, { ids: [...ids], after, head });
+    return rows.map(({ id }) => id);
+}
+
 /** Counts the events of the last day that a workspace receives, at most 100,000. */
 export async function countEvents(db: Db, { workspaceId, accountId }: Reader, types: readonly EventType[]): Promise<number> {
     const head = await endOfFeed(db);
