@@ -6,7 +6,7 @@ import { checkPackage } from '../shared/domain/package/rules.ts';
 import { type EgressAllowEntry, isPortAllowed } from '../shared/domain/site/egress-allow.ts';
 import type { PackageDocument } from '../shared/domain/types.ts';
 import type { Db } from '../shared/platform/db.ts';
-import { publishStarter, type StarterLoad } from '../shared/store/registry/schemas.ts';
+import { publishStarter, type StarterLoad } from '../shared/store/registry/starter.ts';
 
 export const STARTER_FOLDER = fileURLToPath(new URL('../schemas', import.meta.url));
 

@@ -24,8 +24,9 @@ import { createFinder, type Finder } from './store/registry/find-endpoints.ts';
 import { createUsedLists, type UsedLists } from './store/registry/list-endpoints.ts';
 import { createLookUps, type LookUps } from './store/registry/look-ups.ts';
 import { createNearSites, type NearSites } from './store/registry/near-sites.ts';
-import { createLatest, createVersions, type Latest, type Versions } from './store/registry/schemas.ts';
 import { createLists, type Lists } from './store/registry/search.ts';
+import { createLatest, type Latest } from './store/registry/site-states.ts';
+import { createVersions, type Versions } from './store/registry/versions.ts';
 import { openUsage, type Usage } from './store/usage/usage.ts';
 
 /** All resources that a process has opened. Functions use the parts that they need. */

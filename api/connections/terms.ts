@@ -2,7 +2,7 @@ import type { App } from '../../shared/app.ts';
 import { type AuthOffer, type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
 import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
-import { mayRun } from '../../shared/store/registry/schemas.ts';
+import { mayRun } from '../../shared/store/registry/history.ts';
 
 /** How a site accepts credentials: by its latest version, and by the operator's settings. */
 interface SiteOffer {

@@ -6,7 +6,7 @@ import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { type CardRow, cardsOf } from '../../shared/store/registry/cards.ts';
 import { type ListPage, type ListQuery, PlaceGone } from '../../shared/store/registry/search.ts';
 import * as usage from '../../shared/store/usage/traffic.ts';
 import { readPage } from '../answers/paging.ts';
@@ -72,13 +72,13 @@ export async function readCard({ app, params }: Call<SiteParams, unknown, unknow
 
 /** The cards of these sites, in the same order, with facts from their traffic. Sites without a usable version are left out. */
 async function findCards(db: Db, sites: readonly string[]): Promise<Card[]> {
-    const [cards, traffic] = await Promise.all([schemas.cards(db, sites), usage.siteTraffic(db, sites)]);
+    const [cards, traffic] = await Promise.all([cardsOf(db, sites), usage.siteTraffic(db, sites)]);
     const trafficBySite = new Map(sites.map((site, place) => [site, traffic[place]]));
     return cards.map((card) => presentCard(card, trafficBySite.get(card.site)));
 }
 
 /** A card as the API presents it, without URLs and headers. */
-function presentCard(card: schemas.CardRow, traffic: usage.SiteTraffic | undefined): Card {
+function presentCard(card: CardRow, traffic: usage.SiteTraffic | undefined): Card {
     return {
         ...presentFields(card, 'site title description intent_category'),
         verified: card.verifiedAt !== null,

@@ -6,7 +6,8 @@ import type { PackageQuery, SiteParams } from '../../shared/contracts/schemas.ts
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { findVersion, type VersionRef } from '../../shared/store/registry/history.ts';
+import { readPackageText } from '../../shared/store/registry/versions.ts';
 import { perApp } from '../admission/per-app.ts';
 import type { AnswerWithETag, Bytes } from '../answers/etag.ts';
 import type { Call } from '../call.ts';
@@ -17,8 +18,7 @@ export async function downloadPackage({ app, params, query }: Call<SiteParams, P
     const { site, registrable } = readSite(params.site, '/site');
     const siteState = await app.latest.find({ site, registrable });
     if (!siteState.isKnown || (query.version === undefined && siteState.version === undefined)) throw siteNotFound(site);
-    const version =
-        query.version === undefined ? siteState.version : await schemas.findVersion(app.browse, site, readVersion(query.version));
+    const version = query.version === undefined ? siteState.version : await findVersion(app.browse, site, readVersion(query.version));
     // Nobody may read a version that was yanked for legal reasons.
     if (version === undefined || version.yankReason === 'legal') throw new Refusal('VERSION_NOT_FOUND');
     return filesOf(app).find(version, query.format ?? 'routebook');
@@ -51,7 +51,7 @@ function createPackageFiles(db: Db, base: () => string) {
     const kept = new LRUCache<string, Made>({ maxSize: KEPT_BYTES, sizeCalculation: bytesOf });
     const underWay = new Map<string, Promise<Made>>();
 
-    function read(version: schemas.VersionRef, format: PackageFormat): Made | Promise<Made> {
+    function read(version: VersionRef, format: PackageFormat): Made | Promise<Made> {
         const key = `${version.versionId} ${format}`;
         const known = kept.get(key) ?? underWay.get(key);
         if (known !== undefined) return known;
@@ -60,15 +60,15 @@ function createPackageFiles(db: Db, base: () => string) {
         return making;
     }
 
-    async function make(version: schemas.VersionRef, format: PackageFormat): Promise<Made> {
-        const light = await schemas.readPackageText(db, version.versionId, { maxCharacters: LIGHT });
+    async function make(version: VersionRef, format: PackageFormat): Promise<Made> {
+        const light = await readPackageText(db, version.versionId, { maxCharacters: LIGHT });
         if (light === undefined) return makeHeavy(version, format);
         const plain = await makeText(version, format, light, base());
         return { plain, tag: tagOf(version, format, plain) };
     }
 
-    async function makeHeavy(version: schemas.VersionRef, format: PackageFormat): Promise<Made> {
-        const text = await schemas.readPackageText(db, version.versionId);
+    async function makeHeavy(version: VersionRef, format: PackageFormat): Promise<Made> {
+        const text = await readPackageText(db, version.versionId);
         if (text === undefined) throw new Refusal('VERSION_NOT_FOUND');
         const plain = Buffer.from(await makeText(version, format, text, base()));
         const [gzipped, tag] = await Promise.all([gzip(plain), tagOfLarge(version, format, plain)]);
@@ -79,7 +79,7 @@ function createPackageFiles(db: Db, base: () => string) {
 
     return {
         /** Finds the file of a version that may be read. If the caller's copy is current, the file is not read. */
-        async find(version: schemas.VersionRef, format: PackageFormat): Promise<AnswerWithETag> {
+        async find(version: VersionRef, format: PackageFormat): Promise<AnswerWithETag> {
             if (format === 'routebook') return { tag: revisionOf(version), read: async () => read(version, format) };
             const made = await read(version, format);
             return { tag: made.tag, read: async () => made };
@@ -88,7 +88,7 @@ function createPackageFiles(db: Db, base: () => string) {
 }
 
 /** Builds the whole answer. Exports are built in a thread, in the queue of their version. */
-async function makeText(version: schemas.VersionRef, format: PackageFormat, text: string, base: string): Promise<string> {
+async function makeText(version: VersionRef, format: PackageFormat, text: string, base: string): Promise<string> {
     const { versionId, versionHash, publishedAt } = version;
     // Stored packages are spliced into the answer without parsing.
     if (format === 'routebook') {
@@ -104,19 +104,19 @@ async function makeText(version: schemas.VersionRef, format: PackageFormat, text
 }
 
 /** The ETag of a file. The tag of an export is the hash of its bytes, since the code that builds it may change. */
-function tagOf(version: schemas.VersionRef, format: PackageFormat, plain: string | Buffer): string {
+function tagOf(version: VersionRef, format: PackageFormat, plain: string | Buffer): string {
     return format === 'routebook' ? revisionOf(version) : sha256(plain);
 }
 
 /** The same for a large file. It is hashed outside of the event loop. */
-async function tagOfLarge(version: schemas.VersionRef, format: PackageFormat, plain: Buffer<ArrayBuffer>): Promise<string> {
+async function tagOfLarge(version: VersionRef, format: PackageFormat, plain: Buffer<ArrayBuffer>): Promise<string> {
     return format === 'routebook' ? revisionOf(version) : Buffer.from(await subtle.digest('SHA-256', plain)).toString('hex');
 }
 
 /**
  * The ETag of a package. A version is immutable, so its id and metadata identify the bytes. Increase the number when the format changes.
  */
-function revisionOf({ versionId, version, versionHash, publishedAt }: schemas.VersionRef): string {
+function revisionOf({ versionId, version, versionHash, publishedAt }: VersionRef): string {
     return sha256(`package 1 ${versionId} ${version} ${versionHash} ${publishedAt.toISOString()}`);
 }
 

@@ -8,7 +8,8 @@ import type { JsonObject, PackageAuth } from '../../shared/domain/types.ts';
 import { userContentHosts } from '../../shared/platform/reserved-names.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import type { PublishOrder, PublishRefusal } from '../../shared/store/registry/publication.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import type { LookAlike } from '../../shared/store/registry/site-warnings.ts';
 import { findAuthHosts } from '../../shared/store/registry/sites.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
@@ -44,7 +45,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     if (registrable === undefined) throw new Error('a checked package has a registrable domain');
 
     await checkAuthHosts(app, document.auth ?? [], registrable);
-    const order: schemas.PublishOrder = {
+    const order: PublishOrder = {
         document,
         content: contentIn(call, found),
         versionHash: found.hash,
@@ -60,7 +61,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
         ifMatch,
         isDryRun: query.dry_run ?? false,
     };
-    const published = await schemas.publish(app.db, order, (locks, work) => inDomainTurn(call, locks ? registrable : undefined, work));
+    const published = await publishPackage(app.db, order, (locks, work) => inDomainTurn(call, locks ? registrable : undefined, work));
     if (!published.ok) {
         if (published.code === 'RATE_LIMITED') app.metrics.rateLimited.inc({ plan: caller.plan, window: published.window });
         throw toRefusal(published, registrable);
@@ -131,7 +132,7 @@ function readIfMatch(header: string | undefined): string | undefined {
 
 const ENTITY_TAG = /^"[!#-~]+"$/;
 
-function toRefusal(refusal: schemas.PublishRefusal, registrable: string): Refusal {
+function toRefusal(refusal: PublishRefusal, registrable: string): Refusal {
     switch (refusal.code) {
         case 'VERSION_CONFLICT':
             return new Refusal(

@@ -6,8 +6,8 @@ import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import type { HistoryRow } from '../../shared/store/registry/schemas.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { findHistory, type HistoryRow } from '../../shared/store/registry/history.ts';
+import { yankAsMaintainer } from '../../shared/store/registry/yank.ts';
 import { takeFrom } from '../admission/count-in-window.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
@@ -29,7 +29,7 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
         ...(body === undefined ? {} : { reason: body.reason }),
     };
     if (body !== undefined) await countYank(call);
-    const yanked = await writeInTurn(call, registrable, () => schemas.yankAsMaintainer(app.db, order));
+    const yanked = await writeInTurn(call, registrable, () => yankAsMaintainer(app.db, order));
     if (yanked.ok) return { answer: presentVersion(yanked.version) };
     if (yanked.code === 'FORBIDDEN')
         throw new Refusal('FORBIDDEN', 'An operator took this version out of use, and only an operator puts it back.');
@@ -55,7 +55,7 @@ export async function listVersions(call: Call<SiteParams, PageQuery, undefined>)
     const { site } = readSite(params.site, '/site');
     const page = await readPage(call, 'getVersions', site);
     const before = page.from as number | undefined;
-    const { versions, total } = await schemas.history(app.browse, site, { limit: page.limit, before });
+    const { versions, total } = await findHistory(app.browse, site, { limit: page.limit, before });
     if (total === 0) throw siteNotFound(site);
     const lowest = versions.at(-1)?.version ?? 1;
     return {

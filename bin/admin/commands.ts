@@ -6,7 +6,7 @@ import { readScopes } from '../../shared/domain/accounts/scopes-text.ts';
 import { REQUEST_STATUSES } from '../../shared/domain/site/schema-request.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { collectPaths, readHours, readPace, wholeNumber } from '../../shared/platform/command-line.ts';
-import { YANK_REASONS } from '../../shared/store/registry/schemas.ts';
+import { YANK_REASONS } from '../../shared/store/registry/history.ts';
 import { TOP_DIMENSIONS } from '../../shared/store/usage/usage-report.ts';
 import { STARTER_FOLDER } from '../starter-packages.ts';
 import * as accounts from './accounts.ts';

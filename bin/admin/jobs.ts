@@ -3,7 +3,7 @@ import type { Db } from '../../shared/platform/db.ts';
 import { findWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { readBalance } from '../../shared/store/credits/accounts.ts';
 import { listPauses, type Paused, pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
-import { findLatest } from '../../shared/store/registry/schemas.ts';
+import { findLatest } from '../../shared/store/registry/site-states.ts';
 import { type Done, table } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
 import type { SiteName } from './sites.ts';

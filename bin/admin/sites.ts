@@ -1,10 +1,12 @@
 import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
+import { findVersion, type YankReason } from '../../shared/store/registry/history.ts';
 import { grantMaintainer, removeAsOperator, transferDomain } from '../../shared/store/registry/maintainer-orders.ts';
 import { listMaintainers, type Maintainer } from '../../shared/store/registry/maintainers.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { findLatest } from '../../shared/store/registry/site-states.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
+import { yankAsOperator } from '../../shared/store/registry/yank.ts';
 import { type Done, done, fields, table } from './command.ts';
 import { AdminFault, audited, type Operator, workspaceOrFault } from './operator.ts';
 
@@ -142,13 +144,13 @@ export async function yank(
     operator: Operator,
     { site, registrable }: SiteName,
     version: number,
-    { reason }: { reason?: schemas.YankReason },
+    { reason }: { reason?: YankReason },
 ): Promise<Done> {
     const work = async (trx: Db) => {
-        const before = await schemas.findVersion(trx, site, version);
+        const before = await findVersion(trx, site, version);
         if (before === undefined) throw new AdminFault('VERSION_NOT_FOUND', `There is no version ${version} of ${site}.`);
-        await schemas.yankAsOperator(trx, { site, version, ...(reason !== undefined && { reason }) });
-        const latest = (await schemas.findLatest(trx, { site, registrable })).version?.version ?? null;
+        await yankAsOperator(trx, { site, version, ...(reason !== undefined && { reason }) });
+        const latest = (await findLatest(trx, { site, registrable })).version?.version ?? null;
         return {
             target: `${site} ${version}`,
             before: { yank_reason: before.yankReason },

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Finding } from '../../shared/domain/package/verification.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import type { VersionRef } from '../../shared/store/registry/history.ts';
+import { findLatest } from '../../shared/store/registry/site-states.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 import { type Done, fields, table } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
@@ -32,14 +33,14 @@ export async function verify(operator: Operator, name: SiteName): Promise<Done> 
     return present(db, name.site, await waitForRun(db, name, before.run + 1));
 }
 
-async function latestOrFault(db: Db, name: SiteName): Promise<schemas.VersionRef> {
-    const { isBlocked, version } = await schemas.findLatest(db, name);
+async function latestOrFault(db: Db, name: SiteName): Promise<VersionRef> {
+    const { isBlocked, version } = await findLatest(db, name);
     if (isBlocked) throw new AdminFault('SITE_BLOCKED', `${name.registrable} is blocked, so that nothing of it is called.`);
     if (version === undefined) throw new AdminFault('SITE_NOT_FOUND', `No schema is published for ${name.site}.`);
     return version;
 }
 
-async function request(operator: Operator, site: string, { version, verifiedAt }: schemas.VersionRef): Promise<void> {
+async function request(operator: Operator, site: string, { version, verifiedAt }: VersionRef): Promise<void> {
     await audited(operator, async (trx) => {
         await verification.requestRun(trx, site);
         return { target: `${site} ${version}`, before: { verified: verifiedAt !== null }, after: { requested: true }, result: undefined };

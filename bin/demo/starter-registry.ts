@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import { adoptDomain } from '../../shared/store/registry/maintainers.ts';
-import { publishStarter, type StarterLoad } from '../../shared/store/registry/schemas.ts';
+import { publishStarter, type StarterLoad } from '../../shared/store/registry/starter.ts';
 import { loadPackages, readPackages, requireValidPackage, STARTER_FOLDER } from '../starter-packages.ts';
 import { demoPackage } from './package.ts';
 import { DEMO_SITE } from './site.ts';

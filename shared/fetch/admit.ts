@@ -15,7 +15,9 @@ import type { Endpoint, JsonObject, Values } from '../domain/types.ts';
 import { createSideThread, SideThreadFailure } from '../platform/side-thread.ts';
 import { Refusal, refusalEntry } from '../refusals.ts';
 import type { UsableConnection } from '../store/connections/vault.ts';
-import * as schemas from '../store/registry/schemas.ts';
+import { findVersion, mayRun } from '../store/registry/history.ts';
+import type { SiteQuestion, SiteState } from '../store/registry/site-states.ts';
+import { lowestMaxUnits } from '../store/registry/versions.ts';
 import { checkEffect, checkPolicy, checkPrice, checkUrl } from './check-rights.ts';
 import { chooseConnection } from './choose-connection.ts';
 import { checkCursor, type OpenedCursor, openFetchCursor } from './fetch-cursor.ts';
@@ -166,9 +168,9 @@ export interface Found {
     /** The rate limit that the operator set, in upstream requests per second; null: no limit. */
     siteRate: number | null;
     /** Requests a minute to each host, as the latest versions of the domain declare them. */
-    paces: schemas.SiteState['paces'];
+    paces: SiteState['paces'];
     takesCookies: boolean;
-    policy: schemas.SiteState['policy'];
+    policy: SiteState['policy'];
     /** The revision of the site state. */
     revision: string;
 }
@@ -191,20 +193,20 @@ const NO_VERSION = -1;
  * @param cursor the cursor of an earlier call; its version applies, which the earlier call need not have named
  * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED. These refusals do not count against the rate limit.
  */
-export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
+export async function findEndpoint<Seen extends SiteState | undefined>(
     app: App,
     { site: written, endpoint: name, version: named }: FetchRequest,
-    look: (question: schemas.SiteQuestion) => Seen | Promise<Seen>,
+    look: (question: SiteQuestion) => Seen | Promise<Seen>,
     cursor?: OpenedCursor,
 ): Promise<Found | RefusedCall | (undefined & Seen)> {
     const { site, registrable } = readSite(written, '/site');
-    const number = typeof named === 'string' ? ((await schemas.findVersion(app.db, site, named))?.version ?? NO_VERSION) : named;
+    const number = typeof named === 'string' ? ((await findVersion(app.db, site, named))?.version ?? NO_VERSION) : named;
     const siteState = await look({ site, registrable, version: number });
     if (siteState === undefined) return undefined as undefined & Seen;
     if (siteState.isBlocked) throw siteBlocked();
     const refuse = (refusal: Refusal): RefusedCall => ({ ok: false, site, isKnown: siteState.isKnown, refusal });
     const { version } = siteState;
-    if (version === undefined || !schemas.mayRun(version)) {
+    if (version === undefined || !mayRun(version)) {
         return refuse(named === undefined || !siteState.isKnown ? siteNotFound(site) : new Refusal('VERSION_NOT_FOUND'));
     }
     const loaded = await app.versions.load(version.versionId);
@@ -239,7 +241,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
         takesCookies,
         policy,
         revision,
-        unitsCap: hasOneMaximum ? undefined : await schemas.lowestMaxUnits(app.versions, latestOfDay, name),
+        unitsCap: hasOneMaximum ? undefined : await lowestMaxUnits(app.versions, latestOfDay, name),
     };
 }
 

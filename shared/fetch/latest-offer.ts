@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import type { AuthOffer } from '../domain/package/auth.ts';
-import { mayRun } from '../store/registry/schemas.ts';
+import { mayRun } from '../store/registry/history.ts';
 
 /** How the latest version of a site sends credentials; undefined if no version is callable. */
 export async function offerOf(app: App, { site, registrable }: { site: string; registrable: string }): Promise<AuthOffer | undefined> {

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { createAccount, type MadeAccount } from '../../shared/store/accounts/accounts.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { openUsage } from '../../shared/store/usage/usage.ts';
 import { type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
@@ -20,8 +20,8 @@ describe('what an operator looks up', () => {
         ada = await createAccount(db, { email: 'ada@people.example', plan: 'free', bonus: 7 });
         bob = await createAccount(db, { email: 'bob@firm.example', plan: 'pro' });
         const publisher = { userId: bob.userId, workspaceId: bob.workspaceId, accountId: bob.workspaceId, isGuarded: true };
-        await schemas.publish(db, orderOf(packageOf('bob.example'), publisher));
-        await schemas.publish(db, orderOf(packageOf('blocked.example'), undefined));
+        await publishPackage(db, orderOf(packageOf('bob.example'), publisher));
+        await publishPackage(db, orderOf(packageOf('blocked.example'), undefined));
         await db.transaction((trx) => blockDomain(trx, 'blocked.example', 'asked by mail'));
         const usage = openUsage(db);
         for (const outcome of ['success', 'success', 'UPSTREAM_TIMEOUT'] as const)

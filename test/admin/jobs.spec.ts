@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
-import { publish } from '../../shared/store/registry/publish.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
 import { type AdminRun, admin } from '../support/admin.ts';
 
@@ -21,7 +21,7 @@ describe('admin jobs', () => {
 
     it('pauses those of an account, of a site, of both or of all, until the same ones are resumed', async () => {
         const publisher = await contributor(database.db);
-        await publish(database.db, orderOf(packageOf('shop.example'), publisher));
+        await publishPackage(database.db, orderOf(packageOf('shop.example'), publisher));
         const { workspaceId: account } = await createAccount(database.db, { email: 'pro@people.example', plan: 'pro' });
         await jobs('pause', '--account', account, '--reason', 'asked for it');
         await jobs('pause', '--site', 'Shop.Example');

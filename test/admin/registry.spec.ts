@@ -6,7 +6,7 @@ import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
 import type { JsonObject, PackageDocument } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { addMaintainer, listMaintainers } from '../../shared/store/registry/maintainers.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { claimRun, endRun, requestRun } from '../../shared/store/registry/verification.ts';
 import { STARTERS } from '../starter/packages.ts';
@@ -70,7 +70,7 @@ describe('admin registry load', () => {
         await addMaintainer(db, 'owned.example', workspaceId);
         await db.raw('update maintainers set proven_at = app_now() where workspace_id = ?', [workspaceId]);
         await db.transaction((trx) => blockDomain(trx, 'blocked.example', 'asked by mail'));
-        await schemas.publish(db, orderOf(packageOf('taken.example'), theirs));
+        await publishPackage(db, orderOf(packageOf('taken.example'), theirs));
         for (const site of ['owned.example', 'blocked.example', 'taken.example']) write(packageOf(site, 'Newer'), `${site}.json`);
         expect(await loaded(folder)).to.deep.equal([
             { site: 'blocked.example', outcome: 'blocked', version: null, change: null },

@@ -3,8 +3,8 @@ import { NO_POLICY, type SitePolicy } from '../../shared/domain/site/site-policy
 import type { Db } from '../../shared/platform/db.ts';
 import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
 import { addMaintainer } from '../../shared/store/registry/maintainers.ts';
-import { findLatest } from '../../shared/store/registry/schemas.ts';
 import { setPolicy } from '../../shared/store/registry/site-policies.ts';
+import { findLatest } from '../../shared/store/registry/site-states.ts';
 import { findDomain } from '../../shared/store/registry/sites.ts';
 import { contributor, type OpenedDatabase, openDatabase } from '../store/registry.ts';
 import { admin } from '../support/admin.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
 import { removeAsMaintainer } from '../../shared/store/registry/maintainer-orders.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { orderOf, packageOf } from '../store/registry.ts';
 import { makeOwner } from '../support/routes.ts';
 import { useOperator } from './operator.ts';
@@ -75,7 +75,7 @@ describe('the operator’s commands for sites', () => {
 
     it('lists domains with a maintainer beside Routebook; a transfer in either direction ends that', async () => {
         const { workspaceId } = await newAccount();
-        for (const site of ['kept.example', 'shared.example']) await schemas.publish(opened.db, orderOf(packageOf(site), undefined));
+        for (const site of ['kept.example', 'shared.example']) await publishPackage(opened.db, orderOf(packageOf(site), undefined));
         await done('maintainer', 'add', 'shared.example', workspaceId);
         const shared = async () => {
             const listed = (await done('registry', 'status')) as unknown as { site: string; others: { workspace_id: string }[] }[];
@@ -89,7 +89,7 @@ describe('the operator’s commands for sites', () => {
     it('yanks a version, and names the new latest version', async () => {
         const { workspaceId, userId } = await newAccount();
         const publisher = { workspaceId, userId, accountId: userId, isGuarded: true };
-        for (const text of ['one', 'two']) await schemas.publish(opened.db, orderOf(packageOf('pulled.example', text), publisher));
+        for (const text of ['one', 'two']) await publishPackage(opened.db, orderOf(packageOf('pulled.example', text), publisher));
         expect(await done('schema', 'yank', 'pulled.example', 2, '--reason', 'legal')).to.deep.equal({
             site: 'pulled.example',
             version: 2,
@@ -115,7 +115,7 @@ describe('the operator’s commands for sites', () => {
         const [publisher, owner] = [await newAccount(), await newAccount()];
         const { workspaceId, userId } = publisher;
         const order = orderOf(packageOf('told.example'), { workspaceId, userId, accountId: userId, isGuarded: true });
-        await schemas.publish(opened.db, order);
+        await publishPackage(opened.db, order);
         await makeOwner(opened.db, 'told.example', owner.workspaceId);
         await opened.db.raw('update maintainers set proven_at = app_now() where workspace_id = ?', [owner.workspaceId]);
         await done('schema', 'yank', 'told.example', 1, '--reason', 'security');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { publishStarter } from '../../shared/store/registry/schemas.ts';
+import { publishStarter } from '../../shared/store/registry/starter.ts';
 import { codeOf } from '../support/routes.ts';
 import { page, SIBLING, SITE, sitePackage } from '../support/site-with-pages.ts';
 import { type AdminRun, openVerifying, type Verifying } from '../support/verifying.ts';

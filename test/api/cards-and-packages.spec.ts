@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Card, DownloadedPackage, PublishAnswer } from '../../shared/contracts/schemas.ts';
-import { yank } from '../../shared/store/registry/schemas.ts';
+import { yank } from '../../shared/store/registry/yank.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
-import { unyank, yank } from '../../shared/store/registry/schemas.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
 import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
+import { unyank, yank } from '../../shared/store/registry/yank.ts';
 import { ask, foundIn, metaIn, namesIn, untilIndexed } from '../support/find.ts';
 import { join, type Person, stranger } from '../support/people.ts';
 import { aProvenClaim, codeOf, dataOf, detailsOf } from '../support/routes.ts';

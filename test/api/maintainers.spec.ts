@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { publishStarter } from '../../shared/store/registry/starter.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -45,7 +45,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         it('are Routebook for a site of the starter registry, which no contributor may change', async () => {
-            await schemas.publishStarter(world.app.db, aPackage('starter.test'));
+            await publishStarter(world.app.db, aPackage('starter.test'));
             expect(await idsAt('starter.test')).to.deep.equal([ROUTEBOOK_WORKSPACE]);
             expect(codeOf(await change('PUT', ada, 'starter.test', ada))).to.equal('NOT_MAINTAINER');
         });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
 import { grantMaintainer, transferDomain } from '../../shared/store/registry/maintainer-orders.ts';
 import { addMaintainer, removeMaintainer } from '../../shared/store/registry/maintainers.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { publishStarter } from '../../shared/store/registry/starter.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -15,7 +15,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         before(async () => {
             ada = await join(world);
-            await schemas.publishStarter(world.app.db, aPackage('library.test'));
+            await publishStarter(world.app.db, aPackage('library.test'));
         });
 
         const cardOf = async (site: string) => dataOf(await stranger(world).call('GET', `/v1/schemas/${site}`));
@@ -41,7 +41,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         it('keep Routebook as maintainer whatever other maintainers request: only operators add and remove it', async () => {
-            await schemas.publishStarter(world.app.db, aPackage('shared.test'));
+            await publishStarter(world.app.db, aPackage('shared.test'));
             await grantMaintainer(world.app.db, 'shared.test', ada.workspaceId);
             const path = `/v1/schemas/shared.test/maintainers/${ROUTEBOOK_WORKSPACE}`;
             for (const method of ['PUT', 'DELETE']) {
@@ -53,7 +53,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         it('are not changed by the next start after an owner proved the domain or an operator transferred it', async () => {
-            for (const site of ['proved.test', 'given.test']) await schemas.publishStarter(world.app.db, aPackage(site));
+            for (const site of ['proved.test', 'given.test']) await publishStarter(world.app.db, aPackage(site));
             await addMaintainer(world.app.db, 'proved.test', ada.workspaceId);
             await world.app.db.raw('update maintainers set proven_at = app_now() where registrable = ? and workspace_id = ?', [
                 'proved.test',
@@ -64,7 +64,7 @@ for (const topology of ANY_TOPOLOGY) {
                 ['proved.test', 'owned'],
                 ['given.test', 'maintained'],
             ] as const) {
-                expect(await schemas.publishStarter(world.app.db, aPackage(site, { title: 'Newer' })), site).to.deep.equal({ outcome });
+                expect(await publishStarter(world.app.db, aPackage(site, { title: 'Newer' })), site).to.deep.equal({ outcome });
                 expect((await cardOf(site))['version'], site).to.equal(1);
             }
             expect((await cardOf('proved.test'))['claim']).to.equal('owner');

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { expect } from 'chai';
 import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { publishStarter } from '../../shared/store/registry/starter.ts';
 import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
@@ -19,7 +19,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         before(async () => {
             [ada, bob] = await Promise.all([join(world, { plan: 'enterprise' }), join(world, { plan: 'enterprise' })]);
-            await schemas.publishStarter(world.app.db, aPackage('wikipedia.test'));
+            await publishStarter(world.app.db, aPackage('wikipedia.test'));
             dataOf(await ada.publish(aPackage('paypal.test')));
         });
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Card } from '../../shared/contracts/schemas.ts';
-import { yank } from '../../shared/store/registry/schemas.ts';
 import { addTallies } from '../../shared/store/registry/search-index.ts';
 import { rollUpTrending } from '../../shared/store/registry/trending.ts';
+import { yank } from '../../shared/store/registry/yank.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
 import { isWhole } from '../support/sample.ts';

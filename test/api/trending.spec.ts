@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { TrendingAnswer } from '../../shared/contracts/trending.ts';
-import { yank } from '../../shared/store/registry/schemas.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
 import { rollUpTrending } from '../../shared/store/registry/trending.ts';
+import { yank } from '../../shared/store/registry/yank.ts';
 import { startRollUps } from '../../workers/roll-up.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, stranger } from '../support/people.ts';

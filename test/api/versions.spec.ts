@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
 import type { VersionEntry } from '../../shared/contracts/versions.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { publishStarter } from '../../shared/store/registry/starter.ts';
+import { yank } from '../../shared/store/registry/yank.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -33,7 +34,7 @@ for (const topology of ANY_TOPOLOGY) {
             const first = await publish(site, 'One');
             const more = aPackage(site, { title: 'Two', endpoints: [anEndpoint(site), anEndpoint(site, { name: 'again' })] });
             const second = dataOf(await maker.publish(more)) as unknown as PublishAnswer;
-            await schemas.yank(world.app.db, site, 1, 'broken');
+            await yank(world.app.db, site, 1, 'broken');
             const { rows } = await world.app.db.raw('select name from workspaces where id = ?', [maker.workspaceId]);
             const answer = await list(site);
             expect(entriesOf(answer)).to.deep.equal([
@@ -64,7 +65,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         it('names the starter registry for versions that no workspace published', async () => {
             const site = newSite();
-            await schemas.publishStarter(world.app.db, aPackage(site));
+            await publishStarter(world.app.db, aPackage(site));
             expect(entriesOf(await list(site))[0]).to.include({ version: 1, published_by: 'Routebook' });
         });
 
@@ -80,7 +81,7 @@ for (const topology of ANY_TOPOLOGY) {
                 seen.push(...entriesOf(answer).map(({ version }) => version));
                 query = next === null ? '' : `?limit=4&cursor=${next}`;
                 await publish(site, `While walking ${page}`);
-                await schemas.yank(world.app.db, site, 23 - page, 'broken');
+                await yank(world.app.db, site, 23 - page, 'broken');
             }
             expect(seen).to.deep.equal(Array.from({ length: 23 }, (_, index) => 23 - index));
         });

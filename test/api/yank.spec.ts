@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { VersionEntry } from '../../shared/contracts/versions.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import * as store from '../../shared/store/registry/yank.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -197,14 +197,14 @@ for (const topology of ANY_TOPOLOGY) {
         it('by an operator for security or legal reasons cannot be undone by a maintainer; one as broken can', async () => {
             const { site } = await publishVersions(2);
             for (const reason of ['security', 'legal'] as const) {
-                await schemas.yank(world.app.db, site, 2, reason);
+                await store.yank(world.app.db, site, 2, reason);
                 const refused = await unyank(site, 2);
                 expect([refused.status, codeOf(refused)]).to.deep.equal([403, 'FORBIDDEN']);
                 expect(entryOf(await yank(site, 2, 'broken'))).to.include({ yanked: true });
                 expect(await fetched(site, { version: 2 })).to.equal('VERSION_NOT_FOUND');
             }
-            await schemas.unyank(world.app.db, site, 2);
-            await schemas.yank(world.app.db, site, 2, 'broken');
+            await store.unyank(world.app.db, site, 2);
+            await store.yank(world.app.db, site, 2, 'broken');
             expect(entryOf(await unyank(site, 2))).to.include({ yanked: false });
             // A maintainer may undo a maintainer's yank.
             dataOf(await yank(site, 2, 'legal'));
@@ -213,7 +213,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         it('by an operator for security reasons can be made legal by a maintainer, and stays the operator’s', async () => {
             const { site } = await publishVersions(2);
-            await schemas.yank(world.app.db, site, 2, 'security');
+            await store.yank(world.app.db, site, 2, 'security');
             expect((await stranger(world).call('GET', `/v1/schemas/${site}/package?version=2`)).status).to.equal(200);
             dataOf(await yank(site, 2, 'legal'));
             expect(codeOf(await stranger(world).call('GET', `/v1/schemas/${site}/package?version=2`))).to.equal('VERSION_NOT_FOUND');

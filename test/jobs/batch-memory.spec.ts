@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { contentOf } from '../../shared/domain/package/content.ts';
-import { publish } from '../../shared/store/registry/publish.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -28,7 +28,7 @@ describe('a batch that names many versions of large packages', () => {
     async function store(version: number): Promise<void> {
         const many = Array.from({ length: 300_000 }, () => [version]);
         const document = aPackage(SITE, { endpoints: [anEndpoint(SITE, { response: { schema: { const: many } } })] });
-        const stored = await publish(world.app.db, {
+        const stored = await publishPackage(world.app.db, {
             document,
             content: contentOf(document),
             versionHash: createHash('sha256').update(String(version)).digest('hex'),

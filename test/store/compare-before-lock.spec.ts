@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import type { Publisher } from '../../shared/store/registry/publication.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { accepted, contributor, openDatabase, orderOf, packageOf } from './registry.ts';
 
 const SITE = 'compared.example';
 
 describe('a package that takes long to compare', () => {
     let database: Awaited<ReturnType<typeof openDatabase>>;
-    let publisher: schemas.Publisher;
+    let publisher: Publisher;
 
     beforeEach(async () => {
         database = await openDatabase();
@@ -18,7 +19,7 @@ describe('a package that takes long to compare', () => {
 
     const withEndpoints = (...names: string[]) =>
         packageOf(SITE, names.join(), { endpoints: names.map((name) => ({ name, method: 'GET', url: `https://${SITE}/${name}` })) });
-    const publish = async (document: PackageDocument) => accepted(await schemas.publish(database.db, orderOf(document, publisher)));
+    const publish = async (document: PackageDocument) => accepted(await publishPackage(database.db, orderOf(document, publisher)));
 
     /** Publishes it. `meanwhile` runs at each comparison, with whether its domain is locked. */
     async function publishSlowly(document: PackageDocument, meanwhile: (isLocked: boolean, turn: number) => Promise<unknown>) {
@@ -28,7 +29,7 @@ describe('a package that takes long to compare', () => {
             await meanwhile(isLocked, turn++);
             return content.compare(before, isLocked);
         };
-        return accepted(await schemas.publish(database.db, { ...order, content: { ...content, compare } }));
+        return accepted(await publishPackage(database.db, { ...order, content: { ...content, compare } }));
     }
 
     const isFree = async () => {

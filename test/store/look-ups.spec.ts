@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createLookUps, type LookUps } from '../../shared/store/registry/look-ups.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import type { Publisher } from '../../shared/store/registry/publication.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { blockDomain, setDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
+import { createVersions } from '../../shared/store/registry/versions.ts';
 import { accepted, contributor, orderOf, packageOf, registrableOf, useDatabase } from './registry.ts';
 
 describe('look-ups of the catalog', () => {
@@ -10,14 +12,14 @@ describe('look-ups of the catalog', () => {
     let lookUps: LookUps;
 
     before(async () => {
-        lookUps = createLookUps(opened.db, schemas.createVersions(opened.db));
+        lookUps = createLookUps(opened.db, createVersions(opened.db));
     });
 
     const find = (site: string, ...words: string[]) => lookUps.find({ site, registrable: registrableOf(site), words });
     /** Publishes as a publisher of the site's own; a maintainer publishes the next version. */
-    const publish = async (site: string, text: string, publisher?: schemas.Publisher) =>
+    const publish = async (site: string, text: string, publisher?: Publisher) =>
         accepted(
-            await schemas.publish(
+            await publishPackage(
                 opened.db,
                 orderOf(packageOf(site, text, { description: text }), publisher ?? (await contributor(opened.db))),
             ),
@@ -74,7 +76,7 @@ describe('look-ups of the catalog', () => {
             description: randomBytes(90).toString('base64'),
         }));
         await publish('small.example', 'one');
-        accepted(await schemas.publish(opened.db, orderOf(packageOf('large.example', 'one', { endpoints }), await contributor(opened.db))));
+        accepted(await publishPackage(opened.db, orderOf(packageOf('large.example', 'one', { endpoints }), await contributor(opened.db))));
         const queriesOf = async (site: string) => {
             let queries = 0;
             const count = () => queries++;

@@ -5,9 +5,11 @@ import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
 import { changePlan, readBalance } from '../../shared/store/credits/accounts.ts';
 import { type Credits, openCredits } from '../../shared/store/credits/credits.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import type { Publisher } from '../../shared/store/registry/publication.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { blockDomain, reclaimBonus } from '../../shared/store/registry/sites.ts';
 import { claimRun, endRun } from '../../shared/store/registry/verification.ts';
+import { yank } from '../../shared/store/registry/yank.ts';
 import { advanceClock } from '../support/clock.ts';
 import { orderFor } from './books.ts';
 import { openLink } from './link.ts';
@@ -31,8 +33,8 @@ describe('the pending bonus for a schema', () => {
 
     let domains = 0;
     const newDomain = () => `owed${++domains}.test`;
-    const publish = async (document: PackageDocument, publisher: schemas.Publisher) =>
-        accepted(await schemas.publish(db, orderOf(document, publisher)));
+    const publish = async (document: PackageDocument, publisher: Publisher) =>
+        accepted(await publishPackage(db, orderOf(document, publisher)));
     const bonusOf = async (accountId: string) => (await readBalance(db, accountId))?.bonus;
 
     /** A package whose verification run calls something. `packageOf` has nothing to verify. */
@@ -42,7 +44,7 @@ describe('the pending bonus for a schema', () => {
     }
 
     /** A user whose first two domains are already paid. */
-    async function author(): Promise<schemas.Publisher> {
+    async function author(): Promise<Publisher> {
         const publisher = await contributor(db);
         for (const site of [newDomain(), newDomain()]) expect(await publish(packageOf(site), publisher)).to.include({ creditsEarned: 50 });
         return publisher;
@@ -112,7 +114,7 @@ describe('the pending bonus for a schema', () => {
         const site = newDomain();
         await publish(packageOf(site), ada);
         await publish(verifiable(site, 'Two'), ada);
-        await schemas.yank(db, site, 2, 'broken');
+        await yank(db, site, 2, 'broken');
         await verify(site, 'nothing');
         await call(site, bob);
         expect(await bonusOf(ada.accountId)).to.equal(150);
@@ -145,7 +147,7 @@ describe('the pending bonus for a schema', () => {
         const others = openCredits(db);
         const calls = Array.from({ length: 100 }, async (_, turn) => {
             const batcher = turn % 2 === 0 ? credits : others;
-            const caller = callers[turn % callers.length] as schemas.Publisher;
+            const caller = callers[turn % callers.length] as Publisher;
             const order = orderFor(caller.accountId, { site: domain });
             await batcher.hold(order);
             return batcher.charge({ operation: order.operation, amount: 1 });

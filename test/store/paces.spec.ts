@@ -1,13 +1,16 @@
 import { expect } from 'chai';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import type { Publisher } from '../../shared/store/registry/publication.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
+import { findLatest } from '../../shared/store/registry/site-states.ts';
+import { unyank, yank } from '../../shared/store/registry/yank.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
 
 describe('the request rate of a package', () => {
     let database: OpenedDatabase;
     let db: Db;
-    let publisher: schemas.Publisher;
+    let publisher: Publisher;
     let texts = 0;
 
     before(async () => {
@@ -21,9 +24,9 @@ describe('the request rate of a package', () => {
     const publish = async (site: string, pace: number | undefined, ...hosts: string[]) => {
         const endpoints = hosts.map((host, at): PackageEndpoint => ({ name: `e${at}`, method: 'GET', url: `https://${host}/` }));
         const more = { endpoints, ...(pace === undefined ? {} : { pace: { requests_per_minute: pace } }) };
-        return accepted(await schemas.publish(db, orderOf(packageOf(site, `${texts++}`, more), publisher)));
+        return accepted(await publishPackage(db, orderOf(packageOf(site, `${texts++}`, more), publisher)));
     };
-    const stateOf = (site: string, version?: number) => schemas.findLatest(db, { site, registrable: registrableOf(site), version });
+    const stateOf = (site: string, version?: number) => findLatest(db, { site, registrable: registrableOf(site), version });
 
     it('applies to each of its hosts, for every site of the domain', async () => {
         await publish('one.example', 20, 'api.one.example', 'www.one.example');
@@ -45,11 +48,11 @@ describe('the request rate of a package', () => {
         expect((await stateOf('three.example', 1)).paces).to.deep.equal({ 'three.example': 6 });
         await publish('shop.three.example', undefined, 'three.example');
         expect((await stateOf('three.example', 1)).paces).to.deep.equal({});
-        await schemas.yank(db, 'shop.three.example', 2, 'broken');
+        await yank(db, 'shop.three.example', 2, 'broken');
         expect((await stateOf('three.example')).paces).to.deep.equal({ 'three.example': 6 });
-        await schemas.yank(db, 'shop.three.example', 1, 'broken');
+        await yank(db, 'shop.three.example', 1, 'broken');
         expect((await stateOf('three.example')).paces).to.deep.equal({});
-        await schemas.unyank(db, 'shop.three.example', 1);
+        await unyank(db, 'shop.three.example', 1);
         expect((await stateOf('three.example')).paces).to.deep.equal({ 'three.example': 6 });
     });
 });

@@ -3,7 +3,7 @@ import { versionHash } from '../../shared/domain/package/version-hash.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { type Db, openDb } from '../../shared/platform/db.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
-import type * as schemas from '../../shared/store/registry/schemas.ts';
+import type { Published, Publisher, PublishOrder } from '../../shared/store/registry/publication.ts';
 import { eventually as untilRight } from '../support/eventually.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 
@@ -40,7 +40,7 @@ export function useDatabase(): OpenedDatabase {
 let people = 0;
 
 /** A user with a free workspace who may publish. */
-export async function contributor(db: Db, isGuarded = true): Promise<schemas.Publisher> {
+export async function contributor(db: Db, isGuarded = true): Promise<Publisher> {
     const { userId, workspaceId } = await createAccount(db, { email: `contributor${people++}@people.example`, plan: 'free' });
     return { userId, workspaceId, accountId: userId, isGuarded };
 }
@@ -63,17 +63,13 @@ export function registrableOf(site: string): string {
     return site.split('.').slice(-2).join('.');
 }
 
-export function orderOf(
-    document: PackageDocument,
-    publisher: schemas.Publisher | undefined,
-    more: Partial<Omit<schemas.PublishOrder, 'content'>> = {},
-) {
+export function orderOf(document: PackageDocument, publisher: Publisher | undefined, more: Partial<Omit<PublishOrder, 'content'>> = {}) {
     const content = contentOf(document);
     return { document, content, versionHash: versionHash(document), registrable: registrableOf(document.site), publisher, ...more };
 }
 
 /** The result of a publish that must succeed. */
-export function accepted(published: schemas.Published): Extract<schemas.Published, { ok: true }> {
+export function accepted(published: Published): Extract<Published, { ok: true }> {
     if (!published.ok) throw new Error(published.code);
     return published;
 }

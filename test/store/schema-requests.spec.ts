@@ -3,8 +3,8 @@ import type { NewRequest } from '../../shared/domain/site/schema-request.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { countRows, type Db } from '../../shared/platform/db.ts';
 import { createWorkspace } from '../../shared/store/accounts/workspaces.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { countRowsRead } from '../support/rows-read.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
@@ -49,9 +49,9 @@ describe('requests for schemas', () => {
         await schemaRequests.move(db, declined.id, 'declined');
         const publisher = await contributor(db);
         const order = orderOf(packageOf('filled.example'), publisher);
-        accepted(await schemas.publish(db, { ...order, isDryRun: true }));
+        accepted(await publishPackage(db, { ...order, isDryRun: true }));
         expect((await schemaRequests.find(db, open.id))?.status).to.equal('open');
-        accepted(await schemas.publish(db, order));
+        accepted(await publishPackage(db, order));
         const find = async ({ id }: { id: string }) => {
             const found = await schemaRequests.find(db, id);
             return [found?.status, found?.fulfilledBy];
@@ -60,7 +60,7 @@ describe('requests for schemas', () => {
         expect(await find(begun)).to.deep.equal(['fulfilled', { site: 'filled.example', version: 1 }]);
         expect(await find(declined)).to.deep.equal(['declined', null]);
         expect(await find(elsewhere)).to.deep.equal(['open', null]);
-        accepted(await schemas.publish(db, orderOf(packageOf('filled.example', 'two'), publisher)));
+        accepted(await publishPackage(db, orderOf(packageOf('filled.example', 'two'), publisher)));
         expect(await find(open)).to.deep.equal(['fulfilled', { site: 'filled.example', version: 1 }]);
     });
 
@@ -75,7 +75,7 @@ describe('requests for schemas', () => {
             [publisher.workspaceId],
         );
         expect(await schemaRequests.mostRequested(db, 1)).to.deep.equal([{ domain: 'crowded.example', requests: 42_001 }]);
-        accepted(await schemas.publish(db, orderOf(packageOf('crowded.example'), publisher)));
+        accepted(await publishPackage(db, orderOf(packageOf('crowded.example'), publisher)));
         expect((await schemaRequests.find(db, id))?.history.map(({ status }) => status)).to.deep.equal(['open', 'fulfilled']);
         const counted = async (table: string, which: object) => countRows(db(table).where(which));
         expect(await counted('schema_requests', { domain: 'crowded.example', status: 'fulfilled' })).to.equal(42_001);
@@ -85,7 +85,7 @@ describe('requests for schemas', () => {
     it('are not fulfilled by a publish that fails', async () => {
         const { id } = await request('failed.example');
         const publishing = db.transaction(async (trx) => {
-            accepted(await schemas.publish(trx, orderOf(packageOf('failed.example'), await contributor(db))));
+            accepted(await publishPackage(trx, orderOf(packageOf('failed.example'), await contributor(db))));
             throw new Error('the connection is lost');
         });
         await publishing.then(
@@ -99,7 +99,7 @@ describe('requests for schemas', () => {
         const { id: without } = await request('nobody.example');
         await schemaRequests.move(db, without, 'fulfilled');
         expect(await schemaRequests.find(db, without)).to.deep.include({ status: 'fulfilled', fulfilledBy: null });
-        accepted(await schemas.publish(db, orderOf(packageOf('somebody.example'), await contributor(db))));
+        accepted(await publishPackage(db, orderOf(packageOf('somebody.example'), await contributor(db))));
         const { id } = await request('somebody.example');
         await schemaRequests.move(db, id, 'fulfilled');
         expect((await schemaRequests.find(db, id))?.fulfilledBy).to.deep.equal({ site: 'somebody.example', version: 1 });

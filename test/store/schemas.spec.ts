@@ -2,19 +2,22 @@ import { expect } from 'chai';
 import { readBalance } from '../../shared/store/credits/accounts.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { grantMaintainer } from '../../shared/store/registry/maintainer-orders.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
+import { findLatest } from '../../shared/store/registry/site-states.ts';
+import { publishStarter } from '../../shared/store/registry/starter.ts';
 import { claimRun, endRun } from '../../shared/store/registry/verification.ts';
+import { yank } from '../../shared/store/registry/yank.ts';
 import { accepted, contributor, orderOf, packageOf, registrableOf, useDatabase } from './registry.ts';
 
 describe('the registry', () => {
     const opened = useDatabase();
 
-    const latestOf = (site: string) => schemas.findLatest(opened.db, { site, registrable: registrableOf(site) });
+    const latestOf = (site: string) => findLatest(opened.db, { site, registrable: registrableOf(site) });
 
     describe('publishing', () => {
         it('stops an account after 64 MiB of compressed packages in a day', async () => {
             const publisher = await contributor(opened.db);
-            accepted(await schemas.publish(opened.db, orderOf(packageOf('large.example'), publisher)));
+            accepted(await publishPackage(opened.db, orderOf(packageOf('large.example'), publisher)));
             // Digests of random numbers do not compress.
             await opened
                 .db('versions')
@@ -25,14 +28,14 @@ describe('the registry', () => {
                     ),
                     published_at: opened.db.raw("published_at - interval '23 hours'"),
                 });
-            const more = await schemas.publish(opened.db, orderOf(packageOf('more.large.example'), publisher));
+            const more = await publishPackage(opened.db, orderOf(packageOf('more.large.example'), publisher));
             expect(more).to.include({ ok: false, code: 'RATE_LIMITED', window: 'bytes_per_day' });
             expect((more as { retryAfter: number }).retryAfter).to.be.within(3000, 3600);
             await opened
                 .db('versions')
                 .where({ site: 'large.example' })
                 .update({ published_at: opened.db.raw("published_at - interval '1 hour'") });
-            accepted(await schemas.publish(opened.db, orderOf(packageOf('more.large.example'), publisher)));
+            accepted(await publishPackage(opened.db, orderOf(packageOf('more.large.example'), publisher)));
         });
     });
 
@@ -40,7 +43,7 @@ describe('the registry', () => {
         it('is paid at publishing for two domains, for others when verified, ten times a month, also concurrently', async () => {
             const publisher = await contributor(opened.db);
             const sites = Array.from({ length: 12 }, (_, i) => `ten${i}.test`);
-            const results = await Promise.all(sites.map((site) => schemas.publish(opened.db, orderOf(packageOf(site), publisher))));
+            const results = await Promise.all(sites.map((site) => publishPackage(opened.db, orderOf(packageOf(site), publisher))));
             const published = results.map(accepted);
             expect(published.filter(({ creditsEarned }) => creditsEarned === 50)).to.have.length(2);
             expect(published.filter(({ bonusOwed }) => bonusOwed === 'call')).to.have.length(10);
@@ -58,18 +61,18 @@ describe('the registry', () => {
         });
 
         it('is not paid if the starter registry was first, nor to a workspace that an operator permits', async () => {
-            await schemas.publishStarter(opened.db, packageOf('starter.example'));
+            await publishStarter(opened.db, packageOf('starter.example'));
             const publisher = await contributor(opened.db);
             const order = orderOf(packageOf('starter.example', 'mine'), publisher);
-            expect(await schemas.publish(opened.db, order)).to.deep.equal({ ok: false, code: 'NOT_MAINTAINER', isOperators: true });
+            expect(await publishPackage(opened.db, order)).to.deep.equal({ ok: false, code: 'NOT_MAINTAINER', isOperators: true });
             await grantMaintainer(opened.db, 'starter.example', publisher.workspaceId);
-            expect(accepted(await schemas.publish(opened.db, order))).to.include({ version: 2, creditsEarned: 0, isBonusUsedUp: false });
+            expect(accepted(await publishPackage(opened.db, order))).to.include({ version: 2, creditsEarned: 0, isBonusUsedUp: false });
         });
     });
 
     describe('a package of our own', () => {
         const publishInTurn = async (site: string, texts: readonly string[], options?: { mayReturn: boolean }) => {
-            for (const text of texts) await schemas.publishStarter(opened.db, packageOf(site, text), options);
+            for (const text of texts) await publishStarter(opened.db, packageOf(site, text), options);
             return (await latestOf(site)).version?.version;
         };
 
@@ -85,7 +88,7 @@ describe('the registry', () => {
             for (const mayReturn of [true, false]) {
                 const site = `yanked-${mayReturn}.example`;
                 await publishInTurn(site, ['a', 'b']);
-                await schemas.yank(opened.db, site, 2, 'broken');
+                await yank(opened.db, site, 2, 'broken');
                 expect(await publishInTurn(site, ['b'], { mayReturn }), site).to.equal(1);
             }
         });

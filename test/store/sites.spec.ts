@@ -1,16 +1,17 @@
 import { expect } from 'chai';
 import { transferDomain } from '../../shared/store/registry/maintainer-orders.ts';
 import * as maintainers from '../../shared/store/registry/maintainers.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import type { Publisher } from '../../shared/store/registry/publication.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
 import { contributor, orderOf, packageOf, useDatabase } from './registry.ts';
 
 describe('a registrable domain', () => {
     const opened = useDatabase();
 
-    const mayPublish = async (publisher: schemas.Publisher, site: string) => {
+    const mayPublish = async (publisher: Publisher, site: string) => {
         const text = `${Math.random()}`;
-        return (await schemas.publish(opened.db, orderOf(packageOf(site, text), publisher))).ok;
+        return (await publishPackage(opened.db, orderOf(packageOf(site, text), publisher))).ok;
     };
 
     it('has the defaults before it is changed', async () => {

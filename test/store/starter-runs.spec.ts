@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from '../../shared/platform/db.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { scheduleStarters } from '../../shared/store/registry/starter-sites.ts';
 import { claimRun, endRun } from '../../shared/store/registry/verification.ts';
 import { advanceClock } from '../support/clock.ts';
@@ -17,7 +17,7 @@ describe('starter packages in the daily runs (STARTER_VERIFY)', () => {
     afterEach(() => database.close());
 
     it('are called once, and again after a day', async () => {
-        accepted(await schemas.publish(db, orderOf(packageOf('starter.example'), undefined)));
+        accepted(await publishPackage(db, orderOf(packageOf('starter.example'), undefined)));
         expect(await claimRun(db)).to.equal(undefined);
         expect(await scheduleStarters(db)).to.equal(1);
         expect(await scheduleStarters(db)).to.equal(0);
@@ -31,12 +31,12 @@ describe('starter packages in the daily runs (STARTER_VERIFY)', () => {
     });
 
     it('wait for a new version if there is nothing to call, and leave packages of contributors alone', async () => {
-        accepted(await schemas.publish(db, orderOf(packageOf('empty.example'), undefined)));
-        accepted(await schemas.publish(db, orderOf(packageOf('theirs.example'), await contributor(db))));
+        accepted(await publishPackage(db, orderOf(packageOf('empty.example'), undefined)));
+        accepted(await publishPackage(db, orderOf(packageOf('theirs.example'), await contributor(db))));
         expect(await scheduleStarters(db)).to.equal(1);
         for (let run = await claimRun(db); run !== undefined; run = await claimRun(db)) await endRun(db, run, 'nothing', []);
         expect(await scheduleStarters(db)).to.equal(0);
-        accepted(await schemas.publish(db, orderOf(packageOf('empty.example', 'Two'), undefined)));
+        accepted(await publishPackage(db, orderOf(packageOf('empty.example', 'Two'), undefined)));
         expect(await scheduleStarters(db)).to.equal(1);
     });
 });

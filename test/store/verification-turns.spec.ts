@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Db } from '../../shared/platform/db.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import type { Publisher } from '../../shared/store/registry/publication.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { claimRun, endRun, type VerificationRun } from '../../shared/store/registry/verification.ts';
 import { advanceClock } from '../support/clock.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
@@ -16,8 +17,8 @@ describe('the next verification run', () => {
     afterEach(() => database.close());
 
     /** Each site becomes due when it is published. */
-    async function publish(publisher: schemas.Publisher, ...sites: string[]): Promise<void> {
-        for (const site of sites) accepted(await schemas.publish(db, orderOf(packageOf(site), publisher)));
+    async function publish(publisher: Publisher, ...sites: string[]): Promise<void> {
+        for (const site of sites) accepted(await publishPackage(db, orderOf(packageOf(site), publisher)));
     }
 
     async function claim(count: number): Promise<VerificationRun[]> {

@@ -1,23 +1,28 @@
 import { expect } from 'chai';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
+import { cardOf } from '../../shared/store/registry/cards.ts';
+import type { Publisher } from '../../shared/store/registry/publication.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
+import { createLatest, findLatest, type SiteQuestion } from '../../shared/store/registry/site-states.ts';
 import { setDomain } from '../../shared/store/registry/sites.ts';
+import { createVersions, lowestMaxUnits } from '../../shared/store/registry/versions.ts';
+import { yank } from '../../shared/store/registry/yank.ts';
 import { advanceClock } from '../support/clock.ts';
 import { accepted, contributor, orderOf, packageOf, registrableOf, useDatabase } from './registry.ts';
 
 describe('versions of a site', () => {
     const opened = useDatabase();
 
-    const ask = (site: string, version?: number): schemas.SiteQuestion => ({ site, registrable: registrableOf(site), version });
-    const publishAs = async (publisher: schemas.Publisher, site: string, ...texts: string[]) => {
+    const ask = (site: string, version?: number): SiteQuestion => ({ site, registrable: registrableOf(site), version });
+    const publishAs = async (publisher: Publisher, site: string, ...texts: string[]) => {
         const published = [];
-        for (const text of texts) published.push(accepted(await schemas.publish(opened.db, orderOf(packageOf(site, text), publisher))));
+        for (const text of texts) published.push(accepted(await publishPackage(opened.db, orderOf(packageOf(site, text), publisher))));
         return published;
     };
     const advance = (days: number) => advanceClock(opened.db, days * 86_400_000);
 
     it('are effective at once, and each is found by its number', async () => {
-        const latest = schemas.createLatest(opened.db);
+        const latest = createLatest(opened.db);
         const publisher = await contributor(opened.db);
         expect(await latest.find(ask('fresh.example'))).to.include({
             isKnown: false,
@@ -37,7 +42,7 @@ describe('versions of a site', () => {
         await publishAs(await contributor(opened.db), 'crowd.example', 'one');
         let queries = 0;
         const count = () => queries++;
-        const latest = schemas.createLatest(opened.db);
+        const latest = createLatest(opened.db);
         opened.db.on('query', count);
         const found = await Promise.all(
             Array.from({ length: 200 }, (_, i) => latest.find(ask(i % 2 === 0 ? 'crowd.example' : `no${i}.example`))),
@@ -50,7 +55,7 @@ describe('versions of a site', () => {
     it('take price, share and rate from the registrable domain', async () => {
         await publishAs(await contributor(opened.db), 'shop.dear.example', 'one');
         await opened.db.transaction((trx) => setDomain(trx, 'dear.example', { credits: 5, concurrency: 3, rate: 0.5 }));
-        expect(await schemas.findLatest(opened.db, ask('shop.dear.example'))).to.include({
+        expect(await findLatest(opened.db, ask('shop.dear.example'))).to.include({
             siteCredits: 5,
             siteConcurrency: 3,
             siteRate: 0.5,
@@ -59,8 +64,8 @@ describe('versions of a site', () => {
 
     it('keep the time of the first yank when it is repeated with another reason', async () => {
         await publishAs(await contributor(opened.db), 'twice.example', 'one');
-        const first = await schemas.yank(opened.db, 'twice.example', 1, 'broken');
-        const second = await schemas.yank(opened.db, 'twice.example', 1, 'legal');
+        const first = await yank(opened.db, 'twice.example', 1, 'broken');
+        const second = await yank(opened.db, 'twice.example', 1, 'legal');
         expect(second?.yankReason).to.equal('legal');
         expect(second?.yankedAt).to.deep.equal(first?.yankedAt);
     });
@@ -73,43 +78,43 @@ describe('versions of a site', () => {
             billing: { unit: 'result', max_results },
         });
         const publisher = await contributor(opened.db);
-        const versions = schemas.createVersions(opened.db);
+        const versions = createVersions(opened.db);
         const publishWith = async (...endpoints: PackageEndpoint[]) =>
-            accepted(await schemas.publish(opened.db, orderOf(packageOf('price.example', 'p', { endpoints }), publisher)));
+            accepted(await publishPackage(opened.db, orderOf(packageOf('price.example', 'p', { endpoints }), publisher)));
         await publishWith(endpoint(10));
         await publishWith(endpoint(3));
         await publishWith(endpoint(500), { name: 'other', method: 'GET', url: 'https://price.example/o' });
-        const today = await schemas.findLatest(opened.db, ask('price.example'));
+        const today = await findLatest(opened.db, ask('price.example'));
         expect(today.latestOfDay).to.have.length(3);
-        expect(await schemas.lowestMaxUnits(versions, today.latestOfDay, 'search')).to.equal(3);
-        expect(await schemas.lowestMaxUnits(versions, today.latestOfDay, 'other')).to.equal(1);
-        expect(await schemas.lowestMaxUnits(versions, today.latestOfDay, 'none')).to.equal(undefined);
+        expect(await lowestMaxUnits(versions, today.latestOfDay, 'search')).to.equal(3);
+        expect(await lowestMaxUnits(versions, today.latestOfDay, 'other')).to.equal(1);
+        expect(await lowestMaxUnits(versions, today.latestOfDay, 'none')).to.equal(undefined);
         await advance(1.01);
-        const tomorrow = await schemas.findLatest(opened.db, ask('price.example'));
-        expect(await schemas.lowestMaxUnits(versions, tomorrow.latestOfDay, 'search')).to.equal(500);
+        const tomorrow = await findLatest(opened.db, ask('price.example'));
+        expect(await lowestMaxUnits(versions, tomorrow.latestOfDay, 'search')).to.equal(500);
     });
 
     it('limit the price without being read at every call, however large and many they are', async () => {
         const publisher = await contributor(opened.db);
-        const versions = schemas.createVersions(opened.db);
+        const versions = createVersions(opened.db);
         for (const place of Array(10).keys()) {
             const description = `${place} `.repeat(500_000);
-            accepted(await schemas.publish(opened.db, orderOf(packageOf('large.example', 'one', { description }), publisher)));
+            accepted(await publishPackage(opened.db, orderOf(packageOf('large.example', 'one', { description }), publisher)));
         }
-        const { latestOfDay } = await schemas.findLatest(opened.db, ask('large.example'));
+        const { latestOfDay } = await findLatest(opened.db, ask('large.example'));
         expect(latestOfDay).to.have.length(10);
-        expect(await schemas.lowestMaxUnits(versions, latestOfDay, 'front')).to.equal(1);
+        expect(await lowestMaxUnits(versions, latestOfDay, 'front')).to.equal(1);
         const asked: string[] = [];
         const listen = ({ sql }: { sql: string }) => void asked.push(sql);
         opened.db.on('query', listen);
-        expect(await schemas.lowestMaxUnits(versions, latestOfDay, 'front')).to.equal(1);
+        expect(await lowestMaxUnits(versions, latestOfDay, 'front')).to.equal(1);
         opened.db.off('query', listen);
         expect(asked).to.deep.equal([]);
     });
 
     it('are loaded once, with every default filled in and safe from prototype names', async () => {
         const [published] = await publishAs(await contributor(opened.db), 'loaded.example', 'one');
-        const versions = schemas.createVersions(opened.db);
+        const versions = createVersions(opened.db);
         const id = published?.versionId ?? 0;
         const [first, second] = await Promise.all([versions.load(id), versions.load(id)]);
         expect(first).to.equal(second);
@@ -122,7 +127,7 @@ describe('versions of a site', () => {
     it('show the maintainers of the domain on the card, never by an address', async () => {
         const publisher = await contributor(opened.db);
         await publishAs(publisher, 'card.example', 'one');
-        const card = await schemas.card(opened.db, 'card.example');
+        const card = await cardOf(opened.db, 'card.example');
         expect(card).to.include({ title: 'Shop one', version: 1, siteCredits: 1, intentCategory: 'commerce/product-search' });
         expect(card?.endpoints).to.deep.equal([{ name: 'front', kind: 'api_call', method: 'GET', description: '', hosted: true }]);
         expect(card?.maintainer).to.match(/^workspace-[0-9a-z]{6}$/);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { contentOf } from '../../shared/domain/package/content.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import { publish } from '../../shared/store/registry/publish.ts';
+import { publishPackage } from '../../shared/store/registry/publish.ts';
 import type { Person } from './people.ts';
 import type { World } from './world.ts';
 
@@ -10,6 +10,6 @@ export async function storePackage(world: World, document: PackageDocument, { wo
     const versionHash = createHash('sha256').update(JSON.stringify(document)).digest('hex');
     const publisher = { workspaceId, userId, accountId: userId, isGuarded: false };
     const content = contentOf(document);
-    const stored = await publish(world.app.db, { document, content, versionHash, registrable: document.site, publisher });
+    const stored = await publishPackage(world.app.db, { document, content, versionHash, registrable: document.site, publisher });
     if (!stored.ok) throw new Error(`${document.site} was refused: ${stored.code}`);
 }

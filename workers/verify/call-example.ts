@@ -14,7 +14,7 @@ import { recordUse } from '../../shared/fetch/connection-use.ts';
 import { paceOfDomain } from '../../shared/fetch/run-job.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import type { Connection } from '../../shared/store/connections/connections.ts';
-import { findLatest, type SiteState } from '../../shared/store/registry/schemas.ts';
+import { findLatest, type SiteState } from '../../shared/store/registry/site-states.ts';
 import type { VerificationRun } from '../../shared/store/registry/verification.ts';
 
 /** Runs behind all jobs of callers. */

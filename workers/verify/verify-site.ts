@@ -13,7 +13,7 @@ import {
 import type { Endpoint } from '../../shared/domain/types.ts';
 import type { Connection } from '../../shared/store/connections/connections.ts';
 import { lentConnections } from '../../shared/store/connections/lent.ts';
-import { findLatest, type SiteState } from '../../shared/store/registry/schemas.ts';
+import { findLatest, type SiteState } from '../../shared/store/registry/site-states.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 import { callExample } from './call-example.ts';
 

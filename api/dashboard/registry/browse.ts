@@ -2,9 +2,9 @@ import type { FoundEndpoint } from '../../../shared/contracts/endpoints.ts';
 import { CATEGORIES, isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { readSearch } from '../../../shared/domain/search/search-text.ts';
 import type { Json } from '../../../shared/domain/types.ts';
+import { cardsOf } from '../../../shared/store/registry/cards.ts';
 import { LIST_SORTS, type ListSort } from '../../../shared/store/registry/keyset-segments.ts';
 import { mostRequested } from '../../../shared/store/registry/schema-requests.ts';
-import * as schemas from '../../../shared/store/registry/schemas.ts';
 import { type ListPage, type ListQuery, PlaceGone } from '../../../shared/store/registry/search.ts';
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { siteTraffic } from '../../../shared/store/usage/traffic.ts';
@@ -38,7 +38,7 @@ export async function browse(visit: Visit): Promise<Shown> {
         isUnfiltered ? app.read((db) => trendingSites(db, '7d', TRENDING)) : [],
         isUnfiltered ? app.read((db) => mostRequested(db, WANTED)) : [],
     ]);
-    const [cards, traffic] = await Promise.all([schemas.cards(app.browse, page.sites), siteTraffic(app.browse, page.sites)]);
+    const [cards, traffic] = await Promise.all([cardsOf(app.browse, page.sites), siteTraffic(app.browse, page.sites)]);
     const fetches = new Map(page.sites.map((site, place) => [site, traffic[place]?.fetches7d ?? 0]));
     const title = q !== '' ? `${q} in the registry` : category === undefined ? 'Registry' : `${nameOf(category)} in the registry`;
     return {

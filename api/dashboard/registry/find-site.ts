@@ -1,5 +1,5 @@
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
-import type { SiteState } from '../../../shared/store/registry/schemas.ts';
+import type { SiteState } from '../../../shared/store/registry/site-states.ts';
 import { pageNotFound, type Sent, type Shown, type Visit } from '../page.ts';
 
 export interface FoundSite {

@@ -2,7 +2,8 @@ import { needOf } from '../../../shared/domain/package/auth.ts';
 import type { EndpointsByName } from '../../../shared/domain/package/large-package.ts';
 import { refusesEndpoint } from '../../../shared/domain/site/site-policy.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
-import * as schemas from '../../../shared/store/registry/schemas.ts';
+import { cardOf } from '../../../shared/store/registry/cards.ts';
+import { findHistory } from '../../../shared/store/registry/history.ts';
 import { siteWarnings } from '../../../shared/store/registry/site-warnings.ts';
 import { endpointHealth, siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import { waysOf } from '../connections/ways.ts';
@@ -30,11 +31,11 @@ export async function showSite(visit: Visit): Promise<Answer> {
     const { policy, siteCredits } = siteState;
     const isRefused = (endpoint: Endpoint) => policy !== null && refusesEndpoint(policy, endpoint, verifiedAt !== null);
     const [card, loaded, health, [traffic], history, warnings] = await Promise.all([
-        schemas.card(app.browse, site),
+        cardOf(app.browse, site),
         app.versions.load(versionId),
         endpointHealth(app.browse, site),
         siteTraffic(app.browse, [site]),
-        schemas.history(app.browse, site, { limit: VERSIONS }),
+        findHistory(app.browse, site, { limit: VERSIONS }),
         siteWarnings(app.browse, { site, registrable }),
     ]);
     if (card === undefined || loaded === undefined) return siteAbsent(site, true);

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../../shared/app.ts';
-import * as schemas from '../../../shared/store/registry/schemas.ts';
+import { cardOf } from '../../../shared/store/registry/cards.ts';
+import { findHistory, findVersion, type VersionRef } from '../../../shared/store/registry/history.ts';
+import { readPackageText } from '../../../shared/store/registry/versions.ts';
 import type { Comparison } from '../../packages/compare-versions.ts';
 import { workOnPackage } from '../../packages/work.ts';
 import type { Answer, Visit } from '../page.ts';
@@ -19,8 +21,8 @@ export async function showVersions(visit: Visit): Promise<Answer> {
     const { site, siteState } = found;
     const [before, from, to] = ['before', 'from', 'to'].map((name) => readNumber(query(name)));
     const [{ versions, total }, card, compared] = await Promise.all([
-        schemas.history(app.browse, site, { limit: VERSIONS, before }),
-        schemas.card(app.browse, site),
+        findHistory(app.browse, site, { limit: VERSIONS, before }),
+        cardOf(app.browse, site),
         compare(visit, site, from, to),
     ]);
     const lowest = versions.at(-1)?.version ?? 1;
@@ -52,7 +54,7 @@ async function compare(
     to: number | undefined,
 ): Promise<Compared | undefined> {
     if (from === undefined || to === undefined) return undefined;
-    const [before, after] = await Promise.all([from, to].map((version) => schemas.findVersion(app.browse, site, version)));
+    const [before, after] = await Promise.all([from, to].map((version) => findVersion(app.browse, site, version)));
     if (before === undefined || after === undefined || [before, after].some(isUnreadable)) {
         return { from, to, problem: 'One of these versions is not available.' };
     }
@@ -60,7 +62,7 @@ async function compare(
 }
 
 /** Versions yanked for legal reasons cannot be read. */
-function isUnreadable({ yankReason }: schemas.VersionRef): boolean {
+function isUnreadable({ yankReason }: VersionRef): boolean {
     return yankReason === 'legal';
 }
 
@@ -69,7 +71,7 @@ const comparisons = new LRUCache<string, Comparison>({ maxSize: 4_000_000, sizeC
 
 const underWay = new Map<string, Promise<Comparison>>();
 
-function compareOnce(app: App, client: string, before: schemas.VersionRef, after: schemas.VersionRef): Comparison | Promise<Comparison> {
+function compareOnce(app: App, client: string, before: VersionRef, after: VersionRef): Comparison | Promise<Comparison> {
     const key = `${before.versionHash} ${after.versionHash}`;
     const known = comparisons.get(key) ?? underWay.get(key);
     if (known !== undefined) return known;
@@ -81,8 +83,8 @@ function compareOnce(app: App, client: string, before: schemas.VersionRef, after
     });
 }
 
-async function compareNow({ browse }: App, client: string, before: schemas.VersionRef, after: schemas.VersionRef): Promise<Comparison> {
-    const [old, now] = [await schemas.readPackageText(browse, before.versionId), await schemas.readPackageText(browse, after.versionId)];
+async function compareNow({ browse }: App, client: string, before: VersionRef, after: VersionRef): Promise<Comparison> {
+    const [old, now] = [await readPackageText(browse, before.versionId), await readPackageText(browse, after.versionId)];
     if (old === undefined || now === undefined) throw new Error('a version without its package');
     return (await workOnPackage('show', client, { before: old, after: now })).answer;
 }

@@ -1,9 +1,8 @@
-import { history } from '../../../shared/store/registry/history.ts';
+import { findHistory, YANK_REASONS } from '../../../shared/store/registry/history.ts';
 import { pageOfMaintainers } from '../../../shared/store/registry/maintainers.ts';
 import { isOwner } from '../../../shared/store/registry/ownership.ts';
 import { reportsOf } from '../../../shared/store/registry/problem-reports.ts';
 import { removalOf } from '../../../shared/store/registry/removals.ts';
-import { YANK_REASONS } from '../../../shared/store/registry/schemas.ts';
 import { ownSites } from '../../../shared/store/registry/sites.ts';
 import { readState } from '../../../shared/store/registry/verification.ts';
 import { keepTyped, type Problems } from '../fields.ts';
@@ -38,7 +37,7 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
     const { site, registrable, siteState } = await findOwnSite(visit);
     const before = /^[1-9]\d{0,8}$/.exec(query('before') ?? '')?.[0];
     const [{ versions, total }, maintained, own, isProvenOwner, state, reported] = await Promise.all([
-        history(app.db, site, { limit: VERSIONS, before: before === undefined ? undefined : Number(before) }),
+        findHistory(app.db, site, { limit: VERSIONS, before: before === undefined ? undefined : Number(before) }),
         pageOfMaintainers(app.db, registrable, { limit: MAINTAINERS, after: undefined }),
         removalOf(app.db, registrable, workspace.workspaceId),
         isOwner(app.db, registrable, workspace.workspaceId),

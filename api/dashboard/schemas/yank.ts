@@ -1,4 +1,4 @@
-import { YANK_REASONS } from '../../../shared/store/registry/schemas.ts';
+import { YANK_REASONS } from '../../../shared/store/registry/history.ts';
 import { oneOf, readFields } from '../fields.ts';
 import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { findOwnSite } from './own-site.ts';

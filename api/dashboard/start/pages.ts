@@ -5,7 +5,7 @@ import { PLANS } from '../../../shared/domain/accounts/plans.ts';
 import { checkHealth } from '../../../shared/health/check-health.ts';
 import { REFUSALS } from '../../../shared/refusals.ts';
 import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
-import { cards } from '../../../shared/store/registry/schemas.ts';
+import { cardsOf } from '../../../shared/store/registry/cards.ts';
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { openPage, type Shown, type Visit } from '../page.ts';
 
@@ -95,7 +95,7 @@ async function readLiveSites(app: App): Promise<LiveSites> {
         trendingSites(app.browse, '7d', NAMED),
         app.lists.page(query, { limit: NAMED, from: undefined }),
     ]);
-    const others = (await cards(app.browse, sites)).filter(({ site }) => !used.some((other) => other.site === site));
+    const others = (await cardsOf(app.browse, sites)).filter(({ site }) => !used.some((other) => other.site === site));
     return { live: [...used, ...others].slice(0, NAMED).map(({ site, title }) => ({ site, title })), sites: total };
 }
 

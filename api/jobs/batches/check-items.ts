@@ -9,7 +9,7 @@ import { orderedCall } from '../../../shared/fetch/new-job.ts';
 import { type ItemDetail, Refusal, refusalEntry } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import type { NewItem } from '../../../shared/store/jobs/drafts.ts';
-import type { Latest } from '../../../shared/store/registry/schemas.ts';
+import type { Latest } from '../../../shared/store/registry/site-states.ts';
 import { checkEndpoint, checkSite } from '../../auth/key-scopes.ts';
 import { isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';

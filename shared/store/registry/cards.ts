@@ -26,13 +26,13 @@ export interface CardRow {
 }
 
 /** The card of the site's latest version; undefined if there is none. */
-export async function card(db: Db, site: string): Promise<CardRow | undefined> {
-    const [row] = await cards(db, [site]);
+export async function cardOf(db: Db, site: string): Promise<CardRow | undefined> {
+    const [row] = await cardsOf(db, [site]);
     return row;
 }
 
 /** The cards of these sites, in the given order. Sites without a usable version are left out. */
-export async function cards(db: Db, sites: readonly string[]): Promise<CardRow[]> {
+export async function cardsOf(db: Db, sites: readonly string[]): Promise<CardRow[]> {
     return runPrepared<CardRow>(db, CARDS, [sites], TIMEOUT_MS);
 }
 

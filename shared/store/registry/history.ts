@@ -59,7 +59,7 @@ export async function findVersion(db: Db, site: string, named: number | string):
 }
 
 /** Versions of a site with a number below `before`, newest first, and their total number. */
-export async function history(
+export async function findHistory(
     db: Db,
     site: string,
     page: { limit: number; before?: number | undefined },

@@ -34,7 +34,7 @@ const COMPARED_FREELY = 3;
  * latest version before the transaction, because comparing two large packages takes long. If another version was published meanwhile, it is
  * compared again.
  */
-export async function publish(db: Db, order: PublishOrder, inTurn: InTurn = (_locks, work) => work()): Promise<Published> {
+export async function publishPackage(db: Db, order: PublishOrder, inTurn: InTurn = (_locks, work) => work()): Promise<Published> {
     for (let tries = 1; ; tries++) {
         const before = await inTurn(false, () => readPublication(db, order, { withDocument: true }));
         const known = check(before, order);

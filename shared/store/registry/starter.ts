@@ -4,7 +4,7 @@ import { normaliseSite } from '../../domain/site/site-name.ts';
 import type { PackageDocument } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { ownersOf } from './ownership.ts';
-import { publish } from './publish.ts';
+import { publishPackage } from './publish.ts';
 
 /**
  * The result for a package. Not published: `unchanged` content; content that was published before (even if it was yanked since); a domain
@@ -31,7 +31,7 @@ export async function publishStarter(
     const newest = mayReturn ? await db('versions').where({ site: name.site }).max({ version: 'version' }).first() : undefined;
     if (known.some(({ version }) => !mayReturn || version === newest?.version)) return { outcome: 'unchanged' };
     if ((await ownersOf(db, name.registrable)).length > 0) return { outcome: 'owned' };
-    const published = await publish(db, {
+    const published = await publishPackage(db, {
         document,
         content: contentOf(document),
         versionHash: hash,

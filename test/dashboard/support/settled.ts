@@ -13,7 +13,7 @@ import { testWebhook } from '../../../shared/store/events/deliveries.ts';
 import { createWebhook } from '../../../shared/store/events/webhooks.ts';
 import { createClaim } from '../../../shared/store/registry/claims.ts';
 import { addMaintainer } from '../../../shared/store/registry/maintainers.ts';
-import { publish } from '../../../shared/store/registry/publish.ts';
+import { publishPackage } from '../../../shared/store/registry/publish.ts';
 import { create as createRequest } from '../../../shared/store/registry/schema-requests.ts';
 import { withKey } from '../../support/people.ts';
 import { dataOf, makeOwner } from '../../support/routes.ts';
@@ -225,7 +225,7 @@ async function contribute(world: World, by: { workspaceId: string; userId: strin
     for (const document of [aPackage(site, { endpoints: endpoints.slice(0, 1) }), aPackage(site, { endpoints })]) {
         const publisher = { ...by, accountId: by.userId, isGuarded: false };
         const registrable = registrableDomain(site) ?? '';
-        const published = await publish(db, {
+        const published = await publishPackage(db, {
             document,
             content: contentOf(document),
             versionHash: versionHash(document),

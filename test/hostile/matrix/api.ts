@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { contentOf } from '../../../shared/domain/package/content.ts';
 import type { JsonObject } from '../../../shared/domain/types.ts';
-import { publish } from '../../../shared/store/registry/publish.ts';
+import { publishPackage } from '../../../shared/store/registry/publish.ts';
 import { type MeasuredApi, startMeasuredApi, type Turns } from '../../support/measured-api.ts';
 import { type Answer, join, type Person } from '../../support/people.ts';
 import { expectShortTurns } from '../../support/short-turns.ts';
@@ -59,7 +59,7 @@ export function describeApi({ checked, isTimed }: Rows): void {
             const document = hostile.document(site);
             const versionHash = createHash('sha256').update(JSON.stringify(document)).digest('hex');
             const publisher = { workspaceId: eve.workspaceId, userId: eve.userId, accountId: eve.workspaceId, isGuarded: false };
-            const stored = await publish(world.app.db, {
+            const stored = await publishPackage(world.app.db, {
                 document,
                 content: contentOf(document),
                 versionHash,
