@@ -3,7 +3,6 @@ import type { Lease, LimitWindow } from '../../shared/coordination/limits/limits
 import { sharesSlotsOfFree, windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { canRoleHave } from '../../shared/domain/accounts/roles.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
-import { defined } from '../../shared/domain/defined.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
 import { jobShareOf, jobSlotsOf, jobsOfWindow, MAX_RESULT_BYTES, STORED_RESULT_BYTES } from '../../shared/domain/jobs/bounds.ts';
 import { nextStep } from '../../shared/domain/jobs/next-step.ts';
@@ -12,27 +11,25 @@ import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { hostsOfEndpoint } from '../../shared/domain/package/hosts.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, admitFresh } from '../../shared/fetch/admit.ts';
-import { answerText, asResult, storedText } from '../../shared/fetch/answer-text.ts';
-import { recordUse } from '../../shared/fetch/connection-use.ts';
+import { asResult, storedText } from '../../shared/fetch/answer-text.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { holdOrder, insufficientCredits } from '../../shared/fetch/hold.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { fetchJobOf, type Passage, paceOf, passCircuit } from '../../shared/fetch/run-job.ts';
-import { failureOfCall, recordFetch, recordStored } from '../../shared/fetch/settle.ts';
-import { findStored, keepResult, resultKeyOf } from '../../shared/fetch/stored-results.ts';
-import { Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { recordStored } from '../../shared/fetch/settle.ts';
+import { findStored, resultKeyOf } from '../../shared/fetch/stored-results.ts';
+import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/accounts.ts';
 import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
 import { checkBudget, type NotStarted } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, storedBytes } from '../../shared/store/jobs/claims.ts';
 import { endUnstarted, endWithStored } from '../../shared/store/jobs/ends.ts';
-import type { Held } from '../../shared/store/jobs/holds.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
-import { openRequest, sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
-import type { AttemptEnd, HoldEnd } from '../../shared/store/jobs/write-ends.ts';
+import { openRequest, sealResult } from '../../shared/store/jobs/sealed.ts';
 import type { PaceFor } from '../pace.ts';
+import { boundOutcome, factsOf, idOf, sealRefusal, settleJob } from './settle-job.ts';
 import type { Attempts, Slice } from './slice.ts';
 
 /** The worker's functions that a job uses. */
@@ -145,7 +142,7 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         const outcome = boundOutcome(await withFetchCursor(app, order, admitted, await tools.send(fetchJob, signal)));
         passage(outcome);
         await app.limits.end(lease);
-        await settle(tools, job, order, { admitted, hold, fetchJob, outcome });
+        await settleJob(tools, job, order, { admitted, hold, fetchJob, outcome });
     } finally {
         passage?.();
         if (isCounted) await app.limits.end(lease);
@@ -292,79 +289,6 @@ function expectedHold(
 ): number | undefined {
     if (available >= unit * maxUnits) return unit * maxUnits;
     return held > 0 || available < unit ? undefined : Math.floor(available / unit) * unit;
-}
-
-/** Fails a job whose result is too large to store. */
-function boundOutcome(outcome: FetchOutcome): FetchOutcome {
-    if (!outcome.ok || Buffer.byteLength(outcome.text) <= MAX_RESULT_BYTES) return outcome;
-    const { startedAt, ranMs, hosts } = outcome;
-    return {
-        ok: false,
-        code: 'UPSTREAM_TOO_LARGE',
-        startedAt,
-        ...(ranMs === undefined ? {} : { ranMs }),
-        ...(hosts === undefined ? {} : { hosts }),
-    };
-}
-
-interface Sent {
-    admitted: Admitted;
-    hold: Held;
-    fetchJob: FetchJob;
-    outcome: FetchOutcome;
-}
-
-/** Writes charge and result, or release and failure, in one transaction. */
-async function settle(
-    { app, attempts }: JobTools,
-    job: ClaimedJob,
-    order: FetchOrder,
-    { admitted, hold, fetchJob, outcome }: Sent,
-): Promise<void> {
-    const { found } = admitted;
-    const durationMs = performance.now() - order.times.began;
-    const cost = outcome.ok ? pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount) : null;
-    const result =
-        outcome.ok && cost !== null
-            ? await sealResult(app.secrets, asResult(answerText(order, admitted, { outcome, charged: cost, durationMs })))
-            : undefined;
-    const question = resultKeyOf(order, admitted);
-    const decide = async (ended: HoldEnd): Promise<AttemptEnd> => {
-        if (result !== undefined && ended.won) return { status: 'succeeded', result, question };
-        return toFailedEnd(app, job, fetchJob, outcome.ok ? { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' } : outcome, ended);
-    };
-    await recordUse(app, order, fetchJob, outcome);
-    const settled = await attempts.end({ ...idOf(job), charge: cost, bytes: result?.length ?? 0, decide });
-    // The job was cancelled or taken back meanwhile, or an earlier try already settled it. Nothing changes.
-    if (settled === undefined) return;
-    const { end, hold: ended } = settled;
-    if (end.status === 'cancelled') return;
-    const code = end.status === 'succeeded' ? 'success' : (end.code as Refusal['code']);
-    recordFetch(app, order, { found, code, credits: ended.charged, outcome, durationMs });
-    if (outcome.ok && end.status === 'succeeded') {
-        await keepResult(app, order, admitted, { ok: true, outcome, charged: ended.charged, available: ended.available, durationMs });
-    }
-}
-
-async function toFailedEnd(app: App, job: ClaimedJob, fetchJob: FetchJob, outcome: FetchOutcome, { marked }: HoldEnd): Promise<AttemptEnd> {
-    const { refusal, isFinal } = failureOfCall(fetchJob, outcome, marked);
-    const step = nextStep({ ...factsOf(refusal), effect: fetchJob.effect, isFinal, failures: job.attempts - job.deaths }, Math.random());
-    const failure = { code: refusal.code, error: await sealRefusal(app, refusal) };
-    if (step.step === 'end') return { status: 'failed', ...failure };
-    return { status: 'queued', ...failure, afterMs: step.afterMs, isUntried: step.step === 'wait' };
-}
-
-function factsOf({ code, extras }: Refusal): { code: string; retryable: boolean; retryAfter?: number | undefined } {
-    return { code, retryable: extras.retryable ?? refusalEntry(code).retryable === true, retryAfter: extras.retryAfter };
-}
-
-async function sealRefusal({ secrets }: App, { message, extras }: Refusal): Promise<Buffer> {
-    const { details, retryAfter, upstream, didYouMean, retryable } = extras;
-    return sealError(secrets, defined({ message, details, retryAfter, upstream, didYouMean, retryable }));
-}
-
-function idOf({ jobId, operation, batchId }: ClaimedJob): Pick<ClaimedJob, 'jobId' | 'operation' | 'batchId'> {
-    return { jobId, operation, batchId };
 }
 
 /** Handles an error before anything was sent: the job waits again, or ends with the refusal. */
