@@ -291,7 +291,9 @@ function readAddress(text: string): string {
     throw new InvalidArgumentError(email.message);
 }
 
-function scopesOf(text: string): Scopes {
+/** A later option would replace an earlier one, and the key could do what the earlier one left out. */
+function scopesOf(text: string, before: Scopes | undefined): Scopes {
+    if (before !== undefined) throw new InvalidArgumentError('Give --scopes once, with all its parts in one text.');
     const read = readScopes(text);
     if (read.ok) return read.scopes;
     throw new InvalidArgumentError(read.message);

@@ -34,6 +34,7 @@ describe('the operator’s command line', () => {
             ['account', 'suspend', workspaceId],
             ['key', 'create', '--workspace', workspaceId, '--expires-in', '0'],
             ['key', 'create', '--workspace', workspaceId, '--name', 'a\u0000b'],
+            ['key', 'create', '--workspace', workspaceId, '--scopes', 'routes=fetch', '--scopes', 'effects=read'],
             ['credits', 'grant', workspaceId, '0'],
             ['credits', 'grant', workspaceId, '1e3'],
             ['credits', 'grant', workspaceId, '99999999999'],
