@@ -10,13 +10,11 @@ import { writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 
-const NOT_OWNED = 'Your workspace has not proved that this domain is its own: claim it with POST /v1/sites/{domain}/claims.';
-
 /** GET /v1/sites/{domain}/policy */
 export async function showPolicy({ app, params, caller }: Call<DomainParams, object, undefined>): Promise<Reply<SitePolicy>> {
     const { registrable } = readSite(params.domain, '/domain');
     const { workspaceId } = caller as Caller;
-    if (!(await claims.isOwner(app.db, registrable, workspaceId))) throw new Refusal('CLAIM_REQUIRED', NOT_OWNED);
+    if (!(await claims.isOwner(app.db, registrable, workspaceId))) throw notOwned(registrable);
     return { answer: await policies.readPolicy(app.db, registrable) };
 }
 
@@ -28,7 +26,7 @@ export async function changePolicy(call: Call<DomainParams, object, SitePolicy>)
     const policy = readPolicy(call.body, registrable);
     const order = { registrable, workspaceId, policy, by: byCall(call) };
     const isSet = await writeInTurn(call, registrable, () => policies.setPolicyAsOwner(app.db, order));
-    if (!isSet) throw new Refusal('CLAIM_REQUIRED', NOT_OWNED);
+    if (!isSet) throw notOwned(registrable);
     return { answer: policy };
 }
 
@@ -37,4 +35,9 @@ function readPolicy(body: SitePolicy, registrable: string): SitePolicy {
     const checked = checkPolicy({ ...NO_POLICY, ...body }, registrable);
     if (checked.ok) return checked.policy;
     throw new Refusal('VALIDATION_ERROR', undefined, { details: checked.details });
+}
+
+function notOwned(registrable: string): Refusal {
+    const message = `Your workspace has not proved that ${registrable} is its own: claim it with POST /v1/sites/${registrable}/claims.`;
+    return new Refusal('CLAIM_REQUIRED', message);
 }

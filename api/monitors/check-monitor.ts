@@ -39,12 +39,12 @@ export function checkFields({ clock }: App, fields: MonitorChanges, before?: { c
 export function checkDistance(app: App, caller: Caller, schedule: Schedule): void {
     const shortest = MIN_INTERVAL[caller.plan];
     if (closestRuns(schedule, shortest, new Date(app.clock.now())) >= shortest) return;
-    throw planLimit(app, caller, `On ${caller.plan} runs of a monitor must be at least ${shortest / 60} minutes apart.`);
+    throw planLimit(app, caller, `On the ${caller.plan} plan, the runs of a monitor must be at least ${shortest / 60} minutes apart.`);
 }
 
 /** Checks the number of monitors. Call it in the transaction that stored the monitor. @throws Refusal PLAN_LIMIT */
 export async function checkNumber(trx: Db, app: App, caller: Caller, { active }: { active: boolean }): Promise<void> {
     const max = caller.figures.monitors;
     if ((await countMonitors(trx, caller, { active })) <= max) return;
-    throw planLimit(app, caller, `On ${caller.plan} you can have up to ${max} monitors: delete or pause one.`);
+    throw planLimit(app, caller, `On the ${caller.plan} plan, you can have up to ${max} monitors: delete or pause one.`);
 }

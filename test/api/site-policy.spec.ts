@@ -147,8 +147,10 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         it('alone reads and sets the policy; a maintainer without proof learns what to do', async () => {
-            for (const answer of [await put({ blocked: true }, contributor), await contributor.call('GET', `/v1/sites/${SHOP}/policy`)])
+            for (const answer of [await put({ blocked: true }, contributor), await contributor.call('GET', `/v1/sites/${SHOP}/policy`)]) {
                 expect([answer.status, codeOf(answer)]).to.deep.equal([403, 'CLAIM_REQUIRED']);
+                expect((answer.body['error'] as { message: string }).message).to.include(`POST /v1/sites/${SHOP}/claims`);
+            }
             expect(dataOf(await owner.call('GET', `/v1/sites/${SHOP}/policy`))).to.deep.equal(NO_POLICY);
         });
 

@@ -375,7 +375,8 @@ describe('a monitor', () => {
         const free = await join(world);
         const near = await order({ every: '15m' }, free);
         expect(near.status).to.equal(403);
-        expect(near.body['error']).to.include({ code: 'PLAN_LIMIT', upgrade_to: 'starter' });
+        const message = 'On the free plan, the runs of a monitor must be at least 60 minutes apart.';
+        expect(near.body['error']).to.include({ code: 'PLAN_LIMIT', upgrade_to: 'starter', message });
         for (let count = 0; count < 3; count++) dataOf(await order({ every: '1d' }, free));
         expect(codeOf(await order({ every: '1d' }, free))).to.equal('PLAN_LIMIT');
         expect(codeOf(await order({ every: undefined, cron: '*/30 * * * *' }, free))).to.equal('PLAN_LIMIT');
