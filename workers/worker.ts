@@ -8,12 +8,12 @@ import { connect } from '../shared/health/connect.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import { userAgent } from '../shared/platform/user-agent.ts';
 import { startReadingDocuments } from './apps/read-documents.ts';
-import { type ClaimCheckOptions, startClaimChecks } from './claims/check-claims.ts';
+import { startClaimChecks } from './claims/check-claims.ts';
 import { startConsents } from './credentials/consents.ts';
 import { type CallCredential, createCallCredential, type Opened } from './credentials/credential.ts';
 import { createGrants, type Grants } from './credentials/grants.ts';
 import { createGuardedFetch } from './credentials/guarded-fetch.ts';
-import { egressRules } from './egress.ts';
+import { createConnector, type EgressConnector, egressRules } from './egress.ts';
 import { startEmbedding } from './index/embed-endpoints.ts';
 import { startIndexing } from './index/index-endpoints.ts';
 import { startJobs } from './jobs/job-turns.ts';
@@ -41,7 +41,8 @@ export interface OpenWorker {
     close(): Promise<void>;
 }
 
-interface WorkerOptions extends ClaimCheckOptions {
+interface WorkerOptions {
+    connector?: EgressConnector;
     /** Whether the process that reads JSON starts before the first job. */
     isWarm?: boolean;
     /** How often to look for due work. Only tests change it. */
@@ -52,18 +53,19 @@ interface WorkerOptions extends ClaimCheckOptions {
  * Opens a worker, which takes fetch jobs.
  * @param options used only in tests: an unguarded connector shows that the guard's tests can fail
  */
-export async function openWorker(app: App, { isWarm = true, lookMs, ...options }: WorkerOptions = {}): Promise<OpenWorker> {
-    const { connector } = options;
+export async function openWorker(app: App, { isWarm = true, lookMs, connector: given }: WorkerOptions = {}): Promise<OpenWorker> {
     const { config, metrics, log } = app;
     const id = newId('op').replace('op_', 'worker_');
     const rules = egressRules(config);
+    // One for all: its lookups of names share the threads of this process.
+    const connector = given ?? createConnector(rules);
     const reader = createReader();
     const upstream = createUpstream({
         rules,
-        ...(connector === undefined ? {} : { connector }),
+        connector,
         onRequest: (figures) => recordRequest(app, figures),
     });
-    const tokenFetch = createGuardedFetch(rules, () => userAgent(app.publicUrl()));
+    const tokenFetch = createGuardedFetch(rules, () => userAgent(app.publicUrl()), connector);
     const grants = createGrants(app, tokenFetch);
     const looks = openDueLooks(app, lookMs);
     const tools = {
@@ -90,14 +92,14 @@ export async function openWorker(app: App, { isWarm = true, lookMs, ...options }
         app.fleet.report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });
     await untilReported(report);
     const background = [
-        startClaimChecks(app, looks, options),
-        startReadingDocuments(app, looks, options),
+        startClaimChecks(app, looks, connector),
+        startReadingDocuments(app, looks, connector),
         startConsents(app, looks, tokenFetch),
         startMonitors(app, looks, reader),
         startIndexing(app, looks),
         startEmbedding(app),
         startSpreadingEvents(app, looks),
-        startDeliveries(app, looks, options),
+        startDeliveries(app, looks, connector),
     ];
     const jobs = startJobs(
         {

@@ -44,9 +44,9 @@ describe('what a worker asks besides sites ends, with a server that', function (
         const guarded = createConnector(rules);
         const { port } = server.address() as AddressInfo;
         const connector: EgressConnector = { connect: (target, gone) => guarded.connect({ ...target, port }, gone) };
-        const files = createFileReader(rules, () => 'test', connector);
-        const ask = createGuardedFetch(rules, () => 'test', undefined, connector);
-        const poster = createEventPoster(rules, connector);
+        const files = createFileReader(connector, () => 'test');
+        const ask = createGuardedFetch(rules, () => 'test', connector);
+        const poster = createEventPoster(connector);
         const order = { method: 'GET', headers: {}, body: undefined, redirect: 'manual' } as const;
         const sent = { headers: {}, body: '{}' };
         askEach = async (host) => {

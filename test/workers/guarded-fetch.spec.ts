@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createGuardedFetch } from '../../workers/credentials/guarded-fetch.ts';
+import { createConnector } from '../../workers/egress.ts';
 import { loopbackRules, openRawSite } from '../support/sites.ts';
 
 describe('a request to a token endpoint', () => {
@@ -7,7 +8,8 @@ describe('a request to a token endpoint', () => {
         const site = await openRawSite((socket) =>
             socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'),
         );
-        const send = createGuardedFetch(loopbackRules('127.0.0.0/8'), () => 'Routebook/test');
+        const rules = loopbackRules('127.0.0.0/8');
+        const send = createGuardedFetch(rules, () => 'Routebook/test', createConnector(rules));
         const options = { method: 'POST', headers: {}, body: 'grant_type=client_credentials', redirect: 'manual' as const };
         try {
             const failed = await send(`http://shop.test:${site.port}/token`, options).catch((error: Error) => error.message);

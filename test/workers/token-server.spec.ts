@@ -6,7 +6,7 @@ import type { CustomFetch } from 'openid-client';
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import { createGuardedFetch } from '../../workers/credentials/guarded-fetch.ts';
 import { openTokenServer } from '../../workers/credentials/token-server.ts';
-import { EgressDenied } from '../../workers/egress.ts';
+import { createConnector, EgressDenied } from '../../workers/egress.ts';
 import { UpstreamFault } from '../../workers/upstream/failures.ts';
 import { loopbackRules } from '../support/sites.ts';
 
@@ -33,7 +33,7 @@ describe('the response of a token endpoint', () => {
             ['linked.granted.test', ['169.254.169.254']],
         ]);
         const rules = { ...loopbackRules(`127.0.0.1:${port()}`), hosts };
-        guarded = createGuardedFetch(rules, () => 'Routebook', { timeoutMs: 2000, answerBytes: 64 * 1024 });
+        guarded = createGuardedFetch(rules, () => 'Routebook', createConnector(rules), { timeoutMs: 2000, answerBytes: 64 * 1024 });
     });
     afterEach(() => {
         guarded.close();

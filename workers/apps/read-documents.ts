@@ -10,9 +10,9 @@ const MAX = 16;
 const BOUNDS: FetchBounds = { timeoutMs: 5000, answerBytes: 64 * 1024 };
 
 /** Reads requested Client ID Metadata Documents through the egress guard. */
-export function startReadingDocuments(app: App, looks: DueLooks, { connector }: { connector?: EgressConnector } = {}): Repeated {
+export function startReadingDocuments(app: App, looks: DueLooks, connector: EgressConnector): Repeated {
     const { db } = app;
-    const ask = createGuardedFetch(egressRules(app.config), () => userAgent(app.publicUrl()), BOUNDS, connector);
+    const ask = createGuardedFetch(egressRules(app.config), () => userAgent(app.publicUrl()), connector, BOUNDS);
     const reads = runDue(looks, {
         part: 'app documents',
         due: DOCUMENT_IS_DUE,

@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
 import { CHECK_IS_DUE, type DueCheck, endCheck, type ProofFound, takeDueCheck } from '../../shared/store/registry/claims.ts';
-import { type EgressConnector, egressRules } from '../egress.ts';
+import type { EgressConnector } from '../egress.ts';
 import { type DueLooks, type Repeated, runDue } from '../repeat.ts';
 import { createFileReader, type FileReader } from './read-file.ts';
 import { readTxt } from './read-txt.ts';
@@ -9,17 +9,13 @@ import { readTxt } from './read-txt.ts';
 /** Maximum number of concurrent look-ups. They mostly wait for the network. */
 const MAX_LOOKUPS = 32;
 
-export interface ClaimCheckOptions {
-    connector?: EgressConnector;
-}
-
 /**
  * Starts the checks of due claims: requested checks and repeated proofs. It checks DNS and the file in parallel. Every worker process may
  * run it; the store gives each claim to one process.
  */
-export function startClaimChecks(app: App, looks: DueLooks, { connector }: ClaimCheckOptions = {}): Repeated {
-    const { config, db } = app;
-    const files = createFileReader(egressRules(config), () => userAgent(app.publicUrl()), connector);
+export function startClaimChecks(app: App, looks: DueLooks, connector: EgressConnector): Repeated {
+    const { db } = app;
+    const files = createFileReader(connector, () => userAgent(app.publicUrl()));
     const checks = runDue(looks, {
         part: 'claims',
         due: CHECK_IS_DUE,

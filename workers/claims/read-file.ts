@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { hasProofLine, PROOF_FILE_BYTES, proofUrl } from '../../shared/domain/site/proof.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
-import { answerHead, createConnector, type EgressConnector, EgressDenied, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
+import { answerHead, type EgressConnector, EgressDenied, GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 
 const TIMEOUT_MS = 6000;
@@ -14,12 +14,8 @@ export interface FileReader {
     close(): void;
 }
 
-/** Reads proof files through the egress guard. @param connector replaced only in tests */
-export function createFileReader(
-    rules: EgressRules,
-    userAgent: () => string,
-    connector: EgressConnector = createConnector(rules),
-): FileReader {
+/** Reads proof files through the egress guard. */
+export function createFileReader(connector: EgressConnector, userAgent: () => string): FileReader {
     const agent = new GuardedAgent('https', connector);
     return {
         async read(registrable, token) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { CustomFetch } from 'openid-client';
-import { answerHead, createConnector, type EgressConnector, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
+import { answerHead, type EgressConnector, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 import { isPrivate } from './private-way.ts';
 
@@ -17,8 +17,8 @@ export interface FetchBounds {
 export function createGuardedFetch(
     rules: EgressRules,
     userAgent: () => string,
+    connector: EgressConnector,
     { timeoutMs, answerBytes }: FetchBounds = TOKEN_BOUNDS,
-    connector: EgressConnector = createConnector(rules),
 ): CustomFetch & { close(): void } {
     const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
     const send: CustomFetch = async (text, { method, headers, body }) => {

@@ -28,7 +28,7 @@ const GONE = 410;
  * Sends due deliveries. Every worker does this. Each host belongs to one worker while deliveries wait for it, so that its limits hold.
  * Nothing is written before a request: if a worker dies, no delivery is lost, but unrecorded ones are sent again.
  */
-export function startDeliveries(app: App, looks: DueLooks, { connector }: { connector?: EgressConnector } = {}): Repeated {
+export function startDeliveries(app: App, looks: DueLooks, connector: EgressConnector): Repeated {
     const { db } = app;
     const holder = newId('op');
     const status = watchConnection(app.log, 'webhooks');

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ANSWER_MS, KEPT_ANSWER_BYTES } from '../../shared/domain/events/webhook-bounds.ts';
-import { answerHead, createConnector, type EgressConnector, EgressDenied, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
+import { answerHead, type EgressConnector, EgressDenied, GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 
 const HEADER_BYTES = 16 * 1024;
@@ -32,8 +32,8 @@ interface EventPoster {
     close(): void;
 }
 
-/** Sends events through the egress guard. @param connector replaced only in tests */
-export function createEventPoster(rules: EgressRules, connector: EgressConnector = createConnector(rules)): EventPoster {
+/** Sends events through the egress guard. */
+export function createEventPoster(connector: EgressConnector): EventPoster {
     const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
     return {
         async post(event, gone) {

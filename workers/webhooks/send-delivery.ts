@@ -10,7 +10,7 @@ import { type EventJobRow, readEventJobs } from '../../shared/store/jobs/jobs.ts
 import { openResult } from '../../shared/store/jobs/sealed.ts';
 import { readDiff } from '../../shared/store/monitors/monitors.ts';
 import { openText } from '../../shared/store/monitors/sealed.ts';
-import { type EgressConnector, egressRules } from '../egress.ts';
+import type { EgressConnector } from '../egress.ts';
 import { createEventPoster, type PostEnd } from './post-event.ts';
 
 interface DeliverySender {
@@ -24,9 +24,9 @@ interface DeliverySender {
 /** Opens the sender of signed events. @param onError called when an event cannot be read, decrypted or sent */
 export function openDeliverySender(
     app: App,
-    { connector, onError }: { connector: EgressConnector | undefined; onError: (error: unknown) => void },
+    { connector, onError }: { connector: EgressConnector; onError: (error: unknown) => void },
 ): DeliverySender {
-    const poster = createEventPoster(egressRules(app.config), connector);
+    const poster = createEventPoster(connector);
     const bodies = openEventBodies(app);
     const aborted = new AbortController();
     return {
