@@ -137,6 +137,18 @@ describe('looking up names', () => {
         await stuck;
     });
 
+    it('keeps a thread for a name that answered an hour ago, although strangers make up names of its owner', async () => {
+        const { lookup, answerAfter } = openResolver();
+        await lookup('api.good.test');
+        await answerAfter(3_600_000);
+        const madeUp = Promise.allSettled(Array.from({ length: 40 }, (_, number) => lookup(`hangs${number}.good.test`)));
+        await new Promise(setImmediate);
+        const isFirst = await Promise.race([lookup('api.good.test').then(() => true), new Promise((done) => setImmediate(done, false))]);
+        expect(isFirst).to.equal(true);
+        await answerAfter(5000);
+        await madeUp;
+    });
+
     it('takes them from a site that was quick and became slow', async () => {
         const { asked, lookup, lookUpHanging, answerAfter } = openResolver();
         const names = Array.from({ length: 40 }, (_, number) => `hangs${number}.test`);

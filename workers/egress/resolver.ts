@@ -13,11 +13,14 @@ export type Lookup = (host: string) => Promise<readonly string[]>;
 const NEW_OWNERS = 8;
 const SLOW_OWNERS = 4;
 
-/** A lookup that takes longer makes its owner slow for REMEMBERED_MS. */
+/** A lookup that takes longer makes its owner slow for SLOW_FOR_MS. */
 const SLOW_MS = 1000;
-const REMEMBERED_MS = 600_000;
-/** An owner that answered keeps out of the line of new ones for a day: strangers can keep that line full of dead name servers. */
-const QUICK_MS = 86_400_000;
+const SLOW_FOR_MS = 600_000;
+/**
+ * An owner that answered keeps out of the line of new ones for a day, and a name out of that of its owner's new names: strangers can keep
+ * both lines full, of dead name servers and of names that they make up.
+ */
+const KNOWN_MS = 86_400_000;
 const MAX_REMEMBERED = 10_000;
 
 /** No connection waits longer than this, so a name that has waited this long is not looked up. */
@@ -25,17 +28,17 @@ const LATE_MS = 10_000;
 
 /**
  * Creates a resolver with limits by owner, which is the registrable domain. A lookup of the system's resolver occupies a thread until
- * the name server answers, and cannot be cancelled. Equal names share one lookup, and an owner has one lookup at a time, so a slow name
- * server occupies one thread. Owners that were never looked up share some of the threads, and slow owners share others. If a lookup is
+ * the name server answers, and cannot be cancelled. Equal names share one lookup. An owner has one lookup at a time of a name that answered
+ * before, and one of a new name, so a slow name server occupies two threads. Owners that were never looked up share some of the threads, and slow owners share others. If a lookup is
  * slow, the addresses of the last one are used: owners that were quick may hang together and occupy every thread.
  * @param now milliseconds; only tests pass another clock, and another resolver
  */
 export function createLookup(lookUp: Lookup = systemLookup, { now = () => performance.now() }: { now?: () => number } = {}): Lookup {
     const running = new Map<string, Promise<readonly string[]>>();
     const lastOf = new Map<string, Promise<unknown>>();
-    const slow = growingCache<string, true>(MAX_REMEMBERED, REMEMBERED_MS, now);
-    const quick = growingCache<string, true>(MAX_REMEMBERED, QUICK_MS, now);
-    const last = growingCache<string, readonly string[]>(MAX_REMEMBERED, REMEMBERED_MS, now);
+    const slow = growingCache<string, true>(MAX_REMEMBERED, SLOW_FOR_MS, now);
+    const quick = growingCache<string, true>(MAX_REMEMBERED, KNOWN_MS, now);
+    const last = growingCache<string, readonly string[]>(MAX_REMEMBERED, KNOWN_MS, now);
     const newOwners = createSemaphore(NEW_OWNERS);
     const slowOwners = createSemaphore(SLOW_OWNERS);
 
@@ -59,11 +62,12 @@ export function createLookup(lookUp: Lookup = systemLookup, { now = () => perfor
     async function askAfterOthers(host: string): Promise<readonly string[]> {
         const owner = registrableDomain(host) ?? host;
         const askedAt = now();
-        const mine = (lastOf.get(owner) ?? Promise.resolve()).then(() => ask(owner, host, askedAt));
+        const line = last.has(host) ? `known ${owner}` : `new ${owner}`;
+        const mine = (lastOf.get(line) ?? Promise.resolve()).then(() => ask(owner, host, askedAt));
         const ended = mine.catch(() => undefined);
-        lastOf.set(owner, ended);
+        lastOf.set(line, ended);
         await ended;
-        if (lastOf.get(owner) === ended) lastOf.delete(owner);
+        if (lastOf.get(line) === ended) lastOf.delete(line);
         return mine;
     }
 
