@@ -187,14 +187,14 @@ function recordEnd(host: Host, line: Line, end: SendEnd, now: number): void {
     else if (isUnproven(line)) host.pausedUntil = now + UNPROVEN.pauseMs;
 }
 
-type Bounded = Pick<DueDelivery, 'host' | 'freeUser'>;
+type Bounded = Pick<DueDelivery, 'domain' | 'freeUser'>;
 
-/** Bounds the deliveries of free accounts: to each host in a minute, and at once. @param now milliseconds of a monotonic clock */
+/** Bounds the deliveries of free accounts: to each domain in a minute, and at once. @param now milliseconds of a monotonic clock */
 function createFreeBounds(now: () => number) {
     const windows = new Map<string, { sent: number; endsAt: number }>();
     const running = new Map<string, number>();
     let allRunning = 0;
-    const keyOf = ({ host, freeUser }: Bounded) => `${freeUser} ${host}`;
+    const keyOf = ({ domain, freeUser }: Bounded) => `${freeUser} ${domain}`;
     const current = (key: string) => {
         const window = windows.get(key);
         return window !== undefined && window.endsAt > now() ? window : undefined;

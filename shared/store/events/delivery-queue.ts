@@ -71,6 +71,8 @@ export async function releaseHosts(db: Db, holder: string, hosts: readonly strin
 export interface DueDelivery {
     deliveryId: string;
     host: string;
+    /** The registrable domain of the receiver, or its address. */
+    domain: string;
     webhookId: string;
     workspaceId: string;
     /** The user who pays on Free; null in a workspace with a plan. */
@@ -109,7 +111,7 @@ const TAKE_DUE = `
             select d.webhook_id from webhook_deliveries d
             where d.host = b.host and d.status = 'pending' and d.webhook_id > b.webhook_id order by d.webhook_id limit 1) n
     )
-    select d.id as "deliveryId", b.host, w.id as "webhookId", w.workspace_id as "workspaceId",
+    select d.id as "deliveryId", b.host, coalesce(w.registrable, b.host) as domain, w.id as "webhookId", w.workspace_id as "workspaceId",
            case when s.plan = 'free' then w.made_by end as "freeUser", w.url, w.sealed,
            case when w.former_until > app_now() then w.former_sealed end as "formerSealed",
            exists (select from domains o where o.registrable = w.registrable and o.is_blocked) as "isBlocked",
