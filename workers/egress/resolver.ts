@@ -29,8 +29,9 @@ const LATE_MS = 10_000;
 /**
  * Creates a resolver with limits by owner, which is the registrable domain. A lookup of the system's resolver occupies a thread until
  * the name server answers, and cannot be cancelled. Equal names share one lookup. An owner has one lookup at a time of a name that answered
- * before, and one of a new name, so a slow name server occupies two threads. Owners that were never looked up share some of the threads, and slow owners share others. If a lookup is
- * slow, the addresses of the last one are used: owners that were quick may hang together and occupy every thread.
+ * before, and one of a new name, so a slow name server occupies two threads. Owners that were never looked up share some of the threads,
+ * and slow owners share others. If a lookup is slow, the addresses of the last one are used: owners that were quick may hang together and
+ * occupy every thread.
  * @param now milliseconds; only tests pass another clock, and another resolver
  */
 export function createLookup(lookUp: Lookup = systemLookup, { now = () => performance.now() }: { now?: () => number } = {}): Lookup {
