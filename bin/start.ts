@@ -22,6 +22,9 @@ import { loadStarterRegistry, publishDemo } from './demo/starter-registry.ts';
 import { runToEnd } from './run-to-end.ts';
 import { keepSecretKeys } from './secret-keys.ts';
 
+/** Maximum time for indexing before the API starts. */
+const FIRST_INDEX_MS = 10_000;
+
 /**
  * The command for a first try: runs everything in one process, with an embedded PostgreSQL if DATABASE_URL is not set. On a terminal it
  * logs only warnings, so that its few lines for the user stay visible.
@@ -65,8 +68,9 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     await loadStarterRegistry(app);
     const key = demo === undefined ? undefined : await demoKey(app);
     if (demo !== undefined && key !== undefined) await publishDemo(app, demo.port, key.workspaceId);
-    // The first search finds the whole registry.
-    await indexWaitingSites(workerApp);
+    // The first search finds the whole registry. In a large database the worker indexes what is left.
+    const indexUntil = performance.now() + FIRST_INDEX_MS;
+    await indexWaitingSites(workerApp, () => performance.now() > indexUntil);
     const worker = await openWorker(workerApp);
     cleanup.add('worker', () => worker.close(), { timeoutMs: config.shutdownGraceMs });
     const verifier = startVerifier(workerApp);

@@ -25,7 +25,8 @@ export function table(
     for (const [index, head] of heads.entries()) {
         const values = rows.map((row) => row[index] ?? null);
         if (isTerminal && values.every((value) => value === null)) continue;
-        const cells = values.map((value) => (isTerminal ? toTheMinute(String(value ?? '-')) : String(value ?? '-')));
+        const texts = values.map((value) => String(value ?? '-'));
+        const cells = isTerminal ? texts.map(toTheMinute) : texts;
         const natural = Math.max(head.length, ...cells.map((cell) => [...cell].length));
         // Other commands take what is in the first column, so it is never cut. Half a time would mislead.
         const least = cells.some((cell) => TO_THE_MINUTE.test(cell)) ? natural : Math.min(natural, MIN_CUT);

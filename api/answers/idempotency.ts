@@ -81,7 +81,7 @@ async function takeKey<P, Q, B>(
                 throw inProgress();
             }
             case 'conflict':
-                // Every stored hash differs from UNREAD. Only the hash of the body tells whether this is the same call.
+                // The stored hash is that of a body. Whether it is this call's body is known only after reading it.
                 if (readHash === undefined || bodyHash !== UNREAD) throw new Refusal('IDEMPOTENCY_CONFLICT');
                 bodyHash = await readHash(call);
                 break;

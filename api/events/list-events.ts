@@ -28,7 +28,7 @@ const waitingOf = perApp(() => new Map<string, number>());
 interface Waiter {
     workspaceId: string;
     accountId: string;
-    /** Whether there may be events for it up to the head; until its first read, this is unknown. */
+    /** Whether events up to the head may concern it; true until its first read. */
     hasNews: boolean;
 }
 

@@ -4,48 +4,34 @@ import { pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
 import { setDomain } from '../../shared/store/registry/sites.ts';
 import {
     type Batch,
-    type BatchWorld,
     change,
     ended,
     eventsOf,
     FLAKY,
     type Item,
     jobsOf,
-    openBatchWorld,
     ordered,
     products,
     read,
     remove,
     resultsOf,
     someone,
+    useBatchWorld,
 } from '../support/batch-world.ts';
 import { balanceOf } from '../support/credits.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FlakySite, says } from '../support/flaky-site.ts';
-import { join, type Person } from '../support/people.ts';
+import { says } from '../support/flaky-site.ts';
+import { join } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { SHOP } from '../support/shop.ts';
-import { ANY_TOPOLOGY, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`a batch under control of its owner, with queue and limits in ${topology}`, () => {
-        let opened: BatchWorld;
-        let world: World;
-        let flaky: FlakySite;
-        let ada: Person;
-
-        before(async () => {
-            opened = await openBatchWorld(topology);
-            ({ world, flaky, ada } = opened);
-        });
-        beforeEach(() => {
-            flaky.behaviour = 'well';
-            flaky.letGo();
-        });
-        after(() => opened.close());
+        const opened = useBatchWorld(topology);
 
         it('with failed items is finished, and only these are retried', async () => {
-            const eve = await someone(world);
+            const eve = await someone(opened.world);
             const items = [...products(3), { endpoint: 'status', params: { code: 404 }, custom_id: 'gone' }];
             const batch = await ordered(eve, { items });
             const done = await ended(eve, batch);
@@ -63,17 +49,17 @@ for (const topology of ANY_TOPOLOGY) {
             const retried = dataOf<Batch>(await change(eve, batch, 'retry'));
             expect([retried.retried, retried.status, retried.finished_at]).to.deep.equal([1, 'running', null]);
             expect((await ended(eve, batch)).counts).to.deep.include({ failed: 1, succeeded: 3 });
-            expect(await eventsOf(world, batch)).to.deep.equal(['batch.finished', 'batch.finished']);
+            expect(await eventsOf(opened.world, batch)).to.deep.equal(['batch.finished', 'batch.finished']);
             expect(await resultsOf(eve, batch)).to.have.length(4);
         });
 
         it('is priced again by a retry, which says what it costs at most', async () => {
-            const eve = await someone(world);
+            const eve = await someone(opened.world);
             const gone = { endpoint: 'status', params: { code: 404 } };
             const batch = await ordered(eve, { items: [...products(2), gone, { ...gone, max_credits: 3 }] });
             expect((await ended(eve, batch)).credits).to.deep.equal({ used: 2, max: 4 });
             try {
-                await setDomain(world.app.db, SHOP, { credits: 3 });
+                await setDomain(opened.world.app.db, SHOP, { credits: 3 });
                 await eventually(
                     async () => dataOf<{ credits_max: number }>(await eve.fetch(SHOP, 'status', { code: 404 }, { dry_run: true })),
                     ({ credits_max: max }) => max === 3,
@@ -83,45 +69,45 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(dataOf<Batch>(await change(eve, batch, 'retry')).credits).to.deep.equal({ used: 2, max: 8 });
                 expect((await ended(eve, batch)).credits).to.deep.equal({ used: 2, max: 8 });
             } finally {
-                await setDomain(world.app.db, SHOP, { credits: 1 });
+                await setDomain(opened.world.app.db, SHOP, { credits: 1 });
             }
         });
 
         it('continues with a changed payer: after a retry, and for an item that is tried again', async () => {
-            const eve = await join(world, { plan: 'free', credits: 100 });
+            const eve = await join(opened.world, { plan: 'free', credits: 100 });
             const gone = { endpoint: 'status', params: { code: 404 } };
             const old = await ordered(eve, { items: [gone, ...products(1)] });
             await ended(eve, old);
-            await pauseJobs(world.app.db, { accountId: null, site: null });
+            await pauseJobs(opened.world.app.db, { accountId: null, site: null });
             const open = await ordered(eve, { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}] });
-            await changePlan(world.app.db, eve.workspaceId, { plan: 'starter', planAllowance: 5000 });
-            flaky.behaviour = says(503, { 'retry-after': '1' });
-            await resumeJobs(world.app.db, { accountId: null, site: null });
+            await changePlan(opened.world.app.db, eve.workspaceId, { plan: 'starter', planAllowance: 5000 });
+            opened.flaky.behaviour = says(503, { 'retry-after': '1' });
+            await resumeJobs(opened.world.app.db, { accountId: null, site: null });
             await eventually(
-                () => jobsOf(world, open).first('status', 'attempts'),
+                () => jobsOf(opened.world, open).first('status', 'attempts'),
                 ({ status, attempts }) => status === 'queued' && attempts === 1,
                 20_000,
             );
-            flaky.behaviour = 'well';
+            opened.flaky.behaviour = 'well';
             expect((await ended(eve, open)).counts).to.deep.include({ succeeded: 1 });
 
             expect(dataOf<Batch>(await change(eve, old, 'retry')).retried).to.equal(1);
             expect((await ended(eve, old)).counts).to.deep.include({ failed: 1, succeeded: 1 });
             expect(
-                await world.app.db('job_accounts').whereIn('account_id', [eve.userId, eve.workspaceId]).sum({ open: 'open_items' }),
+                await opened.world.app.db('job_accounts').whereIn('account_id', [eve.userId, eve.workspaceId]).sum({ open: 'open_items' }),
             ).to.deep.equal([{ open: '0' }]);
         });
 
         it('is retried while an item starts', async () => {
-            const eve = await someone(world);
+            const eve = await someone(opened.world);
             const gone = { endpoint: 'status', params: { code: 404 } };
             const batch = await ordered(eve, { items: [gone, ...products(1)] });
             await ended(eve, batch);
-            const { db } = world.app;
+            const { db } = opened.world.app;
             await pauseJobs(db, { accountId: null, site: null });
-            const first = await jobsOf(world, batch).where({ status: 'succeeded' }).first('job_id');
+            const first = await jobsOf(opened.world, batch).where({ status: 'succeeded' }).first('job_id');
             await db('batches').where({ batch_id: batch.batch_id }).update({ status: 'running', finished_at: null });
-            await jobsOf(world, batch).where(first).update({ status: 'queued', end_number: null, finished_at: null });
+            await jobsOf(opened.world, batch).where(first).update({ status: 'queued', end_number: null, finished_at: null });
             // In the order of locks of a start: the item, then its batch.
             const begin = await db.transaction();
             await begin('jobs').where(first).forUpdate().first('job_id');
@@ -139,8 +125,8 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         it('starts no item while it is paused', async () => {
-            const eve = await someone(world);
-            flaky.behaviour = 'hangs';
+            const eve = await someone(opened.world);
+            opened.flaky.behaviour = 'hangs';
             const batch = await ordered(eve, {
                 defaults: { site: FLAKY, endpoint: 'thing' },
                 items: Array.from({ length: 30 }, () => ({})),
@@ -152,8 +138,8 @@ for (const topology of ANY_TOPOLOGY) {
             const paused = dataOf<Batch>(await change(eve, batch, 'pause'));
             expect([paused.status, paused.paused_reason, paused.eta_seconds]).to.deep.equal(['paused', 'caller', null]);
             expect((await change(eve, batch, 'pause')).status).to.equal(200);
-            flaky.behaviour = 'well';
-            flaky.letGo();
+            opened.flaky.behaviour = 'well';
+            opened.flaky.letGo();
             await eventually(
                 () => read(eve, batch),
                 ({ counts }) => counts['running'] === 0,
@@ -162,13 +148,13 @@ for (const topology of ANY_TOPOLOGY) {
             expect(counts['queued']).to.be.greaterThan(0);
             expect(dataOf<Batch>(await change(eve, batch, 'resume')).status).to.equal('running');
             expect((await ended(eve, batch)).status).to.equal('succeeded');
-            expect(await eventsOf(world, batch)).to.deep.equal(['batch.paused', 'batch.finished']);
+            expect(await eventsOf(opened.world, batch)).to.deep.equal(['batch.paused', 'batch.finished']);
         });
 
         it('ends at once when it is cancelled: queued items are cancelled and running reads aborted, free of charge', async () => {
-            const eve = await someone(world);
+            const eve = await someone(opened.world);
             const before = await balanceOf(eve);
-            flaky.behaviour = 'hangs';
+            opened.flaky.behaviour = 'hangs';
             const batch = await ordered(eve, {
                 defaults: { site: FLAKY, endpoint: 'thing' },
                 items: Array.from({ length: 30 }, () => ({})),
@@ -182,28 +168,28 @@ for (const topology of ANY_TOPOLOGY) {
             expect(await balanceOf(eve)).to.equal(before);
             expect((await remove(eve, batch)).status).to.equal(200);
             for (const verb of ['pause', 'resume']) expect(codeOf(await change(eve, batch, verb))).to.equal('BATCH_NOT_OPEN');
-            flaky.letGo();
+            opened.flaky.letGo();
         });
 
         it('is cancelled completely if the cancelling process dies in the middle', async () => {
-            const eve = await someone(world);
-            await pauseJobs(world.app.db, { accountId: eve.workspaceId, site: null });
+            const eve = await someone(opened.world);
+            await pauseJobs(opened.world.app.db, { accountId: eve.workspaceId, site: null });
             const batch = await ordered(eve, { items: products(3) });
-            await world.app.db('batches').where({ batch_id: batch.batch_id }).update({ status: 'cancelling' });
+            await opened.world.app.db('batches').where({ batch_id: batch.batch_id }).update({ status: 'cancelling' });
             const done = await ended(eve, batch);
             expect([done.status, done.counts['cancelled']]).to.deep.equal(['cancelled', 3]);
-            await resumeJobs(world.app.db, { accountId: eve.workspaceId, site: null });
+            await resumeJobs(opened.world.app.db, { accountId: eve.workspaceId, site: null });
         });
 
         it('that has ended cannot be paused, resumed or cancelled', async () => {
-            const batch = await ordered(ada, { items: products(1) });
-            await ended(ada, batch);
-            for (const verb of ['pause', 'resume']) expect(codeOf(await change(ada, batch, verb))).to.equal('BATCH_NOT_OPEN');
-            expect(codeOf(await remove(ada, batch))).to.equal('BATCH_NOT_OPEN');
+            const batch = await ordered(opened.ada, { items: products(1) });
+            await ended(opened.ada, batch);
+            for (const verb of ['pause', 'resume']) expect(codeOf(await change(opened.ada, batch, verb))).to.equal('BATCH_NOT_OPEN');
+            expect(codeOf(await remove(opened.ada, batch))).to.equal('BATCH_NOT_OPEN');
         });
 
         it('pauses before it costs more than its max_credits', async () => {
-            const eve = await someone(world);
+            const eve = await someone(opened.world);
             const batch = await ordered(eve, { items: products(10), max_credits: 4 });
             expect(batch.credits.max).to.equal(4);
             const paused = await eventually(
@@ -218,7 +204,7 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         it('pauses after the given number of failures', async () => {
-            const eve = await someone(world);
+            const eve = await someone(opened.world);
             const items = Array.from({ length: 200 }, () => ({ endpoint: 'status', params: { code: 404 } }));
             const batch = await ordered(eve, { items, stop_after_failures: 3 });
             await eventually(
@@ -233,30 +219,30 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         it('pauses if its key is revoked', async () => {
-            const eve = await someone(world);
-            flaky.behaviour = 'hangs';
+            const eve = await someone(opened.world);
+            opened.flaky.behaviour = 'hangs';
             const batch = await ordered(eve, {
                 defaults: { site: FLAKY, endpoint: 'thing' },
                 items: Array.from({ length: 30 }, () => ({})),
             });
             await eventually(
-                async () => jobsOf(world, batch).where({ status: 'running' }),
+                async () => jobsOf(opened.world, batch).where({ status: 'running' }),
                 (running) => running.length > 0,
             );
-            await world.app
+            await opened.world.app
                 .db('api_keys')
                 .where({ user_id: eve.userId })
-                .update({ revoked_at: world.app.db.raw('app_now()') });
-            flaky.behaviour = 'well';
-            flaky.letGo();
-            const row = () => world.app.db('batches').where({ batch_id: batch.batch_id }).first('status', 'paused_reason');
+                .update({ revoked_at: opened.world.app.db.raw('app_now()') });
+            opened.flaky.behaviour = 'well';
+            opened.flaky.letGo();
+            const row = () => opened.world.app.db('batches').where({ batch_id: batch.batch_id }).first('status', 'paused_reason');
             await eventually(row, ({ status }) => status === 'paused', 20_000);
             expect(await row()).to.deep.equal({ status: 'paused', paused_reason: 'key' });
         });
 
         it('expires at its deadline, and keeps its results', async () => {
-            const eve = await someone(world);
-            flaky.behaviour = 'hangs';
+            const eve = await someone(opened.world);
+            opened.flaky.behaviour = 'hangs';
             const batch = await ordered(eve, {
                 defaults: { site: FLAKY, endpoint: 'thing', timeout_ms: 120_000 },
                 items: Array.from({ length: 40 }, () => ({})),
@@ -266,25 +252,25 @@ for (const topology of ANY_TOPOLOGY) {
                 () => read(eve, batch),
                 ({ counts }) => (counts['running'] ?? 0) > 0,
             );
-            await world.clock.advance({ minutes: 2 });
+            await opened.world.clock.advance({ minutes: 2 });
             await eventually(
                 () => read(eve, batch),
                 ({ counts }) => (counts['expired'] ?? 0) > 0,
                 20_000,
             );
-            flaky.behaviour = 'well';
-            flaky.letGo();
+            opened.flaky.behaviour = 'well';
+            opened.flaky.letGo();
             expect((await ended(eve, batch)).status).to.equal('expired');
         });
 
         it('waits while an operator has paused jobs of its site or account', async () => {
-            const [eve, bob] = [await someone(world), await someone(world)];
+            const [eve, bob] = [await someone(opened.world), await someone(opened.world)];
             const paused = [
                 { accountId: eve.workspaceId, site: null },
                 { accountId: null, site: SHOP },
             ];
             for (const pause of paused) {
-                await pauseJobs(world.app.db, pause);
+                await pauseJobs(opened.world.app.db, pause);
                 const batch = await ordered(eve, { items: products(2) });
                 const job = dataOf<Item & { waiting_for: string }>(
                     await eve.call('POST', '/v1/jobs', { body: { site: SHOP, endpoint: 'product', params: { id: 1 } } }),
@@ -294,32 +280,32 @@ for (const topology of ANY_TOPOLOGY) {
                 expect(dataOf<Item>(await bob.call('GET', `/v1/jobs/${id}?wait=30`)).status).to.equal('succeeded');
                 expect([(await read(eve, batch)).waiting_for, job.waiting_for]).to.deep.equal(['operator', 'operator']);
                 expect((await read(eve, batch)).counts['queued']).to.equal(2);
-                await resumeJobs(world.app.db, pause);
+                await resumeJobs(opened.world.app.db, pause);
                 expect((await ended(eve, batch)).status).to.equal('succeeded');
             }
         });
 
         it('frees the credits of an item that could not start and is then cancelled', async () => {
-            const eve = await someone(world);
+            const eve = await someone(opened.world);
             const pause = { accountId: eve.workspaceId, site: null };
-            await pauseJobs(world.app.db, pause);
+            await pauseJobs(opened.world.app.db, pause);
             const batch = await ordered(eve, { items: products(1) });
-            const lock = await world.app.db.transaction();
+            const lock = await opened.world.app.db.transaction();
             try {
                 await lock.raw('select from batches where batch_id = ? for update', [batch.batch_id]);
-                await resumeJobs(world.app.db, pause);
+                await resumeJobs(opened.world.app.db, pause);
                 const cancelStart = () =>
-                    world.app.db.raw(
+                    opened.world.app.db.raw(
                         "select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
                     );
                 await eventually(cancelStart, ({ rows }) => rows.length > 0);
-                await eventually(async () => world.logged.some(({ message }) => /failed to start/.test(String(message))), Boolean);
+                await eventually(async () => opened.world.logged.some(({ message }) => /failed to start/.test(String(message))), Boolean);
             } finally {
                 await lock.rollback();
             }
             await remove(eve, batch);
             await eventually(
-                async () => (await world.app.credits.balance(eve.workspaceId))?.held,
+                async () => (await opened.world.app.credits.balance(eve.workspaceId))?.held,
                 (held) => held === 0,
             );
         });

@@ -1,45 +1,30 @@
 import { expect } from 'chai';
 import {
     type Batch,
-    type BatchWorld,
     change,
     ended,
     FLAKY,
     type Item,
-    openBatchWorld,
     order,
     ordered,
     products,
     remove,
     someone,
+    useBatchWorld,
 } from '../support/batch-world.ts';
-import type { FlakySite } from '../support/flaky-site.ts';
-import { join, type Person } from '../support/people.ts';
+import { join } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { SHOP } from '../support/shop.ts';
-import { ANY_TOPOLOGY, type World } from '../support/world.ts';
+import { ANY_TOPOLOGY } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`an order of a batch, with queue and limits in ${topology}`, () => {
-        let opened: BatchWorld;
-        let world: World;
-        let flaky: FlakySite;
-        let ada: Person;
-
-        before(async () => {
-            opened = await openBatchWorld(topology);
-            ({ world, flaky, ada } = opened);
-        });
-        beforeEach(() => {
-            flaky.behaviour = 'well';
-            flaky.letGo();
-        });
-        after(() => opened.close());
+        const opened = useBatchWorld(topology);
 
         it('is refused completely for wrong items, with each problem at its place', async () => {
             const items = [{ params: { id: 1 } }, { params: { id: 0 } }, { params: { id: 2 }, site: 'nowhere.test' }, { nonsense: 1 }];
-            const before = (await world.app.db('jobs').count({ all: '*' }))[0];
-            const answer = await order(ada, { items });
+            const before = (await opened.world.app.db('jobs').count({ all: '*' }))[0];
+            const answer = await order(opened.ada, { items });
             expect([answer.status, codeOf(answer)]).to.deep.equal([400, 'VALIDATION_ERROR']);
             expect(detailsOf(answer)).to.deep.equal([
                 '/items/1/params/id INVALID_VALUE',
@@ -47,11 +32,11 @@ for (const topology of ANY_TOPOLOGY) {
                 '/items/3/nonsense UNKNOWN_FIELD',
             ]);
             expect((answer.body['error'] as { problems: number }).problems).to.equal(3);
-            expect((await world.app.db('jobs').count({ all: '*' }))[0]).to.deep.equal(before);
+            expect((await opened.world.app.db('jobs').count({ all: '*' }))[0]).to.deep.equal(before);
         });
 
         it('names the first hundred problems, and the number of all', async () => {
-            const answer = await order(ada, { items: Array.from({ length: 150 }, () => ({ params: { id: 0 } })) });
+            const answer = await order(opened.ada, { items: Array.from({ length: 150 }, () => ({ params: { id: 0 } })) });
             expect(detailsOf(answer)).to.have.length(100);
             expect((answer.body['error'] as { problems: number }).problems).to.equal(150);
         });
@@ -72,44 +57,46 @@ for (const topology of ANY_TOPOLOGY) {
             ['10,001 items', Array.from({ length: 10_001 }, () => ({ params: { id: 1 } })), '/items INVALID_VALUE'],
         ] as const) {
             it(`with ${name} is refused`, async () => {
-                const answer = await order(ada, { items });
+                const answer = await order(opened.ada, { items });
                 expect([answer.status, ...detailsOf(answer)]).to.deep.equal([400, detail]);
             });
         }
 
         it('of twenty thousand unknown fields is refused without checking each, as a batch or as one item', async () => {
             const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 1]));
-            const whole = await ada.call('POST', '/v1/batches', { body: many });
+            const whole = await opened.ada.call('POST', '/v1/batches', { body: many });
             expect(detailsOf(whole)).to.deep.equal([' TOO_COMPLEX']);
-            const item = await ada.call('POST', '/v1/batches', { body: { defaults: { site: SHOP, endpoint: 'product' }, items: [many] } });
+            const item = await opened.ada.call('POST', '/v1/batches', {
+                body: { defaults: { site: SHOP, endpoint: 'product' }, items: [many] },
+            });
             expect(detailsOf(item)).to.deep.equal(['/items/0 TOO_COMPLEX']);
         });
 
         it('accepts a file in an item, like a fetch', async () => {
             const photo = { filename: 'large.png', content_type: 'image/png', base64: Buffer.alloc(600 * 1024).toString('base64') };
             const body = { defaults: { site: SHOP, endpoint: 'upload' }, items: [{ params: { photo } }] };
-            const answer = await ada.call('POST', '/v1/batches?dry_run=true', { body });
+            const answer = await opened.ada.call('POST', '/v1/batches?dry_run=true', { body });
             expect([answer.status, answer.body['error']]).to.deep.equal([200, undefined]);
         });
 
         it('without a site anywhere names the field', async () => {
-            const answer = await ada.call('POST', '/v1/batches', { body: { items: [{ params: { id: 1 } }] } });
+            const answer = await opened.ada.call('POST', '/v1/batches', { body: { items: [{ params: { id: 1 } }] } });
             expect(detailsOf(answer)).to.deep.equal(['/items/0/site REQUIRED']);
         });
 
         it('is only checked and priced in a dry run', async () => {
-            const answer = await order(ada, { items: products(5) }, { query: '?dry_run=true' });
+            const answer = await order(opened.ada, { items: products(5) }, { query: '?dry_run=true' });
             expect([answer.status, answer.body]).to.deep.equal([
                 200,
                 { success: true, data: { items: 5, credits: { max: 5 }, eta_seconds: 1, warnings: [] } },
             ]);
-            const poor = await join(world, { plan: 'free', overrides: { allowance: 0 } });
+            const poor = await join(opened.world, { plan: 'free', overrides: { allowance: 0 } });
             expect((await order(poor, { items: products(5) }, { query: '?dry_run=true' })).status).to.equal(200);
             expect(codeOf(await order(poor, { items: products(5) }))).to.equal('INSUFFICIENT_CREDITS');
         });
 
         it('that cannot end in time is accepted with a warning', async () => {
-            const slow = await join(world, { plan: 'free' });
+            const slow = await join(opened.world, { plan: 'free' });
             const batch = await ordered(slow, { items: products(100), expires_in: 60 });
             expect(batch.warnings).to.deep.equal(['EXPIRES_BEFORE_END']);
             await remove(slow, batch);
@@ -118,34 +105,34 @@ for (const topology of ANY_TOPOLOGY) {
         it('is created once for one Idempotency-Key', async () => {
             const headers = { 'idempotency-key': 'batch-once' };
             const body = { items: products(2) };
-            const [first, again] = [await order(ada, body, { headers }), await order(ada, body, { headers })];
+            const [first, again] = [await order(opened.ada, body, { headers }), await order(opened.ada, body, { headers })];
             expect(again.text).to.equal(first.text);
             expect([again.status, again.headers.get('location')]).to.deep.equal([202, first.headers.get('location')]);
             expect(again.headers.get('idempotent-replayed')).to.equal('true');
-            expect(codeOf(await order(ada, { items: products(3) }, { headers }))).to.equal('IDEMPOTENCY_CONFLICT');
-            await ended(ada, dataOf<Batch>(first));
+            expect(codeOf(await order(opened.ada, { items: products(3) }, { headers }))).to.equal('IDEMPOTENCY_CONFLICT');
+            await ended(opened.ada, dataOf<Batch>(first));
         });
 
         it('leaves the Idempotency-Key free if it is refused', async () => {
             const headers = { 'idempotency-key': 'batch-wrong' };
-            expect((await order(ada, { items: [{ params: { id: 0 } }] }, { headers })).status).to.equal(400);
-            expect((await order(ada, { items: products(1) }, { headers })).status).to.equal(202);
+            expect((await order(opened.ada, { items: [{ params: { id: 0 } }] }, { headers })).status).to.equal(400);
+            expect((await order(opened.ada, { items: products(1) }, { headers })).status).to.equal(202);
         });
 
         it('is visible to its workspace only, and its items are found by it', async () => {
-            const batch = await ordered(ada, { items: products(3) });
-            const bob = await someone(world);
+            const batch = await ordered(opened.ada, { items: products(3) });
+            const bob = await someone(opened.world);
             expect(codeOf(await bob.call('GET', `/v1/batches/${batch.batch_id}`))).to.equal('BATCH_NOT_FOUND');
             expect(dataOf<Batch[]>(await bob.call('GET', '/v1/batches'))).to.deep.equal([]);
-            expect(dataOf<Batch[]>(await ada.call('GET', '/v1/batches?limit=1'))[0]?.batch_id).to.equal(batch.batch_id);
-            await ended(ada, batch);
-            const jobs = dataOf<Item[]>(await ada.call('GET', `/v1/jobs?batch_id=${batch.batch_id}`));
+            expect(dataOf<Batch[]>(await opened.ada.call('GET', '/v1/batches?limit=1'))[0]?.batch_id).to.equal(batch.batch_id);
+            await ended(opened.ada, batch);
+            const jobs = dataOf<Item[]>(await opened.ada.call('GET', `/v1/jobs?batch_id=${batch.batch_id}`));
             expect(jobs.map(({ batch_id: id }) => id)).to.deep.equal(Array.from({ length: 3 }, () => batch.batch_id));
         });
 
         it('is one of at most 20 open batches', async () => {
-            const eve = await someone(world);
-            flaky.behaviour = 'hangs';
+            const eve = await someone(opened.world);
+            opened.flaky.behaviour = 'hangs';
             const body = { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}] };
             const batches: Batch[] = [];
             for (let one = 0; one < 20; one++) batches.push(await ordered(eve, body));
@@ -153,12 +140,12 @@ for (const topology of ANY_TOPOLOGY) {
             expect([codeOf(refused), refused.headers.get('retry-after')]).to.deep.equal(['RATE_LIMITED', '60']);
             expect((refused.body['error'] as { message: string }).message).to.include('open_batches');
             for (const batch of batches) await remove(eve, batch);
-            flaky.letGo();
+            opened.flaky.letGo();
         });
 
         it('counts cancelled items among the 40,000 that a free account creates a day', async () => {
-            const eve = await join(world, { plan: 'free', credits: 100 });
-            const today = () => world.app.db('job_accounts').where({ account_id: eve.userId });
+            const eve = await join(opened.world, { plan: 'free', credits: 100 });
+            const today = () => opened.world.app.db('job_accounts').where({ account_id: eve.userId });
             const one = { site: SHOP, endpoint: 'product', params: { id: 1 } };
             await remove(eve, await ordered(eve, { items: products(3) }));
             dataOf(await eve.call('POST', '/v1/jobs', { body: one }));
@@ -175,14 +162,14 @@ for (const topology of ANY_TOPOLOGY) {
             await remove(eve, await ordered(eve, { items: products(2) }));
             expect(codeOf(await eve.call('POST', '/v1/jobs', { body: one }))).to.equal('RATE_LIMITED');
 
-            await today().update({ ordered_on: world.app.db.raw('ordered_on - 1'), ordered_bytes: 300 * 1024 * 1024 });
+            await today().update({ ordered_on: opened.world.app.db.raw('ordered_on - 1'), ordered_bytes: 300 * 1024 * 1024 });
             await remove(eve, await ordered(eve, { items: products(3) }));
             await today().update({ ordered_bytes: 256 * 1024 * 1024 });
             expect(codeOf(await eve.call('POST', '/v1/jobs', { body: one }))).to.equal('RATE_LIMITED');
         });
 
         it('is one of 60 an hour, including refused ones, dry runs and retries', async () => {
-            const eve = await someone(world);
+            const eve = await someone(opened.world);
             const batch = await ordered(eve, { items: products(1) });
             await ended(eve, batch);
             expect(dataOf<Batch>(await change(eve, batch, 'retry')).retried).to.equal(0);

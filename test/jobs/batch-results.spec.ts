@@ -1,32 +1,19 @@
 import { expect } from 'chai';
-import { type BatchWorld, ended, FLAKY, type Item, openBatchWorld, ordered, products } from '../support/batch-world.ts';
-import { type FlakySite, says } from '../support/flaky-site.ts';
-import type { Person } from '../support/people.ts';
+import { ended, FLAKY, type Item, ordered, products, useBatchWorld } from '../support/batch-world.ts';
+import { says } from '../support/flaky-site.ts';
 import { dataOf } from '../support/routes.ts';
 import { ANY_TOPOLOGY } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`results of a batch, with queue and limits in ${topology}`, () => {
-        let opened: BatchWorld;
-        let flaky: FlakySite;
-        let ada: Person;
-
-        before(async () => {
-            opened = await openBatchWorld(topology);
-            ({ flaky, ada } = opened);
-        });
-        beforeEach(() => {
-            flaky.behaviour = 'well';
-            flaky.letGo();
-        });
-        after(() => opened.close());
+        const opened = useBatchWorld(topology);
 
         it('shows each result once to a reader who continues with the last cursor', async () => {
-            const batch = await ordered(ada, { items: products(25) });
+            const batch = await ordered(opened.ada, { items: products(25) });
             const seen: string[] = [];
             let after = '';
             for (;;) {
-                const page = await ada.call(
+                const page = await opened.ada.call(
                     'GET',
                     `/v1/batches/${batch.batch_id}/results?limit=4&after=${encodeURIComponent(after)}`.replace(/&after=$/, ''),
                 );
@@ -40,17 +27,17 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         it('streams results as lines, each with its cursor', async () => {
-            const batch = await ordered(ada, { items: products(12) });
-            await ended(ada, batch);
+            const batch = await ordered(opened.ada, { items: products(12) });
+            await ended(opened.ada, batch);
             const path = `/v1/batches/${batch.batch_id}/results`;
-            const answer = await ada.call('GET', path, { headers: { accept: 'application/x-ndjson' } });
+            const answer = await opened.ada.call('GET', path, { headers: { accept: 'application/x-ndjson' } });
             expect(answer.headers.get('content-type')).to.match(/^application\/x-ndjson/);
             const items = (answer.text ?? '')
                 .trim()
                 .split('\n')
                 .map((line): Item => JSON.parse(line));
             expect(items).to.have.length(12);
-            const rest = await ada.call('GET', `${path}?after=${encodeURIComponent(items[9]?.cursor ?? '')}`, {
+            const rest = await opened.ada.call('GET', `${path}?after=${encodeURIComponent(items[9]?.cursor ?? '')}`, {
                 headers: { accept: 'application/x-ndjson' },
             });
             expect((rest.text ?? '').trim().split('\n')).to.have.length(2);
@@ -58,21 +45,23 @@ for (const topology of ANY_TOPOLOGY) {
         });
 
         it('streams a result as one line if its site indents JSON', async () => {
-            flaky.behaviour = says(200, {}, '{\r\n    "id": 12345678901234567890,\n    "text": "two\\nlines"\r}\n');
-            const batch = await ordered(ada, { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}, {}] });
-            await ended(ada, batch);
+            opened.flaky.behaviour = says(200, {}, '{\r\n    "id": 12345678901234567890,\n    "text": "two\\nlines"\r}\n');
+            const batch = await ordered(opened.ada, { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}, {}] });
+            await ended(opened.ada, batch);
             const headers = { accept: 'application/x-ndjson' };
-            const { text = '' } = await ada.call('GET', `/v1/batches/${batch.batch_id}/results`, { headers });
+            const { text = '' } = await opened.ada.call('GET', `/v1/batches/${batch.batch_id}/results`, { headers });
             const lines = text.trimEnd().split(/\r\n|\r|\n/);
             expect(lines.map((line) => (JSON.parse(line) as Item).result?.data['text'])).to.deep.equal(['two\nlines', 'two\nlines']);
             expect(text).to.include('12345678901234567890');
         });
 
         it('answers results in the form that Accept prefers', async () => {
-            const batch = await ordered(ada, { items: products(1) });
-            await ended(ada, batch);
+            const batch = await ordered(opened.ada, { items: products(1) });
+            await ended(opened.ada, batch);
             const formOf = async (accept: string) =>
-                (await ada.call('GET', `/v1/batches/${batch.batch_id}/results`, { headers: { accept } })).headers.get('content-type');
+                (await opened.ada.call('GET', `/v1/batches/${batch.batch_id}/results`, { headers: { accept } })).headers.get(
+                    'content-type',
+                );
             for (const accept of [
                 ...['application/json, application/x-ndjson;q=0.5', 'application/x-ndjson;q=0', '*/*'],
                 ...['application/x-ndjson;q=0.5, */*', 'application/*, application/x-ndjson;q=0.9'],

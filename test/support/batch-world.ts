@@ -35,30 +35,38 @@ export interface Item {
 
 type Named = Pick<Batch, 'batch_id'>;
 
-/** A world with the shop, a site that misbehaves on demand, and a caller who published both. */
-export interface BatchWorld {
+interface BatchWorld {
     world: World;
     shop: Shop;
+    /** It misbehaves on demand, and behaves when a test begins. */
     flaky: FlakySite;
+    /** A caller who published the schemas of both sites. */
     ada: Person;
-    close(): Promise<void>;
 }
 
-export async function openBatchWorld(topology: Topology): Promise<BatchWorld> {
-    const shop = await openShop();
-    const flaky = await openFlakySite();
-    const world = await openWorld({ topology, config: { egressHosts: new Map([...SHOP_HOSTS, [FLAKY, ['127.0.0.1']]]) } });
-    const ada = await someone(world);
-    dataOf(await ada.publish(shopPackage(shop.port)));
-    dataOf(await ada.publish(flakyPackage(FLAKY, flaky.port)));
-    const close = async () => {
-        flaky.letGo();
-        shop.letGo();
-        await world.close();
-        await shop.close();
-        await flaky.close();
-    };
-    return { world, shop, flaky, ada, close };
+/** Opens a world for the tests of a `describe`. */
+export function useBatchWorld(topology: Topology): BatchWorld {
+    const opened = {} as BatchWorld;
+    before(async () => {
+        opened.shop = await openShop();
+        opened.flaky = await openFlakySite();
+        opened.world = await openWorld({ topology, config: { egressHosts: new Map([...SHOP_HOSTS, [FLAKY, ['127.0.0.1']]]) } });
+        opened.ada = await someone(opened.world);
+        dataOf(await opened.ada.publish(shopPackage(opened.shop.port)));
+        dataOf(await opened.ada.publish(flakyPackage(FLAKY, opened.flaky.port)));
+    });
+    beforeEach(() => {
+        opened.flaky.behaviour = 'well';
+        opened.flaky.letGo();
+    });
+    after(async () => {
+        opened.flaky.letGo();
+        opened.shop.letGo();
+        await opened.world.close();
+        await opened.shop.close();
+        await opened.flaky.close();
+    });
+    return opened;
 }
 
 /** A caller without narrow rate limits. */

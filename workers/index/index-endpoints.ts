@@ -14,7 +14,7 @@ export function startIndexing(app: App, looks: DueLooks): Repeated {
 }
 
 /** Indexes the endpoints of all sites with a new latest version, one site after the other. */
-export async function indexWaitingSites({ db, log }: App, isStopped: () => boolean = () => false): Promise<void> {
+export async function indexWaitingSites({ db, log }: App, isStopped: () => boolean): Promise<void> {
     const indexing: Indexing = {
         describe,
         onFault: (site, error) =>
