@@ -181,3 +181,25 @@ for (const topology of ANY_TOPOLOGY) {
         });
     });
 }
+
+describe('trending of a new installation', () => {
+    const world = useWorld();
+
+    it('lists the first calls without waiting for the next hour', async () => {
+        // This test must not cross an hour.
+        await world.clock.advance({ minutes: 65 - new Date().getUTCMinutes() });
+        const [maker, caller] = [await join(world), await join(world)];
+        dataOf(await maker.publish(aPackage('early.test')));
+        const lookUp = async (person: Person) => {
+            expect((await person.call('GET', `/v1/catalog/early.test?intent=${encodeURIComponent(INTENT)}`)).status).to.equal(200);
+            await world.app.usage.flush();
+        };
+        const trending = async () => dataOf<TrendingAnswer>(await caller.call('GET', '/v1/trending')).sites.map(({ site }) => site);
+        await lookUp(maker);
+        expect([await rollUpTrending(world.app.db), await trending()], 'only a maintainer called').to.deep.equal([true, []]);
+        await lookUp(caller);
+        expect([await rollUpTrending(world.app.db), await trending()]).to.deep.equal([true, ['early.test']]);
+        await lookUp(caller);
+        expect(await rollUpTrending(world.app.db), 'in the same hour').to.equal(false);
+    });
+});

@@ -45,8 +45,9 @@ const MIN_CHOOSERS = 5;
 const LOCK = 7_062_602;
 
 /**
- * Rolls up the request log once an hour, however many processes call it. Returns whether this call did it. The calls of one caller on one
- * day count by their logarithm, and a fetch counts as much as four look-ups. Calls by the domain's maintainers do not count.
+ * Rolls up the request log once an hour, however many processes call it. A roll-up that ranked no site is repeated after further calls, so
+ * that a new installation shows its first calls at once. Returns whether this call did it. The calls of one caller on one day count by their
+ * logarithm, and a fetch counts as much as four look-ups. Calls by the domain's maintainers do not count.
  */
 export async function rollUpTrending(db: Db): Promise<boolean> {
     return db.transaction(async (trx) => {
@@ -83,7 +84,12 @@ async function rollUpDays(db: Db): Promise<void> {
 const BEGIN = `
     insert into trending_rollups (hour, learnt_until)
     select date_trunc('hour', app_now(), 'UTC'), app_now() - interval '5 seconds'
-    where not exists (select from trending_rollups where hour >= date_trunc('hour', app_now(), 'UTC'))
+    where not exists (
+        select from trending_rollups r
+        where r.hour >= date_trunc('hour', app_now(), 'UTC')
+          and (exists (select from trending_sites t where t.rollup_id = r.id)
+               or not exists (select from usage u where u.at > r.learnt_until and u.outcome = 'success' and not u.cached)))
+    on conflict (hour) do update set learnt_until = excluded.learnt_until
     returning id, learnt_until as until, coalesce((select max(learnt_until) from trending_rollups), app_now() - interval '1 day') as from`;
 
 const OLDEST_DAY = "(app_now() at time zone 'UTC')::date - 31";
