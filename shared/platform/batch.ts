@@ -132,12 +132,12 @@ function takeBatch<Item, Verdict>(
     waiting: WaitingItem<Item, Verdict>[],
     { keyOf, sizeOf, maxSize = 500, maxTotal = Number.POSITIVE_INFINITY }: BatchOptions<Item, Verdict>,
 ): { batch: WaitingItem<Item, Verdict>[]; left: WaitingItem<Item, Verdict>[] } {
-    if (keyOf === undefined) return { batch: waiting.slice(0, maxSize), left: waiting.slice(maxSize) };
-    const taken = new Map<string, WaitingItem<Item, Verdict>>();
+    const taken = new Map<unknown, WaitingItem<Item, Verdict>>();
     const left: WaitingItem<Item, Verdict>[] = [];
     let total = 0;
     for (const one of waiting) {
-        const key = keyOf(one.item);
+        // Items without keys all differ.
+        const key = keyOf?.(one.item) ?? one;
         const size = sizeOf?.(one.item) ?? 0;
         const fits = taken.size === 0 || (taken.size < maxSize && total + size <= maxTotal);
         if (fits && !taken.has(key)) {

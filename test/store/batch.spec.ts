@@ -54,7 +54,6 @@ describe('a batch', () => {
                 new Promise((resolve) => {
                     departed.push({ items, arrive: () => resolve([...items]), fail: () => {} });
                 }),
-            keyOf: (item) => item,
             sizeOf: (item) => item.length,
             maxTotal: 5,
             maxInFlight: 10,
