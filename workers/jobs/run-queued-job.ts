@@ -1,5 +1,5 @@
 import type { App } from '../../shared/app.ts';
-import type { Lease, LimitWindow } from '../../shared/coordination/limits/limits.ts';
+import type { Lease, LimitWindow, TakeOrder } from '../../shared/coordination/limits/limits.ts';
 import { sharesSlotsOfFree, windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { canRoleHave } from '../../shared/domain/accounts/roles.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
@@ -16,7 +16,7 @@ import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { holdOrder, insufficientCredits } from '../../shared/fetch/hold.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
-import { fetchJobOf, type Passage, paceOf, passCircuit } from '../../shared/fetch/run-job.ts';
+import { fetchJobOf, paceOf, passCircuit } from '../../shared/fetch/run-job.ts';
 import { recordStored } from '../../shared/fetch/settle.ts';
 import { findStored, resultKeyOf } from '../../shared/fetch/stored-results.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -29,7 +29,7 @@ import { endUnstarted, endWithStored } from '../../shared/store/jobs/ends.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
 import { openRequest, sealResult } from '../../shared/store/jobs/sealed.ts';
 import type { PaceFor } from '../pace.ts';
-import { boundOutcome, factsOf, idOf, sealRefusal, settleJob } from './settle-job.ts';
+import { boundOutcome, factsOf, idOf, type Sent, sealRefusal, settleJob } from './settle-job.ts';
 import type { Attempts, Slice } from './slice.ts';
 
 /** The worker's functions that a job uses. */
@@ -51,11 +51,11 @@ export interface Waiting {
     isForSlot?: boolean;
 }
 
-/** The job cannot start yet and waits again. */
+/** The job cannot start yet and waits again. Without `waiting`, it was cancelled or given to another worker. */
 class NotYet extends Error {
-    readonly waiting: Waiting;
+    readonly waiting: Waiting | undefined;
 
-    constructor(waiting: Waiting) {
+    constructor(waiting: Waiting | undefined) {
         super('the job must wait');
         this.waiting = waiting;
     }
@@ -101,63 +101,46 @@ function isGone(error: unknown): boolean {
 }
 
 async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: FetchOrder, signal: AbortSignal): Promise<void> {
-    const { app } = tools;
-    const { caller } = order;
+    const { app, attempts } = tools;
     checkScopes(order);
-    const asked = await admitFresh(app, order);
-    if (!asked.ok) throw asked.refusal;
-    const admitted = atPriceOfOrder(asked, job, order.body);
-    await needSpace(app, slice, caller);
+    const admitted = await admitAtPriceOfOrder(app, job, order);
+    await needSpace(app, slice, order.caller);
     if (await answerFromStored(app, job, order, admitted)) return;
 
-    const lease = await leaseOf(tools, order, admitted);
-    let passage: Passage | undefined;
-    let isCounted = false;
+    const { backlogMs, passage } = await passCircuit(app, order, admitted);
     try {
-        const passed = await passCircuit(app, order, admitted);
-        ({ passage } = passed);
-        if (passed.backlogMs > 0) throw new NotYet({ waitingFor: 'site', afterMs: passed.backlogMs });
-        const { pace } = paceOf(admitted.found, 0);
+        if (backlogMs > 0) throw new NotYet({ waitingFor: 'site', afterMs: backlogMs });
         // Credits are checked before the rate limits, so that these count an attempt once, however often it waits for credits.
-        const balance = await slice.balance(caller.accountId);
-        const budget = job.batchId === null ? undefined : await slice.budget(job.batchId);
-        const expected = expectedHold(admitted, balance);
-        const over = job.batchId === null || expected === undefined ? undefined : checkBudget(budget, expected);
-        // If the job lacks both, it reports the limits. A turn of the pace is taken only if nothing else is missing.
-        if (expected === undefined || typeof over === 'object' || pace !== undefined) await checkLimits(app, caller);
-        if (expected === undefined) throw insufficientCredits(app, caller, admitted.price.unit, balance.available);
-        if (over !== undefined) return await throwNotStarted(app, job, over);
-        slice.expect(expected);
-        const turn = pace === undefined ? undefined : await takeTurn(tools, caller, lease, { admitted, pace });
-        isCounted = turn !== undefined;
-        await count(app, caller, windowsOfJobs(caller.figures), lease);
-        isCounted = true;
-        const hold = await tools.attempts.begin({ ...idOf(job), order: holdOrder(order, admitted, { isChecked: true }) });
-        if (typeof hold === 'string' || 'limit' in hold) return await throwNotStarted(app, job, hold);
-        const fetchJob = fetchJobOf(app, order, admitted, {
-            units: hold.units,
-            backlogMs: 0,
-            queued: { ...(turn === undefined ? {} : { turn }) },
-        });
-        const outcome = boundOutcome(await withFetchCursor(app, order, admitted, await tools.send(fetchJob, signal)));
-        passage(outcome);
-        await app.limits.end(lease);
-        await settleJob(tools, job, order, { admitted, hold, fetchJob, outcome });
+        await needCredits(app, slice, job, order.caller, admitted);
+        const lease = await leaseOf(tools, order, admitted);
+        const turn = await count(tools, order.caller, admitted, lease);
+        let sent: Sent;
+        try {
+            const hold = await attempts.begin({ ...idOf(job), order: holdOrder(order, admitted, { isChecked: true }) });
+            if (typeof hold === 'string' || 'limit' in hold) throw await whyNotStarted(app, job, hold);
+            const queued = turn === undefined ? {} : { turn };
+            const fetchJob = fetchJobOf(app, order, admitted, { units: hold.units, backlogMs: 0, queued });
+            const outcome = boundOutcome(await withFetchCursor(app, order, admitted, await tools.send(fetchJob, signal)));
+            passage(outcome);
+            sent = { admitted, hold, fetchJob, outcome };
+        } finally {
+            // Before the charge, which takes longer.
+            await app.limits.end(lease);
+        }
+        await settleJob(tools, job, order, sent);
     } finally {
-        passage?.();
-        if (isCounted) await app.limits.end(lease);
+        passage();
     }
 }
 
-/** @throws NotYet if it may start later */
-async function throwNotStarted(app: App, { batchId }: ClaimedJob, reason: NotStarted): Promise<void> {
-    if (reason === 'credits') throw new NotYet({ waitingFor: 'credits', afterMs: LOOKS_MS.credits });
-    if (reason === 'stale') throw new NotYet({ waitingFor: null, afterMs: LOOKS_MS.changed });
-    if (reason === 'gone' || batchId === null) return;
-    if (reason === 'paused') throw new NotYet({ waitingFor: null, afterMs: 0 });
+async function whyNotStarted(app: App, { batchId }: Pick<ClaimedJob, 'batchId'>, reason: NotStarted): Promise<NotYet> {
+    if (reason === 'credits') return new NotYet({ waitingFor: 'credits', afterMs: LOOKS_MS.credits });
+    if (reason === 'stale') return new NotYet({ waitingFor: null, afterMs: LOOKS_MS.changed });
+    if (reason === 'gone' || batchId === null) return new NotYet(undefined);
+    if (reason === 'paused') return new NotYet({ waitingFor: null, afterMs: 0 });
     // Other items of the batch may release credits.
-    if (reason.limit.held > 0) throw new NotYet({ waitingFor: 'credits', afterMs: LOOKS_MS.limits });
-    throw new NotYet(await pausedFor(app, batchId, 'max_credits'));
+    if (reason.limit.held > 0) return new NotYet({ waitingFor: 'credits', afterMs: LOOKS_MS.limits });
+    return new NotYet(await pausedFor(app, batchId, 'max_credits'));
 }
 
 async function pausedFor(app: App, batchId: string, reason: PausedReason): Promise<Waiting> {
@@ -190,12 +173,11 @@ function checkScopes({ caller: { scopes, role }, body: { site, endpoint } }: Fet
     if (endpoints !== null && !endpoints.includes(endpoint)) throw missingScope({ part: 'endpoints', needs: endpoint });
 }
 
-/** Limits the price to the lower of the price at creation and the current price. */
-function atPriceOfOrder(
-    asked: Admitted,
-    { unit, unitsCap }: ClaimedJob,
-    { max_credits: maxCredits, max_results: maxResults, max_pages: maxPages }: FetchOrder['body'],
-): Admitted {
+/** Admits the call at the lower of the price at creation and the current price. @throws Refusal */
+async function admitAtPriceOfOrder(app: App, { unit, unitsCap }: ClaimedJob, order: FetchOrder): Promise<Admitted> {
+    const asked = await admitFresh(app, order);
+    if (!asked.ok) throw asked.refusal;
+    const { max_credits: maxCredits, max_results: maxResults, max_pages: maxPages } = order.body;
     const found = { ...asked.found, siteCredits: Math.min(asked.found.siteCredits, unit), unitsCap: unitsCap ?? undefined };
     const price = pricing.priceOrder({ ...found, maxCredits, maxResults, maxPages });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
@@ -221,6 +203,32 @@ async function answerFromStored(app: App, job: ClaimedJob, order: FetchOrder, ad
     return true;
 }
 
+/**
+ * Checks the balance and the budget of the batch, and subtracts what the job will hold for the next items of the slice. A job that lacks
+ * both credits and limits reports the limits.
+ * @throws NotYet, Refusal INSUFFICIENT_CREDITS or SERVICE_UNAVAILABLE
+ */
+async function needCredits(app: App, slice: Slice, { batchId }: ClaimedJob, caller: Caller, { price }: Admitted): Promise<void> {
+    const balance = await slice.balance(caller.accountId);
+    const expected = expectedHold(price, balance);
+    if (expected === undefined) {
+        await checkLimits(app, caller);
+        throw insufficientCredits(app, caller, price.unit, balance.available);
+    }
+    const over = batchId === null ? undefined : checkBudget(await slice.budget(batchId), expected);
+    if (over !== undefined) {
+        if (over !== 'paused') await checkLimits(app, caller);
+        throw await whyNotStarted(app, { batchId }, over);
+    }
+    slice.expect(expected);
+}
+
+/** The credits to hold; undefined if the job must wait for credits. */
+function expectedHold({ unit, maxUnits }: Admitted['price'], { available, held }: Pick<Balance, 'available' | 'held'>): number | undefined {
+    if (available >= unit * maxUnits) return unit * maxUnits;
+    return held > 0 || available < unit ? undefined : Math.floor(available / unit) * unit;
+}
+
 /** Reserves one slot of the account and a quarter of the site's share for live calls. */
 async function leaseOf({ fleetSlots }: JobTools, { operation, caller, times }: FetchOrder, { found }: Admitted): Promise<Lease> {
     const share = found.siteConcurrency ?? Math.max(2, Math.floor((await fleetSlots()) / 2));
@@ -236,28 +244,40 @@ async function leaseOf({ fleetSlots }: JobTools, { operation, caller, times }: F
 }
 
 /**
- * Takes the slots, then a turn of the site's pace that is free now. Without a slot, no turn is lost.
- * @throws NotYet, Refusal SERVICE_UNAVAILABLE
+ * Takes the slots and counts the job in the rate limits. If the site has a pace, takes a turn that is free now between both: a turn is lost
+ * without a slot, and an attempt counts once, however often it waits for a turn.
+ * @returns the host whose turn was taken @throws NotYet, Refusal SERVICE_UNAVAILABLE
  */
-async function takeTurn(
+async function count(
     { app, paceFor }: JobTools,
     caller: Caller,
+    { found, connection }: Admitted,
     lease: Lease,
-    { admitted: { found, connection }, pace }: { admitted: Admitted; pace: NonNullable<FetchJob['pace']> },
 ): Promise<string | undefined> {
+    const windows = windowsOfJobs(caller.figures);
+    const { pace } = paceOf(found, 0);
     const [host] = hostsOfEndpoint(found.endpoint);
-    if (host === undefined) return undefined;
-    await count(app, caller, [], lease);
-    const asked = { pace, queued: {}, ...(connection === undefined ? {} : { connection: connection.connectionId }) };
-    const { granted, waitMs } = await paceFor(found.registrable, asked).turn(host, 0);
-    if (granted) return host;
-    await app.limits.end(lease);
-    throw new NotYet({ waitingFor: 'site', afterMs: waitMs });
+    if (pace === undefined || host === undefined) {
+        await takeLimits(app, caller, { windows, lease });
+        return undefined;
+    }
+    await checkLimits(app, caller);
+    await takeLimits(app, caller, { windows: [], lease });
+    try {
+        const asked = { pace, queued: {}, ...(connection === undefined ? {} : { connection: connection.connectionId }) };
+        const { granted, waitMs } = await paceFor(found.registrable, asked).turn(host, 0);
+        if (!granted) throw new NotYet({ waitingFor: 'site', afterMs: waitMs });
+        await takeLimits(app, caller, { windows });
+        return host;
+    } catch (error) {
+        await app.limits.end(lease);
+        throw error;
+    }
 }
 
-/** Counts the job; a fifth of each rate limit is reserved for live calls. @throws NotYet, Refusal SERVICE_UNAVAILABLE */
-async function count({ limits }: App, { accountId }: Caller, windows: LimitWindow[], lease: Lease): Promise<void> {
-    const verdict = await limits.take({ identity: `account:${accountId}`, windows, lease });
+/** @throws NotYet, Refusal SERVICE_UNAVAILABLE */
+async function takeLimits({ limits }: App, { accountId }: Caller, asked: Pick<TakeOrder, 'windows' | 'lease'>): Promise<void> {
+    const verdict = await limits.take({ identity: `account:${accountId}`, ...asked });
     if (verdict.ok) return;
     const waitingFor = verdict.reason === 'share' ? 'site' : 'limits';
     if (verdict.reason === 'free') throw new NotYet({ waitingFor, afterMs: LOOKS_MS.limits });
@@ -273,6 +293,7 @@ async function checkLimits({ limits }: App, { accountId, figures }: Caller): Pro
     if (inFlight >= jobSlotsOf(figures.concurrency)) throw new NotYet({ waitingFor: 'limits', afterMs: 0, isForSlot: true });
 }
 
+/** A fifth of each rate limit is reserved for live calls. */
 function windowsOfJobs(figures: Caller['figures']): LimitWindow[] {
     return windowsOf(figures).map((window) => ({ ...window, limit: jobsOfWindow(window.limit) }));
 }
@@ -282,35 +303,26 @@ function untilNextLook(seconds: number): number {
     return Math.max(LOOKS_MS.limits, Math.min(seconds * 1000, MAX_LIMITS_MS));
 }
 
-/** The credits to hold; undefined if the job must wait for credits. */
-function expectedHold(
-    { price: { unit, maxUnits } }: Admitted,
-    { available, held }: Pick<Balance, 'available' | 'held'>,
-): number | undefined {
-    if (available >= unit * maxUnits) return unit * maxUnits;
-    return held > 0 || available < unit ? undefined : Math.floor(available / unit) * unit;
-}
-
 /** Handles an error before anything was sent: the job waits again, or ends with the refusal. */
 async function waitOn({ app, attempts }: JobTools, job: ClaimedJob, error: unknown): Promise<Waiting | undefined> {
     if (!(error instanceof Refusal || error instanceof NotYet)) {
         app.log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job failed to start; it will be taken back');
         return undefined;
     }
-    const waiting = waitingOf(error);
+    const waiting = error instanceof NotYet ? error.waiting : waitAfter(error);
     if (waiting !== undefined) {
         await attempts.putBack({ ...idOf(job), waitingFor: waiting.waitingFor, afterMs: waiting.afterMs });
         return waiting;
     }
-    const refusal = error as Refusal;
-    await endUnstarted(app.db, job, { status: 'failed', code: refusal.code, error: await sealRefusal(app, refusal) });
+    if (error instanceof NotYet) return undefined;
+    await endUnstarted(app.db, job, { status: 'failed', code: error.code, error: await sealRefusal(app, error) });
     return undefined;
 }
 
-function waitingOf(error: Refusal | NotYet): Waiting | undefined {
-    if (error instanceof NotYet) return error.waiting;
-    const waitingFor = WAITS[error.code] ?? null;
+/** How a job waits after a temporary refusal; undefined if the refusal ends it. */
+function waitAfter(refusal: Refusal): Waiting | undefined {
+    const waitingFor = WAITS[refusal.code] ?? null;
     if (waitingFor === 'credits') return { waitingFor, afterMs: LOOKS_MS.credits };
-    const step = nextStep({ ...factsOf(error), effect: 'read', isFinal: false, failures: Number.POSITIVE_INFINITY }, 0);
+    const step = nextStep({ ...factsOf(refusal), effect: 'read', isFinal: false, failures: Number.POSITIVE_INFINITY }, 0);
     return step.step === 'wait' ? { waitingFor, afterMs: step.afterMs } : undefined;
 }

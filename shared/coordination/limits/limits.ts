@@ -5,7 +5,7 @@ import { openPostgresLimits } from './postgres-limits.ts';
 import { openRedisLimits } from './redis-limits.ts';
 import type { LimitStore, Limits, LimitWindow, StoreAnswer, TakeVerdict, WindowState } from './types.ts';
 
-export type { Lease, Limits, LimitWindow } from './types.ts';
+export type { Lease, Limits, LimitWindow, TakeOrder } from './types.ts';
 
 interface LimitsOptions {
     databaseUrl: string;
