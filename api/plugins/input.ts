@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'node:querystring';
 import type { Lifecycle, Request } from '@hapi/hapi';
-import Joi, { type Schema, type ValidationErrorItem } from 'joi';
+import Joi, { type ObjectSchema, type Schema, type ValidationErrorItem } from 'joi';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
@@ -56,7 +56,7 @@ export function inputOptions({ params, query, body }: AnyContract) {
     return {
         validate: {
             ...(params === undefined ? {} : { params: prepare(params, { convert: true }) }),
-            ...(query === undefined ? {} : { query: prepare(query, { convert: true }) }),
+            ...(query === undefined ? {} : { query: prepare(asWritten(query), { convert: true }) }),
         },
         plugins: { input: { body: prepare(body?.schema ?? NO_BODY, { convert: false }) } },
     };
@@ -106,6 +106,15 @@ export function prepare(schema: Schema, { convert }: { convert: boolean }): Sche
     return schema.prefs({ abortEarly: false, convert, errors: { wrap: { label: false } }, messages: OWN_MESSAGES });
 }
 
+/** Joi converts `1e1`, `01` and `TRUE` too. A query accepts numbers and booleans only as JSON writes them. */
+function asWritten(query: ObjectSchema): Schema {
+    return query.fork(Object.keys(query.describe().keys), (schema) =>
+        schema.custom((value, { original, error }) =>
+            typeof value === 'string' || String(value) === original ? value : error('text.form', { value }),
+        ),
+    );
+}
+
 const NO_BODY = Joi.object({}).messages({ 'object.unknown': 'This route takes no body field of this name' });
 
 function unwanted(name: string): Detail {
@@ -134,6 +143,7 @@ function isCoveredByAnother(item: ValidationErrorItem, items: readonly Validatio
 const OWN_MESSAGES = {
     'string.pattern.base': '{{#label}} does not have the form that this route takes',
     'string.pattern.name': '{{#label}} must be {{#name}}',
+    'text.form': '{{#label}} must be written as {{#value}}',
 };
 
 const DETAIL_BY_JOI: Record<string, DetailCode> = {

@@ -247,6 +247,22 @@ describe('every route', () => {
                 expect((await anybody.call('GET', `/v1/schemas?q=${fine}`)).status, fine).to.equal(200);
         });
 
+        it('takes numbers and booleans only as JSON writes them', async () => {
+            const refusalOf = async (query: string) => {
+                const { error } = (await anybody.call('GET', `/v1/schemas?${query}`)).body as { error?: { details: unknown } };
+                return error?.details;
+            };
+            for (const text of ['1e1', '%2010', '10%20', '+10', '%2B10', '010', '10.0', '10%0A'])
+                expect(JSON.stringify(await refusalOf(`limit=${text}`)), text).to.match(/^\[{"path":"\/limit","code":"INVALID_\w+"/);
+            for (const text of ['TRUE', 'True', '%20true', '1', ''])
+                expect(JSON.stringify(await refusalOf(`verified=${text}`)), text).to.match(/^\[{"path":"\/verified","code":"INVALID_\w+"/);
+            expect(await refusalOf('verified=FALSE&limit=010')).to.deep.equal([
+                { path: '/verified', code: 'INVALID_VALUE', message: 'verified must be written as false.' },
+                { path: '/limit', code: 'INVALID_VALUE', message: 'limit must be written as 10.' },
+            ]);
+            expect(await refusalOf('limit=10&verified=false')).to.equal(undefined);
+        });
+
         it('takes a newline and a tab in an intent only', async () => {
             const intent = 'find\tone product\r\nand its price today';
             expect((await maker.call('GET', `/v1/catalog/${SITE}?intent=${encodeURIComponent(intent)}`)).status).to.equal(200);
