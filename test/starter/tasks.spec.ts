@@ -1,13 +1,27 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { STARTERS } from './packages.ts';
-import { CONTRIBUTED, LATER_CONTRIBUTED, MORE, SERVED, type ServedTask, UNSEEN, UNSEEN_CONTRIBUTED, UNSERVED } from './tasks.ts';
+import {
+    CONTRIBUTED,
+    EVERYDAY,
+    LATER_CONTRIBUTED,
+    lotOf,
+    MORE,
+    type PlainTask,
+    SERVED,
+    type ServedTask,
+    UNSEEN,
+    UNSEEN_CONTRIBUTED,
+    UNSEEN_EVERYDAY,
+    UNSERVED,
+} from './tasks.ts';
 
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map(
     STARTERS.flatMap(({ document }) => document.endpoints.map(({ name, description = '' }) => [`${document.site}/${name}`, description])),
 );
+
+const EVERYDAY_SERVED = [...EVERYDAY.served, ...UNSEEN_EVERYDAY.served];
 
 /** A longer copy of a description would be found by any search. */
 const MAX_COPY = 4;
@@ -21,7 +35,7 @@ describe('the labelled tasks of the starter registry', () => {
     });
 
     it('name one to five endpoints of the starter registry, without duplicates', () => {
-        for (const { task, right } of [...SERVED, ...MORE.served, ...UNSEEN.served]) {
+        for (const { task, right } of [...SERVED, ...MORE.served, ...UNSEEN.served, ...EVERYDAY_SERVED]) {
             expect(right.length, task).to.be.within(1, 5);
             expect(new Set(right), task).to.have.property('size', right.length);
             for (const endpoint of right) expect(DESCRIPTIONS.has(endpoint), `${task}: ${endpoint}`).to.equal(true);
@@ -63,13 +77,13 @@ describe('the labelled tasks of the starter registry', () => {
             if (!name.ok) throw new Error(document.site);
             const [label = ''] = name.registrable.split('.');
             for (const { task } of [...SERVED, ...UNSERVED]) expect(task.toLowerCase()).to.not.include(document.site);
-            for (const task of SERVED.filter((served) => sitesOf(served).has(document.site)))
+            for (const task of [...SERVED, ...EVERYDAY_SERVED].filter((served) => sitesOf(served).has(document.site)))
                 expect(wordsOf(task.task)).to.not.include(label);
         }
     });
 
     it('copy no more than four consecutive words from the description of their endpoint', () => {
-        for (const { task, right } of SERVED) {
+        for (const { task, right } of [...SERVED, ...EVERYDAY_SERVED]) {
             const words = wordsOf(task);
             const runs = words.slice(MAX_COPY).map((_, place) => words.slice(place, place + MAX_COPY + 1).join(' '));
             for (const endpoint of right) {
@@ -88,9 +102,25 @@ describe('the labelled tasks of the starter registry', () => {
     });
 
     it('hold out 20 by the rule of their README', () => {
-        const drawn = SERVED.map(({ task }) => task).sort((one, other) => lotOf(one).localeCompare(lotOf(other), 'en'));
+        const drawn = SERVED.map(({ task }) => task).sort((one, other) =>
+            lotOf('held out', one).localeCompare(lotOf('held out', other), 'en'),
+        );
         const heldOut = SERVED.filter((task) => task.held_out).map(({ task }) => task);
         expect(heldOut).to.have.members(drawn.slice(0, 20));
+    });
+
+    it('have 156 in everyday words, at least two for each site, and 40 that none serves, in two drawn halves', () => {
+        for (const { served, unserved } of [EVERYDAY, UNSEEN_EVERYDAY]) {
+            expect(served).to.have.length(78);
+            expect(unserved).to.have.length(20);
+        }
+        for (const { document } of STARTERS)
+            expect(
+                EVERYDAY_SERVED.filter((task) => sitesOf(task).has(document.site)),
+                document.site,
+            ).to.have.length.of.at.least(2);
+        const texts = [EVERYDAY, UNSEEN_EVERYDAY].flatMap(({ served, unserved }) => [...served, ...unserved]).map(({ task }) => task);
+        expect(new Set(texts)).to.have.property('size', 196);
     });
 });
 
@@ -123,7 +153,7 @@ describe('the packages of contributors, and the tasks for them', () => {
     });
 });
 
-function sitesOf({ right }: ServedTask): Set<string> {
+function sitesOf({ right }: PlainTask): Set<string> {
     return new Set(right.map((endpoint) => endpoint.slice(0, endpoint.indexOf('/'))));
 }
 
@@ -142,7 +172,3 @@ const SAY_NOTHING = new Set(
     `all and any are but can did does each for from get give had has have her his how into its many may more most much not one our out so than
     that the their them then there these they this those was were what when where which who will with would you`.split(/\s+/),
 );
-
-function lotOf(task: string): string {
-    return createHash('sha256').update(`held out: ${task}`).digest('hex');
-}

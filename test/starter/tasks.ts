@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 
@@ -35,6 +36,12 @@ export const UNSEEN: { served: readonly PlainTask[]; unserved: readonly Unserved
     served: readJson('unseen-served.json'),
     unserved: readJson('unseen-unserved.json'),
 };
+const EVERYDAY_LISTS = { served: readJson<PlainTask>('everyday-served.json'), unserved: readJson<UnservedTask>('everyday-unserved.json') };
+/** A drawn half of the everyday tasks, which the ranking may be tuned on. */
+export const EVERYDAY = { served: drawnHalf(EVERYDAY_LISTS.served, 0), unserved: drawnHalf(EVERYDAY_LISTS.unserved, 0) };
+/** The other half, not tuned on. */
+export const UNSEEN_EVERYDAY = { served: drawnHalf(EVERYDAY_LISTS.served, 1), unserved: drawnHalf(EVERYDAY_LISTS.unserved, 1) };
+
 /** Packages as contributors write them, with tasks for them. */
 interface Contributed {
     packages: readonly PackageDocument[];
@@ -58,6 +65,18 @@ export const UNSEEN_CONTRIBUTED: Contributed = {
     served: readJson('contributed-unseen-served.json'),
     unserved: readJson('contributed-unseen-unserved.json'),
 };
+
+/** Those whose hash sorts first (0), or the others (1). */
+function drawnHalf<T extends { task: string }>(tasks: readonly T[], half: 0 | 1): readonly T[] {
+    const drawn = [...tasks].sort((one, other) => lotOf('everyday', one.task).localeCompare(lotOf('everyday', other.task), 'en'));
+    const middle = tasks.length / 2;
+    return drawn.slice(half * middle, (half + 1) * middle);
+}
+
+/** A draw that anybody can repeat, from a rule that was written before the tasks were asked. */
+export function lotOf(draw: string, task: string): string {
+    return createHash('sha256').update(`${draw}: ${task}`).digest('hex');
+}
 
 function readJson<T>(file: string): T[] {
     return JSON.parse(readFileSync(new URL(file, TASKS), 'utf8'));
