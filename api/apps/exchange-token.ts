@@ -16,12 +16,10 @@ export async function exchangeToken(app: App, request: Request): Promise<object>
         alwaysIssueNewRefreshToken: true,
     });
     // Checked here, because the library would report a missing secret instead.
-    if (body['grant_type'] !== undefined && !GRANTS.includes(body['grant_type'])) {
-        throw new OAuthFailure('unsupported_grant_type', `grant_type is one of: ${GRANTS.join(', ')}.`);
-    }
-    if (body['grant_type'] === 'authorization_code' && body['code_verifier'] === undefined) {
-        throw new OAuthFailure('invalid_grant', 'code_verifier is missing.');
-    }
+    const { grant_type: type, code_verifier: verifier } = body;
+    if (type === undefined) throw new OAuthFailure('invalid_request', 'grant_type is missing.');
+    if (!GRANTS.includes(type)) throw new OAuthFailure('unsupported_grant_type', `grant_type is one of: ${GRANTS.join(', ')}.`);
+    if (type === 'authorization_code' && verifier === undefined) throw new OAuthFailure('invalid_request', 'code_verifier is missing.');
     const asked = new OAuth2Server.Request({
         method: 'POST',
         query: {},

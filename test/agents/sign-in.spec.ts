@@ -207,12 +207,14 @@ describe('an app that signs in for a user', () => {
             return (await oauth.post('/oauth/token', { ...fields, ...change })).body['error'];
         };
         expect(await stolen({ code_verifier: randomBytes(32).toString('base64url') })).to.equal('invalid_grant');
-        expect(await stolen({ code_verifier: '' })).to.equal('invalid_grant');
         expect(await stolen({ client_id: await oauth.register(redirectUri()) })).to.equal('invalid_grant');
         expect(await stolen({ redirect_uri: 'http://127.0.0.1:1/callback' })).to.equal('invalid_request');
         expect(await stolen({ resource: `${base()}/mcp/${SHOP}` })).to.equal('invalid_target');
         expect(await stolen({ code: newSecret('code') })).to.equal('invalid_grant');
         expect(await stolen({ grant_type: 'password' })).to.equal('unsupported_grant_type');
+        const withoutToken = { grant_type: 'refresh_token', refresh_token: '' };
+        for (const missing of [{ code: '' }, { code_verifier: '' }, { code: '', code_verifier: '' }, { grant_type: '' }, withoutToken])
+            expect(await stolen(missing), JSON.stringify(missing)).to.equal('invalid_request');
 
         const { body, fields } = await signIn();
         expect((await oauth.post('/oauth/token', fields)).body['error']).to.equal('invalid_grant');
