@@ -87,12 +87,16 @@ describe('a request body', () => {
     });
 
     it('is refused for what is wrong with it where a route takes none', async () => {
-        const sent = (body: string) => maker.call('POST', '/v1/batches/bat_none/pause', { body });
+        const sent = (body: string, type = 'application/json') =>
+            maker.call('POST', '/v1/batches/bat_none/pause', { body, headers: { 'content-type': type } });
         expect(codeOf(await sent('{"a":'))).to.equal('INVALID_JSON');
         expect(detailsOf(await sent('[]'))).to.deep.equal([' INVALID_TYPE']);
         expect(detailsOf(await sent('{"a":1}'))).to.deep.equal(['/a UNKNOWN_FIELD']);
         expect(codeOf(await sent(`{"a":"${'x'.repeat(BODY_BYTES)}"}`))).to.equal('PAYLOAD_TOO_LARGE');
+        for (const type of ['text/plain', 'application/x-www-form-urlencoded', ''])
+            expect(codeOf(await sent('now', type)), type).to.equal('UNSUPPORTED_MEDIA_TYPE');
         expect(codeOf(await sent('{}'))).to.equal('BATCH_NOT_FOUND');
+        expect(codeOf(await sent('', 'text/plain')), 'as some clients always send').to.equal('BATCH_NOT_FOUND');
     });
 
     it('is refused with VALIDATION_ERROR if its JSON is not an object, for a package too', async () => {
