@@ -46,15 +46,17 @@ function checkColumns(file: string, columns: readonly string[], map: ReadonlyMap
     throw new CommandFault('NO_PARAMS', `No column of ${file} is a param of the endpoint (${names}). Map one: --map ${columns[0]}=param`);
 }
 
-/** `column=param` pairs. */
+/** `column=param` pairs, each column and each param once. */
 export function readMap(pairs: readonly string[] = []): Map<string, string> {
-    return new Map(
-        pairs.map((pair) => {
-            const [, column = '', param = ''] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
-            if (column === '') throw wrongUsage(`--map must be column=param, not ${JSON.stringify(pair)}`);
-            return [column, param];
-        }),
-    );
+    const map = new Map<string, string>();
+    for (const pair of pairs) {
+        const [, column = '', param = ''] = /^([^=]+)=(.+)$/s.exec(pair) ?? [];
+        if (column === '') throw wrongUsage(`--map must be column=param, not ${JSON.stringify(pair)}`);
+        if (map.has(column)) throw wrongUsage(`--map names the column ${column} twice`);
+        if ([...map.values()].includes(param)) throw wrongUsage(`--map maps two columns to ${param}`);
+        map.set(column, param);
+    }
+    return map;
 }
 
 function readFile(file: string): string {
@@ -106,8 +108,11 @@ function itemOf(
     }: { map: ReadonlyMap<string, string>; known: ReadonlySet<string>; params: readonly PackageParam[]; areTexts: boolean },
 ): BatchItem {
     const values = new Map<string, Json>();
+    const mapped = new Set(map.values());
     let name: string | undefined;
     for (const [column, value] of Object.entries(row)) {
+        // Another column has the value of this param.
+        if (!map.has(column) && mapped.has(column)) continue;
         const param = map.get(column) ?? column;
         if (param === NAME) name = String(value);
         else if ((map.has(column) || known.size === 0 || known.has(param)) && !(areTexts && value === '')) values.set(param, value);

@@ -71,6 +71,13 @@ describe('batches and jobs on the command line and in the client', () => {
         expect((await run('job', 'list', '--batch', idOf(ran.stderr))).stdout.match(/job_\w+/g)).to.have.length(3);
     });
 
+    it('take a mapped param from its column alone, whatever the order of the columns', async () => {
+        for (const text of ['sku,id\n1,9\n', 'id,sku\n9,1\n']) {
+            const ran = await run('batch', 'run', write('both.csv', text), ...PRODUCT, '--map', 'sku=id');
+            expect(linesOf(ran.stdout).map(({ result }) => result?.data.id)).to.deep.equal([1]);
+        }
+    });
+
     for (const [form, text] of [
         ['a JSON array', '[{"id": 1}, {"params": {"id": 2}, "custom_id": "two"}]'],
         ['lines of JSON', '{"id": 1}\n\n{"params": {"id": 2}, "custom_id": "two"}\n'],
@@ -100,8 +107,8 @@ describe('batches and jobs on the command line and in the client', () => {
         const none = await shell.run(['batch', 'run', 'no-such.csv', ...PRODUCT, '--json']);
         expect([none.code, none.error['code']]).to.deep.equal([1, 'FILE_NOT_FOUND']);
         const ids = write('ids.csv', 'id\n1\n');
-        for (const pair of ['id', 'sku=id']) {
-            const map = await shell.run(['batch', 'run', ids, ...PRODUCT, '--map', pair, '--json']);
+        for (const pairs of [['id'], ['sku=id'], ['id=id', 'id=custom_id'], ['id=id', 'sku=id']]) {
+            const map = await shell.run(['batch', 'run', ids, ...PRODUCT, ...pairs.flatMap((pair) => ['--map', pair]), '--json']);
             expect([map.code, map.error['code']]).to.deep.equal([2, 'WRONG_USAGE']);
         }
         const columns = await shell.run(['batch', 'run', write('sku.csv', 'sku\n1\n'), ...PRODUCT]);
