@@ -3,6 +3,7 @@ import type { WebhookEntry, WebhookOrder, WebhookParams } from '../../shared/con
 import { MAX_WEBHOOKS } from '../../shared/domain/events/webhook-bounds.ts';
 import { type Receiver, readReceiver } from '../../shared/domain/events/webhook-url.ts';
 import { siteBlocked } from '../../shared/domain/site/read-site.ts';
+import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -18,8 +19,9 @@ export async function addWebhook(call: Call<object, object, WebhookOrder>): Prom
     const { app, body } = call;
     const caller = call.caller as Caller;
     const { workspaceId, userId } = caller;
-    const { url, events, description = null, enabled = true } = body;
+    const { url, events, enabled = true } = body;
     const receiver = await checkReceiver(app, url);
+    const description = descriptionOf(body) ?? null;
     const order = { workspaceId, userId, receiver, events: [...new Set(events)], description, isEnabled: enabled, by: byCall(call) };
     const made = await store.createWebhook(app.db, app.secrets, order);
     if (made === undefined) throw planLimit(app, caller, `This workspace has ${MAX_WEBHOOKS} webhooks, which is the limit: delete one.`);
@@ -31,13 +33,17 @@ export async function addWebhook(call: Call<object, object, WebhookOrder>): Prom
 export async function changeWebhook(call: Call<WebhookParams, object, Partial<WebhookOrder>>): Promise<Reply<WebhookEntry>> {
     const { app, body } = call;
     const { userId } = call.caller as Caller;
-    const { url, events, description, enabled } = body;
+    const { url, events, enabled } = body;
     const receiver = url === undefined ? undefined : await checkReceiver(app, url);
-    const change = { userId, receiver, events: events && [...new Set(events)], description, isEnabled: enabled };
+    const change = { userId, receiver, events: events && [...new Set(events)], description: descriptionOf(body), isEnabled: enabled };
     // Retry the change, since deliveries that are recorded at the same time may cause a deadlock.
     const webhook = await retryRolledBack(() => store.changeWebhook(app.db, nameOf(call), change, byCall(call)));
     if (webhook === undefined) throw webhookNotFound();
     return { answer: presentWebhook(webhook) };
+}
+
+function descriptionOf({ description }: Partial<WebhookOrder>): string | null | undefined {
+    return description && normaliseNewlines(description);
 }
 
 /**

@@ -73,7 +73,7 @@ const events = () =>
         .min(1)
         .max(MAX_EVENTS)
         .description('Types, and prefixes such as job.*, which include types added later');
-const description = () => v.publicText(1, 200).allow(null).description('Your own description');
+const description = () => v.publicText(1, 200, { lines: true }).allow(null).description('Your own description');
 const enabled = () => Joi.boolean().description('false: no events are sent. Events of that time are not sent later either');
 
 const entry = (shown: { secret?: true } = {}) =>
@@ -133,6 +133,7 @@ export const postWebhook = contract({
             description: description(),
             enabled: enabled(),
         }),
+        guard: 'lines',
     },
     answer: { status: 201, schema: () => entry({ secret: true }) },
     refusals: ['SITE_BLOCKED', 'PLAN_LIMIT'],
@@ -174,6 +175,7 @@ export const patchWebhook = contract({
             description: description(),
             enabled: enabled(),
         }),
+        guard: 'lines',
     },
     answer: { schema: () => entry() },
     refusals: [...ONE, 'SITE_BLOCKED'],

@@ -87,6 +87,17 @@ describe('webhooks', () => {
         expect(await change({ description: null })).to.include({ url: 'https://other.example/', description: null });
     });
 
+    it('have a description of several lines, and a URL of one', async () => {
+        const ada = await join(world);
+        const { webhook_id, description } = await added(ada, { description: 'Orders\r\n\tof Überlingen 😀' });
+        expect(description).to.equal('Orders\n\tof Überlingen 😀');
+        const changed = await ada.call('PATCH', `/v1/webhooks/${webhook_id}`, { body: { description: 'a\r\nb' } });
+        expect(dataOf<WebhookEntry>(changed).description).to.equal('a\nb');
+        const refused = await add(ada, { url: 'https://receiver.example/ho\nok', description: 'a\u0007' });
+        expect(detailsOf(refused).map(({ path }) => path)).to.deep.equal(['/description']);
+        expect(detailsOf(await add(ada, { url: 'https://receiver.example/ho\nok' })).map(({ path }) => path)).to.deep.equal(['/url']);
+    });
+
     it('are deleted with 200, and do not exist afterwards', async () => {
         const ada = await join(world);
         const { webhook_id } = await added(ada);

@@ -26,7 +26,7 @@ export function readReceiver(
     { allow, publicUrl }: ReceiverRules,
 ): { ok: true; receiver: Receiver } | { ok: false; message: string } {
     const url = URL.parse(text);
-    if (url === null || !/^https?:\/\//i.test(text)) return wrong('must be a URL that begins with https://');
+    if (url === null || !/^https?:\/\/[^\t\r\n]*$/i.test(text)) return wrong('must be a URL that begins with https://');
     if (url.href.length > MAX_URL_CHARACTERS) return wrong(`must have at most ${MAX_URL_CHARACTERS} characters`);
     if (url.username !== '' || url.password !== '') return wrong('must not hold a user or a password');
     if (text.includes('#')) return wrong('must not have a fragment');
