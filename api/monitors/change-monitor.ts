@@ -51,11 +51,11 @@ async function changeFrom(
     if (when !== undefined) fields.notifyWhen = JSON.stringify(when);
     if (perDay !== undefined) fields.maxCreditsPerDay = perDay;
     if (metadata !== undefined) fields.metadata = JSON.stringify(metadata);
-    if (every !== undefined) Object.assign(fields, { every, cron: null, timezone: null, since: new Date(app.clock.now()) });
-    if (cron !== undefined) Object.assign(fields, { every: null, cron, timezone: timezone ?? 'UTC' });
-    const isMoved = timezone !== undefined && cron === undefined;
+    if (every != null) Object.assign(fields, { every, cron: null, timezone: null, since: new Date(app.clock.now()) });
+    if (cron != null) Object.assign(fields, { every: null, cron, timezone: timezone ?? 'UTC' });
+    const isMoved = timezone != null && cron == null;
     if (isMoved) fields.timezone = timezone;
-    const isRescheduled = every !== undefined || cron !== undefined || isMoved;
+    const isRescheduled = every != null || cron != null || isMoved;
 
     const changed = OF_CALL.filter((field) => body[field] !== undefined);
     if (changed.length > 0 || status === 'active') {

@@ -10,12 +10,15 @@ import { countMonitors } from '../../shared/store/monitors/monitors.ts';
 import { planLimit } from '../answers/plan-limit.ts';
 
 /** Validates schedule and expressions. @param before the monitor that is changed @throws Refusal VALIDATION_ERROR with every problem */
-export function checkFields({ clock }: App, fields: MonitorChanges, before?: { cron: string | null }): void {
-    const { every, timezone, watch, identity, when } = fields;
+export function checkFields({ clock }: App, fields: MonitorChanges, before?: { every: string | null; cron: string | null }): void {
+    const { watch, identity, when } = fields;
+    const every = fields.every ?? undefined;
+    const timezone = fields.timezone ?? undefined;
     // A timezone without `cron` applies to the monitor's current cron expression.
     const cron = fields.cron ?? (every === undefined && timezone !== undefined ? (before?.cron ?? undefined) : undefined);
+    const left = { every: before?.every, cron: before?.cron, ...fields };
     const details: Detail[] = [];
-    if (before === undefined && every === undefined && cron === undefined)
+    if (left.every == null && left.cron == null)
         details.push({ path: '/every', code: 'REQUIRED', message: 'Set a schedule: either every or cron.' });
     if (every !== undefined && cron !== undefined)
         details.push({ path: '/cron', code: 'INVALID_VALUE', message: 'Set either every or cron, not both.' });

@@ -31,9 +31,9 @@ export interface MonitorChanges {
     max_pages?: number | null;
     max_credits?: number | null;
     connection?: string | null;
-    every?: string;
-    cron?: string;
-    timezone?: string;
+    every?: string | null;
+    cron?: string | null;
+    timezone?: string | null;
     watch?: string | null;
     identity?: string | null;
     when?: When;
@@ -168,9 +168,9 @@ export const changes = () => {
         max_pages: maxPages().allow(null),
         max_credits: max_credits.allow(null),
         connection: connection.allow(null),
-        every: every(),
-        cron: cron(),
-        timezone: timezone(),
+        every: every().allow(null),
+        cron: cron().allow(null),
+        timezone: timezone().allow(null),
         watch: expression().allow(null),
         identity: expression().allow(null),
         when: when(),

@@ -350,6 +350,17 @@ describe('a monitor', () => {
         await remove(monitor);
     });
 
+    it('gets another kind of schedule, also where null removes the first one, and never none', async () => {
+        const monitor = dataOf<Monitor>(await order());
+        const change = (body: object) => ada.call('PATCH', at(monitor), { body });
+        const cron = await change({ every: null, cron: '0 8 * * *', timezone: null });
+        expect(dataOf(cron)).to.include({ every: null, cron: '0 8 * * *', timezone: 'UTC' });
+        expect(detailsOf(await change({ cron: null }))).to.deep.equal(['/every REQUIRED']);
+        expect(dataOf(await change({ every: '1d', cron: null, timezone: null }))).to.include({ every: '1d', cron: null, timezone: null });
+        expect(detailsOf(await change({ every: null, cron: null }))).to.deep.equal(['/every REQUIRED']);
+        expect(dataOf(await change({ cron: null }))).to.include({ every: '1d', cron: null });
+    });
+
     it('is moved to another timezone without its cron expression, if it has one', async () => {
         const monitor = dataOf<Monitor>(await order({ every: undefined, cron: '0 8 * * *', timezone: 'Europe/Berlin' }));
         const move = (timezone: string) => ada.call('PATCH', at(monitor), { body: { timezone } });
