@@ -19,6 +19,7 @@ import {
 import { balanceOf } from '../support/credits.ts';
 import { eventually } from '../support/eventually.ts';
 import { says } from '../support/flaky-site.ts';
+import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { ANY_TOPOLOGY } from '../support/world.ts';
 
@@ -108,6 +109,20 @@ for (const topology of ANY_TOPOLOGY) {
             expect(new Set(later)).to.deep.equal(new Set([afterFirst]));
             await remove(eve, batch);
             opened.flaky.letGo();
+        });
+
+        it('says of each of its items why all of them wait', async () => {
+            const eve = await join(opened.world, { plan: 'enterprise', overrides: { allowance: 3, concurrency: 3 } });
+            // The first success brings a bonus of 50.
+            const batch = await ordered(eve, { items: products(70) });
+            await eventually(
+                () => read(eve, batch),
+                ({ waiting_for: reason, counts }) => reason === 'credits' && counts['queued'] === 17,
+                20_000,
+            );
+            const queued = await eve.call('GET', `/v1/jobs?batch_id=${batch.batch_id}&status=queued`);
+            expect(new Set(dataOf<{ waiting_for: string }[]>(queued).map(({ waiting_for: reason }) => reason))).to.have.all.keys('credits');
+            await remove(eve, batch);
         });
 
         it('takes turns with other accounts and with other batches of its account', async () => {

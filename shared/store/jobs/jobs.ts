@@ -58,9 +58,12 @@ const ROW = columns(
     'error',
     'result_expired',
 );
+/** Raw: only a site is the reason of a single item; a batch that waits for something else waits as a whole. */
 const WAITING = `case when exists (
     select from job_pauses p where p.account_id in ('', j.account_id) and p.site in ('', j.site)
-) then 'operator' else j.waiting_for end`;
+) then 'operator' else coalesce(
+    (select b.waiting_for from batches b where b.batch_id = j.batch_id and b.waiting_for <> 'site'), j.waiting_for
+) end`;
 const NEXT = "case when j.status = 'queued' and j.attempts > 0 and j.due_at > app_now() then j.due_at end";
 
 /** A reader sees those jobs of a workspace that a key with these scopes could have created. */
