@@ -14,7 +14,7 @@ const OTHER = 'other';
 const LOGGED_A_MINUTE = 600;
 
 /**
- * Records refusals of POST /v1/fetch in the metrics and in the request log, each once, if the caller is known. These fetches were refused
+ * Records refusals of POST /v1/fetch in the metrics and, if the caller is known, in the request log, each once. These fetches were refused
  * before the queue. Skips dry runs, replays, and fetches that are already recorded with their outcome.
  */
 export const fetchRefusals: AppPlugin = {
@@ -27,13 +27,13 @@ export const fetchRefusals: AppPlugin = {
                 const { response } = request;
                 if (!('isBoom' in response) || request.route.settings.app?.contract?.name !== 'postFetch') return h.continue;
                 const { isRecorded, isKnownSite } = request.app.notes;
-                const caller = callerOf(request);
                 const order = request.app.call?.body as FetchRequest | undefined;
-                if (caller === undefined || isRecorded || order?.dry_run === true) return h.continue;
+                if (isRecorded || order?.dry_run === true) return h.continue;
                 const { code } = toRefusal(response);
                 const { site, registrable, label } = whatSite(app, order, isKnownSite);
                 app.metrics.fetches.inc({ site: label, outcome: code });
-                if (mayLog.take(caller.accountId)) {
+                const caller = callerOf(request);
+                if (caller !== undefined && mayLog.take(caller.accountId)) {
                     app.usage.record({
                         kind: 'fetch',
                         operation: request.app.call?.operation ?? newId('op'),

@@ -256,6 +256,17 @@ describe('an API key', () => {
             const metrics = async () => (await fetch(`${besieged.base}/metrics`)).text();
             await eventually(metrics, (text) => text.includes(`route="/v1/account",status="401"} ${guesses}`));
         });
+
+        it('counts as a fetch with its code each time, as a missing key does', async () => {
+            const fetchAs = (person: Person) => person.fetch('shop.test', 'product', { id: 1 });
+            await fetchAs(stranger(besieged));
+            await Promise.all(Array.from({ length: 100 }, () => fetchAs(withKey(besieged, newApiKey()))));
+            const { values } = await besieged.app.metrics.fetches.get();
+            expect(values.map(({ labels, value }) => [labels['site'], labels['outcome'], value])).to.have.deep.members([
+                ['other', 'API_KEY_REQUIRED', 1],
+                ['other', 'INVALID_API_KEY', 100],
+            ]);
+        });
     });
 
     it('is checked before the body is read, so that strangers cannot make the API read megabytes', async () => {
