@@ -1,4 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSecureContext, createServer, getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
@@ -9,6 +11,7 @@ import { createGuardedFetch } from '../../workers/credentials/guarded-fetch.ts';
 import { createConnector, type EgressConnector } from '../../workers/egress.ts';
 import { createEventPoster } from '../../workers/webhooks/post-event.ts';
 import { createAuthority, issueCertificate } from '../support/certificates.ts';
+import { loopbackRules, openRawSite } from '../support/sites.ts';
 import { ANSWERERS } from './answerers.ts';
 
 const hostOf = (index: number) => `answerer${index}.test`;
@@ -77,6 +80,33 @@ describe('what a worker asks besides sites ends, with a server that', function (
             else expect(ends.token).to.equal(token);
         });
     }
+});
+
+describe('of the answer of a receiver, a worker', () => {
+    it('takes no more than some of the chunks that arrive in one packet', async () => {
+        const chunks = `${'1\r\na\r\n'.repeat(10_000)}0\r\n\r\n`;
+        const site = await openRawSite((socket) => socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`));
+        let taken = 0;
+        const count = (message: unknown) => {
+            const { response } = message as { response: IncomingMessage };
+            const push = response.push.bind(response);
+            response.push = (chunk: Buffer | null) => {
+                if (chunk !== null && !response.destroyed) taken++;
+                return push(chunk);
+            };
+        };
+        subscribe('http.client.response.finish', count);
+        const poster = createEventPoster(createConnector(loopbackRules('127.0.0.0/8')));
+        try {
+            const event = { url: `http://shop.test:${site.port}/`, headers: {}, body: '{}' };
+            const { code, isDelivered } = await poster.post(event, new AbortController().signal);
+            expect({ code, isDelivered, taken }).to.deep.equal({ code: 200, isDelivered: true, taken: 1024 });
+        } finally {
+            unsubscribe('http.client.response.finish', count);
+            poster.close();
+            await site.close();
+        }
+    });
 });
 
 /** How a request ended: its value or the message of its error. A request without an end has one here, so that its row fails alone. */

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { ANSWER_MS, KEPT_ANSWER_BYTES } from '../../shared/domain/events/webhook-bounds.ts';
+import { countSmallPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
 import { answerHead, type EgressConnector, EgressDenied, GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 
 const HEADER_BYTES = 16 * 1024;
+/** One packet can hold ten thousand, so they are counted while Node parses it. Of an answer with more, nothing is kept. */
+const SMALL_PIECES: PieceLimit = { max: KEPT_ANSWER_BYTES, size: 64 };
 /** How long to wait for the beginning of the body after the status, in milliseconds. */
 const BODY_MS = 1000;
 
@@ -80,6 +83,7 @@ async function sendOnce(
 ): Promise<Pick<PostEnd, 'isDelivered' | 'code' | 'problem' | 'answer'>> {
     const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), 'accept-encoding': 'identity' };
     const request = agent.request(url, { method: 'POST', headers: all, maxHeaderSize: HEADER_BYTES }, time);
+    request.once('response', (response) => countSmallPieces(response, SMALL_PIECES, () => response.destroy()));
     request.end(body);
     const response = await answerHead(request, time).catch((error: NodeJS.ErrnoException) => {
         throw request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error;
