@@ -11,7 +11,7 @@ export function checkAddress({ scopes }: Caller, address: string): Refusal | und
 
 /** Refuses a key that may not use a route. Checks everything that does not depend on the body. */
 export function checkRoute(
-    { scope, ofWholeWorkspace, managersOnly }: AnyContract,
+    { scope, ofWholeWorkspace, ofAllSites, managersOnly }: AnyContract,
     { scopes, role, workspaceName }: Caller,
 ): Refusal | undefined {
     if (scope === 'none') return undefined;
@@ -20,17 +20,24 @@ export function checkRoute(
         return new Refusal('FORBIDDEN', `This needs the scope ${scope}, which the role ${role} in ${workspaceName} does not have.`);
     if (managersOnly === true && !isManager(role))
         return new Refusal('FORBIDDEN', `This is for owners and admins of ${workspaceName}; your role there is ${role}.`);
-    return ofWholeWorkspace === true ? checkWhole(scopes.listed) : undefined;
+    if (ofWholeWorkspace === true) return checkWhole(scopes.listed);
+    return ofAllSites === true ? checkAllSites(scopes.listed, 'This names all sites of the workspace.') : undefined;
 }
 
 /** Events of the whole workspace are only for unrestricted keys, since they reveal what a restricted key may not see. */
-function checkWhole({ routes, effects, sites, endpoints, connections }: Scopes): Refusal | undefined {
+function checkWhole(listed: Scopes): Refusal | undefined {
+    const { routes, effects, connections } = listed;
     if (!routes.includes('jobs')) return missingScope({ part: 'routes', needs: 'jobs' });
-    if (sites !== null) return missingScope({ part: 'sites', needs: 'all' }, WHOLE);
-    if (endpoints !== null) return missingScope({ part: 'endpoints', needs: 'all' }, WHOLE);
+    const limited = checkAllSites(listed, WHOLE);
+    if (limited !== undefined) return limited;
     if (connections !== null) return missingScope({ part: 'connections', needs: 'all' }, WHOLE);
     const missing = EFFECTS.find((effect) => !effects.includes(effect));
     return missing && missingScope({ part: 'effects', needs: missing }, WHOLE);
+}
+
+function checkAllSites({ sites, endpoints }: Scopes, why: string): Refusal | undefined {
+    if (sites !== null) return missingScope({ part: 'sites', needs: 'all' }, why);
+    return endpoints === null ? undefined : missingScope({ part: 'endpoints', needs: 'all' }, why);
 }
 
 const WHOLE = 'This concerns the whole workspace: it needs a key without limits on sites, endpoints, effects and connections.';

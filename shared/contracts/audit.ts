@@ -27,6 +27,7 @@ export const getAudit = contract({
     description:
         'Entries of the last 400 days, newest first. Only for owners and admins of the workspace. Addresses are shown for 90 days.',
     scope: 'account',
+    ofAllSites: true,
     managersOnly: true,
     query: Joi.object<AuditQuery, true>({
         actor: Joi.string().min(1).max(64).description('Who acted: usr_…, key_…, wsp_…, operator or system'),

@@ -28,6 +28,8 @@ export interface Contract<Params, Query, Body, Answer> {
      * connections.
      */
     ofWholeWorkspace?: true;
+    /** The route names all sites and endpoints that the workspace deals with, so a key also needs no limits on these. */
+    ofAllSites?: true;
     /** Only owners and admins of the workspace may use it. */
     managersOnly?: true;
     /** Whether calls count against the rate limits of the plan and send their headers. */

@@ -89,9 +89,10 @@ function linesOf({ lines }: { lines?: string }): JsonObject {
     return lines === undefined ? {} : { 'application/x-ndjson': { schema: { type: 'string', description: lines } } };
 }
 
-function descriptionOf({ description, scope, ofWholeWorkspace, managersOnly }: AnyContract): JsonObject {
+function descriptionOf({ description, scope, ofWholeWorkspace, ofAllSites, managersOnly }: AnyContract): JsonObject {
     const whole = `A key needs the scopes \`${scope}\` and \`jobs\`, and no limit of sites, endpoints, effects and connections.`;
-    const needs = ofWholeWorkspace === true ? whole : `A key needs the scope \`${scope}\`.`;
+    const limits = ofAllSites === true ? ', and no limit of sites and endpoints' : '';
+    const needs = ofWholeWorkspace === true ? whole : `A key needs the scope \`${scope}\`${limits}.`;
     const role = managersOnly === true ? 'Its user is an owner or admin of the workspace.' : undefined;
     const texts = [description, scope === 'none' ? undefined : needs, role];
     const said = texts.filter((text) => text !== undefined).join(' ');

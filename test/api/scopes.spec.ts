@@ -46,6 +46,9 @@ const SCOPES_OF_TOOLS: Readonly<Record<string, string>> = {
     report_problem: 'none',
 };
 
+/** Routes that name what a key of one site, or of some endpoints, may not see. */
+const isOfAllSites = ({ ofWholeWorkspace, name }: AnyContract): boolean => ofWholeWorkspace === true || name === 'getAudit';
+
 /** All scopes of routes except one. */
 const without = (scope: string): Partial<Scopes> => ({ routes: ROUTE_SCOPES.filter((route) => route !== scope) });
 
@@ -124,7 +127,7 @@ describe('a key with scopes', () => {
                     if (site !== MATRIX && contract.name === 'postSchema') continue;
                     const called = { ...route, path: route.path.replaceAll(site, encodeURIComponent(site)) };
                     expect(lackOf(await callRoute(person, called)), contract.name).to.equal(
-                        contract.ofWholeWorkspace ? 'sites: all' : isBound ? `sites: ${MATRIX}` : undefined,
+                        isOfAllSites(contract) ? 'sites: all' : isBound ? `sites: ${MATRIX}` : undefined,
                     );
                 }
             }
@@ -132,13 +135,19 @@ describe('a key with scopes', () => {
 
         it('of one site it works there, but cannot administrate the domain of a sub-site', async () => {
             const own = await key({ sites: [MATRIX] });
-            for (const route of routes().filter(({ contract }) => !contract.ofWholeWorkspace))
+            for (const route of routes().filter(({ contract }) => !isOfAllSites(contract)))
                 expect(lackOf(await callRoute(own, route)), route.contract.name).to.equal(undefined);
             const below = await key({ sites: [`eu.${MATRIX}`] });
-            for (const route of routes(`eu.${MATRIX}`).filter(({ contract }) => !contract.ofWholeWorkspace)) {
+            for (const route of routes(`eu.${MATRIX}`).filter(({ contract }) => !isOfAllSites(contract))) {
                 const expected = route.contract.actsOnDomain === true ? `sites: ${MATRIX}` : undefined;
                 expect(lackOf(await callRoute(below, route)), route.contract.name).to.equal(expected);
             }
+        });
+
+        it('of some endpoints it reads nothing that names the others', async () => {
+            const person = await key({ endpoints: ['product'] });
+            for (const route of routes().filter(({ contract }) => isOfAllSites(contract)))
+                expect(lackOf(await callRoute(person, route)), route.contract.name).to.equal('endpoints: all');
         });
 
         it('bound to addresses it works only from these, on every route', async () => {
