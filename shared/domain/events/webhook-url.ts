@@ -7,6 +7,8 @@ interface ReceiverRules {
     allow: readonly EgressAllowEntry[];
     /** The setting PUBLIC_URL. Webhooks must not call Routebook itself. */
     publicUrl: string;
+    /** Whether the host is an address that may not be called. */
+    isForbidden(host: string, port: number): boolean;
 }
 
 export interface Receiver {
@@ -23,7 +25,7 @@ export interface Receiver {
  */
 export function readReceiver(
     text: string,
-    { allow, publicUrl }: ReceiverRules,
+    { allow, publicUrl, isForbidden }: ReceiverRules,
 ): { ok: true; receiver: Receiver } | { ok: false; message: string } {
     const url = URL.parse(text);
     if (url === null || !/^https?:\/\/[^\t\r\n]*$/i.test(text)) return wrong('must be a URL that begins with https://');
@@ -37,6 +39,7 @@ export function readReceiver(
         return wrong(isHttps ? 'must use port 443: the operator allows no other' : 'must use https');
     }
     const host = url.hostname.replace(/\.$/, '');
+    if (isForbidden(host.replace(/^\[|\]$/g, ''), port)) return wrong('must not lead to an address that Routebook may not call');
     return { ok: true, receiver: { url: url.href, host, registrable: registrableDomain(host) } };
 }
 
