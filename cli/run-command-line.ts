@@ -21,9 +21,10 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
             // Commander passes the command last.
             const session = openSession(terminal, settings, (given.pop() as Command).optsWithGlobals());
             const work = await load();
-            const { result, lines = [], isFailure } = await work(session, ...(given as never[]));
+            const { result, lines = [], hint, isFailure } = await work(session, ...(given as never[]));
             if (isJson) terminal.print(JSON.stringify(result));
             else for (const line of lines) terminal.print(line);
+            if (hint !== undefined) terminal.complain(hint);
             if (isFailure === true) exitCode = 1;
         };
     const program = newProgram(terminal);

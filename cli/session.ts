@@ -8,6 +8,8 @@ import type { Terminal } from './terminal.ts';
 export interface Done {
     result: unknown;
     lines?: readonly string[];
+    /** A line for stderr below the result, such as how to continue a list. */
+    hint?: string;
     /** Exit with 1 although there is a result. */
     isFailure?: boolean;
 }

@@ -1,4 +1,5 @@
-import type { Paint, Terminal } from './terminal.ts';
+import { stripVTControlCharacters } from 'node:util';
+import type { Terminal } from './terminal.ts';
 
 const GAP = '  ';
 /** The minimal width of a column that is cut. */
@@ -60,11 +61,35 @@ function cut(cell: string, columns: number): string {
 const TO_THE_MINUTE = /^\d{4}-\d\d-\d\d \d\d:\d\dZ$/;
 
 /** `2026-11-29 05:15Z` for a time in ISO 8601; other texts unchanged. */
-function toTheMinute(text: string): string {
+export function toTheMinute(text: string): string {
     return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z$/, '$1 $2Z');
 }
 
-/** Formats one line for each name and value. Lines without a value are left out. */
-export function fieldLines(fields: readonly (readonly [name: string, value: string | number | null])[], paint: Paint): string[] {
-    return fields.filter(([, value]) => value !== null).map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}`);
+/** Formats one line for each name and value, on a terminal with times to the minute. Lines without a value are left out. */
+export function fieldLines(
+    fields: readonly (readonly [name: string, value: string | number | null])[],
+    { paint, tableWidth }: Pick<Terminal, 'paint' | 'tableWidth'>,
+): string[] {
+    const shown = (value: string | number) => (Number.isFinite(tableWidth) ? toTheMinute(String(value)) : value);
+    return fields.flatMap(([name, value]) => (value === null ? [] : [`${paint('dim', name.padEnd(12))}${shown(value)}`]));
+}
+
+/**
+ * Breaks a text between words where the terminal ends. Pipes and files get one line.
+ * @param head begins the first line, and may have colours
+ * @param indent the spaces that begin the other lines
+ */
+export function paragraph(head: string, text: string, width: number, indent = head.length): string[] {
+    if (!Number.isFinite(width)) return [head + text];
+    const [first = '', ...words] = text.split(/\s+/u);
+    const lines: string[] = [];
+    let line = head + first;
+    for (const word of words) {
+        if ([...stripVTControlCharacters(line)].length + 1 + [...word].length <= width) line += ` ${word}`;
+        else {
+            lines.push(line);
+            line = ' '.repeat(indent) + word;
+        }
+    }
+    return [...lines, line];
 }

@@ -26,8 +26,8 @@ export async function listBatches(
 
 /** Shows a batch, or changes it and shows the result. */
 export function actOnBatch(act: 'get' | 'pause' | 'cancel') {
-    return async ({ client, terminal: { paint } }: Session, batchId: string): Promise<Done> =>
-        presentBatch(await client().batches[act](batchId), paint);
+    return async ({ client, terminal }: Session, batchId: string): Promise<Done> =>
+        presentBatch(await client().batches[act](batchId), terminal);
 }
 
 interface ResumeOptions {
@@ -50,7 +50,7 @@ export async function retryBatch({ client }: Session, batchId: string, { code: c
     return { result: batch, lines: [again] };
 }
 
-function presentBatch(batch: Batch, paint: Session['terminal']['paint']): Done {
+function presentBatch(batch: Batch, terminal: Session['terminal']): Done {
     const { counts, credits } = batch;
     const reason = batch.paused_reason === null ? '' : ` (${batch.paused_reason})`;
     const items = Object.entries(counts).map(([name, count]) => `${count.toLocaleString('en')} ${name}`);
@@ -64,5 +64,5 @@ function presentBatch(batch: Batch, paint: Session['terminal']['paint']): Done {
         ['left', isTimeKnown(batch) ? `about ${formatSeconds(batch.eta_seconds ?? 0)}` : null],
         ['expires', batch.expires_at],
     ] as const;
-    return { result: batch, lines: fieldLines(fields, paint) };
+    return { result: batch, lines: fieldLines(fields, terminal) };
 }

@@ -33,16 +33,9 @@ export async function listJobs(
     }
     const result = { jobs };
     if (jobs.length === 0) return { result, lines: ['No jobs.'] };
-    const rows = jobs.map((one) => [
-        one.job_id,
-        one.status,
-        one.error?.code ?? null,
-        one.site,
-        one.endpoint,
-        one.created_at,
-        one.credits_used,
-    ]);
-    return { result, lines: table(['job', 'status', 'code', 'site', 'endpoint', 'created', 'credits'], rows, terminal) };
+    // A code says that the job failed, and leaves room for the rest of the row.
+    const rows = jobs.map((one) => [one.job_id, one.error?.code ?? one.status, one.endpoint, one.site, one.created_at, one.credits_used]);
+    return { result, lines: table(['job', 'status', 'endpoint', 'site', 'created', 'credits'], rows, terminal) };
 }
 
 /** `routebook job show ID`: shows a job. With `--wait` it waits until the job has ended. */

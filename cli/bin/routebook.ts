@@ -2,11 +2,16 @@ import { runCommandLine } from '../run-command-line.ts';
 import { readSettings } from '../settings.ts';
 import { openTerminal } from '../terminal.ts';
 
-// A reader such as `head` may close stdout early.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
-});
+/** The exit code of a program that SIGPIPE ends, which Node ignores: 128 and the number of the signal. */
+const ENDED_BY_SIGPIPE = 141;
+
+// A reader such as `head` may close its end early. The output is incomplete then, so 0 would be wrong.
+for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EPIPE') throw error;
+        process.exit(ENDED_BY_SIGPIPE);
+    });
+}
 
 const settings = readSettings();
 process.exitCode = await runCommandLine(process.argv.slice(2), openTerminal(settings), settings);

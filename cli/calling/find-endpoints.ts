@@ -3,7 +3,8 @@ import { defined } from '../../shared/domain/defined.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
 import type { EndpointsQuery, FoundEndpoint } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
-import type { Paint } from '../terminal.ts';
+import { paragraph } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
 
 interface FindOptions {
     category?: string;
@@ -15,7 +16,7 @@ interface FindOptions {
 }
 
 /** `routebook find TASK`: lists matching endpoints of all sites, best first, each with the command that calls it. */
-export async function findEndpoints({ client, terminal, note }: Session, task: string, options: FindOptions): Promise<Done> {
+export async function findEndpoints({ client, terminal }: Session, task: string, options: FindOptions): Promise<Done> {
     // Global options are not part of the query.
     const { category, effect, site, verified, limit, cursor } = options;
     const progress = terminal.progress('looking');
@@ -25,8 +26,9 @@ export async function findEndpoints({ client, terminal, note }: Session, task: s
     const { total, next_cursor } = meta.pagination;
     const result = { endpoints: data, total, next_cursor, session_id: meta.session_id ?? null, suggestion: meta.suggestion ?? null };
     if (data.length === 0) return { result, lines: nothingFound(meta.suggestion) };
-    if (next_cursor !== null) note(`${data.length} of ${total}; --cursor ${next_cursor} continues from here`);
-    return { result, lines: data.flatMap((found, place) => [...(place === 0 ? [] : ['']), ...linesOf(found, terminal.paint)]) };
+    const lines = data.flatMap((found, place) => [...(place === 0 ? [] : ['']), ...linesOf(found, terminal)]);
+    if (next_cursor === null) return { result, lines };
+    return { result, lines, hint: `${data.length} of ${total}; --cursor ${next_cursor} continues from here` };
 }
 
 /** @param suggestion absent for a task that looks like it has a secret */
@@ -38,14 +40,17 @@ function nothingFound(suggestion: FindMeta['suggestion']): string[] {
 
 function linesOf(
     { site, endpoint, description, effect, required, credits, billing_unit, verified, hosted, fetch }: FoundEndpoint,
-    paint: Paint,
+    { paint, tableWidth }: Terminal,
 ) {
+    const nameWidth = Math.max(0, ...required.map(({ name }) => name.length));
     const price = hosted ? `${counted(credits, 'credit')} a ${billing_unit}` : 'not hosted: call it yourself';
     const facts = [price, ...(verified ? [paint('green', 'verified')] : []), ...(effect === 'write' ? [paint('yellow', 'write')] : [])];
     return [
         `${paint('bold', site)} ${paint('cyan', endpoint)}  ${facts.join(', ')}`,
-        ...(description === '' ? [] : [`  ${description}`]),
-        ...required.map(({ name, type, description: about }) => `    ${name}  ${paint('dim', type)}${about === '' ? '' : `  ${about}`}`),
+        ...(description === '' ? [] : paragraph('  ', description, tableWidth)),
+        ...required.flatMap(({ name, type, description: about }) => {
+            return paragraph(`    ${name.padEnd(nameWidth)}  ${paint('dim', type)}  `, about, tableWidth, nameWidth + 6);
+        }),
         ...(fetch === null ? [] : [`  ${paint('dim', '$')} ${commandOf(fetch)}`]),
     ];
 }

@@ -1,7 +1,8 @@
 import { counted } from '../../shared/domain/text/counted.ts';
 import type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
-import type { Paint } from '../terminal.ts';
+import { paragraph } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
 
 /** `routebook catalog DOMAIN --intent …`: lists every endpoint of a site, best matches of the intent first. */
 export async function lookUpCatalog({ client, terminal }: Session, domain: string, { intent }: { intent: string }): Promise<Done> {
@@ -9,10 +10,11 @@ export async function lookUpCatalog({ client, terminal }: Session, domain: strin
     const answer = await client()
         .catalog(domain, { intent })
         .finally(() => progress.end());
-    return { result: answer, lines: catalogLines(answer, terminal.paint) };
+    return { result: answer, lines: catalogLines(answer, terminal) };
 }
 
-function catalogLines({ domain, session_id, schema, endpoints }: CatalogAnswer, paint: Paint): string[] {
+function catalogLines({ domain, session_id, schema, endpoints }: CatalogAnswer, terminal: Terminal): string[] {
+    const { paint } = terminal;
     const state = schema.verified ? paint('green', 'verified') : paint('yellow', 'not verified');
     const claim =
         schema.claim === 'unproven' ? paint('yellow', 'maintained by a contributor, not by the site') : `maintained by its ${schema.claim}`;
@@ -21,19 +23,22 @@ function catalogLines({ domain, session_id, schema, endpoints }: CatalogAnswer, 
         `${paint('bold', domain)} version ${schema.version}, ${state}  ${paint('dim', session_id)}`,
         `${claim}; calls ${schema.hosts.join(', ')}`,
         ...(refused === 0 ? [] : [paint('yellow', `${counted(refused, 'more endpoint')} not allowed by the site's owner`)]),
-        ...endpoints.flatMap((endpoint) => ['', ...endpointLines(endpoint, paint)]),
+        ...endpoints.flatMap((endpoint) => ['', ...endpointLines(endpoint, terminal)]),
     ];
 }
 
-function endpointLines(endpoint: CatalogEndpoint, paint: Paint): string[] {
+function endpointLines(endpoint: CatalogEndpoint, { paint, tableWidth }: Terminal): string[] {
     const { name, method, url, description, params, headers, health } = endpoint;
-    const width = Math.max(0, ...params.map((param) => param.name.length));
+    const nameWidth = Math.max(0, ...params.map((param) => param.name.length));
     return [
         `${paint('cyan', name)}  ${priceOf(endpoint)}${endpoint.effect === 'write' ? `  ${paint('yellow', 'write')}` : ''}`,
         `  ${method} ${url}`,
-        ...(description === '' ? [] : [`  ${description}`]),
+        ...(description === '' ? [] : paragraph('  ', description, tableWidth)),
         ...Object.entries(headers).map(([header, value]) => `  ${paint('dim', `${header}: ${value}`)}`),
-        ...params.map((param) => `    ${param.name.padEnd(width)}  ${paint('dim', param.source.padEnd(6))}  ${aboutParam(param)}`),
+        ...params.flatMap((param) => {
+            const head = `    ${param.name.padEnd(nameWidth)}  ${paint('dim', param.source.padEnd(6))}  `;
+            return paragraph(head, aboutParam(param), tableWidth, nameWidth + 6);
+        }),
         ...(health.success_rate_7d === null
             ? []
             : [paint('dim', `  ${(health.success_rate_7d * 100).toFixed(1)} % of the week's calls succeeded`)]),

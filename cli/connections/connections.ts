@@ -81,7 +81,7 @@ export async function listConnections({ client, terminal }: Session): Promise<Do
     return { result, lines: table(['connection', 'site', 'name', 'status', 'last used'], rows, terminal) };
 }
 
-export async function showConnection({ client, terminal: { paint } }: Session, id: string): Promise<Done> {
+export async function showConnection({ client, terminal }: Session, id: string): Promise<Done> {
     const one = await client().connections.get(id);
     const fields = [
         ['connection', one.connection_id],
@@ -93,7 +93,7 @@ export async function showConnection({ client, terminal: { paint } }: Session, i
         ['hint', one.hint],
         ['last used', one.last_used_at ?? 'never'],
     ] as const;
-    return { result: one, lines: fieldLines(fields, paint) };
+    return { result: one, lines: fieldLines(fields, terminal) };
 }
 
 export async function testConnection({ client, terminal }: Session, id: string): Promise<Done> {

@@ -4,7 +4,7 @@ import { type CallOptions, limitsOf, paramsOfCall } from '../calling/fetch-endpo
 import type { Monitor, MonitorChanges, MonitorOrder, MonitorStatus } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import { type Done, done, type Session } from '../session.ts';
-import { fieldLines, table } from '../table.ts';
+import { fieldLines, table, toTheMinute } from '../table.ts';
 
 /** The options of `monitor add` and `monitor change`. */
 interface ChangeOptions {
@@ -32,17 +32,17 @@ export async function addMonitor(session: Session, site: string, endpoint: strin
     return {
         result: monitor,
         lines: [
-            `${paint('green', '✓')} monitor ${monitor.monitor_id} runs ${scheduleText(monitor)}, next at ${monitor.next_run_at}`,
+            `${paint('green', '✓')} monitor ${monitor.monitor_id} runs ${scheduleText(monitor)}${nextText(monitor)}`,
             'The first run stores the base value and reports no change.',
             `Show changes: routebook monitor changes ${monitor.monitor_id}`,
         ],
     };
 }
 
-export async function changeMonitor({ client, terminal: { paint } }: Session, monitorId: string, options: ChangeOptions): Promise<Done> {
+export async function changeMonitor({ client, terminal }: Session, monitorId: string, options: ChangeOptions): Promise<Done> {
     const changes = scheduleOf(options);
     if (Object.keys(changes).length === 0) throw wrongUsage('name a change, such as --every 1d');
-    return presentMonitor(await client().monitors.update(monitorId, changes), paint);
+    return presentMonitor(await client().monitors.update(monitorId, changes), terminal);
 }
 
 function scheduleOf(options: ChangeOptions): MonitorChanges {
@@ -78,8 +78,8 @@ export async function listMonitors(
     return { result, lines: table(['monitor', 'state', 'runs', 'watches', 'next', 'name'], rows, terminal) };
 }
 
-export async function showMonitor({ client, terminal: { paint } }: Session, monitorId: string): Promise<Done> {
-    return presentMonitor(await client().monitors.get(monitorId), paint);
+export async function showMonitor({ client, terminal }: Session, monitorId: string): Promise<Done> {
+    return presentMonitor(await client().monitors.get(monitorId), terminal);
 }
 
 export async function pauseMonitor({ client, terminal }: Session, monitorId: string): Promise<Done> {
@@ -88,7 +88,7 @@ export async function pauseMonitor({ client, terminal }: Session, monitorId: str
 
 export async function resumeMonitor({ client, terminal }: Session, monitorId: string): Promise<Done> {
     const monitor = await client().monitors.resume(monitorId);
-    return done(monitor, terminal, `monitor ${monitorId} runs again, next at ${monitor.next_run_at}`);
+    return done(monitor, terminal, `monitor ${monitorId} runs again${nextText(monitor)}`);
 }
 
 export async function deleteMonitor({ client, terminal }: Session, monitorId: string): Promise<Done> {
@@ -118,7 +118,7 @@ export async function runMonitor({ client, terminal }: Session, monitorId: strin
     };
 }
 
-function presentMonitor(monitor: Monitor, paint: Session['terminal']['paint']): Done {
+function presentMonitor(monitor: Monitor, terminal: Session['terminal']): Done {
     const { last_run: last } = monitor;
     const fields = [
         ['monitor', monitor.monitor_id],
@@ -130,14 +130,18 @@ function presentMonitor(monitor: Monitor, paint: Session['terminal']['paint']): 
         ['watch', monitor.watch],
         ['identity', monitor.identity],
         ['tells', typeof monitor.when === 'string' ? monitor.when : monitor.when.expression],
-        ['last run', last === null ? null : `${last.status} at ${last.started_at}${last.changed === true ? ', changed' : ''}`],
+        ['last run', last === null ? null : `${last.status} at ${toTheMinute(last.started_at)}${last.changed === true ? ', changed' : ''}`],
         ['failures', monitor.failures],
     ] as const;
-    return { result: monitor, lines: fieldLines(fields, paint) };
+    return { result: monitor, lines: fieldLines(fields, terminal) };
 }
 
 function stateOf({ status, paused_reason: reason }: Monitor): string {
     return reason === null ? status : `${status} (${reason})`;
+}
+
+function nextText({ next_run_at: next }: Monitor): string {
+    return next === null ? '' : `, next at ${toTheMinute(next)}`;
 }
 
 function scheduleText({ every, cron, timezone }: Monitor): string {

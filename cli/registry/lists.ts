@@ -17,7 +17,7 @@ export function listSchemas(session: Session, options: ListOptions): Promise<Don
 }
 
 /** `routebook search Q`: lists the cards that match, up to the limit. */
-export async function searchSchemas({ client, terminal, note }: Session, q: string | undefined, options: ListOptions): Promise<Done> {
+export async function searchSchemas({ client, terminal }: Session, q: string | undefined, options: ListOptions): Promise<Done> {
     const { category, verified, sort, limit, cursor } = options;
     const listing = client().schemas.list(defined({ q, category, verified, sort, limit: Math.min(limit, PAGE) }));
     const progress = terminal.progress('looking');
@@ -36,8 +36,9 @@ export async function searchSchemas({ client, terminal, note }: Session, q: stri
     }
     const result = { schemas: cards, total, next_cursor: next };
     if (cards.length === 0) return { result, lines: ['No site matches; "routebook request" requests one.'] };
-    if (next !== null) note(`${cards.length} of ${total}; --limit shows more, --cursor ${next} continues from here`);
-    return { result, lines: cardLines(cards, terminal) };
+    const lines = cardLines(cards, terminal);
+    if (next === null) return { result, lines };
+    return { result, lines, hint: `${cards.length} of ${total}; --limit shows more, --cursor ${next} continues from here` };
 }
 
 /** The server's largest page. */

@@ -37,11 +37,11 @@ export async function listWebhooks({ client, terminal }: Session): Promise<Done>
     return { result, lines: table(['webhook', 'state', 'url', 'events'], rows, terminal) };
 }
 
-export async function showWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
-    return shown(await client().webhooks.get(webhookId), paint);
+export async function showWebhook({ client, terminal }: Session, webhookId: string): Promise<Done> {
+    return shown(await client().webhooks.get(webhookId), terminal);
 }
 
-function shown(webhook: WebhookEntry, paint: Session['terminal']['paint']): Done {
+function shown(webhook: WebhookEntry, terminal: Session['terminal']): Done {
     const fields = [
         ['webhook', webhook.webhook_id],
         ['url', webhook.url],
@@ -50,7 +50,7 @@ function shown(webhook: WebhookEntry, paint: Session['terminal']['paint']): Done
         ['created', webhook.created_at],
         ['description', webhook.description],
     ] as const;
-    return { result: webhook, lines: fieldLines(fields, paint) };
+    return { result: webhook, lines: fieldLines(fields, terminal) };
 }
 
 interface ChangeOptions {
@@ -59,19 +59,19 @@ interface ChangeOptions {
     description?: string;
 }
 
-export async function changeWebhook({ client, terminal: { paint } }: Session, webhookId: string, options: ChangeOptions): Promise<Done> {
+export async function changeWebhook({ client, terminal }: Session, webhookId: string, options: ChangeOptions): Promise<Done> {
     const { url, events, description } = options;
     const change = defined({ url, events, description });
     if (Object.keys(change).length === 0) throw wrongUsage("name a change, such as --events 'job.*'");
-    return shown(await client().webhooks.update(webhookId, change), paint);
+    return shown(await client().webhooks.update(webhookId, change), terminal);
 }
 
 export const enableWebhook = setEnabled(true);
 export const disableWebhook = setEnabled(false);
 
 function setEnabled(enabled: boolean) {
-    return async ({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> =>
-        shown(await client().webhooks.update(webhookId, { enabled }), paint);
+    return async ({ client, terminal }: Session, webhookId: string): Promise<Done> =>
+        shown(await client().webhooks.update(webhookId, { enabled }), terminal);
 }
 
 /** `routebook webhook rotate ID`: shows the new secret once. */

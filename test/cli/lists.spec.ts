@@ -1,4 +1,8 @@
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { runCommandLine } from '../../cli/run-command-line.ts';
+import { readSettings } from '../../cli/settings.ts';
+import { openTerminal } from '../../cli/terminal.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { openSite, type Site } from '../support/sites.ts';
 
@@ -60,6 +64,57 @@ describe('the lists of routebook', () => {
         expect((await shell.run([...list, '--json'])).json['jobs']).to.deep.equal([{ job_id: 'job_1' }]);
         pages = [[], []];
         expect((await shell.run(list)).stdout).to.include('No jobs.');
+    });
+
+    describe('on a terminal of 80 columns', () => {
+        /** What the terminal shows, stdout and stderr in order. */
+        async function shown(...args: string[]): Promise<string[]> {
+            let text = '';
+            const screen = { isTTY: true, columns: 80, write: (part: string) => (text += part) };
+            const settings = readSettings({ NO_COLOR: '1', ROUTEBOOK_URL: `http://127.0.0.1:${server.port}` });
+            await runCommandLine(args, openTerminal(settings, { stdin: Readable.from([]), stdout: screen, stderr: screen }), settings);
+            return text.trimEnd().split('\n');
+        }
+
+        it('name the endpoint of a job beside the longest code', async () => {
+            const job = {
+                job_id: `job_${'0'.repeat(22)}`,
+                status: 'failed',
+                site: 'a-shop.example',
+                endpoint: 'search_products',
+                credits_used: 0,
+            };
+            pages = [[{ ...job, error: { code: 'UPSTREAM_INVALID_RESPONSE' }, created_at: '2026-11-29T05:15:35.123Z' }]];
+            expect((await shown('job', 'list'))[1]).to.match(/^job_0{22} {2}UPSTREAM_INVALID_RESPONSE {2}search_products\b/);
+        });
+
+        it('break descriptions between words, and say below how to continue', async () => {
+            const found = {
+                site: 'a-shop.example',
+                endpoint: 'product',
+                description: 'One product of the shop with its price. Use it for what is in stock, and how much of it is left.',
+                effect: 'read',
+                required: [
+                    { name: 'id', type: 'integer', description: 'Number of the product, as the search of the shop and its pages show it.' },
+                    { name: 'currency', type: 'string', description: 'Three letters.' },
+                ],
+                credits: 1,
+                billing_unit: 'request',
+                verified: false,
+                hosted: true,
+                fetch: null,
+            };
+            pages = [[found], []];
+            expect(await shown('find', 'what a product costs')).to.deep.equal([
+                'a-shop.example product  1 credit a request',
+                '  One product of the shop with its price. Use it for what is in stock, and how',
+                '  much of it is left.',
+                '    id        integer  Number of the product, as the search of the shop and its',
+                '              pages show it.',
+                '    currency  string  Three letters.',
+                '1 of 1; --cursor 1 continues from here',
+            ]);
+        });
     });
 
     it('show every claim on a domain', async () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { table } from '../../cli/table.ts';
-import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { type CommandLine, openCommandLine, PROGRAM } from '../support/command-line.ts';
 
 describe('a user at a shell', () => {
     let shell: CommandLine;
@@ -40,6 +40,11 @@ describe('a user at a shell', () => {
         const { code, stderr } = await shell.run(['completion', 'tcsh']);
         expect(code).to.equal(2);
         expect(stderr).to.include('bash, zsh, fish');
+    });
+
+    it('is told by the exit code if the reader of a pipe went away before the end', () => {
+        const piped = `"${process.execPath}" "${PROGRAM}" --help | sleep 0; echo "\${PIPESTATUS[0]}"`;
+        expect(execFileSync('bash', ['-c', piped], { encoding: 'utf8' })).to.equal('141\n');
     });
 
     describe('reads tables', () => {

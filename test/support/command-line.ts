@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ownEnvironment } from './own-environment.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../cli/bin/routebook.js', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../../cli/bin/routebook.js', import.meta.url));
 const KEPT = fileURLToPath(new URL('./kept-command-line.ts', import.meta.url));
 
 interface Ran {
