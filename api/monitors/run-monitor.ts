@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { App } from '../../shared/app.ts';
 import type { MonitorParams } from '../../shared/contracts/monitor-fields.ts';
 import { RUNS_BY_HAND } from '../../shared/domain/monitors/bounds.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
@@ -10,10 +12,14 @@ import { cancelJob } from '../../shared/store/jobs/ends.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob } from '../../shared/store/jobs/orders.ts';
 import { changeMonitor, lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
-import { addEndedRun, runningJob } from '../../shared/store/monitors/runs.ts';
+import { addEndedRun, isRunEnding, runningJob } from '../../shared/store/monitors/runs.ts';
 import { orderInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
 import { mustFindMonitor } from './monitors.ts';
+
+/** How often to check whether a run has ended, and for how long, in milliseconds. */
+const LOOK_MS = 50;
+const PATIENCE_MS = 5000;
 
 /** POST /v1/monitors/{monitor_id}/run: later runs also use the calling key. @throws Refusal RATE_LIMITED */
 export async function runMonitor(call: Call<MonitorParams, object, undefined>): Promise<Reply<never>> {
@@ -26,6 +32,7 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
         const message = `A monitor runs ${RUNS_BY_HAND.limit} times an hour by hand.`;
         throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
     }
+    await waitForRunEnd(app, monitorId);
     const running = await runningJob(app.db, monitorId);
     const prepared = running === undefined ? await prepareRun(app, caller, monitor) : undefined;
     const run = async (trx: Db): Promise<string | undefined> => {
@@ -44,6 +51,12 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
     if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
     const text = `{"success":true,"data":${await presentJob(app, row, { result: true })}}`;
     return { text, isKept: false, headers: { location: `/v1/jobs/${row.jobId}` } };
+}
+
+/** Waits until a worker has ended a run whose job has ended, so that the answer is a new job. */
+async function waitForRunEnd({ db, isDraining }: App, monitorId: string): Promise<void> {
+    const until = performance.now() + PATIENCE_MS;
+    while (performance.now() < until && !isDraining() && (await isRunEnding(db, monitorId))) await sleep(LOOK_MS);
 }
 
 /** Skips a run that could exceed the credits of the day. The answer is still a job, which is cancelled at once. */

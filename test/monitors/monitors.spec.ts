@@ -255,6 +255,23 @@ describe('a monitor', () => {
         await remove(monitor);
     });
 
+    it('starts a new job by hand as soon as the job of its last run has ended', async () => {
+        const monitor = await made();
+        const { promise, resolve: release } = Promise.withResolvers<void>();
+        held = promise;
+        const first = dataOf<{ job_id: string }>(await ada.call('POST', at(monitor, '/run')));
+        // A worker that takes its time to compare the result.
+        const runsIn = () => world.app.db('monitor_runs').where({ monitor_id: monitor.monitor_id });
+        await runsIn().update({ claimed_until: world.app.db.raw("fleet_now() + interval '1 hour'") });
+        release();
+        expect(dataOf(await ada.call('GET', `/v1/jobs/${first.job_id}?wait=10`))).to.include({ status: 'succeeded' });
+        const asked = ada.call('POST', at(monitor, '/run'));
+        await runsIn().update({ claimed_until: null });
+        expect(dataOf<{ job_id: string }>(await asked).job_id).not.to.equal(first.job_id);
+        await ended(monitor, 3);
+        await remove(monitor);
+    });
+
     it('skips runs that could exceed its daily credits', async () => {
         const monitor = await made({ max_credits_per_day: 1 });
         await world.clock.advance({ seconds: 1 });

@@ -121,10 +121,17 @@ export interface EndedRun {
     creditsUsed: number | null;
 }
 
-/** Raw: runs whose jobs have ended, and that no worker ends. */
-const ENDED = `from monitor_runs r left join jobs j using (job_id)
-            where r.status = 'running' and (j.job_id is null or j.status not in ('queued', 'running'))
-                  and (r.claimed_until is null or r.claimed_until <= fleet_now())`;
+/** Raw: runs whose jobs have ended. */
+const JOB_HAS_ENDED = `from monitor_runs r left join jobs j using (job_id)
+            where r.status = 'running' and (j.job_id is null or j.status not in ('queued', 'running'))`;
+/** Raw: those of them that no worker ends. */
+const ENDED = `${JOB_HAS_ENDED} and (r.claimed_until is null or r.claimed_until <= fleet_now())`;
+
+/** Whether the job of the monitor's run has ended, but not yet the run. */
+export async function isRunEnding(db: Db, monitorId: string): Promise<boolean> {
+    const { rows } = await db.raw<{ rows: object[] }>(`select ${JOB_HAS_ENDED} and r.monitor_id = ?`, [monitorId]);
+    return rows.length > 0;
+}
 
 /** Raw: whether the job of a run has ended. The order is that of the index of running runs. */
 export const RUN_HAS_ENDED = `select true ${ENDED} order by r.monitor_id limit 1`;
