@@ -29,7 +29,7 @@ function openLines(now?: () => number) {
     const open: { delivery: DueDelivery; end: (how: SendEnd) => void }[] = [];
     const lines = createHostLines((delivery) => new Promise((end) => open.push({ delivery, end })), now);
     const add = (deliveries: DueDelivery[]) => {
-        lines.take([...new Set(deliveries.map(({ host }) => host))]);
+        lines.setHosts([...lines.hosts(), ...deliveries.map(({ host }) => host)]);
         lines.add(deliveries);
     };
     return { lines, open, add, openTo: (host: string) => open.filter(({ delivery }) => delivery.host === host).length };

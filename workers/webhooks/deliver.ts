@@ -7,7 +7,7 @@ import { disableWebhooks } from '../../shared/store/events/disable-webhooks.ts';
 import { warnOfFailing } from '../../shared/store/events/webhooks.ts';
 import type { EgressConnector } from '../egress.ts';
 import { type DueLooks, type Repeated, repeat } from '../repeat.ts';
-import { createHostLines, type HostLines, type SendEnd } from './host-lines.ts';
+import { createHostLines, type SendEnd } from './host-lines.ts';
 import { openDeliverySender } from './send-delivery.ts';
 
 type DueDelivery = queue.DueDelivery;
@@ -34,7 +34,7 @@ export function startDeliveries(app: App, looks: DueLooks, connector: EgressConn
     const status = watchConnection(app.log, 'webhooks');
     const sender = openDeliverySender(app, { connector, onError: status.down });
     const ended: { attempt: queue.Attempt; isGone: boolean }[] = [];
-    const lines: HostLines = createHostLines((delivery) => send(delivery));
+    const lines = createHostLines(send);
     const isRenewalDue = every(RENEW_MS);
     let areHostsDue = false;
     // Hosts are taken in a turn, because a renewal at the same time would drop them.
@@ -80,23 +80,25 @@ export function startDeliveries(app: App, looks: DueLooks, connector: EgressConn
     }
 
     async function renewAndTakeHosts(): Promise<void> {
-        if (isRenewalDue() && lines.hosts().length > 0) lines.keep(await queue.renewHosts(db, holder, lines.hosts()));
+        if (isRenewalDue() && lines.hosts().length > 0) lines.setHosts(await queue.renewHosts(db, holder, lines.hosts()));
         if (!areHostsDue) return;
         areHostsDue = false;
         // Without this, many failing or paced receivers would keep all others waiting.
         if (lines.hosts().length >= MAX_HOSTS) await release(lines.heldUp().slice(0, MAX_RELEASED));
-        if (lines.hosts().length < MAX_HOSTS) lines.take(await queue.takeHosts(db, holder, MAX_HOSTS - lines.hosts().length));
+        const leased = lines.hosts();
+        if (leased.length < MAX_HOSTS) lines.setHosts([...leased, ...(await queue.takeHosts(db, holder, MAX_HOSTS - leased.length))]);
     }
 
     async function readDeliveries(): Promise<void> {
         if (lines.hosts().length === 0) return;
-        lines.add(await queue.readDue(db, { hosts: lines.hosts(), known: lines.known(), full: lines.full() }));
+        lines.add(await queue.readDue(db, { hosts: lines.hosts(), ...lines.inMemory() }));
         await release(lines.idle());
     }
 
-    async function release(hosts: readonly string[]): Promise<void> {
-        if (hosts.length > 0) await queue.releaseHosts(db, holder, hosts);
-        lines.drop(hosts);
+    async function release(released: readonly string[]): Promise<void> {
+        if (released.length === 0) return;
+        await queue.releaseHosts(db, holder, released);
+        lines.setHosts(lines.hosts().filter((host) => !released.includes(host)));
     }
 
     const turns = repeat(TURN_MS, async () => {
@@ -113,9 +115,8 @@ export function startDeliveries(app: App, looks: DueLooks, connector: EgressConn
         async stop() {
             await hosts.stop();
             await turns.stop();
-            lines.stop();
             const late = setTimeout(sender.abort, LAST_MS);
-            await lines.ended();
+            await lines.stop();
             clearTimeout(late);
             await sender.close();
             try {

@@ -1,17 +1,12 @@
-import { AT_ONCE, FREE_AT_ONCE, FREE_PACE, UNPROVEN } from '../../shared/domain/events/webhook-bounds.ts';
+import { AT_ONCE, UNPROVEN } from '../../shared/domain/events/webhook-bounds.ts';
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
+import { createFreeBounds } from './free-bounds.ts';
 
 /** No more deliveries are read for a webhook with this many in memory. */
 const ENOUGH = 16;
 const MAX_AT_ONCE = 1024;
 /** Concurrent requests to failing webhooks, so that others always find a slot even if thousands of receivers hang. */
 const MAX_FAILING = 512;
-/**
- * Concurrent requests of all accounts on Free, and from how many on each account may have one. They are fewer than the hosts that a worker
- * leases, so that some hosts are always without requests and can be given up for others.
- */
-const MAX_FREE = 384;
-const SCARCE_FREE = 256;
 
 /** How a delivery ended. `unsent`: the receiver got no request. */
 export type SendEnd = 'delivered' | 'failed' | 'unsent';
@@ -32,25 +27,20 @@ interface Host {
 /** The deliveries in a worker's memory, by leased host. */
 export interface HostLines {
     hosts(): string[];
-    take(hosts: readonly string[]): void;
-    /** Drops all hosts but these, with their waiting deliveries. */
-    keep(hosts: readonly string[]): void;
-    drop(hosts: readonly string[]): void;
+    /** Sets the leased hosts. Drops the waiting deliveries of all others. */
+    setHosts(hosts: readonly string[]): void;
     /** Adds deliveries and starts as many as the limits allow. */
     add(deliveries: readonly DueDelivery[]): void;
-    /** Ids of deliveries that wait, run, or ended but are not recorded yet. */
-    known(): string[];
+    /** Ids of the deliveries that wait, run, or ended but are not recorded yet; and webhooks with enough of them. */
+    inMemory(): { known: string[]; full: string[] };
     /** Forgets deliveries that were recorded or not sent, so that they can be added again. */
     forget(deliveryIds: readonly string[]): void;
-    /** Webhooks with enough deliveries in memory. */
-    full(): string[];
+    /** Hosts without deliveries that are not paused. */
     idle(): string[];
     /** Hosts without running requests whose waiting deliveries are all to failing webhooks or of accounts on Free that have to wait. */
     heldUp(): string[];
-    /** Starts no further requests. */
-    stop(): void;
-    /** Resolves when nothing runs. */
-    ended(): Promise<void>;
+    /** Starts no further requests. Resolves when none is running. */
+    stop(): Promise<void>;
 }
 
 /**
@@ -113,15 +103,10 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
     };
     return {
         hosts: () => [...hosts.keys()],
-        take(taken) {
-            for (const host of taken) if (!hosts.has(host)) hosts.set(host, { running: 0, lines: new Map(), pausedUntil: 0 });
-        },
-        keep(kept) {
-            const mine = new Set(kept);
-            for (const host of hosts.keys()) if (!mine.has(host)) drop(host);
-        },
-        drop(names) {
-            for (const name of names) drop(name);
+        setHosts(names) {
+            const leased = new Set(names);
+            for (const name of hosts.keys()) if (!leased.has(name)) drop(name);
+            for (const name of leased) if (!hosts.has(name)) hosts.set(name, { running: 0, lines: new Map(), pausedUntil: 0 });
         },
         add(deliveries) {
             for (const delivery of deliveries) {
@@ -138,12 +123,13 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
             free.forget();
             for (const host of hosts.values()) begin(host);
         },
-        known: () => [...known.keys()],
+        inMemory() {
+            const lines = [...hosts.values()].flatMap((host) => [...host.lines]);
+            return { known: [...known.keys()], full: lines.filter(([, { waiting }]) => waiting.length >= ENOUGH).map(([id]) => id) };
+        },
         forget(deliveryIds) {
             for (const id of deliveryIds) known.delete(id);
         },
-        full: () =>
-            [...hosts.values()].flatMap(({ lines }) => [...lines].filter(([, { waiting }]) => waiting.length >= ENOUGH).map(([id]) => id)),
         idle() {
             const busy = new Set(known.values());
             const isPaused = (host: string) => (hosts.get(host)?.pausedUntil ?? 0) > now();
@@ -154,10 +140,8 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
             const isHeldUp = ({ running: count, lines }: Host) => count === 0 && [...lines.values()].every(waits);
             return [...hosts].filter(([, host]) => isHeldUp(host)).map(([name]) => name);
         },
-        stop() {
+        async stop() {
             isStopped = true;
-        },
-        async ended() {
             while (running.size > 0) await Promise.all(running);
         },
     };
@@ -185,48 +169,4 @@ function recordEnd(host: Host, line: Line, end: SendEnd, now: number): void {
     line.failures = end === 'delivered' ? 0 : line.failures + 1;
     if (end === 'delivered') line.hasDelivered = true;
     else if (isUnproven(line)) host.pausedUntil = now + UNPROVEN.pauseMs;
-}
-
-type Bounded = Pick<DueDelivery, 'domain' | 'freeUser'>;
-
-/** Bounds the deliveries of free accounts: to each domain in a minute, and at once. @param now milliseconds of a monotonic clock */
-function createFreeBounds(now: () => number) {
-    const windows = new Map<string, { sent: number; endsAt: number }>();
-    const running = new Map<string, number>();
-    let allRunning = 0;
-    const keyOf = ({ domain, freeUser }: Bounded) => `${freeUser} ${domain}`;
-    const current = (key: string) => {
-        const window = windows.get(key);
-        return window !== undefined && window.endsAt > now() ? window : undefined;
-    };
-    const add = (freeUser: string, count: number) => {
-        allRunning += count;
-        running.set(freeUser, (running.get(freeUser) ?? 0) + count);
-        if (running.get(freeUser) === 0) running.delete(freeUser);
-    };
-    return {
-        /** Whether a delivery has to wait for its account's next minute, or for another request of free accounts to end. */
-        mustWait(delivery: Bounded) {
-            const { freeUser } = delivery;
-            if (freeUser === null) return false;
-            const most = allRunning < SCARCE_FREE ? FREE_AT_ONCE : 1;
-            if (allRunning >= MAX_FREE || (running.get(freeUser) ?? 0) >= most) return true;
-            return (current(keyOf(delivery))?.sent ?? 0) >= FREE_PACE.limit;
-        },
-        begin(delivery: Bounded) {
-            if (delivery.freeUser === null) return;
-            const key = keyOf(delivery);
-            const window = current(key) ?? { sent: 0, endsAt: now() + FREE_PACE.seconds * 1000 };
-            window.sent += 1;
-            windows.set(key, window);
-            add(delivery.freeUser, 1);
-        },
-        end({ freeUser }: Bounded) {
-            if (freeUser !== null) add(freeUser, -1);
-        },
-        /** Forgets the minutes that have ended. */
-        forget() {
-            for (const key of windows.keys()) if (current(key) === undefined) windows.delete(key);
-        },
-    };
 }
