@@ -9,7 +9,7 @@ import { type NextPlace, nextExpression, nextPlace } from './paging/next-place.t
 import { planPage } from './paging/plan-page.ts';
 import { maxSelected } from './select/inline.ts';
 import { MAX_OUTPUT, TOO_LONG } from './select/measure.ts';
-import type { WantedPart } from './select/read-page.ts';
+import type { WantedPart } from './select/read-part.ts';
 import type { PartReading } from './select/reader.ts';
 import { maxUnpacked } from './select/unpack.ts';
 import type { Page } from './upstream.ts';

@@ -6,7 +6,7 @@ import type { Collecting } from '../../workers/collect.ts';
 import { collectPages } from '../../workers/collect-pages.ts';
 import { maxSelected } from '../../workers/select/inline.ts';
 import { MAX_OUTPUT } from '../../workers/select/measure.ts';
-import { readPart } from '../../workers/select/read-page.ts';
+import { readPart } from '../../workers/select/read-part.ts';
 import type { SiteCall } from '../../workers/site-call.ts';
 import type { Page } from '../../workers/upstream.ts';
 

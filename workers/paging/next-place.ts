@@ -3,7 +3,7 @@ import { fitsOnLoop } from '../../shared/domain/fetch/validate-params.ts';
 import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, Pagination } from '../../shared/domain/types.ts';
 import { isNothing } from '../select/is-nothing.ts';
-import type { NextFound } from '../select/read-page.ts';
+import type { NextFound } from '../select/parse-page.ts';
 import { nextLink } from './next-link.ts';
 
 export interface SeenPage {

@@ -1,19 +1,10 @@
 import type { JsonSchema } from '../../shared/domain/types.ts';
 import { answerTasks } from './child-loop.ts';
 import { InvalidResponse, type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
+import { extractPlain, type RawPage, type ResponseRules } from './parse-page.ts';
 import type { WantedOfStep } from './prepare-page.ts';
-import {
-    type Content,
-    extractPlain,
-    joinParts,
-    type Part,
-    type RawPage,
-    type ResponseRules,
-    readPage,
-    readPart,
-    type Wanted,
-    type WantedPart,
-} from './read-page.ts';
+import { type Content, readPage, type Wanted } from './read-page.ts';
+import { joinParts, type Part, readPart, type WantedPart } from './read-part.ts';
 import { unpacked } from './unpack.ts';
 import { readWatched, type Watched, type WatchOrder } from './watched.ts';
 

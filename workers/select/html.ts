@@ -3,7 +3,7 @@ import TurndownService from 'turndown';
 import { loginSign } from '../../shared/domain/fetch/login-words.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
-import type { NextFound, ParseBody } from './read-page.ts';
+import type { NextFound, ParseBody } from './parse-page.ts';
 import { runSelector, selectHtml } from './select-html.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Json, JsonSchema, ResponseType, Select } from '../../shared/domain/types.ts';
 import { isEmptyAnswer } from '../upstream/bodyless.ts';
 import { MAX_OUTPUT } from './measure.ts';
-import type { RawPage, ResponseRules } from './read-page.ts';
+import type { RawPage, ResponseRules } from './parse-page.ts';
 import { isPacked } from './unpack.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { readFeed } from './feed.ts';
 import { parseHtml } from './html.ts';
-import { type ParseBody, parsedShape } from './read-page.ts';
+import { type ParseBody, parsedShape } from './parse-page.ts';
 import { parseXml } from './xml.ts';
 
 /** Parses the types that the processes for markup read: HTML, XML and feeds. @throws InvalidResponse */

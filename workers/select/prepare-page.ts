@@ -3,8 +3,8 @@ import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import type { Extract, Json, Method } from '../../shared/domain/types.ts';
 import { decode } from './decode.ts';
 import { baseOf, loadHtml } from './html.ts';
+import type { RawPage } from './parse-page.ts';
 import { readForm } from './read-form.ts';
-import type { RawPage } from './read-page.ts';
 import { selectOne } from './select-html.ts';
 import { loadXml } from './xml.ts';
 

@@ -10,20 +10,11 @@ import { typeOfBody, typeOfStep } from './decode.ts';
 import { canCheckInline, canReadInline, costsItsSize, hasInlineRules, isInlineExpression } from './inline.ts';
 import { type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
 import { MAX_OUTPUT, TOO_LONG } from './measure.ts';
+import type { NextFound, RawPage, ResponseRules } from './parse-page.ts';
 import type { PreparedPage, WantedOfStep } from './prepare-page.ts';
 import { openProcessPool } from './process-pool.ts';
-import {
-    type Content,
-    joinParts,
-    type NextFound,
-    type Part,
-    type RawPage,
-    type ResponseRules,
-    readPage,
-    readPart,
-    type Wanted,
-    type WantedPart,
-} from './read-page.ts';
+import { type Content, readPage, type Wanted } from './read-page.ts';
+import { joinParts, type Part, readPart, type WantedPart } from './read-part.ts';
 import { asksToSignIn, SIGN_IN } from './sign-in-page.ts';
 import { maxUnpacked } from './unpack.ts';
 import type { Watched, WatchOrder } from './watched.ts';

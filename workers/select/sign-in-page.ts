@@ -1,7 +1,7 @@
 import { type LoginSign, loginSign } from '../../shared/domain/fetch/login-words.ts';
 import type { Page } from '../upstream/answers.ts';
 import { decode } from './decode.ts';
-import type { RawPage } from './read-page.ts';
+import type { RawPage } from './parse-page.ts';
 
 /** The beginning of the message for a page that asks to sign in instead of an answer. */
 export const SIGN_IN = 'The site asks to sign in.';

@@ -4,7 +4,7 @@ import { SaxesParser } from 'saxes';
 import { findNext } from './html.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import { MAX_DEPTH } from './json.ts';
-import type { ParseBody } from './read-page.ts';
+import type { ParseBody } from './parse-page.ts';
 import { selectHtml } from './select-html.ts';
 
 /**
