@@ -12,7 +12,7 @@ import { newTimedId } from '../../shared/domain/text/ids.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { FindFilters } from '../../shared/store/registry/find-endpoints.ts';
+import type { FindFilters } from '../../shared/store/registry/find-statements.ts';
 import { type EndpointRow, endpointRows } from '../../shared/store/registry/list-endpoints.ts';
 import { withoutRefused } from '../../shared/store/registry/refused-endpoints.ts';
 import { PlaceGone } from '../../shared/store/registry/search.ts';

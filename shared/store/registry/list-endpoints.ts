@@ -8,7 +8,7 @@ import { columnList, columns, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPlanned, runPrepared } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
 import { fromBucket, WEEK } from '../usage/traffic.ts';
-import type { FindFilters } from './find-endpoints.ts';
+import type { FindFilters } from './find-statements.ts';
 import { isLeaf } from './keyset-segments.ts';
 import { claimOf } from './ownership.ts';
 import { PlaceGone } from './search.ts';
