@@ -72,6 +72,7 @@ const ON_DEBIAN = [
     'test/circuit/**/*.spec.ts',
     'test/api/fetch*.spec.ts',
     'test/api/catalog.spec.ts',
+    'test/api/catalog-answers.spec.ts',
     'test/api/catalog-limits.spec.ts',
     'test/api/search.spec.ts',
 ];

@@ -127,7 +127,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     'Each sentence here is proved': [['test/docs/billing-sentences.spec.ts', 'has an existing test for each sentence']],
     'Free costs nothing': [['test/domain/plans.spec.ts', 'cost and allow what the price list says']],
     'Nothing is ever charged beyond': [
-        ['test/api/fetch.spec.ts', 'answers 402 with how to get credits when the balance is below one unit'],
+        ['test/api/fetch-limits.spec.ts', 'answers 402 with how to get credits when the balance is below one unit'],
         [PAGES, 'directly from the link of a 402, after signing in, for the workspace without credits'],
     ],
     'What opens that link ahead of its reader': [
