@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { expect } from 'chai';
+import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import {
     type Batch,
     change,
@@ -12,7 +15,7 @@ import {
     someone,
     useBatchWorld,
 } from '../support/batch-world.ts';
-import { join } from '../support/people.ts';
+import { join, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { SHOP } from '../support/shop.ts';
 import { ANY_TOPOLOGY } from '../support/world.ts';
@@ -70,6 +73,22 @@ for (const topology of ANY_TOPOLOGY) {
                 body: { defaults: { site: SHOP, endpoint: 'product' }, items: [many] },
             });
             expect(detailsOf(item)).to.deep.equal(['/items/0 TOO_COMPLEX']);
+        });
+
+        it('is refused if its key was revoked while its body arrived', async () => {
+            const { world, ada } = opened;
+            const { apiKey, keyId } = await createKey(world.app.db, { ...ada, name: 'late' });
+            const body = JSON.stringify({ defaults: { site: SHOP, endpoint: 'product' }, items: products(2) });
+            const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', 'content-length': body.length };
+            const late = request(new URL('/v1/batches', world.base), { method: 'POST', headers });
+            const answered = once(late, 'response');
+            late.write(body.slice(0, 10));
+            expect((await withKey(world, apiKey).call('GET', '/v1/account')).status).to.equal(200);
+            await revokeKey(world.app.db, keyId);
+            late.end(body.slice(10));
+            const [{ statusCode }] = await answered;
+            expect(statusCode).to.equal(401);
+            expect(await world.app.db('batches').where({ key_id: keyId })).to.deep.equal([]);
         });
 
         it('accepts a file in an item, like a fetch', async () => {

@@ -15,6 +15,7 @@ import { openDrafts } from '../../../shared/store/jobs/drafts.ts';
 import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import type { OnceRules } from '../../answers/idempotency.ts';
+import { checkKeyAgain } from '../../auth/check-key-again.ts';
 import type { Reply } from '../../call.ts';
 import { mustFit, mustFitToday, openDraftRoom } from '../must-fit.ts';
 import { mustSee } from '../must-see.ts';
@@ -32,7 +33,10 @@ export const BATCH_ONCE: OnceRules<BatchRequest> = {
     isKept: (_body, { query }) => (query as BatchQuery).dry_run !== true,
     lastsMs: () => BODY_MS + AFTER_MS,
     readHash: (call) => hashBody(call as BatchCall),
-    mayReplay: ({ app, caller }, kept) => mustSee(caller as Caller, kept, (reader, id) => findBatch(app.db, reader, id)),
+    async mayReplay(call, kept) {
+        const caller = (await checkKeyAgain(call)) as Caller;
+        await mustSee(caller, kept, (reader, id) => findBatch(call.app.db, reader, id));
+    },
 };
 
 /**
@@ -52,6 +56,8 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
     try {
         const isDry = query.dry_run === true;
         const totals = await checkItems(app, caller, body, (item) => (isDry ? Promise.resolve() : drafts.add(item)));
+        // The body may have taken ten minutes.
+        await checkKeyAgain(call);
         const { expires_in: expiresIn = BATCH_EXPIRY.fallback, max_credits: maxCredits } = body.fields;
         const eta = etaSeconds(totals.items, caller.figures);
         const warnings = eta === null || eta > expiresIn ? ['EXPIRES_BEFORE_END'] : [];
