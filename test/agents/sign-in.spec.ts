@@ -348,7 +348,9 @@ describe('an app that signs in for a user', () => {
             'intent://a.test#Intent;end',
             'ms-settings:privacy',
             'jar:https://a.test/x!/',
-            'myapp://callback',
+            'ms-settings://privacy',
+            'javascript://a.test/%0aalert(1)',
+            'myapp:callback',
             'x',
         ]) {
             expect(await wrong({ redirect_uris: [uri] }), uri).to.deep.equal({ status: 400, error: 'invalid_redirect_uri' });
@@ -362,7 +364,8 @@ describe('an app that signs in for a user', () => {
             expect(named.error, JSON.stringify(char)).to.equal('invalid_client_metadata');
         }
         expect((await wrong({ redirect_uris: [CALLBACK], client_name: 'חנות\u200f (\u200eA\u061c)' })).status).to.equal(201);
-        const client = async () => (await wrong({ redirect_uris: ['com.example.app:/callback'] })).status;
+        expect((await wrong({ redirect_uris: ['com.example.app:/callback'] })).status).to.equal(201);
+        const client = async () => (await wrong({ redirect_uris: ['cursor://app/callback'] })).status;
         let last = 201;
         for (let count = 0; count < 30 && last === 201; count++) last = await client();
         expect(last).to.equal(429);

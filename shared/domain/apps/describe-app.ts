@@ -24,7 +24,8 @@ export function describeApp(metadata: unknown): AppFacts | AppProblem {
         return { code: 'invalid_redirect_uri', message: `redirect_uris must have 1 to ${MAX_URIS} addresses.` };
     }
     if (!uris.every((uri): uri is string => typeof uri === 'string' && isRedirectUri(uri))) {
-        const message = 'redirect_uris accepts https, http on loopback, and schemes such as com.example.app:, without a fragment.';
+        const message =
+            'redirect_uris accepts https, http on loopback, and schemes of apps such as com.example.app: or myapp://, without a fragment.';
         return { code: 'invalid_redirect_uri', message };
     }
     const method = fields['token_endpoint_auth_method'] ?? 'none';

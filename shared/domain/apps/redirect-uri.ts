@@ -2,11 +2,11 @@ const MAX = 1000;
 /** Host of an https URL. A URL may contain `;` and `,` in its host, which would add directives to a Content-Security-Policy. */
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)$/;
 const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|localhost)$/;
-/**
- * An app's own scheme is its domain in reverse (RFC 8252, section 7.1). Systems handle schemes without a dot themselves, such as
- * `javascript:` and `ms-settings:`, and several programs may take one, so it belongs to no app.
- */
-const OWN_SCHEME = /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:$/;
+/** A scheme that is a domain in reverse, such as `com.example.app:` (RFC 8252, section 7.1). */
+const REVERSE_DOMAIN = /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:$/;
+/** Schemes with `//` that a browser or a system handles itself, so that no app receives them. */
+const NOT_APPS =
+    /^(javascript|vbscript|data|file|filesystem|blob|about|chrome|view-source|wss?|ftp|intent|smb|ldap|ms-.*|search-ms|shell|x-apple.*):$/;
 
 /** Whether codes may be sent to this URI: https, http on loopback, or an app's own scheme (RFC 8252). */
 export function isRedirectUri(text: string): boolean {
@@ -15,7 +15,8 @@ export function isRedirectUri(text: string): boolean {
     if (url.username !== '' || url.password !== '') return false;
     if (url.protocol === 'https:') return HOST.test(url.hostname);
     if (url.protocol === 'http:') return LOOPBACK.test(url.hostname);
-    return OWN_SCHEME.test(url.protocol);
+    // Editors and other programs use a short scheme: `cursor://…`.
+    return REVERSE_DOMAIN.test(url.protocol) || (url.href.startsWith(`${url.protocol}//`) && !NOT_APPS.test(url.protocol));
 }
 
 /** Whether the app registered this URI. On loopback any port matches (RFC 8252, section 7.3). */
