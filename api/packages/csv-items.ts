@@ -46,7 +46,7 @@ export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOr
     const file = text.replace(/^\uFEFF/, '');
     const { delimiter, linebreak } = papaparse.parse(file.slice(0, SAMPLE), { delimitersToGuess: DELIMITERS }).meta;
     const broken = brokenQuote(file, delimiter, linebreak);
-    if (broken !== undefined) return { ok: false, problem: `Line ${1 + breaksIn(file.slice(0, broken))} has quotes that do not end.` };
+    if (broken !== undefined) return { ok: false, problem: `Line ${1 + breaksIn(file.slice(0, broken.at))} ${broken.fault}` };
     const newline = NEWLINES.find((one) => one === linebreak) ?? '\n';
     const rows = withLines(papaparse.parse<string[]>(file, { delimiter, newline }).data);
     const [first, ...items] = rows;
@@ -92,11 +92,14 @@ export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOr
     };
 }
 
+const NOT_CLOSED = 'has quotes that do not end.';
+const NOT_WHOLE = 'goes on after a closing quote: quotes enclose a whole cell, and a quote within them is written twice.';
+
 /**
- * Where a quoted cell starts that does not end before a delimiter or a line break. The parser reads on behind each such quote: it can
- * take hours for a file of 4 MiB.
+ * Finds a quoted cell that does not end before a delimiter or a line break. The parser reads on behind each such quote: it can take hours
+ * for a file of 4 MiB.
  */
-function brokenQuote(text: string, delimiter: string, linebreak: string): number | undefined {
+function brokenQuote(text: string, delimiter: string, linebreak: string): { at: number; fault: string } | undefined {
     const ends = `[${delimiter}]|${linebreak}`;
     const nextEnd = new RegExp(ends, 'g');
     const endBehindSpaces = new RegExp(`(?:(?!${ends})\\s)*(?:${ends})`, 'y');
@@ -106,13 +109,13 @@ function brokenQuote(text: string, delimiter: string, linebreak: string): number
         if (isQuoted) {
             close = text.indexOf('"', at + 1);
             while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
-            if (close === -1) return at;
+            if (close === -1) return { at, fault: NOT_CLOSED };
             close += 1;
             if (close === text.length) return undefined;
         }
         const end = isQuoted ? endBehindSpaces : nextEnd;
         end.lastIndex = close;
-        if (!end.test(text)) return isQuoted ? at : undefined;
+        if (!end.test(text)) return isQuoted ? { at: close, fault: NOT_WHOLE } : undefined;
         at = end.lastIndex;
     }
     return undefined;

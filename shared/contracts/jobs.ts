@@ -52,7 +52,7 @@ export const metadata = () =>
     Joi.object()
         .pattern(Joi.string().max(64), v.characters(500).allow(''))
         .max(16)
-        .messages({ 'object.unknown': '{{#label}} must have a name of 1 to 64 characters' })
+        .messages({ 'object.unknown': 'A name in metadata must have 1 to 64 characters' })
         .description('Up to 16 names of 64 characters, with values of up to 500 characters; returned with the job or batch');
 const jobId = () => Joi.string().description('job_…');
 export const waitQuery = () =>

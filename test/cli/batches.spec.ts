@@ -115,6 +115,8 @@ describe('batches and jobs on the command line and in the client', () => {
         expect(columns.stderr).to.include('No column of sku.csv is a param of the endpoint (id)').and.include('--map sku=param');
         const quotes = await shell.run(['batch', 'run', write('quotes.csv', 'id\n"1\n'), ...PRODUCT]);
         expect(quotes.stderr).to.include('Row 2 of quotes.csv has quotes that do not end.');
+        const more = await shell.run(['batch', 'run', write('more.csv', 'id\n1\n"2"3\n'), ...PRODUCT]);
+        expect(more.stderr).to.include('Row 3 of more.csv goes on after a closing quote.');
     });
 
     it('create nothing if the results cannot be written', async () => {

@@ -143,6 +143,17 @@ for (const topology of TOPOLOGIES) {
             expect(detailsOf(refused)).to.deep.equal(['/metadata/note INVALID_VALUE']);
         });
 
+        it('is refused for a name in its metadata that is empty or too long', async () => {
+            for (const name of ['', 'x'.repeat(65)]) {
+                const { error } = (await ada.call('POST', '/v1/jobs', { body: product(7, { metadata: { [name]: 'x' } }) })).body as {
+                    error?: { details: { path: string; message: string }[] };
+                };
+                expect(error?.details).to.deep.equal([
+                    { path: `/metadata/${name}`, code: 'UNKNOWN_FIELD', message: 'A name in metadata must have 1 to 64 characters.' },
+                ]);
+            }
+        });
+
         it('is charged once', async () => {
             const eve = await join(world, { plan: 'pro' });
             // The first one earns a bonus.

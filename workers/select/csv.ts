@@ -25,7 +25,10 @@ export function readCsv(
     const delimiter = declared === '' ? (hinted ?? '') : declared;
     const { data, errors } = papaparse.parse<string[]>(text, { delimiter, delimitersToGuess: DELIMITERS, skipEmptyLines: true });
     const fault = errors.find(({ type }) => type === 'Quotes');
-    if (fault !== undefined) throw new InvalidResponse(`Row ${(fault.row ?? 0) + 1} of the answer has quotes that do not end.`);
+    if (fault !== undefined) {
+        const what = fault.code === 'InvalidQuotes' ? 'goes on after a closing quote' : 'has quotes that do not end';
+        throw new InvalidResponse(`Row ${(fault.row ?? 0) + 1} of the answer ${what}.`);
+    }
     const rows = data[0]?.length === 1 && /^""/m.test(text) ? rowsOfOneColumn(text, delimiter) : data;
     const nameOf = nameColumns(columns.length > 0 ? columns : header ? (rows[0] ?? []) : []);
     const items = (header ? rows.slice(1) : rows).map((row) => Object.fromEntries(row.map((value, place) => [nameOf(place), value])));
