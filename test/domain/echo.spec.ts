@@ -71,6 +71,14 @@ describe('each encoding of a credential in a response', () => {
         ['as a form', (value) => new URLSearchParams({ a: value }).toString().slice('a='.length)],
         ['JSON-escaped', (value) => JSON.stringify(value).slice(1, -1)],
     ];
+    for (const [name, spell] of [...spellings, ['with escaped slashes', (value: string) => value.replaceAll('/', '\\/')] as const]) {
+        it(`is masked in the header of a user name and password: ${name}`, () => {
+            const mask = createEchoMask({ username: 'ada', password: '>>>???>>>ö' });
+            const sent = spell(Buffer.from('ada:>>>???>>>ö').toString('base64'));
+            expect(mask?.text(`<${sent}>`)).to.match(/^<•••=*>$/);
+            expect(Buffer.from(mask?.bytes(Buffer.from(`<${sent}>`), false) ?? '').toString()).to.match(/^<•••=*>$/);
+        });
+    }
     for (const [name, spell] of spellings) {
         it(`is masked: ${name}`, () => {
             for (const value of values) {

@@ -27,7 +27,8 @@ export interface EchoMask {
 export function createEchoMask(secret: Secret, also: readonly string[] = []): EchoMask | undefined {
     const value = 'value' in secret ? secret.value : secret.password;
     const forms = [value, ...also].flatMap((text) => (text.length < MIN ? [] : formsOf(text)));
-    if ('username' in secret) forms.push(...base64Of(`${secret.username}:${secret.password}`));
+    // What is sent is itself base64.
+    if ('username' in secret) forms.push(...base64Of(`${secret.username}:${secret.password}`).flatMap(formsOf));
     if (forms.length === 0) return undefined;
     // Within a JSON text, each form is escaped once more.
     const needles = [...new Set(forms.flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]))].sort(
