@@ -110,7 +110,9 @@ const patch = Joi.object<ConnectionPatch, true>({
         'Lend it to verification runs of the package, for endpoints that read. Only for its owner, in a workspace that maintains the site',
     ),
     agree: Joi.boolean().valid(true).description('Accept how the latest version of the schema uses the connection'),
-}).min(1);
+})
+    .min(1)
+    .messages({ 'object.min': 'Give at least one of name, secret, shared, verify_with and agree' });
 
 const TESTED = [
     'ENDPOINT_NOT_FOUND',
