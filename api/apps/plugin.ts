@@ -1,6 +1,7 @@
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { EFFECTS } from '../../shared/domain/accounts/scopes.ts';
+import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { OAuthFailure } from './oauth-failure.ts';
 
@@ -49,7 +50,7 @@ async function revoke(app: App, request: Request): Promise<object> {
     return {};
 }
 
-/** Responds with the result of `work`. An OAuthFailure becomes an OAuth error response. */
+/** Responds with the result of `work`. An OAuthFailure, or a body that cannot be read, becomes an OAuth error response. */
 async function answer(h: ResponseToolkit, status: number, work: () => Promise<object>): Promise<ResponseObject> {
     try {
         return h
@@ -57,11 +58,20 @@ async function answer(h: ResponseToolkit, status: number, work: () => Promise<ob
             .code(status)
             .header('cache-control', 'no-store');
     } catch (error) {
-        if (!(error instanceof OAuthFailure)) throw error;
-        const { code, message, retryAfter } = error;
-        const response = h.response({ error: code, error_description: message }).code(error.status).header('cache-control', 'no-store');
+        const failure = failureOf(error);
+        if (failure === undefined) throw error;
+        const { code, message, retryAfter, headers } = failure;
+        const response = h.response({ error: code, error_description: message }).code(failure.status).header('cache-control', 'no-store');
+        for (const [name, value] of Object.entries(headers)) response.header(name, value);
         return retryAfter === undefined ? response : response.header('retry-after', String(retryAfter));
     }
+}
+
+function failureOf(error: unknown): OAuthFailure | undefined {
+    if (error instanceof OAuthFailure) return error;
+    if (!(error instanceof Refusal)) return undefined;
+    const { status } = refusalEntry(error.code);
+    return status < 500 ? new OAuthFailure('invalid_request', error.message, status, undefined, error.extras.headers) : undefined;
 }
 
 /** Authorization server metadata (RFC 8414). */

@@ -328,6 +328,19 @@ describe('an app that signs in for a user', () => {
         expect(forged.status).to.equal(403);
     });
 
+    it('reports a body that it cannot read by an error of OAuth', async () => {
+        const errorOf = async (path: string, type: string, body: string) => {
+            const response = await fetch(`${base()}${path}`, { method: 'POST', headers: { 'content-type': type }, body });
+            const { error, error_description: description } = (await response.json()) as Record<string, unknown>;
+            expect(description).to.be.a('string');
+            return [response.status, error];
+        };
+        expect(await errorOf('/oauth/register', 'application/json', '{')).to.deep.equal([400, 'invalid_request']);
+        expect(await errorOf('/oauth/register', 'text/plain', '{}')).to.deep.equal([415, 'invalid_request']);
+        const long = `token=${'a'.repeat(100_000)}`;
+        expect(await errorOf('/oauth/revoke', 'application/x-www-form-urlencoded', long)).to.deep.equal([413, 'invalid_request']);
+    });
+
     it('registers valid metadata, 20 times an hour from one address', async () => {
         const wrong = async (metadata: object) => {
             const response = await fetch(`${base()}/oauth/register`, {
