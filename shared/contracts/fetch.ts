@@ -53,6 +53,8 @@ export interface FetchAnswer {
     meta: FetchMeta;
 }
 
+const NO_VERSION = '{{#label}} must be the number of a version, such as 3, or its hash';
+
 export const fetchFields = () => ({
     site: v.siteInput().required(),
     endpoint: Joi.string().min(1).max(1024).required().description("Name of one of the site's endpoints"),
@@ -61,7 +63,9 @@ export const fetchFields = () => ({
         .description(
             "Parameter name to value, by the endpoint's parameter contract. A file of a multipart endpoint is {filename, content_type, base64}; the files of a call have at most 1 MiB in all",
         ),
-    version: Joi.alternatives(v.versionNumber(), v.versionHash()).description('Number or hash of a version; the latest by default'),
+    version: Joi.alternatives(v.versionNumber(), v.versionHash())
+        .messages({ 'string.pattern.name': NO_VERSION, 'string.empty': NO_VERSION, 'alternatives.types': NO_VERSION })
+        .description('Number or hash of a version; the latest by default'),
     timeout_ms: Joi.number().integer().min(1000).max(120_000).description("The caller's whole wait; FETCH_TIMEOUT_MS by default"),
     max_credits: Joi.number().integer().min(1).max(1_000_000_000).description('Spending cap of this call'),
     max_results: Joi.number().integer().min(1).max(1000),

@@ -144,6 +144,13 @@ for (const topology of TOPOLOGIES) {
             expect(refused.headers.get('ratelimit')).to.equal(null);
         });
 
+        it('says what a version can be', async () => {
+            for (const version of ['1', 'latest', '', null, true]) {
+                const [detail] = errorOf(await ada.fetch(SHOP, 'product', { id: 1 }, { version }))['details'] as { message: string }[];
+                expect(detail?.message, String(version)).to.equal('version must be the number of a version, such as 3, or its hash.');
+            }
+        });
+
         it('counts a call whose site, endpoint or version does not exist, and names those that do', async () => {
             const cases: [Record<string, unknown>, number, string][] = [
                 [{ site: 'unknown.test', endpoint: 'x' }, 404, 'SITE_NOT_FOUND'],
