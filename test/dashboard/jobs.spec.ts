@@ -76,6 +76,8 @@ describe('jobs and batches on the dashboard', () => {
         expect(shown).to.include('100 %').and.include('finished').and.include('UPSTREAM_').and.include('Run the failed again');
         const failed = await ada.get(`${at}/items?status=failed`);
         expect(failed.html).to.include('sku-3').and.include('sku-4').and.not.include('sku-1');
+        const [item = ''] = /\/dashboard\/jobs\/job_\w+/.exec(failed.html) ?? [];
+        expect(wordsOf((await ada.get(item)).html)).to.match(/The site answered 404 .*"stock":3/);
         unknown = new Set();
         const key = /name="key" value="(key_\w+)"/.exec((await ada.get(at)).html)?.[1] ?? '';
         expect((await ada.send(`${at}/retry`, { key }, { from: at })).to).to.equal(at);
