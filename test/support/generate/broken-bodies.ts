@@ -15,19 +15,16 @@ export function brokenBodies(operation: Operation): Mutation[] {
 
 /** Mutations that send a body to an operation that takes none. */
 export function unwantedBodies(): Mutation[] {
-    const sends = (name: string, text: string, code: RefusalCode): Mutation => ({
+    const sends = (name: string, text: string, code: RefusalCode, type = 'application/json'): Mutation => ({
         name,
         codes: [code],
-        apply: ({ headers, ...draft }) => ({
-            ...draft,
-            headers: { ...headers, 'content-type': 'application/json' },
-            bytes: Buffer.from(text),
-        }),
+        apply: ({ headers, ...draft }) => ({ ...draft, headers: { ...headers, 'content-type': type }, bytes: Buffer.from(text) }),
     });
     return [
         sends('half a body', '{', 'INVALID_JSON'),
         sends('a field', '{"x":1}', 'VALIDATION_ERROR'),
         sends('a body that is too large', ' '.repeat(BODY_BYTES + 1), 'PAYLOAD_TOO_LARGE'),
+        sends('a text', 'text', 'UNSUPPORTED_MEDIA_TYPE', 'text/plain'),
     ];
 }
 
