@@ -138,6 +138,10 @@ describe('monitors on the dashboard', () => {
         expect(await said({ watch: 'items[' })).to.include('id="field-watch-problem"');
         expect(await said({ every: 'cron', cron: '99 * * * *' })).to.include('id="field-cron-problem"');
         expect(await said({ when: 'expression', expression: '((' })).to.include('id="field-expression-problem"');
+        expect(await said({ cron: '0 8 * * *' }))
+            .to.include('id="field-every-problem"')
+            .and.include('value="0 8 * * *"');
+        expect(await said({ expression: 'diff' })).to.include('id="field-when-problem"');
         expect(await said({ per_day: 'some' })).to.include('id="field-per_day-problem"');
         expect(await said({ key: 'key_nobodys' })).to.include('id="field-key-problem"');
         expect(wordsOf((await ada.get(`/dashboard/monitors/new?site=${SITE}&endpoint=order`)).html)).to.include(

@@ -54,6 +54,11 @@ export async function addByForm(visit: WorkspaceVisit): Promise<Answer> {
     const wrong: Record<string, string> = { ...problems, ...(read.ok ? {} : read.problems) };
     if (as === undefined) wrong['key'] = CHOOSE_KEY;
     if (read.ok && read.values.per_day !== '' && !/^[1-9]\d*$/.test(read.values.per_day)) wrong['per_day'] = 'Enter a whole number.';
+    // What was typed but not selected would be lost without a word.
+    if (read.ok && read.values.every !== CRON && read.values.cron !== '')
+        wrong['every'] = 'Choose custom times, or clear the field for them.';
+    if (read.ok && read.values.when !== 'expression' && read.values.expression !== '')
+        wrong['when'] = 'Choose the expression, or clear the field for it.';
     if (!read.ok || as === undefined || Object.keys(wrong).length > 0) return form(visit, watched, wrong);
     const { every, cron, timezone, watch, identity, name, when, expression, per_day: perDay } = read.values;
     const body = {
