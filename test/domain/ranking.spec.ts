@@ -93,7 +93,7 @@ describe('the order of a catalog', () => {
         expect(tokensOf('SEARCHING PRODUCTS')).to.deep.equal(tokensOf('searches product'));
         expect(tokensOf('price prices priced pricing')).to.have.length(1);
         expect(tokensOf('categories category')).to.have.length(1);
-        expect(tokensOf('status news address bus')).to.have.length(4);
+        expect(tokensOf('status news new address bus')).to.have.length(5);
     });
 
     it('compares scripts without spaces by pairs of characters', () => {

@@ -9,7 +9,7 @@ import { foldCase, splitAtCase, withoutAccents, wordsOf } from '../text/fold-tex
  */
 
 /** Increment this when the rules below change. Sites that were indexed by older rules are then indexed again. */
-export const SEARCH_RULES = 1;
+export const SEARCH_RULES = 2;
 
 interface SearchEntry {
     /** Its own name within its registrable domain, only letters and digits: `stackexchange` for `math.stack-exchange.com`. */

@@ -56,7 +56,7 @@ function stem(word: string): string {
 function singular(word: string): string {
     if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`;
     if (/(?:ss|x|z|ch|sh)es$/.test(word)) return word.slice(0, -2);
-    const one = /[^siu]s$/.test(word) ? word.slice(0, -1) : word;
+    const one = /[^siu]s$/.test(word) && word !== 'news' ? word.slice(0, -1) : word;
     return one.endsWith('ie') && one.length > 4 ? `${one.slice(0, -2)}y` : one;
 }
 
