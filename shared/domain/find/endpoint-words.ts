@@ -5,7 +5,7 @@ import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../type
 import { type Phrases, spellOut, unitsOf } from './phrases.ts';
 
 /** Increment when the indexed words or the dictionary change, so that existing packages are indexed again. */
-export const FIND_RULES = 10;
+export const FIND_RULES = 11;
 
 /** The parts of an endpoint that contain words. Their order is stored: each part is one bit of a word's position. */
 export const WORD_FIELDS = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
@@ -201,6 +201,9 @@ const ID = /(^|_)(id|ids|guid|uuid|cid|key|number|num|insee|barcode|isbn|doi|vin
 /** Names of numbers that a caller knows without another call. */
 const KNOWN_NUMBER = /lat|lon|lng|coord|year|month|day|page|limit|count|^[xy]$/i;
 
+/** The name of an endpoint, in the description of a param whose value it returns. */
+const NAMED_ENDPOINT = /\b[a-z]+(?:_[a-z]+)+\b/;
+
 /** Descriptions of ids, for params whose names do not say so. */
 const CALLED_ID = /^(?:the |its |one )?(?:[\w ]{0,20})?(?:number|id|ids|key|identifier) (?:of|that|from|in)\b/i;
 
@@ -208,6 +211,7 @@ function isId({ name, schema, description }: Param): boolean {
     if (/lat|lon|lng|coord|year|month|day|page|limit|count/i.test(name)) return ID.test(name);
     return (
         ID.test(name) ||
+        NAMED_ENDPOINT.test(description) ||
         (name.length <= 2 && CALLED_ID.test(description)) ||
         (isObject(schema) && schema['type'] === 'integer' && !KNOWN_NUMBER.test(name))
     );
