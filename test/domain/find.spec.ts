@@ -96,6 +96,8 @@ describe('the words of an endpoint', () => {
         expect(marks({ params: [{ name: 'city', source: 'query', required: true }] })).to.deep.equal(['!takes']);
         expect(marks({ params: [{ name: 'book_id', source: 'query', required: true }] })).to.deep.equal(['!id']);
         expect(marks({ params: [{ name: 'id_list', source: 'query', required: true }] })).to.deep.equal(['!id']);
+        const told = { name: 'talk', source: 'query' as const, required: true, description: 'Code of the talk; search_talks tells it.' };
+        expect(marks({ params: [told] })).to.deep.equal(['!id']);
         expect(marks({ params: [{ name: 'page', source: 'query', required: true, schema: { type: 'integer' } }] })).to.deep.equal([
             '!takes',
         ]);
@@ -318,6 +320,13 @@ describe('a task', () => {
         // A common word whose meaning nearly all endpoints share is searched by that meaning only. Those with a bicycle are read for both.
         expect(candidates?.cost).to.deep.equal({ strict: 40, loose: 40 });
         expect(candidatesOf(weigh(readTask('dentist', dictionary), words), words)).to.equal(undefined);
+    });
+
+    it('is searched by its ideas where endpoints have no other word of it, unless it asks for a change', () => {
+        const words = { total: 100, counts: new Map(Object.entries({ '~dictionary': 3, '~latest': 9, '!write': 1, lamp: 0 })) };
+        const strictOf = (task: string) => candidatesOf(weigh(readTask(task, dictionary), words), words)?.strict;
+        expect(strictOf('what does obsessed mean')).to.include("'~dictionary'");
+        expect(strictOf('delete the latest lamp')).to.equal(undefined);
     });
 });
 

@@ -136,6 +136,7 @@ describe('the shipped phrase dictionary', () => {
         ['continental shelf', '~furniture'],
         ['a difficult undertaking', '~company'],
         ['library for parsing json', '~public-library'],
+        ['a new lamp', '~news'],
     ] as const) {
         it(`does not treat "${text}" as ${idea.slice(1)}`, () => {
             for (const side of sides) expect([...meansIn(text, side)], side).to.not.include(idea);
@@ -160,6 +161,9 @@ describe('the shipped phrase dictionary', () => {
         ['walking tour', '~guided-tour'],
         ['two dollars worth of sweets', '~price'],
         ['office chair', '~furniture'],
+        ['what is a poltergeist', '~who-is'],
+        ['listen to my playlist', '~playback'],
+        ['which bird is in this photo', '~image-recognition'],
         ['does the library have Moby Dick', '~public-library'],
     ] as const) {
         it(`treats "${text}" as ${idea.slice(1)} in a task`, () => {

@@ -37,6 +37,13 @@ describe('tasks of users, over the complete starter registry', () => {
         expect(empty, listed.join('\n')).to.be.at.least(0.7);
     });
 
+    it('is among the first five for 55 of 100 tasks in everyday words, and not there for 75 that nothing serves', async () => {
+        const { firstFive, missed } = await measureServed(find, 'everyday, held out');
+        expect(firstFive, missed.join('\n')).to.be.at.least(0.55);
+        const { empty, listed } = await measureUnserved(find, 'everyday, held out');
+        expect(empty, listed.join('\n')).to.be.at.least(0.75);
+    });
+
     it('is not there for 90 of 100 tasks that nothing serves, and a request is suggested (F1)', async () => {
         const { empty, listed } = await measureUnserved(find);
         expect(empty, listed.join('\n')).to.be.at.least(0.9);

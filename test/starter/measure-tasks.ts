@@ -5,22 +5,25 @@ import {
     SERVED,
     UNSEEN,
     UNSEEN_CONTRIBUTED,
+    UNSEEN_EVERYDAY,
     UNSERVED,
     type UnservedTask,
 } from './tasks.ts';
 
 /** Tasks for the starter registry and for packages of contributors: those that the ranking may be tuned on, and the others. */
-type TaskList = 'tuned' | 'held out' | 'contributed' | 'contributed, held out';
+type TaskList = 'tuned' | 'held out' | 'everyday, held out' | 'contributed' | 'contributed, held out';
 
 const SERVED_BY: Readonly<Record<TaskList, readonly PlainTask[]>> = {
     tuned: SERVED.filter((task) => !task.held_out),
     'held out': [...SERVED.filter((task) => task.held_out), ...UNSEEN.served],
+    'everyday, held out': UNSEEN_EVERYDAY.served,
     contributed: CONTRIBUTED.served,
     'contributed, held out': [...LATER_CONTRIBUTED.served, ...UNSEEN_CONTRIBUTED.served],
 };
 const UNSERVED_BY: Readonly<Record<TaskList, readonly UnservedTask[]>> = {
     tuned: UNSERVED,
     'held out': UNSEEN.unserved,
+    'everyday, held out': UNSEEN_EVERYDAY.unserved,
     contributed: CONTRIBUTED.unserved,
     'contributed, held out': [...LATER_CONTRIBUTED.unserved, ...UNSEEN_CONTRIBUTED.unserved],
 };

@@ -15,7 +15,7 @@ export interface Candidates {
 }
 
 /** Endpoints with a lower score are not listed. */
-export const THRESHOLD = 0.375;
+export const THRESHOLD = 0.36;
 
 /** Maximum number of significant terms in the queries. Other terms only affect the score. */
 const MAX_COMBINED = 6;

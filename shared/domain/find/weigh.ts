@@ -152,14 +152,14 @@ export function weigh(
         ...(given.length > 0 ? [marked([...new Set(given)].map(takesMark), WEIGHTS.given)] : []),
     ];
     const total = terms.reduce((sum, { weight }) => sum + weight, 0);
-    // If no part is significant, the search uses all of them.
-    const saysLittle = !parts.some(({ kind }) => SAYING.has(kind));
+    // If no part that endpoints have is significant, the search uses the ideas that they have: `mean` in "what does obsessed mean".
+    const saysLittle = !weighed.some(({ isTelling, kind }) => isTelling || kind === 'act');
     return {
         terms: terms.map(({ exact, alike, weight, isTelling, isCovered }) => ({
             exact,
             alike,
             weight: weight / total,
-            isTelling: isTelling || saysLittle,
+            isTelling: isTelling || (saysLittle && [...exact, ...alike].some((word) => word.startsWith('~') && words.counts.get(word))),
             isCovered,
         })),
         isIdUnknown: !hasNumber,
