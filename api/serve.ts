@@ -5,6 +5,7 @@ import type { App } from '../shared/app.ts';
 import type { AnyContract, Contract } from '../shared/contracts/contract.ts';
 import { newTimedId } from '../shared/domain/text/ids.ts';
 import { bytesInTurns, inTurns } from '../shared/platform/turns.ts';
+import { inClientTurn } from './admission/streamed-parts.ts';
 import { type AnswerWithETag, sendWithETag } from './answers/etag.ts';
 import { answerOnce, type OnceRules } from './answers/idempotency.ts';
 import { callerOf } from './auth/caller.ts';
@@ -33,7 +34,7 @@ export function serve<Params, Query, Body, Answer>(
     return route(contract, async (call, request, h) => {
         if (contract.answer.lines !== undefined) {
             const reply = await handle(call);
-            if ('lines' in reply) return toLines(reply.lines, h);
+            if ('lines' in reply) return toLines(inClientTurn(call, reply.lines), h);
             return toResponse(undefined, render(contract, reply), request, h);
         }
         const answer = contract.idempotent ? await answerOnce({ call, request, route: contract.name, rules }, run) : await run(call);

@@ -7,6 +7,7 @@ import { SessionEnded, type SignedIn } from '../../shared/store/accounts/user-se
 import { limitIdentity } from '../admission/client-address.ts';
 import { createKeyedQueue } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
+import { inClientTurn } from '../admission/streamed-parts.ts';
 import { browserTokenOf, nameBrowser, requireOwnForm, signedInOf, signIn, signOut, whoIsSignedIn } from '../auth/session.ts';
 import { readBytes } from '../bodies/read-body.ts';
 import { goneSignal } from '../call.ts';
@@ -51,7 +52,8 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                     const now = await enter(parts, request, form);
                     return 'sent' in now ? now.sent : respond(page, now.visit);
                 });
-                if ('lines' in answer) return await sendFile(h, answer);
+                if ('lines' in answer)
+                    return await sendFile(h, { ...answer, lines: inClientTurn({ app, request, gone: form.gone }, answer.lines) });
                 if ('to' in answer) return go(app, h, answer);
                 const response = show(app, request, h, answer, page.isPart);
                 if (answer.browserToken !== undefined) nameBrowser(app, response, answer.browserToken);

@@ -123,6 +123,18 @@ export const CROWDS: readonly Crowd[] = [
                     sender.call('GET', '/v1/audit?limit=100', { apiKey }),
         ),
     ),
+    variant(
+        crowd('downloads of the results of one batch', async (sender, { apiKey }) => {
+            const site = await publishOne(sender, apiKey);
+            const items = Array.from({ length: 2000 }, (_, at) => ({ params: { id: at + 1 } }));
+            const body = { defaults: { site, endpoint: 'product' }, items };
+            const { text } = await sender.call('POST', '/v1/batches', { apiKey, body });
+            const path = `/v1/batches/${JSON.parse(text).data.batch_id}`;
+            await sender.call('DELETE', path, { apiKey });
+            const headers = { authorization: `Bearer ${apiKey}`, accept: 'application/x-ndjson' };
+            return () => sender.send(`${path}/results`, { headers });
+        }),
+    ),
     crowd('right passwords of four accounts', async (sender) => {
         const emails = await Promise.all(Array.from({ length: 4 }, (_, number) => signUp(sender, clientNumber(1000 + number))));
         return signIns(sender, (turn) => ({ email: emails[turn % 4] ?? '', password: PASSWORD }));

@@ -1,0 +1,36 @@
+import type { Request } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { limitIdentity } from './client-address.ts';
+import { createKeyedQueue } from './keyed-queue.ts';
+import { perApp } from './per-app.ts';
+
+/** Maximum number of parts that one process builds at the same time. Most of them use a database connection, of its 16. */
+const AT_ONCE = 4;
+
+const partsOf = perApp(() => createKeyedQueue({ atOnce: AT_ONCE }));
+
+interface Reader {
+    app: App;
+    request: Request;
+    /** Aborted when the caller hangs up. */
+    gone: AbortSignal;
+}
+
+/**
+ * The parts of an answer that is streamed. All streams of one client build their parts one after another, since a stream no longer counts
+ * among the reads of its client (client-reads.ts), and sixty downloads would take all database connections for a minute.
+ */
+export async function* inClientTurn({ app, request, gone }: Reader, parts: AsyncIterable<string>): AsyncGenerator<string> {
+    const iterator = parts[Symbol.asyncIterator]();
+    const turn = { keys: [limitIdentity(request.app.clientAddress)], gone, full: () => new Refusal('OVERLOADED') };
+    try {
+        for (;;) {
+            const step = await partsOf(app).run(turn, () => iterator.next());
+            if (step.done === true) return;
+            yield step.value;
+        }
+    } finally {
+        await iterator.return?.();
+    }
+}
