@@ -3,6 +3,7 @@ import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts
 import { OWN_WINDOWS } from '../../shared/domain/jobs/bounds.ts';
 import { changeScopes, createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { setSuspended } from '../../shared/store/accounts/users.ts';
+import { pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
 import { CONNECTED, connectedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
@@ -274,6 +275,18 @@ for (const topology of TOPOLOGIES) {
             const done = await read(eve, second, 30);
             expect(done).to.include({ status: 'succeeded', credits_used: 3 });
             expect(done.result?.meta).to.include({ truncated: true });
+        });
+
+        it('runs at the price of its order, also with a spending cap below the price of now', async () => {
+            const eve = await join(world, { plan: 'pro' });
+            dataOf(await ada.publish(shopPackage(shop.port, { site: 'dear.test' })));
+            const paused = { accountId: eve.workspaceId, site: null };
+            await pauseJobs(world.app.db, paused);
+            const job = await ordered(eve, { site: 'dear.test', endpoint: 'product', params: { id: 1 }, max_credits: 4 });
+            await world.app.db('domains').where({ registrable: 'dear.test' }).update({ credits: 5 });
+            await resumeJobs(world.app.db, paused);
+            expect(await read(eve, job, 30)).to.include({ status: 'succeeded', credits_used: 1 });
+            expect((await order(eve, { site: 'dear.test', endpoint: 'product', params: { id: 1 }, max_credits: 4 })).status).to.equal(400);
         });
 
         it('leaves a slot of the account to live calls', async () => {

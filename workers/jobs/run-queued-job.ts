@@ -175,9 +175,11 @@ function checkScopes({ caller: { scopes, role }, body: { site, endpoint } }: Fet
 
 /** Admits the call at the lower of the price at creation and the current price. @throws Refusal */
 async function admitAtPriceOfOrder(app: App, { unit, unitsCap }: ClaimedJob, order: FetchOrder): Promise<Admitted> {
-    const asked = await admitFresh(app, order);
+    const { max_credits: maxCredits, ...body } = order.body;
+    // Without the spending cap, which is compared with the lower price only.
+    const asked = await admitFresh(app, { ...order, body });
     if (!asked.ok) throw asked.refusal;
-    const { max_credits: maxCredits, max_results: maxResults, max_pages: maxPages } = order.body;
+    const { max_results: maxResults, max_pages: maxPages } = body;
     const found = { ...asked.found, siteCredits: Math.min(asked.found.siteCredits, unit), unitsCap: unitsCap ?? undefined };
     const price = pricing.priceOrder({ ...found, maxCredits, maxResults, maxPages });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
