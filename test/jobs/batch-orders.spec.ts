@@ -98,6 +98,12 @@ for (const topology of ANY_TOPOLOGY) {
             expect([answer.status, answer.body['error']]).to.deep.equal([200, undefined]);
         });
 
+        it('may begin with a byte order mark, like every body', async () => {
+            const body = `\ufeff${JSON.stringify({ defaults: { site: SHOP, endpoint: 'product' }, items: products(1) })}`;
+            const answer = await opened.ada.call('POST', '/v1/batches?dry_run=true', { body });
+            expect([answer.status, answer.body['error']]).to.deep.equal([200, undefined]);
+        });
+
         it('without a site anywhere names the field', async () => {
             const answer = await opened.ada.call('POST', '/v1/batches', { body: { items: [{ params: { id: 1 } }] } });
             expect(detailsOf(answer)).to.deep.equal(['/items/0/site REQUIRED']);

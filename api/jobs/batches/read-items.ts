@@ -35,6 +35,8 @@ export interface BatchBody {
 }
 
 const { json: JSON_BODY, lines: LINES } = BATCH_BODIES;
+/** Skips a byte order mark, like the other routes. */
+const UTF8 = new TextDecoder();
 const BOUNDS = { pauseMs: BATCH_ARRIVAL_MS.pause, allMs: BATCH_ARRIVAL_MS.all };
 const LINE_FEED = 0x0a;
 const [TAB, CARRIAGE_RETURN, SPACE] = [0x09, 0x0d, 0x20];
@@ -94,7 +96,7 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     if (split !== undefined && split.count > JSON_BODY.items) refuse([tooMany(JSON_BODY.items)]);
     const rest = split?.rest ?? body;
     if (rest.length > BODY_BYTES) refuse([wrong('', 'TOO_COMPLEX', `Send at most ${BODY_BYTES / 1024} KiB beside the list items.`)]);
-    const envelope = readJsonPart(rest.toString(), { guard: true });
+    const envelope = readJsonPart(UTF8.decode(rest), { guard: true });
     if (envelope === undefined) throw new Refusal('INVALID_JSON');
     if (isTooComplex(envelope)) refuse(envelope.faults);
     const { value, error } = prepared.validate(envelope.value);
