@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
  * missing or invalid, it is the peer's address.
  */
 export function clientAddress(request: IncomingMessage, hops: number): string {
-    const peer = plain(request.socket.remoteAddress ?? '') ?? '0.0.0.0';
+    const peer = peerAddress(request.socket);
     if (hops === 0) return peer;
     const forwarded = (request.headers['x-forwarded-for'] ?? '').toString().split(',');
     const claimed = forwarded[forwarded.length - hops];
@@ -17,7 +17,11 @@ export function clientAddress(request: IncomingMessage, hops: number): string {
 
 /** The peer of a connection, as limits count it: the proxy, if there is one. */
 export function peerIdentity(socket: Socket): string {
-    return limitIdentity(plain(socket.remoteAddress ?? '') ?? '0.0.0.0');
+    return limitIdentity(peerAddress(socket));
+}
+
+function peerAddress({ remoteAddress = '' }: Socket): string {
+    return plain(remoteAddress) ?? '0.0.0.0';
 }
 
 /** The client that limits count: an IPv4 address, or the /64 of an IPv6 address, which one household gets. */

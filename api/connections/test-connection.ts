@@ -99,7 +99,7 @@ function isRejected(outcome: FetchOutcome): boolean {
 }
 
 async function admitTest<P, Q, B>({ app }: Call<P, Q, B>, { caller, body }: FetchOrder, connection: Connection): Promise<Admitted> {
-    const found = await findEndpoint(app, body, (question) => app.latest.find(question));
+    const found = await findEndpoint(app, body);
     if (!found.ok) throw found.refusal;
     checkTerms(app, found, connection);
     await checkEffect(app, caller, found);

@@ -1,5 +1,6 @@
 import { figuresFor } from '../../shared/domain/accounts/plans.ts';
 import { EVERY_SCOPE, prepareScopes } from '../../shared/domain/accounts/scopes.ts';
+import { isId } from '../../shared/domain/text/ids.ts';
 import { findKeyHash, listedKeys } from '../../shared/store/accounts/api-keys.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { SignedIn } from '../../shared/store/accounts/user-sessions.ts';
@@ -49,8 +50,7 @@ export async function keysToActWith({ app, me, workspace }: WorkspaceVisit): Pro
  */
 export async function actingCaller({ app, fields, me, workspace }: WorkspaceVisit): Promise<Caller | undefined> {
     const keyId = fields.get('key') ?? '';
-    // A form may contain NUL, which the database rejects.
-    if (!/^key_[0-9A-Za-z]{1,64}$/.test(keyId)) return undefined;
+    if (!isId('key', keyId)) return undefined;
     const hash = await findKeyHash(app.db, { keyId, workspaceId: workspace.workspaceId, userId: me.userId });
     return hash === undefined ? undefined : app.keys.find(hash);
 }

@@ -45,7 +45,7 @@ async function checkReplay({ app, body, caller }: FetchCall): Promise<void> {
     const { isBlocked, policy } = await app.latest.find(readSite(body.site, '/site'));
     if (isBlocked) throw siteBlocked();
     const isBound = caller !== undefined && isEffectBound(caller);
-    const found = await findEndpoint(app, body, (question) => app.latest.find(question));
+    const found = await findEndpoint(app, body);
     if (found.ok) {
         if (caller !== undefined) await chooseConnection(app, caller, found, body);
         if (isBound) await checkEffect(app, caller, found);

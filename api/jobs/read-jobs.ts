@@ -1,6 +1,7 @@
 import type { Job, JobsQuery, WaitQuery } from '../../shared/contracts/jobs.ts';
 import { hasJobEnded } from '../../shared/domain/jobs/states.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
+import { isId } from '../../shared/domain/text/ids.ts';
 import { listedJob, presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -66,7 +67,7 @@ export async function deleteJobResult(call: JobCall): Promise<Reply<never>> {
 /** @throws Refusal JOB_NOT_FOUND */
 async function mustFindJob({ app, params, caller }: JobCall<unknown>): Promise<FullJobRow> {
     const id = params.job_id;
-    const row = /^job_[0-9A-Za-z]{1,64}$/.test(id) ? await findJob(app.db, readerOf(caller as Caller), id) : undefined;
+    const row = isId('job', id) ? await findJob(app.db, readerOf(caller as Caller), id) : undefined;
     if (row === undefined) throw new Refusal('JOB_NOT_FOUND');
     return row;
 }

@@ -1,5 +1,6 @@
 import type { Monitor, MonitorChange, MonitorParams, MonitorRun, MonitorsQuery } from '../../shared/contracts/monitor-fields.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
+import { isId } from '../../shared/domain/text/ids.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
 import { eachInTurn } from '../../shared/platform/turns.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -80,7 +81,7 @@ async function list<Row extends { number: number }>(
 /** @throws Refusal MONITOR_NOT_FOUND */
 export async function mustFindMonitor({ app, params, caller }: Call<MonitorParams, unknown, unknown>): Promise<store.MonitorRow> {
     const id = params.monitor_id;
-    const row = /^mon_[0-9A-Za-z]{1,64}$/.test(id) ? await store.findMonitor(app.db, readerOf(caller as Caller), id) : undefined;
+    const row = isId('mon', id) ? await store.findMonitor(app.db, readerOf(caller as Caller), id) : undefined;
     if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
     return row;
 }

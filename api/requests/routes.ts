@@ -1,4 +1,5 @@
 import { getSchemaRequest, postSchemaRequest, type RequestAnswer } from '../../shared/contracts/requests.ts';
+import { isId } from '../../shared/domain/text/ids.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
@@ -14,7 +15,7 @@ export const requestRoutes = [
 /** GET /v1/schema-requests/{request_id}: anyone who has the id may read it. It never shows who sent the request. */
 async function readRequest({ app, params }: Call<{ request_id: string }, unknown, unknown>): Promise<RequestAnswer> {
     const id = params.request_id;
-    const request = /^srq_[0-9A-Za-z]{1,64}$/.test(id) ? await schemaRequests.find(app.browse, id) : undefined;
+    const request = isId('srq', id) ? await schemaRequests.find(app.browse, id) : undefined;
     if (request === undefined) throw new Refusal('REQUEST_NOT_FOUND');
     return {
         request_id: request.id,

@@ -1,5 +1,6 @@
 import type { DeliveriesQuery, DeliveryEntry, DeliveryParams, WebhookParams } from '../../shared/contracts/webhooks.ts';
 import { TEST_WINDOW } from '../../shared/domain/events/webhook-bounds.ts';
+import { isId } from '../../shared/domain/text/ids.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as store from '../../shared/store/events/deliveries.ts';
@@ -33,8 +34,7 @@ export async function sendTest(call: Call<WebhookParams, object, undefined>): Pr
 export async function redeliver(call: Call<DeliveryParams, object, undefined>): Promise<Reply<DeliveryEntry>> {
     const { webhookId } = await mustFindWebhook(call);
     const { delivery_id: id } = call.params;
-    const isId = /^dlv_[0-9A-Za-z]{1,64}$/.test(id);
-    if (!isId || !(await store.hasDelivery(call.app.db, webhookId, id))) throw deliveryNotFound();
+    if (!isId('dlv', id) || !(await store.hasDelivery(call.app.db, webhookId, id))) throw deliveryNotFound();
     await count(call);
     const delivery = await store.redeliver(call.app.db, nameOf(call), id);
     if (delivery === undefined) throw deliveryNotFound();

@@ -1,5 +1,6 @@
 import canonicalize from 'canonicalize';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { comparePackages, type PackageChange } from '../../shared/domain/package/diff.ts';
 import { versionHash } from '../../shared/domain/package/version-hash.ts';
 import type { Json, PackageDocument } from '../../shared/domain/types.ts';
@@ -117,7 +118,5 @@ function parts(value: Json | undefined): Map<string, Json> | undefined {
 }
 
 function nameOf(item: Json): string | undefined {
-    if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;
-    const { name } = item;
-    return typeof name === 'string' ? name : undefined;
+    return isObject(item) && typeof item['name'] === 'string' ? item['name'] : undefined;
 }

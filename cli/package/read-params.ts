@@ -66,7 +66,7 @@ function typesOf(schema: JsonSchema | undefined): readonly string[] | undefined 
 }
 
 function isSchema(value: Json | undefined): value is JsonSchema {
-    return typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
+    return typeof value === 'boolean' || isObject(value);
 }
 
 /** Parses JSON; undefined if it is invalid. Numbers keep their digits. */

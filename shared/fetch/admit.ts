@@ -16,7 +16,7 @@ import { createSideThread, SideThreadFailure } from '../platform/side-thread.ts'
 import { Refusal, refusalEntry } from '../refusals.ts';
 import type { UsableConnection } from '../store/connections/vault.ts';
 import { findVersion, mayRun } from '../store/registry/history.ts';
-import type { SiteQuestion, SiteState } from '../store/registry/site-states.ts';
+import type { Latest, SiteQuestion, SiteState } from '../store/registry/site-states.ts';
 import { lowestMaxUnits } from '../store/registry/versions.ts';
 import { checkEffect, checkPolicy, checkPrice, checkUrl } from './check-rights.ts';
 import { chooseConnection } from './choose-connection.ts';
@@ -68,7 +68,7 @@ async function openRequest(app: App, { caller, body }: AdmissionRequest): Promis
 }
 
 async function admitFromDatabase(app: App, opened: OpenedRequest): Promise<Admitted | RefusedCall> {
-    const found = await findEndpoint(app, opened.body, (question) => app.latest.find(question), opened.cursor);
+    const found = await findEndpoint(app, opened.body, { cursor: opened.cursor });
     if (!found.ok) return found;
     return checkFound(app, opened, found).catch((error: unknown) => {
         // A problem with the connection counts against the rate limit like an unknown endpoint.
@@ -81,7 +81,9 @@ const COUNTED_STATUSES: ReadonlySet<number> = new Set([404, 422]);
 
 async function admitFromCache(app: App, opened: OpenedRequest): Promise<Admitted | undefined> {
     try {
-        const found = await findEndpoint(app, opened.body, app.latest.recall, opened.cursor);
+        const question = await questionOf(app, opened.body);
+        const siteState = app.latest.recall(question);
+        const found = siteState && (await endpointIn(app, opened.body, siteState, { question, cursor: opened.cursor }));
         return found?.ok === true ? await checkFound(app, opened, found) : undefined;
     } catch (error) {
         if (error instanceof Refusal) return undefined;
@@ -189,20 +191,31 @@ const NO_VERSION = -1;
 
 /**
  * Finds the endpoint of a call, in the given version or the latest.
- * @param look reads the site state; if it returns undefined, this function returns undefined
- * @param cursor the cursor of an earlier call; its version applies, which the earlier call need not have named
+ * @param options.find reads the site state, for calls that share it
+ * @param options.cursor the cursor of an earlier call; its version applies, which the earlier call need not have named
  * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED. These refusals do not count against the rate limit.
  */
-export async function findEndpoint<Seen extends SiteState | undefined>(
+export async function findEndpoint(
     app: App,
-    { site: written, endpoint: name, version: named }: FetchRequest,
-    look: (question: SiteQuestion) => Seen | Promise<Seen>,
-    cursor?: OpenedCursor,
-): Promise<Found | RefusedCall | (undefined & Seen)> {
+    body: FetchRequest,
+    { find = app.latest.find, cursor }: { find?: Latest['find']; cursor?: OpenedCursor | undefined } = {},
+): Promise<Found | RefusedCall> {
+    const question = await questionOf(app, body);
+    return endpointIn(app, body, await find(question), { question, cursor });
+}
+
+async function questionOf({ db }: App, { site: written, version: named }: FetchRequest): Promise<SiteQuestion> {
     const { site, registrable } = readSite(written, '/site');
-    const number = typeof named === 'string' ? ((await findVersion(app.db, site, named))?.version ?? NO_VERSION) : named;
-    const siteState = await look({ site, registrable, version: number });
-    if (siteState === undefined) return undefined as undefined & Seen;
+    const version = typeof named === 'string' ? ((await findVersion(db, site, named))?.version ?? NO_VERSION) : named;
+    return { site, registrable, version };
+}
+
+async function endpointIn(
+    app: App,
+    { endpoint: name, version: named }: FetchRequest,
+    siteState: SiteState,
+    { question: { site, registrable }, cursor }: { question: SiteQuestion; cursor: OpenedCursor | undefined },
+): Promise<Found | RefusedCall> {
     if (siteState.isBlocked) throw siteBlocked();
     const refuse = (refusal: Refusal): RefusedCall => ({ ok: false, site, isKnown: siteState.isKnown, refusal });
     const { version } = siteState;

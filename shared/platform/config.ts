@@ -160,7 +160,7 @@ export type EgressSettings = Pick<Config, 'egressAllow' | 'egressHosts' | 'egres
  * Reads only the settings of the egress guard. The command line uses it, because it calls sites like a worker.
  * @throws ConfigFault with one line for each invalid value.
  */
-export function readEgressSettings(env: Env = process.env): EgressSettings {
+export function readEgressSettings(env: Env): EgressSettings {
     const read = new SettingsReader(env);
     const settings = egressSettings(read);
     read.throwFaults();

@@ -47,9 +47,10 @@ const COLUMNS: Readonly<Record<string, (job: Job) => Cell>> = {
     message: (job) => job.error?.message,
 };
 
-async function* asTable({ app, ...visit }: WorkspaceVisit, batchId: string): AsyncGenerator<string> {
+async function* asTable(visit: WorkspaceVisit, batchId: string): AsyncGenerator<string> {
+    const { app } = visit;
     yield csvLine([...Object.keys(COLUMNS), 'result']);
-    for await (const row of endedItems({ app, ...visit }, batchId)) {
+    for await (const row of endedItems(visit, batchId)) {
         const job = await listedJob(app, row);
         const result = row.result === null ? undefined : await openResult(app.secrets, row.result, row.remaining ?? 0);
         const cells = Object.values(COLUMNS).map((read) => read(job));

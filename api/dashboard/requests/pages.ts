@@ -1,3 +1,4 @@
+import { isId } from '../../../shared/domain/text/ids.ts';
 import * as schemaRequests from '../../../shared/store/registry/schema-requests.ts';
 import { openPage, pageNotFound, type Shown, type Visit } from '../page.ts';
 import { ask, askForm } from './ask-for-schema.ts';
@@ -31,7 +32,7 @@ async function listWanted({ app, me }: Visit): Promise<Shown> {
 /** GET /requests/{request_id}: for anyone who has the id. It never shows who sent the request. */
 async function showRequest({ app, params }: Visit): Promise<Shown> {
     const id = params['request_id'] ?? '';
-    const request = /^srq_[0-9A-Za-z]{1,64}$/.test(id) ? await schemaRequests.find(app.browse, id) : undefined;
+    const request = isId('srq', id) ? await schemaRequests.find(app.browse, id) : undefined;
     if (request === undefined) throw pageNotFound();
     return { view: 'requests/one', title: `A schema for ${request.domain}`, model: { request } };
 }

@@ -1,3 +1,4 @@
+import { isId } from '../../../shared/domain/text/ids.ts';
 import { removalOf } from '../../../shared/store/registry/removals.ts';
 import { line, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
@@ -37,7 +38,6 @@ async function read(
     const fields = readFields(visit.fields, { maintainer: line({ maxLength: 100 }) });
     if (!fields.ok) return { problem: fields.problems['maintainer'] ?? 'Fill this in.' };
     const { maintainer: workspaceId } = fields.values;
-    if (!/^wsp_[0-9A-Za-z]{1,64}$/.test(workspaceId))
-        return { problem: 'A workspace ID starts with wsp_. Find it on that workspace’s Schemas page.' };
+    if (!isId('wsp', workspaceId)) return { problem: 'A workspace ID starts with wsp_. Find it on that workspace’s Schemas page.' };
     return { site, registrable, workspaceId, path: `/v1/schemas/${site}/maintainers/${workspaceId}` };
 }

@@ -187,7 +187,7 @@ async function lookUp(app: App, body: FetchRequest, { endpoints, readSite }: Kno
 
 async function findOnce(app: App, body: FetchRequest, readSite: Latest['find']): Promise<Known> {
     try {
-        const found = await findEndpoint(app, body, readSite);
+        const found = await findEndpoint(app, body, { find: readSite });
         return found.ok ? { found, needs: await trustedEffect(app, found) } : { refusal: found.refusal };
     } catch (error) {
         if (!isOfItem(error)) throw error;

@@ -3,6 +3,7 @@ import type { WaitQuery } from '../../../shared/contracts/jobs.ts';
 import { type BatchRow, batchView } from '../../../shared/domain/jobs/batch-view.ts';
 import { RESULTS_PAGE } from '../../../shared/domain/jobs/bounds.ts';
 import { etaSeconds } from '../../../shared/domain/jobs/eta.ts';
+import { isId } from '../../../shared/domain/text/ids.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
 import { cutPage, PAGE_BYTES } from '../../../shared/platform/db.ts';
@@ -101,7 +102,7 @@ function acceptsLines({ header }: OneBatch<ResultsQuery>): boolean {
 /** @throws Refusal BATCH_NOT_FOUND */
 export async function mustFindBatch({ app, params, caller }: OneBatch<unknown, unknown>): Promise<BatchRow> {
     const id = params.batch_id;
-    const row = /^bat_[0-9A-Za-z]{1,64}$/.test(id) ? await findBatch(app.db, readerOf(caller as Caller), id) : undefined;
+    const row = isId('bat', id) ? await findBatch(app.db, readerOf(caller as Caller), id) : undefined;
     if (row === undefined) throw new Refusal('BATCH_NOT_FOUND');
     return row;
 }

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { Refusal } from '../../refusals.ts';
-import { isConnectionId } from '../connections/connection.ts';
 import { ENDPOINT_NAME } from '../package/endpoint.ts';
 import { normaliseSite } from '../site/site-name.ts';
+import { isId } from '../text/ids.ts';
 import type { Effect } from '../types.ts';
 
 export const ROUTE_SCOPES = ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 'account'] as const;
@@ -81,7 +81,7 @@ function readScopeEndpoint(text: string): Read {
 }
 
 function readScopeConnection(text: string): Read {
-    return isConnectionId(text) ? { ok: true, value: text } : { ok: false, message: `${text.slice(0, 100)} is no id of a connection` };
+    return isId('con', text) ? { ok: true, value: text } : { ok: false, message: `${text.slice(0, 100)} is no id of a connection` };
 }
 
 function readRange(text: string): Read {

@@ -1,3 +1,4 @@
+import { isObject } from '../json/schema/structure.ts';
 import { reorderingProblem, textProblem } from '../text/text-rule.ts';
 import { isRedirectUri } from './redirect-uri.ts';
 
@@ -17,9 +18,8 @@ interface AppProblem {
 
 /** Validates client metadata (RFC 7591) from a registration or a document. All apps are public clients: they have no secret. */
 export function describeApp(metadata: unknown): AppFacts | AppProblem {
-    if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return wrong('The metadata must be an object.');
-    const fields = metadata as Record<string, unknown>;
-    const uris = fields['redirect_uris'];
+    if (!isObject(metadata)) return wrong('The metadata must be an object.');
+    const uris = metadata['redirect_uris'];
     if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_URIS) {
         return { code: 'invalid_redirect_uri', message: `redirect_uris must have 1 to ${MAX_URIS} addresses.` };
     }
@@ -28,11 +28,11 @@ export function describeApp(metadata: unknown): AppFacts | AppProblem {
             'redirect_uris accepts https, http on loopback, and schemes of apps such as com.example.app: or myapp://, without a fragment.';
         return { code: 'invalid_redirect_uri', message };
     }
-    const method = fields['token_endpoint_auth_method'] ?? 'none';
+    const method = metadata['token_endpoint_auth_method'] ?? 'none';
     if (method !== 'none') return wrong('token_endpoint_auth_method must be none: apps authenticate with PKCE.');
-    if (!includes(fields['grant_types'], 'authorization_code')) return wrong('grant_types must include authorization_code.');
-    if (!includes(fields['response_types'], 'code')) return wrong('response_types must include code.');
-    const name = fields['client_name'] ?? '';
+    if (!includes(metadata['grant_types'], 'authorization_code')) return wrong('grant_types must include authorization_code.');
+    if (!includes(metadata['response_types'], 'code')) return wrong('response_types must include code.');
+    const name = metadata['client_name'] ?? '';
     if (typeof name !== 'string' || textProblem(name) !== undefined) return wrong('client_name must be one line of text.');
     const problem = reorderingProblem(name);
     if (problem !== undefined) return wrong(`client_name would reorder the words around it. ${problem}`);

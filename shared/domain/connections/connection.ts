@@ -1,8 +1,3 @@
-/** Whether a text can be the id of a connection. The database rejects some other texts. */
-export function isConnectionId(text: string): boolean {
-    return /^con_[0-9A-Za-z]{1,64}$/.test(text);
-}
-
 /** `rejected`: the site refused it three times in a row; `revoked`: its grant was withdrawn at the site. */
 export const CONNECTION_STATUSES = ['untested', 'active', 'expired', 'rejected', 'revoked'] as const;
 export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];

@@ -1,3 +1,4 @@
+import { isObject } from '../json/schema/structure.ts';
 import { normaliseSite } from '../site/site-name.ts';
 import type { PackageAuth } from '../types.ts';
 
@@ -26,7 +27,7 @@ export function strayProblem({ origins }: OAuthClient, site: string, entry: Pack
 export type OAuthClients = ReadonlyMap<string, OAuthClient>;
 
 export function readOAuthClients(value: unknown): OAuthClients | undefined {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    if (!isObject(value)) return undefined;
     const clients = new Map<string, OAuthClient>();
     for (const [written, given] of Object.entries(value)) {
         const name = normaliseSite(written);

@@ -1,4 +1,4 @@
-import { isExact } from '../json/exact-numbers.ts';
+import { isObject } from '../json/schema/structure.ts';
 import type { Json, JsonObject } from '../types.ts';
 
 /**
@@ -57,8 +57,4 @@ function replaceAt(data: JsonObject, steps: readonly string[], items: Json[]): J
             return [key, rest.length > 0 && isObject(value) ? replaceAt(value, rest, items) : items];
         }),
     );
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-    return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 }

@@ -1,5 +1,5 @@
-import { isExact } from '../json/exact-numbers.ts';
 import { escapePointer } from '../json/json-bounds.ts';
+import { isObject } from '../json/schema/structure.ts';
 import type { Json, JsonObject } from '../types.ts';
 import { DIFF_BYTES, DIFF_ENTRIES } from './bounds.ts';
 
@@ -61,7 +61,7 @@ interface Work {
 function compare(before: Json, after: Json, path: string, work: Work): void {
     if (work.progress.isTruncated || isSame(before, after)) return;
     if (Array.isArray(before) && Array.isArray(after)) compareItems(before, after, path, work);
-    else if (isFields(before) && isFields(after)) {
+    else if (isObject(before) && isObject(after)) {
         for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
             compare(fieldOf(before, name), fieldOf(after, name), `${path}/${escapePointer(name)}`, work);
         }
@@ -124,10 +124,6 @@ function addEntry(progress: DiffInProgress, kind: keyof Diff, entry: Json | Chan
     (progress.diff[kind] as (Json | Changed)[]).push(entry);
 }
 
-function isFields(value: Json): value is JsonObject {
-    return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
-}
-
 function fieldOf(value: JsonObject, name: string): Json {
     return Object.hasOwn(value, name) ? (value[name] ?? null) : null;
 }
@@ -142,7 +138,7 @@ function isSame(before: Json, after: Json): boolean {
 /** A canonical text: equal for equal values. The depth limit of answers bounds the recursion. */
 function textOf(value: Json): string {
     if (Array.isArray(value)) return `[${value.map(textOf).toSorted().join()}]`;
-    if (!isFields(value)) return JSON.stringify(value) ?? 'null';
+    if (!isObject(value)) return JSON.stringify(value) ?? 'null';
     const fields = Object.keys(value).toSorted();
     const said = fields.flatMap((name) => {
         const field = fieldOf(value, name);

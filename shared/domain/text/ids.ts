@@ -33,6 +33,11 @@ export function newId(prefix: IdPrefix): string {
     return `${prefix}_${randomBase62(22)}`;
 }
 
+/** Whether a text from outside can be such an id. A text may contain NUL, which the database rejects. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+    return text.startsWith(`${prefix}_`) && /^[0-9A-Za-z]{1,64}$/.test(text.slice(prefix.length + 1));
+}
+
 /** Characters of the time in an id that begins with it. */
 const TIME_LENGTH = 8;
 

@@ -1,5 +1,6 @@
-import { type ConnectionStatus, isConnectionId } from '../../domain/connections/connection.ts';
+import type { ConnectionStatus } from '../../domain/connections/connection.ts';
 import type { AuthTerms } from '../../domain/package/auth.ts';
+import { isId } from '../../domain/text/ids.ts';
 import type { PackageAuth } from '../../domain/types.ts';
 import { ago, type Columns, columns, countRows, type Db } from '../../platform/db.ts';
 import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
@@ -61,7 +62,7 @@ function visible(db: Db, { workspaceId, userId }: Viewer) {
 
 /** A connection that the user may see; undefined if there is none. */
 export async function findConnection(db: Db, viewer: Viewer, connectionId: string): Promise<Connection | undefined> {
-    if (!isConnectionId(connectionId)) return undefined;
+    if (!isId('con', connectionId)) return undefined;
     return visible(db, viewer).where({ id: connectionId }).first(CONNECTION);
 }
 

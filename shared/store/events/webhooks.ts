@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_WAITING, MAX_WEBHOOKS } from '../../domain/events/webhook-bounds.ts';
 import type { Receiver } from '../../domain/events/webhook-url.ts';
-import { newId } from '../../domain/text/ids.ts';
+import { isId, newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { type Columns, columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
 import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
@@ -95,7 +95,7 @@ export async function createWebhook(
 }
 
 export async function findWebhook(db: Db, name: WebhookName): Promise<Webhook | undefined> {
-    return isId(name.webhookId) ? queryWebhook(db, name).first(WEBHOOK) : undefined;
+    return isId('whk', name.webhookId) ? queryWebhook(db, name).first(WEBHOOK) : undefined;
 }
 
 /** Whether the domain of a receiver is blocked, by an operator or its owner. */
@@ -292,12 +292,7 @@ function queryWebhook(db: Db, { webhookId, workspaceId }: WebhookName) {
 }
 
 async function lock(trx: Db, name: WebhookName): Promise<Webhook | undefined> {
-    return isId(name.webhookId) ? queryWebhook(trx, name).forUpdate().first(WEBHOOK) : undefined;
-}
-
-/** Whether a text can be an id. A path may contain NUL, which the database refuses. */
-function isId(text: string): boolean {
-    return /^whk_[0-9A-Za-z]{1,64}$/.test(text);
+    return isId('whk', name.webhookId) ? queryWebhook(trx, name).forUpdate().first(WEBHOOK) : undefined;
 }
 
 /** A new secret in the format of Standard Webhooks. */

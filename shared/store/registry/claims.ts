@@ -1,6 +1,6 @@
 import type { Act } from '../../domain/accounts/acts.ts';
 import { type ClaimStatus, newClaimToken, type ProofMethod, proofLine, proofName, proofUrl } from '../../domain/site/proof.ts';
-import { newId } from '../../domain/text/ids.ts';
+import { isId, newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { type Columns, columns, countRows, type Db, fromNow, now, orNow } from '../../platform/db.ts';
 import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
@@ -77,8 +77,7 @@ interface ClaimName {
 
 /** The claim of this workspace on this domain; undefined if there is none, or it expired unproven. */
 export async function findClaim(db: Db, { claimId, registrable, workspaceId }: ClaimName): Promise<Claim | undefined> {
-    // A path may contain NUL, which the database rejects.
-    if (!/^clm_[0-9A-Za-z]{1,64}$/.test(claimId)) return undefined;
+    if (!isId('clm', claimId)) return undefined;
     return queryClaim(db, { claimId, registrable, workspaceId }).first(CLAIM);
 }
 

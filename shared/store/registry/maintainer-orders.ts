@@ -1,4 +1,5 @@
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
+import { isId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
 import type { By } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
@@ -89,8 +90,7 @@ async function check(db: Db, { registrable, by, workspaceId }: MaintainerOrder):
     if (own === undefined) return 'not-maintainer';
     if (own.isPending && workspaceId !== by) return 'being-removed';
     if (workspaceId === ROUTEBOOK_WORKSPACE) return 'routebook';
-    // A path may contain NUL, which the database rejects.
-    const found = /^wsp_[0-9A-Za-z_]{1,64}$/.test(workspaceId) ? await findWorkspace(db, workspaceId) : undefined;
+    const found = isId('wsp', workspaceId) ? await findWorkspace(db, workspaceId) : undefined;
     return found === undefined ? 'no-workspace' : undefined;
 }
 
