@@ -133,6 +133,12 @@ export function publicText(minLength: number, maxLength: number, { lines = false
         });
 }
 
+/** The body of PATCH: at least one of the fields. */
+export function changes<Fields>(schema: Joi.ObjectSchema<Fields>): Joi.ObjectSchema<Fields> {
+    const names = Object.keys(schema.describe().keys);
+    return schema.min(1).messages({ 'object.min': `Give at least one of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}` });
+}
+
 /** The answer to DELETE. */
 export type Deleted<Id extends string> = Readonly<Record<Id, string>> & { deleted: true };
 
