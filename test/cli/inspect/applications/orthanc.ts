@@ -125,9 +125,10 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     await get('/peers');
     await ask(page, 'DELETE', '/peers/hospital');
     await get('/plugins');
-    await open(page, `${base}/app/explorer.html`);
-    await open(page, `${base}/app/explorer.html#patient?uuid=${made[0]?.ParentPatient}`);
-    await open(page, `${base}/app/explorer.html#study?uuid=${made[2]?.ParentStudy}`);
+    for (const shown of ['', `#patient?uuid=${made[0]?.ParentPatient}`, `#study?uuid=${made[2]?.ParentStudy}`]) {
+        await open(page, `${base}/app/explorer.html${shown}`);
+        await open(page, `${base}/system`);
+    }
     await ask(page, 'DELETE', `/instances/${made[1]?.ID}`);
     await ask(page, 'DELETE', `/series/${made[3]?.ParentSeries}`);
     await ask(page, 'DELETE', `/studies/${made[0]?.ParentStudy}`);
