@@ -1,0 +1,75 @@
+import { areAlike, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
+import { shared } from './dispatch.ts';
+import type { Group } from './groups.ts';
+import { isPlural, type Piece, textOf } from './segments.ts';
+import { isLast, isWritten } from './written-words.ts';
+
+/**
+ * Words that queries have as values, and below which are the same names, two at least. Kinds of things have the same names below them too;
+ * they are plurals.
+ */
+export function withSameBelow(words: ReadonlyMap<string, readonly Group[]>, sent: readonly string[], place: number): string[] {
+    const below = sent.map((word) => ({ word, names: new Set((words.get(word) ?? []).flatMap((group) => namesBelow(group, place))) }));
+    const found = below.filter(({ word, names }) =>
+        below.some((other) => other.word !== word && names.size > 1 && shared(names, other.names) >= MIN_JSON_SIMILARITY),
+    );
+    return found.every(({ word }) => isPlural(word)) ? [] : found.map(({ word }) => word);
+}
+
+function namesBelow({ segments }: Group, place: number): string[] {
+    const below = segments.slice(place + 1);
+    return below.some(({ form, core }) => form === 'word' && core !== '') ? [below.map(textOf).join('/')] : [];
+}
+
+/**
+ * Words that are used in the same ways: two requests at least, one of them a write to the word itself, have the same method, the same address
+ * behind the word and the same fields of the body, and what answers is alike. Kinds of things are used in the same ways too; they are plurals.
+ */
+export function withSameRequests(words: ReadonlyMap<string, readonly Group[]>, candidates: readonly string[], place: number): string[] {
+    const used = candidates
+        .filter((word) => !isPlural(word) || isWritten(word, words.get(word) ?? [], place))
+        .slice(0, MAX_COMPARED)
+        .map((word) => ({ word, requests: new Map((words.get(word) ?? []).map((group) => [requestOf(group, place), group])) }));
+    const found = used.filter((one) => used.some((other) => other !== one && areUsedAlike(one.requests, other.requests, place)));
+    return found.map(({ word }) => word);
+}
+
+function requestOf({ method, segments, dispatch, operation, body, form }: Group, place: number): string {
+    const fields = method === 'GET' ? [] : [...new Set([...(body?.fields.keys() ?? []), ...(form?.fields.keys() ?? [])])].sort();
+    return JSON.stringify([method, segments.slice(place + 1).map(textOf), dispatch, operation?.key, fields]);
+}
+
+function areUsedAlike(some: ReadonlyMap<string, Group>, others: ReadonlyMap<string, Group>, place: number): boolean {
+    const common = [...some].filter(([request]) => others.has(request));
+    if (common.length < 2 || shared(new Set(some.keys()), new Set(others.keys())) < MIN_JSON_SIMILARITY) return false;
+    const pairs = common.map(([request, group]) => [group, others.get(request) as Group] as const);
+    const answered = pairs.filter((pair) => pair.every(({ shape, skeleton }) => shape.objects + shape.arrays > 0 || skeleton.size > 20));
+    const alike = answered.filter(([one, other]) => areAlike([one], [other], place));
+    return alike.length * 2 >= answered.length && pairs.some(([group]) => group.method !== 'GET' && isLast(group, place));
+}
+
+/**
+ * Three or more words below a plural whose requests have the same params and whose answers are of one kind: lists, objects or others. Such
+ * as `/locales/…?lng=`.
+ */
+export function withSameParams(
+    words: ReadonlyMap<string, readonly Group[]>,
+    candidates: readonly string[],
+    parent: Piece | undefined,
+    place: number,
+): string[] {
+    if (parent?.form !== 'word' || !isPlural(parent.core)) return [];
+    const byParams = Map.groupBy(candidates, (word) => {
+        const groups = words.get(word) ?? [];
+        const isLeaf = groups.every(({ method, segments }) => method === 'GET' && segments.length === place + 1);
+        const params = [...new Set(groups.flatMap(({ query }) => [...query.keys()]))].sort().join(' ');
+        return isLeaf && params !== '' ? `${params} ${kindOf(groups)}` : '';
+    });
+    byParams.delete('');
+    return [...byParams.values()].filter((alike) => alike.length >= 3).flat();
+}
+
+function kindOf(groups: readonly Group[]): string {
+    if (groups.some(({ shape }) => shape.arrays > 0)) return 'list';
+    return groups.some(({ shape }) => shape.objects > 0) ? 'object' : '';
+}

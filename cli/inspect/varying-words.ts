@@ -1,0 +1,190 @@
+import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
+import { areAlike, MAX_COMPARED } from './alike.ts';
+import { areFiles, isFileName } from './file-names.ts';
+import type { Group } from './groups.ts';
+import { isVerb } from './operation.ts';
+import { withSameBelow, withSameParams, withSameRequests } from './same-use.ts';
+import type { SeenTexts } from './seen-texts.ts';
+import {
+    isApiRoot,
+    isLanguage,
+    isPlural,
+    isRouteWord,
+    isVarying,
+    type Piece,
+    PROGRAM_SUFFIX,
+    precedesPerson,
+    precedesSearchTerm,
+} from './segments.ts';
+import { pathTo, thingOf, withSameViews } from './views.ts';
+import { areMethods, deedOf, isDeed, isLast, isWritten } from './written-words.ts';
+
+export interface Evidence {
+    seen: SeenTexts;
+    /** Addresses whose last segment a page right above them shows as the text of a link. */
+    listed: ReadonlySet<string>;
+    /** Addresses of listed names that several views have (`/log/README`, `/tree/README`). */
+    viewed: ReadonlySet<string>;
+    /** The files that were found below a value, by the route of the thing that has them. */
+    files: Map<string, Set<string>>;
+}
+
+export function varyingWords(
+    words: ReadonlyMap<string, readonly Group[]>,
+    siblings: readonly Group[],
+    place: number,
+    { seen, listed, viewed, files }: Evidence,
+): Set<string> {
+    const first = [...words.values()][0]?.[0] ?? siblings[0];
+    const parent = parentOf(first, place);
+    const isBelowValue = parent !== undefined && isVarying(parent);
+    // Where keys stand in parentheses, words are kinds of things and their parts.
+    if (isKeyed(parent) || siblings.some(({ segments }) => isKeyed(segments[place]))) return new Set();
+    if (areMethods(words, place) && ![...words.keys()].some((word) => seen.wasName(percentDecode(word)))) return new Set();
+    const thing = isBelowValue ? thingOf(first, place) : undefined;
+    const known = files.get(thing ?? '');
+    const names = [...words.keys(), ...siblings.map(({ segments }) => nameOf(segments[place]))].filter(isFileName);
+    const isFolder = isBelowValue && (areFiles(names) || names.some((name) => known?.has(name)));
+    // Programs mark their own addresses beside those of things with `_` or `$` (`/_all_docs`, `/$metadata`).
+    const candidates = [...words.keys()].filter(
+        (word) =>
+            word !== '' &&
+            !/^[_$][a-z]/.test(word) &&
+            (isFolder || !(isUsual(word, place) || PROGRAM_SUFFIX.test(word))) &&
+            !namesApi(words.get(word) ?? [], parent, place),
+    );
+    const varying = new Set<string>(candidates.filter((word) => known?.has(word)));
+    // What is done with one of the things is done with all of them (`/queues/{queue}/pause`, `/queues/pause`).
+    const deeds = new Set(
+        [...siblings, ...[...words.values()].flat()].filter((group) => isLast(group, place + 1)).map((group) => deedOf(group, place + 1)),
+    );
+    const isOfThings = parent?.form === 'word' && isPlural(parent.core);
+    const written = [...words].filter(
+        ([word, groups]) => isWritten(word, groups, place) && !groups.some((group) => deeds.has(deedOf(group, place))),
+    );
+    if (isOfThings) for (const [word] of written) varying.add(word);
+    const languages = candidates.filter(isLanguage);
+    // Unless at least half of the words are languages, the languages are treated as other words.
+    const isMostly = languages.length > 1 && languages.length * 2 >= candidates.length;
+    if (isMostly || siblings.some((group) => group.segments[place]?.form === 'locale')) for (const word of languages) varying.add(word);
+    // What each of several things has, and nothing else, is a view of them.
+    const isOnly =
+        isBelowValue &&
+        !siblings.some((group) => isLast(group, place)) &&
+        new Set([...words.keys()].map(withoutData)).size === 1 &&
+        [...words.values()].flat().every((group) => group.sendings > 1 && isLast(group, place));
+    const wasValue = (word: string) => seen.wasSaid(withoutData(percentDecode(word)));
+    const sent = candidates.filter((word) => seen.wasSent(percentDecode(word))).slice(0, MAX_COMPARED);
+    const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
+    // What stands before everything else of an API is a part of it, be it called as somebody is (`/api/admin/…`).
+    const isPart = isRoot && parent !== undefined && words.size + siblings.length === 1;
+    for (const word of candidates) {
+        const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !(words.get(word) ?? []).some(sendsSearchTerm);
+        const isAfterSearch =
+            isTerm || (parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word) && (isOfThings || !isPlural(word)));
+        if (isAfterSearch || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
+        else if (
+            (seen.wasName(percentDecode(word)) && !isPart) ||
+            (!isRoot &&
+                !isOnly &&
+                wasValue(word) &&
+                !(isBelowValue && isDeed(words.get(word) ?? [], place) && !sent.includes(word)) &&
+                isMember(words.get(word) ?? [], parent, place, varying.size + siblings.length))
+        )
+            varying.add(word);
+    }
+    for (const word of withSameBelow(words, sent, place)) varying.add(word);
+    for (const word of withSameRequests(words, candidates, place)) varying.add(word);
+    for (const word of withSameParams(words, candidates, parent, place)) varying.add(word);
+    for (const word of withSameViews(words, candidates, place, listed)) varying.add(word);
+    for (const word of candidates) if ((words.get(word) ?? []).some((group) => viewed.has(pathTo(group, place)))) varying.add(word);
+    // At the root, a single word that also occurred as a value is weak evidence.
+    const said = isRoot ? candidates.filter(wasValue) : [];
+    for (const word of said)
+        if (said.slice(0, MAX_COMPARED).some((other) => other !== word && areAlike(words.get(word), words.get(other), place)))
+            varying.add(word);
+    if (isRoot) return varying;
+    // Who writes beside values writes a value (`PUT /files/{file}`, `PUT /files/notes`). Behind a thing it may be what is done with it.
+    const isBesideValues = varying.size + siblings.length > 0 || isBelowValue;
+    if (isBesideValues)
+        for (const [word, groups] of written)
+            if (!isBelowValue || isFileName(word) || written.some(([other, more]) => other !== word && areAlike(groups, more, place)))
+                varying.add(word);
+    // Thousands of names below one parent are compared with a sample of them.
+    const compared = candidates.slice(0, MAX_COMPARED);
+    // What is like a name that was found is a name too.
+    for (let before = -1; before < varying.size; ) {
+        before = varying.size;
+        const values = [...siblings, ...[...varying].flatMap((word) => words.get(word) ?? [])].slice(0, MAX_COMPARED);
+        for (const word of candidates) {
+            if (varying.has(word)) continue;
+            const alike = compared.filter((other) => other !== word && areAlike(words.get(word), words.get(other), place));
+            if (areAlike(words.get(word), values, place) || (isOfThings && alike.length > 0)) varying.add(word);
+            else if (isBelowValue && alike.length > 0 && areFiles([word, ...alike])) varying.add(word);
+            else if (/.\.html?$/.test(word) && [...varying].some((other) => /.\.html?$/.test(other))) varying.add(word);
+            else if (alike.length >= 2 && [word, ...alike].filter((one) => !/^[a-z]+$/.test(one)).length > alike.length / 2)
+                varying.add(word);
+        }
+    }
+    const found = [...varying].filter(isFileName);
+    if (thing !== undefined && found.length > 0) files.set(thing, new Set([...(known ?? []), ...found]));
+    return varying;
+}
+
+/** A page and its data have one name. */
+function withoutData(word: string): string {
+    return word.replace(DATA, '');
+}
+
+export const DATA = /\.data$/;
+
+function isKeyed(piece: Piece | undefined): boolean {
+    return piece?.prefix.includes('(') === true;
+}
+
+/**
+ * Responses contain many words, such as `local` and `default`. Such a word in the middle of a path is a value only below a plural or beside
+ * other values.
+ */
+function isMember(groups: readonly Group[], parent: Piece | undefined, place: number, beside: number): boolean {
+    return groups.some((group) => isLast(group, place)) || beside > 0 || parent?.form !== 'word' || isPlural(parent.core);
+}
+
+/** Whether one version follows the word everywhere, below the root of an API: `/wp-json/wp/v2/posts`. Then it names a part of the API. */
+function namesApi(groups: readonly Group[], parent: Piece | undefined, place: number): boolean {
+    if (parent?.form !== 'word' || !parent.core.split('-').some(isApiRoot)) return false;
+    const isVersioned = groups.every(({ segments }) => segments.length > place + 2 && VERSION.test(segments[place + 1]?.core ?? ''));
+    return isVersioned && new Set(groups.map(({ segments }) => segments[place + 1]?.core)).size === 1;
+}
+
+const VERSION = /^(?:v\d{1,2}(?:\.\d{1,2})*|\d{1,2}(?:\.\d{1,2}){1,2})$/;
+
+/** Whether a word is part of routes on many sites. */
+function isUsual(word: string, place: number): boolean {
+    return ((isRouteWord(word) || isVerb(word)) && !isFileName(word)) || (isApiRoot(word) && place < 3);
+}
+
+function nameOf(piece: Piece | undefined): string {
+    return piece?.form === 'file' || piece?.form === 'slug' ? `${piece.core}${piece.suffix}` : '';
+}
+
+function parentOf(group: Group | undefined, place: number): Piece | undefined {
+    return place === 0 ? undefined : group?.segments[place - 1];
+}
+
+/** Whether the term of a search is in the query. Then the path says what is searched (`/search/boats?q=`). */
+function sendsSearchTerm({ query }: Group): boolean {
+    return [...query.keys()].some((name) => /^(?:q|query|search|term|keywords?)$/i.test(name));
+}
+
+/** Whether the segment is half of a two-segment name such as `owner/repository`. */
+function isValueWithNext(groups: readonly Group[], place: number, seen: SeenTexts): boolean {
+    return groups.some(({ segments }) => {
+        const [before, here, next] = [segments[place - 1], segments[place], segments[place + 1]];
+        const isPair = (first: Piece | undefined, second: Piece | undefined) =>
+            first !== undefined &&
+            second !== undefined &&
+            seen.wasSaid(`${first.prefix}${percentDecode(first.core)}/${percentDecode(second.core)}`);
+        return isPair(here, next) || isPair(before, here);
+    });
+}
