@@ -41,7 +41,7 @@ function foldBelow(groups: readonly Group[], place: number, evidence: Evidence):
     }
     const siblings = here.filter((group) => group.segments[place]?.form !== 'word');
     const varying = varyingWords(words, siblings, place, evidence);
-    const suffix = sharedSuffix([...varying]);
+    const suffix = sharedSuffix([...varying], evidence.seen);
     for (const group of here) {
         const piece = group.segments[place];
         if (piece?.form === 'word' && varying.has(piece.core))
@@ -56,10 +56,11 @@ function asValue(text: string, suffix: string): Piece {
     return { form: isLanguage(text) ? 'locale' : 'slug', prefix: '', core, suffix };
 }
 
-/** The format that the pages of a folder end in, such as `.html`; '' if they differ. Other names end as their owner chose. */
-function sharedSuffix(values: readonly string[]): string {
-    const suffix = /.(\.html?)$/.exec(values[0] ?? '')?.[1] ?? '';
-    return values.length > 1 && values.every((value) => value.endsWith(suffix)) ? suffix : '';
+/** The format that what is in a folder ends in, such as `.html`; '' if they differ, or if the site names them with it. */
+function sharedSuffix(values: readonly string[], seen: SeenTexts): string {
+    const suffix = /.(\.(?:html?|json))$/.exec(values[0] ?? '')?.[1] ?? '';
+    const isShared = values.length > 1 && values.every((value) => value.endsWith(suffix));
+    return isShared && (suffix !== '.json' || !values.some(seen.wasSaid)) ? suffix : '';
 }
 
 /** Merges the groups of the same route. Responses without a body join the group whose responses have one. */

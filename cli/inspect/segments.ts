@@ -40,7 +40,7 @@ const KEY = /^([A-Za-z][\w.]*\((?:\w+=)?'?)([^'(),=]+)('?(?:,\w+=(?:true|false))
  * @param place its index in the path. `1.0` at the beginning is the version of an API, as `1.2.15` is behind `api`; later it is a value.
  */
 export function readSegment(raw: string, place: number, path: readonly string[] = []): Piece {
-    if (/^\d{1,2}(?:\.\d{1,2}){1,2}$/.test(raw) && /^(?:api|rest|rpc)$/i.test(path[place - 1] ?? ''))
+    if (/^v?\d{1,2}(?:\.\d{1,2}){1,2}$/.test(raw) && /^(?:api|rest|rpc)$/i.test(path[place - 1] ?? ''))
         return { form: 'word', prefix: '', core: raw, suffix: '' };
     // OData has keys in parentheses, and marks its own words.
     if (/^\$[a-z]+$/i.test(raw)) return { form: 'word', prefix: '', core: raw, suffix: '' };
@@ -76,7 +76,7 @@ const FORMS: readonly { form: SegmentForm; fits: (text: string, place: number) =
     { form: 'number', fits: (text) => /^-?\d+$/.test(text) },
     { form: 'uuid', fits: (text) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text) },
     { form: 'date', fits: (text) => /^\d{4}-\d{2}(?:-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?)?$/.test(text) },
-    { form: 'version', fits: (text) => /^\d+\.\d+(?:\.\d+)*(?:[-+][\w.+-]+)?$/.test(text) },
+    { form: 'version', fits: (text) => /^(?:\d+|v\d+\.\d+)\.\d+(?:\.\d+)*(?:[-+][\w.+-]+)?$/.test(text) },
     { form: 'hash', fits: (text) => /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,128}$/.test(text) || /^[0-9a-f]{32,128}$/i.test(text) },
     { form: 'text', fits: (text) => /[^\w.~-]/.test(text) || personalKind(text) !== undefined || /^-?\d+\.\d+$/.test(text) },
     { form: 'token', fits: isToken },

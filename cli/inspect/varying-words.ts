@@ -73,7 +73,8 @@ export function varyingWords(
         !siblings.some((group) => isLast(group, place)) &&
         new Set([...words.keys()].map(withoutData)).size === 1 &&
         [...words.values()].flat().every((group) => group.sendings > 1 && isLast(group, place));
-    const wasValue = (word: string) => seen.wasSaid(withoutData(percentDecode(word)));
+    const namings = (word: string) => [percentDecode(word), percentDecode(word).replace(FORMAT, '')];
+    const wasValue = (word: string) => namings(word).some(seen.wasSaid);
     const sent = candidates.filter((word) => seen.wasSent(percentDecode(word))).slice(0, MAX_COMPARED);
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     // What stands before everything else of an API is a part of it, be it called as somebody is (`/api/admin/…`).
@@ -84,7 +85,7 @@ export function varyingWords(
             isTerm || (parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word) && (isOfThings || !isPlural(word)));
         if (isAfterSearch || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
-            (seen.wasName(percentDecode(word)) && !isPart) ||
+            (namings(word).some(seen.wasName) && !isPart) ||
             (!isRoot &&
                 !isOnly &&
                 wasValue(word) &&
@@ -108,7 +109,7 @@ export function varyingWords(
     const isBesideValues = varying.size + siblings.length > 0 || isBelowValue;
     if (isBesideValues)
         for (const [word, groups] of written)
-            if (!isBelowValue || isFileName(word) || written.some(([other, more]) => other !== word && areAlike(groups, more, place)))
+            if (!isBelowValue || isFileName(word) || written.some(([other, more]) => other !== word && !(isPlural(word) && isPlural(other)) && areAlike(groups, more, place)))
                 varying.add(word);
     // Thousands of names below one parent are compared with a sample of them.
     const compared = candidates.slice(0, MAX_COMPARED);
@@ -137,6 +138,8 @@ function withoutData(word: string): string {
 }
 
 export const DATA = /\.data$/;
+/** What asks for a thing in a format. */
+const FORMAT = /\.(?:data|json)$/;
 
 function isKeyed(piece: Piece | undefined): boolean {
     return piece?.prefix.includes('(') === true;
