@@ -21,6 +21,16 @@ function namesBelow({ segments }: Group, place: number): string[] {
     return below.some(({ form, core }) => form === 'word' && core !== '') ? [below.map(textOf).join('/')] : [];
 }
 
+/** Those of several names below which others stand than below the other ones. */
+export function unlikeNames(words: ReadonlyMap<string, readonly Group[]>, names: readonly string[], place: number): ReadonlySet<string> {
+    const below = names.map((name) => ({ name, requests: new Set((words.get(name) ?? []).flatMap((group) => namesBelow(group, place))) }));
+    const unlike = below.filter(
+        ({ name, requests }) =>
+            requests.size > 0 && below.every((other) => other.name === name || [...requests].every((one) => !other.requests.has(one))),
+    );
+    return new Set(unlike.length > 1 ? unlike.map(({ name }) => name) : []);
+}
+
 /**
  * Words that are used in the same ways: two requests at least, one of them a write to the word itself, have the same method, the same address
  * behind the word and the same fields of the body, and what answers is alike. Kinds of things are used in the same ways too; they are plurals.

@@ -3,7 +3,7 @@ import { areAlike, MAX_COMPARED } from './alike.ts';
 import { areFiles, isFileName } from './file-names.ts';
 import type { Group } from './groups.ts';
 import { isVerb } from './operation.ts';
-import { withSameBelow, withSameParams, withSameRequests } from './same-use.ts';
+import { unlikeNames, withSameBelow, withSameParams, withSameRequests } from './same-use.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import {
     isApiRoot,
@@ -75,17 +75,21 @@ export function varyingWords(
         [...words.values()].flat().every((group) => group.sendings > 1 && isLast(group, place));
     const namings = (word: string) => [percentDecode(word), percentDecode(word).replace(FORMAT, '')];
     const wasValue = (word: string) => namings(word).some(seen.wasSaid);
+    const wasName = (word: string) => namings(word).some(seen.wasName);
     const sent = candidates.filter((word) => seen.wasSent(percentDecode(word))).slice(0, MAX_COMPARED);
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     // What stands before everything else of an API is a part of it, be it called as somebody is (`/api/admin/…`).
-    const isPart = isRoot && parent !== undefined && words.size + siblings.length === 1;
+    const isOnlyPart = isRoot && parent !== undefined && words.size + siblings.length === 1;
+    // Modules have names too. Unlike things of one kind they have nothing in common.
+    const parts = isRoot ? unlikeNames(words, candidates.filter(wasName), place) : new Set();
+    const isPart = (word: string) => isOnlyPart || parts.has(word);
     for (const word of candidates) {
         const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !(words.get(word) ?? []).some(sendsSearchTerm);
         const isAfterSearch =
             isTerm || (parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word) && (isOfThings || !isPlural(word)));
         if (isAfterSearch || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
-            (namings(word).some(seen.wasName) && !isPart) ||
+            (wasName(word) && !isPart(word)) ||
             (!isRoot &&
                 !isOnly &&
                 wasValue(word) &&
