@@ -2,7 +2,7 @@ import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { isLanguage, type Piece, textOf } from './segments.ts';
 import type { SiteTexts } from './site-texts.ts';
-import { DATA, type Evidence, varyingWords } from './varying-words.ts';
+import { type Evidence, varyingWords } from './varying-words.ts';
 import { listedNames, namesBelowViews } from './views.ts';
 
 /**
@@ -41,11 +41,14 @@ function foldBelow(groups: readonly Group[], place: number, evidence: Evidence):
     }
     const siblings = here.filter((group) => group.segments[place]?.form !== 'word');
     const varying = varyingWords(words, siblings, place, evidence);
-    const suffix = sharedSuffix([...varying], evidence.seen);
+    const areInFormats = haveFormats([...varying], evidence.seen);
     for (const group of here) {
         const piece = group.segments[place];
         if (piece?.form === 'word' && varying.has(piece.core))
-            group.segments[place] = asValue(piece.core, DATA.exec(piece.core)?.[0] ?? suffix);
+            group.segments[place] = asValue(
+                piece.core,
+                areInFormats || /\.data$/.test(piece.core) ? (FORMAT.exec(piece.core)?.[1] ?? '') : '',
+            );
     }
     for (const [, below] of Map.groupBy(here, (group) => textOf(group.segments[place]))) foldBelow(below, place + 1, evidence);
 }
@@ -56,11 +59,15 @@ function asValue(text: string, suffix: string): Piece {
     return { form: isLanguage(text) ? 'locale' : 'slug', prefix: '', core, suffix };
 }
 
-/** The format that what is in a folder ends in, such as `.html`; '' if they differ, or if the site names them with it. */
-function sharedSuffix(values: readonly string[], seen: SeenTexts): string {
-    const suffix = /.(\.(?:html?|json))$/.exec(values[0] ?? '')?.[1] ?? '';
-    const isShared = values.length > 1 && values.every((value) => value.endsWith(suffix));
-    return isShared && (suffix !== '.json' || !values.some(seen.wasSaid)) ? suffix : '';
+const FORMAT = /.(\.(?:data|html?|json))$/;
+
+/** Whether all values end in a format that they are asked for in. Names of files end as their owner chose. */
+function haveFormats(values: readonly string[], seen: SeenTexts): boolean {
+    return (
+        values.length > 1 &&
+        values.every((value) => FORMAT.test(value)) &&
+        !values.some((value) => /\.json$/.test(value) && seen.wasSaid(value))
+    );
 }
 
 /** Merges the groups of the same route. Responses without a body join the group whose responses have one. */

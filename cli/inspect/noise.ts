@@ -45,9 +45,10 @@ const PROGRAM_TEXTS = /\/(?:assets?|static|dist|build|i18n|langs?|languages?|loc
 const MAX_BODY = 20_000;
 
 /** A template of a page, loaded by a script from a file. */
-function isTemplate({ url, resource, requestHeaders, answer }: Exchange): boolean {
+function isTemplate({ method, url, resource, requestHeaders, answer }: Exchange): boolean {
     const isByScript = resource === 'xhr' || resource === 'fetch' || /json/.test(requestHeaders.get('accept') ?? '');
     return (
+        method === 'GET' &&
         isByScript &&
         /html/.test(answer.type) &&
         /\.html?$/i.test(url.pathname) &&

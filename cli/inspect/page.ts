@@ -44,8 +44,9 @@ export function readPage(html: string, url: URL): Page {
     const texts = textsOf($, url);
     const tokens = tokensOf($);
     $('script, style, noscript, template, svg, head, pre, code, textarea').remove();
+    const hasHeading = $('h1').text().trim() !== '';
     const text = $('body').text().replaceAll(/\s+/g, ' ').trim();
-    const isEmpty = hasScripts && forms.length === 0 && text.length < MIN_TEXT_LENGTH && embedded.length === 0;
+    const isEmpty = hasScripts && forms.length === 0 && !hasHeading && text.length < MIN_TEXT_LENGTH && embedded.length === 0;
     return { isShell: isEmpty || isTemplate(text), isLogin, forms, embedded, lists, data, texts, tokens, skeleton };
 }
 

@@ -71,11 +71,10 @@ export function varyingWords(
     const isOnly =
         isBelowValue &&
         !siblings.some((group) => isLast(group, place)) &&
-        new Set([...words.keys()].map(withoutData)).size === 1 &&
+        new Set(candidates.map(withoutFormat)).size === 1 &&
         [...words.values()].flat().every((group) => group.sendings > 1 && isLast(group, place));
-    const namings = (word: string) => [percentDecode(word), percentDecode(word).replace(FORMAT, '')];
-    const wasValue = (word: string) => namings(word).some(seen.wasSaid);
-    const wasName = (word: string) => namings(word).some(seen.wasName);
+    const wasValue = (word: string) => seen.wasSaid(percentDecode(word)) || seen.wasSaid(percentDecode(word).replace(DATA, ''));
+    const wasName = (word: string) => seen.wasName(percentDecode(word)) || seen.wasName(withoutFormat(percentDecode(word)));
     const sent = candidates.filter((word) => seen.wasSent(percentDecode(word))).slice(0, MAX_COMPARED);
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     // What stands before everything else of an API is a part of it, be it called as somebody is (`/api/admin/…`).
@@ -89,7 +88,7 @@ export function varyingWords(
             isTerm || (parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word) && (isOfThings || !isPlural(word)));
         if (isAfterSearch || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
         else if (
-            (wasName(word) && !isPart(word)) ||
+            (wasName(word) && !isPart(word) && !isOnly) ||
             (!isRoot &&
                 !isOnly &&
                 wasValue(word) &&
@@ -108,12 +107,21 @@ export function varyingWords(
     for (const word of said)
         if (said.slice(0, MAX_COMPARED).some((other) => other !== word && areAlike(words.get(word), words.get(other), place)))
             varying.add(word);
+    const inFormats = [...varying].filter((word) => DATA.test(word)).slice(0, MAX_COMPARED);
+    for (const word of candidates.filter((one) => DATA.test(one)))
+        if (inFormats.some((other) => areAlike(words.get(word), words.get(other), place))) varying.add(word);
+    const things = new Set([...varying].map(withoutFormat));
+    for (const word of candidates) if (things.has(withoutFormat(word))) varying.add(word);
     if (isRoot) return varying;
     // Who writes beside values writes a value (`PUT /files/{file}`, `PUT /files/notes`). Behind a thing it may be what is done with it.
     const isBesideValues = varying.size + siblings.length > 0 || isBelowValue;
     if (isBesideValues)
         for (const [word, groups] of written)
-            if (!isBelowValue || isFileName(word) || written.some(([other, more]) => other !== word && !(isPlural(word) && isPlural(other)) && areAlike(groups, more, place)))
+            if (
+                !isBelowValue ||
+                isFileName(word) ||
+                written.some(([other, more]) => other !== word && !(isPlural(word) && isPlural(other)) && areAlike(groups, more, place))
+            )
                 varying.add(word);
     // Thousands of names below one parent are compared with a sample of them.
     const compared = candidates.slice(0, MAX_COMPARED);
@@ -137,13 +145,11 @@ export function varyingWords(
 }
 
 /** A page and its data have one name. */
-function withoutData(word: string): string {
-    return word.replace(DATA, '');
+function withoutFormat(word: string): string {
+    return word.replace(/\.(?:data|json|html)$/, '');
 }
 
-export const DATA = /\.data$/;
-/** What asks for a thing in a format. */
-const FORMAT = /\.(?:data|json)$/;
+const DATA = /\.(?:data|json)$/;
 
 function isKeyed(piece: Piece | undefined): boolean {
     return piece?.prefix.includes('(') === true;
