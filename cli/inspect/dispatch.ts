@@ -48,14 +48,22 @@ function actionOf({ dispatch }: Group): string {
 }
 
 /**
- * Settles queries that are one name and no value. `/boats?size` selects a route if several addresses have it. At one address names of things
- * stand so (`/wiki.cgi?Old_Crane`) if others of them were values (`/wiki.cgi?id=Red_Lion`); a package cannot send those.
+ * Settles queries that are one name and no value. `/boats?size` selects a route if several addresses have it, and other such names. At one
+ * address names of things stand so (`/wiki.cgi?Old_Crane`) if others of them were values (`/wiki.cgi?id=Red_Lion`); a package cannot send
+ * those.
  */
 function settleFlags(groups: readonly Group[], seen: SeenTexts): void {
     const flagged = groups.flatMap((group) => group.dispatch.flatMap(([name, value]) => (value === '' ? [{ name, group }] : [])));
     const paths = new Map([...Map.groupBy(flagged, ({ name }) => name)].map(([name, some]) => [name, new Set(some.map(pathIn))]));
-    for (const same of Map.groupBy(flagged, pathIn).values()) {
-        const own = same.filter(({ name }) => paths.get(name)?.size === 1);
+    const byPath = Map.groupBy(flagged, pathIn);
+    // The only flag of its addresses changes what they answer with, unless it selects a page.
+    const selecting = new Set(
+        [...byPath.values()]
+            .filter((same) => new Set(same.map(({ name }) => name)).size > 1 || same.some(({ group }) => group.answers.html > 0))
+            .flatMap((same) => same.map(({ name }) => name)),
+    );
+    for (const same of byPath.values()) {
+        const own = same.filter(({ name }) => paths.get(name)?.size === 1 || !selecting.has(name));
         const areThings = own.filter(({ name }) => seen.wasSent(name)).length * 2 >= own.length;
         for (const { name, group } of same) {
             const isFlag = !own.some((one) => one.name === name);

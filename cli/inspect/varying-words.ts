@@ -50,7 +50,7 @@ export function varyingWords(
         (word) =>
             word !== '' &&
             !/^[_$][a-z]/.test(word) &&
-            (isFolder || !(isUsual(word, place) || PROGRAM_SUFFIX.test(word))) &&
+            (isFolder || !(isUsual(word, parent, place) || PROGRAM_SUFFIX.test(word))) &&
             !namesApi(words.get(word) ?? [], parent, place),
     );
     const varying = new Set<string>(candidates.filter((word) => known?.has(word)));
@@ -172,8 +172,9 @@ function namesApi(groups: readonly Group[], parent: Piece | undefined, place: nu
 
 const VERSION = /^(?:v\d{1,2}(?:\.\d{1,2})*|\d{1,2}(?:\.\d{1,2}){1,2})$/;
 
-/** Whether a word is part of routes on many sites. */
-function isUsual(word: string, place: number): boolean {
+/** Whether a word is part of routes on many sites. Behind a word in small letters, one with a capital is no such part. */
+function isUsual(word: string, parent: Piece | undefined, place: number): boolean {
+    if (/^[A-Z][a-z]/.test(word) && parent?.form === 'word' && /^[a-z]/.test(parent.core) && !isApiRoot(parent.core)) return false;
     return ((isRouteWord(word) || isVerb(word)) && !isFileName(word)) || (isApiRoot(word) && place < 3);
 }
 
