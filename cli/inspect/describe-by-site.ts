@@ -3,6 +3,7 @@ import type { PackageEndpoint, PackageParam } from '../../shared/domain/types.ts
 import type { Collection } from './collect.ts';
 import { answeredFields, describeEndpoint, describeParam, isCallersOwn, isPlaceInList, joinNames, oneOf } from './describe.ts';
 import { findByName, findInAnswers, hashesOf, openRelated } from './describe-values.ts';
+import { meaningOf } from './effects.ts';
 import type { Group } from './groups.ts';
 import { argumentOf } from './operation.ts';
 import type { Texts } from './page-facts.ts';
@@ -140,7 +141,7 @@ function longer(one: string, other: string): string {
     return other.length > one.length ? other : one;
 }
 
-/** Describes a param by the response field that contained its value, or by its use in a GraphQL operation. */
+/** Describes a param by the response field that contained its value, by what answers show of it, or by its use in a GraphQL operation. */
 function describeParamByAnswers(
     param: PackageParam,
     one: Drafted,
@@ -152,7 +153,10 @@ function describeParamByAnswers(
     const isPlace = isPlaceInList(param.name);
     if (isPlace && param.source === 'path') return undefined;
     const { field, route } = (isPlace ? findByName(param.name, [one.group]) : findInAnswers(param, one.group, found)) ?? {};
-    if (field === undefined || route === undefined) return undefined;
+    if (field === undefined || route === undefined) {
+        const meaning = meaningOf(one.group.effects, param.name);
+        return meaning === undefined ? undefined : `${describeParam(param)} ${meaning}`;
+    }
     const from = `the field “${field}” in the answer of ${names.get(route) ?? one.endpoint.name}`;
     const source =
         route === one.group

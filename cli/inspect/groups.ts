@@ -2,6 +2,7 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { BodyFormat, Json } from '../../shared/domain/types.ts';
 import { type AuthMethod, keyOfMethod } from './credentials.ts';
+import { addEffects, type Effects, mergeEffects } from './effects.ts';
 import type { Exchange } from './exchange.ts';
 import { type FormFacts, joinForms } from './form-facts.ts';
 import { CACHE_BREAKERS, holdsCredential } from './harmless.ts';
@@ -42,6 +43,8 @@ export interface Group {
     /** The form that sends it. */
     form: FormFacts | undefined;
     answers: { json: number; html: number; text: number; none: number };
+    /** What answers show of its params. */
+    effects: Effects;
     shape: Shape;
     skeleton: Set<number>;
     pages: PageFacts;
@@ -123,6 +126,7 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
         tokens: new Map(),
         form: undefined,
         answers: { json: 0, html: 0, text: 0, none: 0 },
+        effects: new Map(),
         shape: openShape(),
         skeleton: new Set(),
         pages: openPages(),
@@ -197,6 +201,7 @@ export function addExchange(
     for (const what of once) addOnce(group, what, 1);
     for (const [name, source] of tokens) addToken(group, name, { source, sendings: 1 });
     addAnswer(group, exchange, json, page);
+    addEffects(group.effects, sentIn(exchange.url, body), exchange.answer.type, json);
     if (keepsSamples) keepSample(group, sampleOf(exchange, page));
 }
 
@@ -232,6 +237,12 @@ function addBody(group: Group, sent: SentBody): void {
     if (sent.sort === 'operation') addOperation(group, sent.operation);
     if (sent.sort === 'whole') addShape(wholeOf(group.body), sent.value);
     else addFields(group.body, sent.sort === 'fields' ? sent.fields : argumentsOf(sent.operation));
+}
+
+/** The params of a request. */
+function sentIn({ searchParams }: URL, body: SentBody): (readonly [string, Json])[] {
+    const fields = body.sort === 'fields' ? body.fields : body.sort === 'operation' ? argumentsOf(body.operation) : [];
+    return [...searchParams, ...[...fields].flatMap(([name, values]) => values.map((value) => [name, value] as const))];
 }
 
 /** A call writes if any of its requests does. */
@@ -302,6 +313,7 @@ export function mergeGroups(group: Group, more: Group): void {
     if (more.form !== undefined) group.form = joinForms(group.form, more.form);
     if (more.body !== undefined) mergeBodies(group, more.body);
     for (const sort of ['json', 'html', 'text', 'none'] as const) group.answers[sort] += more.answers[sort];
+    mergeEffects(group.effects, more.effects);
     mergeShape(group.shape, more.shape);
     for (const mark of more.skeleton) group.skeleton.add(mark);
     mergePages(group.pages, more.pages);
