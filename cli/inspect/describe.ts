@@ -96,9 +96,16 @@ const MAX_FIELDS = 8;
 const MAX_ABBREVIATION = 2;
 const MAX_ACTIONS = 6;
 
+const HOW_MANY = /^(?:limit|size|count|per page|page size|top|rows|n|max results?)$/;
+
+/** Whether a param usually bounds the number of items. */
+export function saysHowMany(name: string): boolean {
+    return HOW_MANY.test(wordsOf(name).join(' '));
+}
+
 const ROLES: readonly { names: RegExp; means: string; isNumber?: true }[] = [
     { names: /^(?:page|p|pg|page (?:number|no|num|index)|current page)$/, means: 'Which page of the list, by number.', isNumber: true },
-    { names: /^(?:limit|size|count|per page|page size|top|rows|n|max results?)$/, means: 'How many items to answer with.' },
+    { names: HOW_MANY, means: 'How many items to answer with.' },
     { names: /^(?:offset|start|skip|first result|start index)$/, means: 'How many items to pass over.' },
     {
         names: /^(?:cursor|after|before|page token|continuation(?: token)?|next)$/,

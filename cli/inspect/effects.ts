@@ -1,6 +1,6 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json } from '../../shared/domain/types.ts';
-import { isPlaceInList } from './describe.ts';
+import { saysHowMany } from './describe.ts';
 
 /** How many requests sent a param with a value, and in how many of them the answer showed what the value does. */
 export type Effects = Map<string, { sendings: number; shown: Map<Effect, number> }>;
@@ -17,6 +17,8 @@ const MEANINGS: readonly { effect: Effect; means: string; needs?: Effect }[] = [
 const MAX_PARAMS = 60;
 const MAX_ITEMS = 60;
 const MAX_LENGTH = 80;
+/** Shorter words stand in many texts. */
+const MIN_WORDS = 3;
 
 /** Compares the params of a request with its answer. @param type the media type of the answer */
 export function addEffects(
@@ -51,7 +53,7 @@ export function mergeEffects(effects: Effects, more: Effects): void {
 export function meaningOf(effects: Effects, name: string): string | undefined {
     const { sendings = 0, shown = new Map<Effect, number>() } = effects.get(name) ?? {};
     const isShown = ({ effect, needs }: (typeof MEANINGS)[number]) =>
-        shown.get(effect) === sendings && (needs === undefined || (shown.has(needs) && isPlaceInList(name)));
+        shown.get(effect) === sendings && (needs === undefined || (shown.has(needs) && saysHowMany(name)));
     return MEANINGS.find(isShown)?.means;
 }
 
@@ -67,7 +69,8 @@ function effectsOf(text: string, type: string, items: readonly Json[], isList: b
     if (items.length <= most) found.push('limit');
     if (items.length === most) found.push('reached');
     const words = text.toLowerCase();
-    if (/[^\d\W]/.test(text) && looked.length > 0 && looked.every((item) => says(item, words))) found.push('words');
+    if (words.length >= MIN_WORDS && /[^\d\W]/.test(text) && looked.length > 0 && looked.every((item) => says(item, words)))
+        found.push('words');
     return found;
 }
 

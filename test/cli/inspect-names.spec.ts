@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { type Call, endpointOf, inspectCalls, paramsOf, routesOf, SHOP } from './inspect/har.ts';
+
+/** Routes without the names of their placeholders. */
+const templates = async (calls: readonly Call[]) => routesOf(await inspectCalls(calls)).map((route) => route.replaceAll(/\{\w+\}/g, '{}'));
+
+describe('routebook inspect tells names of things from words of the program', () => {
+    it('reads numbered releases behind a kind of things, and the version of an API as a part of it', async () => {
+        const release = { json: { notes: 'x', date: 'y' } };
+        const found = await templates([
+            ...['v2.8.2', 'v2.9.0'].map((version) => ({ url: `${SHOP}/releases/${version}`, ...release })),
+            { url: `${SHOP}/api/v1.2.3/ropes`, json: [1] },
+        ]);
+        expect(found).to.have.members(['GET /releases/{}', 'GET /api/v1.2.3/ropes']);
+    });
+
+    it('takes a page, its data and what is thrown away for one thing, in the format that each is asked for in', async () => {
+        const page = (name: string) => `<html><head><script src="a.js"></script></head><body><h1>${name}</h1></body></html>`;
+        const data = (name: string) => ({ title: name, story: [{ type: 'text', id: 'x' }], journal: [{ type: 'add', date: 1 }] });
+        const names = ['tides', 'fog-horn', 'green-lamp'];
+        const found = await templates([
+            { url: `${SHOP}/all/list.json`, json: names.slice(0, 2).map((slug) => ({ slug, title: 'x' })) },
+            ...names.flatMap((name) => [
+                { url: `${SHOP}/${name}.json`, json: data(name) },
+                { url: `${SHOP}/${name}.html`, html: page(name) },
+            ]),
+            { method: 'DELETE', url: `${SHOP}/tides.json` },
+        ]);
+        expect(found).to.have.members(['GET /all/list.json', 'GET /{}.json', 'GET /{}.html', 'DELETE /{}.json']);
+    });
+
+    it('keeps the names of files whole', async () => {
+        const files = ['first.json', 'second.json'];
+        const found = await templates([
+            { url: `${SHOP}/library/flows`, json: files.map((name) => ({ name })) },
+            ...files.map((name) => ({ url: `${SHOP}/library/flows/${name}`, json: [{ id: name }] })),
+        ]);
+        expect(found).to.have.members(['GET /library/flows', 'GET /library/flows/{}']);
+    });
+
+    it('keeps modules apart that a site lists by name, and folds things that have the same below them', async () => {
+        const listed = (...names: string[]) => ({ url: `${SHOP}/api/all`, json: names.map((name) => ({ name, main: 'x' })) });
+        const modules = ['keeping/store', 'keeping/history', 'winding/next', 'winding/stop'];
+        expect(
+            await templates([listed('keeping', 'winding'), ...modules.map((path) => ({ url: `${SHOP}/api/${path}`, json: { done: 1 } }))]),
+        ).to.have.members(['GET /api/all', ...modules.map((path) => `GET /api/${path}`)]);
+        const things = ['lamp/tides', 'lamp/rope', 'horn/tides'];
+        expect(
+            await templates([listed('lamp', 'horn'), ...things.map((path) => ({ url: `${SHOP}/api/${path}`, json: { done: 1 } }))]),
+        ).to.have.members(['GET /api/all', 'GET /api/{}/tides', 'GET /api/{}/rope']);
+    });
+
+    it('keeps a view of each thing, though an answer has its word as a name', async () => {
+        const found = await templates([
+            { url: `${SHOP}/fields`, json: [{ name: 'content' }] },
+            ...[17, 18].flatMap((id) => [
+                { url: `${SHOP}/berths/${id}/content`, json: { text: 'x', size: 7 } },
+                { url: `${SHOP}/berths/${id}/status`, json: { state: 'x' } },
+            ]),
+        ]);
+        expect(found).to.have.members(['GET /fields', 'GET /berths/{}/content', 'GET /berths/{}/status']);
+    });
+
+    it('keeps kinds behind a thing that are removed, though they answer with the thing', async () => {
+        const thing = { json: { port: 7, name: 'x', stubs: [{ is: 'y' }] } };
+        const found = await templates(
+            [17, 18].flatMap((id) =>
+                ['savedRequests', 'savedAnswers'].map((kind) => ({ method: 'DELETE', url: `${SHOP}/doubles/${id}/${kind}`, ...thing })),
+            ),
+        );
+        expect(found).to.have.members(['DELETE /doubles/{}/savedRequests', 'DELETE /doubles/{}/savedAnswers']);
+    });
+
+    it('reads a name with a capital behind small letters, be its word usual in routes', async () => {
+        const found = await templates([
+            { url: `${SHOP}/boards`, json: [{ name: 'Places' }] },
+            { url: `${SHOP}/board/Places`, json: { graphs: [1] } },
+        ]);
+        expect(found).to.have.members(['GET /boards', 'GET /board/{}']);
+    });
+
+    it('takes a flag that is alone at each of its addresses for a param, and one that selects pages for none', async () => {
+        const asked = ['ropes', 'anchors'].flatMap((things) => [
+            { url: `${SHOP}/${things}`, json: [1] },
+            { url: `${SHOP}/${things}?expand`, json: [{ id: 1 }] },
+        ]);
+        const found = await inspectCalls(asked);
+        expect(routesOf(found)).to.have.members(['GET /ropes', 'GET /anchors']);
+        expect(paramsOf(endpointOf(found, 'GET /ropes'), 'query')).to.deep.equal(['expand']);
+        const page = (name: string) =>
+            `<html><body><main><h1>${name}</h1>${`<p class="${name}">Words to read.</p>`.repeat(9)}</main></body></html>`;
+        const pages = ['ropes', 'anchors'].flatMap((things) => [
+            { url: `${SHOP}/${things}`, html: page(things) },
+            { url: `${SHOP}/${things}?tree`, html: page('tree') },
+        ]);
+        expect(routesOf(await inspectCalls(pages))).to.include('GET /ropes?tree=');
+    });
+
+    it('drafts what a script posts for, be its answer a piece of a page at an address that ends in .html', async () => {
+        const found = await templates(
+            ['tides', 'ropes'].map((name) => ({
+                method: 'POST',
+                url: `${SHOP}/report/${name}.html`,
+                body: { name },
+                html: '<h1>x</h1>',
+                resource: 'fetch',
+            })),
+        );
+        expect(found).to.deep.equal(['POST /report/{}.html']);
+    });
+
+    it('says of params what the answers show: names of fields, a format, a bound and words of each item', async () => {
+        const rows = [1, 2, 3].map((id) => ({ ref: id, title: `Green rope ${id}` }));
+        const found = await inspectCalls([
+            { url: `${SHOP}/ropes?only=ref,title&as=json&limit=3&like=rope&odd=x`, json: rows },
+            { url: `${SHOP}/ropes?only=title&as=json&limit=2&like=green&odd=y`, json: rows.slice(0, 2) },
+        ]);
+        const said = new Map(endpointOf(found, 'GET /ropes').params?.map(({ name, description }) => [name, description]));
+        expect(said.get('only')).to.include('names fields of the answers');
+        expect(said.get('as')).to.include('the format that it says');
+        expect(said.get('limit')).to.include('at most so many items');
+        expect(said.get('like')).to.include('Each item of the answers has it');
+        expect(said.get('odd')).not.to.include('answers');
+    });
+});
