@@ -8,6 +8,7 @@ import '../api/claim-proofs.spec.ts';
 import '../api/claims.spec.ts';
 import '../api/connection-oauth.spec.ts';
 import '../api/connection-renewal.spec.ts';
+import '../api/connection-secrets.spec.ts';
 import '../api/connection-status.spec.ts';
 import '../api/connections.spec.ts';
 import '../api/every-route.spec.ts';
