@@ -137,6 +137,11 @@ describe('texts of servers and sites on a terminal', () => {
         }
     });
 
+    it('show characters as escapes that reorder the words around them', () => {
+        open().print('A shop \u202emoc.elpmaxe\u202c \u2066in Hebrew: חנות\u200f\u2069');
+        expect(shown).to.equal('A shop \\u202emoc.elpmaxe\\u202c \\u2066in Hebrew: חנות\u200f\\u2069\n');
+    });
+
     it('show them as escapes in progress, too', async () => {
         const progress = open().progress(SEQUENCES);
         await eventually(
