@@ -30,20 +30,23 @@ export const postKeyReport = contract({
     auth: 'ignored',
     scope: 'none',
     body: {
-        schema: Joi.alternatives<KeyReport>(
-            Joi.array()
-                .items(
-                    Joi.object({
-                        token: token().required(),
-                        type: Joi.string().max(200),
-                        url: Joi.string().allow('').max(4000),
-                        source: Joi.string().allow('').max(200),
-                    }).unknown(true),
-                )
-                .min(1)
-                .max(MAX_KEYS),
-            Joi.object({ keys: Joi.array().items(token()).min(1).max(MAX_KEYS).required() }),
-        ).required(),
+        schema: Joi.alternatives()
+            .conditional(Joi.array(), {
+                // biome-ignore lint/suspicious/noThenProperty: Joi's name. Problems are reported at their own places.
+                then: Joi.array()
+                    .items(
+                        Joi.object({
+                            token: token().required(),
+                            type: Joi.string().max(200),
+                            url: Joi.string().allow('').max(4000),
+                            source: Joi.string().allow('').max(200),
+                        }).unknown(true),
+                    )
+                    .min(1)
+                    .max(MAX_KEYS),
+                otherwise: Joi.object({ keys: Joi.array().items(token()).min(1).max(MAX_KEYS).required() }),
+            })
+            .required() as Joi.AlternativesSchema<KeyReport>,
         maxBytes: 256 * 1024,
     },
     answer: {

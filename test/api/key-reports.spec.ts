@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { keyHash, newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, stranger } from '../support/people.ts';
-import { codeOf, dataOf } from '../support/routes.ts';
+import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { useWorld } from '../support/world.ts';
 
 describe('a report of leaked keys', () => {
@@ -70,6 +70,9 @@ describe('a report of leaked keys', () => {
     it('is limited in size, and in number by address', async () => {
         for (const body of [[], { keys: [] }, { keys: Array.from({ length: 101 }, () => 'x') }, 'text', { token: 'x' }])
             expect(codeOf(await report(body)), JSON.stringify(body)).to.be.oneOf(['VALIDATION_ERROR', 'INVALID_JSON']);
+        expect(detailsOf(await report({ keys: Array.from({ length: 101 }, () => 'x') }))).to.deep.equal(['/keys INVALID_VALUE']);
+        expect(detailsOf(await report([{ token: 'x' }, { token: 5 }]))).to.deep.equal(['/1/token INVALID_TYPE']);
+        expect(detailsOf(await report({ token: 'x' }))).to.have.members(['/keys REQUIRED', '/token UNKNOWN_FIELD']);
         const key = newApiKey();
         const asked = Array.from({ length: 61 }, () => report({ keys: [key] }, '203.0.113.99'));
         const codes = (await Promise.all(asked)).map(codeOf).filter((code) => code !== undefined);
