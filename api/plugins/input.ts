@@ -144,6 +144,7 @@ const OWN_MESSAGES = {
     'string.pattern.base': '{{#label}} does not have the form that this route takes',
     'string.pattern.name': '{{#label}} must be {{#name}}',
     'text.form': '{{#label}} must be written as {{#value}}',
+    'number.unsafe': '{{#label}} must have at most 15 digits',
 };
 
 const DETAIL_BY_JOI: Record<string, DetailCode> = {

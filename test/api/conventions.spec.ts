@@ -256,6 +256,9 @@ describe('every route', () => {
                 { path: '/verified', code: 'INVALID_VALUE', message: 'verified must be written as false.' },
                 { path: '/limit', code: 'INVALID_VALUE', message: 'limit must be written as 10.' },
             ]);
+            expect(await refusalOf('limit=99999999999999999999')).to.deep.equal([
+                { path: '/limit', code: 'INVALID_VALUE', message: 'limit must have at most 15 digits.' },
+            ]);
             expect(await refusalOf('limit=10&verified=false')).to.equal(undefined);
         });
 
