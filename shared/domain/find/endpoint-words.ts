@@ -5,7 +5,7 @@ import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../type
 import { type Phrases, spellOut, unitsOf } from './phrases.ts';
 
 /** Increment when the indexed words or the dictionary change, so that existing packages are indexed again. */
-export const FIND_RULES = 11;
+export const FIND_RULES = 12;
 
 /** The parts of an endpoint that contain words. Their order is stored: each part is one bit of a word's position. */
 export const WORD_FIELDS = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
@@ -42,7 +42,7 @@ export const MARKS = {
     needsConnection: '!connection',
 } as const;
 
-/** The mark of an endpoint that requires a param of this idea: one that takes an address has `!~address`. */
+/** The mark of an endpoint that has a param of this idea: one that takes an address has `!~address`. */
 export function takesMark(idea: string): string {
     return `!${idea}`;
 }
@@ -95,7 +95,6 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     const words = [...fields].map(([word, found]): [string, IndexedWord] => [word, { weight: weightOf(found), fields: found }]);
     const kept = words.toSorted(([, a], [, b]) => a.weight.localeCompare(b.weight)).slice(0, MAX_WORDS);
     const taken = endpoint.params
-        .filter(({ required }) => required)
         .flatMap((param) => textsOf(param).flatMap((text) => wordsIn(text, dictionary, true)))
         .filter((word) => word.startsWith('~'));
     const marks = [...marksOf(endpoint, site), ...new Set(taken.map(takesMark))].map((mark): [string, IndexedWord] => [

@@ -29,7 +29,7 @@ export interface Task {
     hasId: boolean;
     /** It asks for personal data of the caller, such as "my calendar". */
     isOwn: boolean;
-    /** Ideas of what the caller gives: an address in "address to coordinates". */
+    /** Ideas of what the caller gives: an address in "address to coordinates", a currency in "the rate of the yen". */
     given: readonly string[];
 }
 
@@ -103,7 +103,7 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
         hasValue,
         hasId: ID.test(rest),
         isOwn: isOwn(words, dictionary),
-        given: givenIn(units, words),
+        given: [...givenIn(units, words), ...namedIn(units, dictionary)],
     };
 }
 
@@ -153,6 +153,11 @@ function givenIn(units: readonly Unit[], words: readonly string[]): string[] {
         const isInto = words.slice(before.place + 1, after.place).some((word) => INTO.has(foldCase(word)));
         return isInto && !before.ideas.some((idea) => after.ideas.includes(idea)) ? before.ideas : [];
     });
+}
+
+/** The ideas of things that the task names. Places are no things: they say where. */
+function namedIn(units: readonly Unit[], { kinds }: Phrases): string[] {
+    return units.filter(({ isName }) => isName).flatMap(({ ideas }) => ideas.filter((idea) => kinds.get(idea) === 'what'));
 }
 
 /** Whether `my` begins the task, apart from words of low significance ("show me my"), and what it has is personal data. */
