@@ -156,7 +156,7 @@ function joinedPages(
 ): Collected {
     const isMoreLeft = stop.next !== undefined || stop.failure !== undefined;
     const next = truncated ? placeInLastPage(pages, results) : stop.next;
-    return {
+    return defined<Collected>({
         ok: true,
         text,
         results,
@@ -164,10 +164,10 @@ function joinedPages(
         pagesWithItems: pages.filter(({ kept }) => kept > 0).length,
         isMoreLeft,
         paginationEnd: endOf(truncated ? 'max_results' : stop.end, endpoint, job),
-        ...(next === undefined ? {} : { next }),
-        ...(pages[0]?.part.login === undefined ? {} : { login: pages[0].part.login }),
-        ...(stop.failure === undefined || truncated ? {} : { failedPage: toFailedPage(stop.failure) }),
-    };
+        next,
+        login: pages[0]?.part.login,
+        failedPage: truncated ? undefined : toFailedPage(stop.failure),
+    });
 }
 
 /** The place of the first item of the last page that was cut off. @param results items that are answered */
@@ -182,7 +182,7 @@ function placeInLastPage(pages: readonly WalkedPage[], results: number): Continu
 /** The result of a continued call without a page: the site has no more, or its page failed. */
 function emptyResult({ billing }: Endpoint, { end, next, failure }: Stop): Collected {
     const empty = billing.results.split('.').reduceRight<Json>((inner, step) => ({ [step]: inner }), []);
-    return {
+    return defined<Collected>({
         ok: true,
         text: JSON.stringify(empty),
         results: 0,
@@ -191,16 +191,18 @@ function emptyResult({ billing }: Endpoint, { end, next, failure }: Stop): Colle
         isMoreLeft: failure !== undefined,
         isUnread: true,
         paginationEnd: end,
-        ...(next === undefined ? {} : { next }),
-        ...(failure === undefined ? {} : { failedPage: toFailedPage(failure) }),
-    };
+        next,
+        failedPage: toFailedPage(failure),
+    });
 }
 
 function stopAtFailure(at: Continuation, failure: FetchFailure): Stop {
     return { end: 'error', next: at, failure };
 }
 
-function toFailedPage({ code, message, upstream, isCallers }: FetchFailure): FailedPage {
+function toFailedPage(failure: FetchFailure | undefined): FailedPage | undefined {
+    if (failure === undefined) return undefined;
+    const { code, message, upstream, isCallers } = failure;
     return defined({ code, message, upstream, isCallers });
 }
 

@@ -24,6 +24,16 @@ export function repeat(ms: number, work: () => Promise<void>): Repeated {
     };
 }
 
+/** Creates a function that returns true at most once per `ms` milliseconds. */
+export function every(ms: number): () => boolean {
+    let at = Number.NEGATIVE_INFINITY;
+    return () => {
+        if (performance.now() - at < ms) return false;
+        at = performance.now();
+        return true;
+    };
+}
+
 /**
  * Like `repeat`, for work on the database. Logs when the connection is lost and when it is back.
  * @param part name of the work in the log

@@ -20,7 +20,7 @@ import { startJobs } from './jobs/job-turns.ts';
 import { startMonitors } from './monitors/watch-monitors.ts';
 import { createPaces } from './pace.ts';
 import { recordDeath } from './record-death.ts';
-import { openDueLooks } from './repeat.ts';
+import { every, openDueLooks } from './repeat.ts';
 import { runFetchJob } from './run-fetch-job.ts';
 import { createReader } from './select/reader.ts';
 import { startSpreadingEvents } from './spread-events.ts';
@@ -199,11 +199,9 @@ function createFleetSlots({ fleet, config }: App): () => Promise<number> {
 
 /** Logs that large answers are waiting, at most once a minute. */
 function createFullNotice(log: App['log']): () => void {
-    let saidAt = Number.NEGATIVE_INFINITY;
+    const isNoticeDue = every(NOTICE_MS);
     return () => {
-        if (performance.now() - saidAt < NOTICE_MS) return;
-        saidAt = performance.now();
-        log.warn({ part: 'worker' }, 'large answers wait: the memory budget of this worker is full');
+        if (isNoticeDue()) log.warn({ part: 'worker' }, 'large answers wait: the memory budget of this worker is full');
     };
 }
 

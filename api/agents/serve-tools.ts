@@ -12,10 +12,8 @@ export async function serveTools(
     served: Served,
 ): Promise<{ status: number; headers: Headers; body: Buffer }> {
     const open = () => agentServer(served);
-    const answer = (await isLegacyRequest(request, parsedBody))
-        ? await answerEarlier(open(), request, parsedBody)
-        : await answerCurrent(open, request, parsedBody);
-    return answer;
+    const isEarlier = await isLegacyRequest(request, parsedBody);
+    return isEarlier ? answerEarlier(open(), request, parsedBody) : answerCurrent(open, request, parsedBody);
 }
 
 /** The 2026 revision: each message names its revision. Responses are not streamed, so clients cannot subscribe to changes. */

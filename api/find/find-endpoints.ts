@@ -125,12 +125,12 @@ function suggestRequest(task: string, query: EndpointsQuery): FindMeta['suggesti
     if (findSecrets(task) !== undefined) return undefined;
     const written = normaliseNewlines(task).trim();
     const domain = query.site === undefined ? domainIn(written) : readSite(query.site, '/site').site;
-    const request = {
-        ...(domain === undefined ? {} : { domain }),
+    const request = defined<NonNullable<FindMeta['suggestion']>['request']>({
+        domain,
         task: [...written].length < MIN ? `${PADDING}${written}` : written,
-        ...(query.category === undefined ? {} : { intent_category: query.category }),
-        ...(query.effect === undefined ? {} : { read_or_write: query.effect }),
-    };
+        intent_category: query.category,
+        read_or_write: query.effect,
+    });
     return domain === undefined ? { request, missing: ['domain'] } : { request };
 }
 

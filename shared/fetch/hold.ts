@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { planAbove } from '../domain/accounts/plans.ts';
+import { type Plan, planAbove } from '../domain/accounts/plans.ts';
 import { counted } from '../domain/text/counted.ts';
 import { Refusal } from '../refusals.ts';
 import type { Caller } from '../store/accounts/callers.ts';
@@ -63,11 +63,13 @@ function spendingLimit({ of, cap, spent, resetsAt }: ReachedCap, needed: number)
 }
 
 /** 402 with the next plan and a link to its checkout. @param needed credits of one unit */
-export function insufficientCredits(app: App, { plan, workspaceId }: Caller, needed: number, available: number): Refusal {
-    const upgradeTo = planAbove(plan);
+export function insufficientCredits(app: App, caller: Caller, needed: number, available: number): Refusal {
     const words = `This call needs at least ${counted(needed, 'credit')}, and ${available} ${available === 1 ? 'is' : 'are'} left.`;
-    return new Refusal('INSUFFICIENT_CREDITS', words, {
-        upgradeTo,
-        upgradeUrl: `${app.publicUrl()}/upgrade?plan=${upgradeTo}&workspace=${workspaceId}`,
-    });
+    return new Refusal('INSUFFICIENT_CREDITS', words, upgradeOf(app, caller));
+}
+
+/** The next plan of a caller, and a link to its checkout. */
+export function upgradeOf(app: App, { plan, workspaceId }: Caller): { upgradeTo: Plan; upgradeUrl: string } {
+    const upgradeTo = planAbove(plan);
+    return { upgradeTo, upgradeUrl: `${app.publicUrl()}/upgrade?plan=${upgradeTo}&workspace=${workspaceId}` };
 }

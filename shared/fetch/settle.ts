@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { PartialError } from '../contracts/fetch.ts';
+import { defined } from '../domain/defined.ts';
 import { isServerError } from '../domain/fetch/circuit-verdict.ts';
 import type { FailedPage, FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/fetch-job.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { Span } from '../platform/tracing.ts';
-import { Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';
+import { Refusal, type RefusalCode, type RefusalExtras, refusalEntry } from '../refusals.ts';
 import type { AnswerToKeep } from '../store/credits/moves.ts';
 import type { Admitted, Found } from './admit.ts';
 import { recordUse } from './connection-use.ts';
@@ -147,13 +148,8 @@ function toRefusal(
 ): Refusal {
     const isFailedServer = code === 'UPSTREAM_STATUS' && isServerError(upstream?.status);
     const isRetryableRead = effect === 'read' && (isFailedServer || RETRYABLE_READS.includes(code));
-    return new Refusal(code, message, {
-        ...(details === undefined ? {} : { details }),
-        ...(retryAfter === undefined ? {} : { retryAfter }),
-        ...(upstream === undefined ? {} : { upstream }),
-        ...(isRetryableRead ? { retryable: true } : {}),
-        ...(isFinal ? { retryable: false } : {}),
-    });
+    const retryable = isFinal ? false : isRetryableRead ? true : undefined;
+    return new Refusal(code, message, defined<RefusalExtras>({ details, retryAfter, upstream, retryable }));
 }
 
 /** `meta.partial_error` for a failed page. Only reads have pages. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Got } from 'got';
+import { defined } from '../../shared/domain/defined.ts';
 import type { Effect, Method, UpstreamRequest } from '../../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../../shared/platform/tracing.ts';
 import type { CallCredential } from '../credentials/credential.ts';
@@ -293,17 +294,17 @@ export class Call {
 
     async #failed({ code, message, retryAfter, status, snippet = '', isCallers }: Fault): Promise<UpstreamFailure> {
         const isUnsent = await this.#isUnsent();
-        return {
+        return defined<UpstreamFailure>({
             ok: false,
             code,
             attempts: this.#attempts,
-            ...(message === undefined ? {} : { message }),
+            message,
             // Callers get whole seconds, and at least 1 even if the site says 0.
-            ...(retryAfter === undefined ? {} : { retryAfter: Math.max(1, retryAfter) }),
-            ...(status === undefined ? {} : { upstream: { status, snippet } }),
-            ...(isUnsent ? { isUnsent: true } : {}),
-            ...(isCallers ? { isCallers: true } : {}),
-        };
+            retryAfter: retryAfter === undefined ? undefined : Math.max(1, retryAfter),
+            upstream: status === undefined ? undefined : { status, snippet },
+            isUnsent: isUnsent || undefined,
+            isCallers: isCallers || undefined,
+        });
     }
 
     /** Whether this call marked a write and never sent it. The call may end before the mark is stored. */

@@ -6,7 +6,7 @@ import * as queue from '../../shared/store/events/delivery-queue.ts';
 import { disableWebhooks } from '../../shared/store/events/disable-webhooks.ts';
 import { warnOfFailing } from '../../shared/store/events/webhooks.ts';
 import type { EgressConnector } from '../egress.ts';
-import { type DueLooks, type Repeated, repeat } from '../repeat.ts';
+import { type DueLooks, every, type Repeated, repeat } from '../repeat.ts';
 import { createHostLines, type SendEnd } from './host-lines.ts';
 import { openDeliverySender } from './send-delivery.ts';
 
@@ -126,15 +126,5 @@ export function startDeliveries(app: App, looks: DueLooks, connector: EgressConn
                 status.down(error);
             }
         },
-    };
-}
-
-/** Creates a function that returns true at most once per `ms` milliseconds. */
-function every(ms: number): () => boolean {
-    let at = Number.NEGATIVE_INFINITY;
-    return () => {
-        if (performance.now() - at < ms) return false;
-        at = performance.now();
-        return true;
     };
 }

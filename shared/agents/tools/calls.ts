@@ -1,3 +1,4 @@
+import { defined } from '../../domain/defined.ts';
 import type { Ask } from '../ask.ts';
 import {
     type AgentTool,
@@ -110,9 +111,8 @@ function start(path: string): AgentTool['run'] {
 }
 
 function messageOf({ max_characters: _, session_id: session, idempotency_key: once, ...body }: Arguments) {
-    const headers = {
-        ...(session === undefined ? {} : { 'x-service-session': session as string }),
-        ...(once === undefined ? {} : { 'idempotency-key': once as string }),
+    return {
+        body,
+        headers: defined<Record<string, string>>({ 'x-service-session': session as string, 'idempotency-key': once as string }),
     };
-    return { body, headers };
 }
