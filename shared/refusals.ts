@@ -39,7 +39,7 @@ const TABLE = {
         false,
         'A parameter is missing, unknown or of the wrong type for this endpoint; details name each.',
     ),
-    INVALID_IDEMPOTENCY_KEY: refusal(400, 'caller', false, 'An Idempotency-Key has 1 to 255 visible ASCII characters.'),
+    INVALID_IDEMPOTENCY_KEY: refusal(400, 'caller', false, 'Send one Idempotency-Key, of 1 to 255 visible ASCII characters.'),
     API_KEY_REQUIRED: refusal(401, 'caller', false, 'This route needs an API key: Authorization: Bearer <API_KEY>.'),
     INVALID_API_KEY: refusal(401, 'caller', false, 'The API key is unknown, revoked or expired.'),
     INSUFFICIENT_CREDITS: refusal(402, 'caller', false, 'The account has too few credits for this call.'),
@@ -85,7 +85,7 @@ const TABLE = {
     BATCH_NOT_OPEN: refusal(409, 'caller', false, 'This batch has ended, or is being cancelled.'),
     LAST_MAINTAINER: refusal(409, 'caller', false, 'The last maintainer of a domain cannot be removed.'),
     PAYLOAD_TOO_LARGE: refusal(413, 'caller', false, 'The body is larger than this route accepts.'),
-    UNSUPPORTED_MEDIA_TYPE: refusal(415, 'caller', false, 'This route accepts JSON: send Content-Type: application/json.'),
+    UNSUPPORTED_MEDIA_TYPE: refusal(415, 'caller', false, 'This route accepts JSON in UTF-8: send Content-Type: application/json.'),
     SCHEMA_INVALID: refusal(422, 'caller', false, 'The schema package breaks the rules of the registry; details name every problem.'),
     ENDPOINT_NOT_HOSTED: refusal(
         422,

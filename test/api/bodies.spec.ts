@@ -63,6 +63,7 @@ describe('a request body', () => {
         for (const type of others) {
             const refused = await maker.call('POST', '/v1/fetch', { body: '{}', headers: { 'content-type': type } });
             expect([refused.status, codeOf(refused)], type).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+            expect(refused.text, type).to.include('JSON in UTF-8');
         }
         const none = await post('{}', []);
         expect(none && codeOf(none)).to.equal('UNSUPPORTED_MEDIA_TYPE');

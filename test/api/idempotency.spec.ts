@@ -271,6 +271,7 @@ for (const topology of TOPOLOGIES) {
                 const refused = await send(key);
                 expect([refused.status, refused.code], JSON.stringify(key)).to.deep.equal([400, 'INVALID_IDEMPOTENCY_KEY']);
             }
+            expect((await send('one, two')).text, 'sent twice').to.include('Send one Idempotency-Key');
             for (const key of ['!', '~'.repeat(255), `"'\\{}%00`]) expect((await send(key)).status, key).to.equal(200);
         });
 
