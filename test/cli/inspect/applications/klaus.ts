@@ -14,7 +14,6 @@ export const application: RecordedApplication = {
             for file in tides.txt ropes.md charts/north.txt; do
                 echo "Words of $name about $file" > $name/$file && git -C $name add . && git -C $name commit -qm "Write $file of $name"
             done
-            git -C $name branch quiet
         done
         exec klaus --host 127.0.0.1 --port ${port} --site-name Harbour harbour lights`,
 };
@@ -29,7 +28,7 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
         await open(page, `${base}/${name}/`);
         const commits = await links(page, /\/commit\/[0-9a-f]+\/$/);
         await open(page, `${base}/${name}/tree/main/`);
-        await open(page, `${base}/${name}/tree/quiet/?page=1`);
+        await open(page, `${base}/${name}/tree/main/?page=1`);
         await open(page, `${base}/${name}/tree/main/charts`);
         for (const file of ['tides.txt', 'ropes.md']) {
             await open(page, `${base}/${name}/blob/main/${file}`);
