@@ -32,6 +32,9 @@ export const PROGRAM_SUFFIX = /\.(?:php\d?|as[hmp]x|asp|cfm|jspx?|jsf|do|f?cgi|p
 /** Suffixes that request a response format. */
 const FORMAT_SUFFIX = new RegExp(`\\.(?:json|data|html?|xml|rss|atom|csv|txt)$|${PROGRAM_SUFFIX.source}`, 'i');
 
+/** What stands behind a hash is a format of the thing that has it: `/commit/3fa9c2e.diff`. */
+const HASH_SUFFIX = /(?<=^(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,128})\.[a-z]{2,6}$/;
+
 /** One of a kind by its key: `Books(201)`, `Books(ID=201,IsActiveEntity=true)`, `Currencies('EUR')`. */
 const KEY = /^([A-Za-z][\w.]*\((?:\w+=)?'?)([^'(),=]+)('?(?:,\w+=(?:true|false))*\))$/;
 
@@ -42,8 +45,8 @@ const KEY = /^([A-Za-z][\w.]*\((?:\w+=)?'?)([^'(),=]+)('?(?:,\w+=(?:true|false))
 export function readSegment(raw: string, place: number, path: readonly string[] = []): Piece {
     if (/^v?\d{1,2}(?:\.\d{1,2}){1,2}$/.test(raw) && /^(?:api|rest|rpc)$/i.test(path[place - 1] ?? ''))
         return { form: 'word', prefix: '', core: raw, suffix: '' };
-    // OData has keys in parentheses, and marks its own words.
-    if (/^\$[a-z]+$/i.test(raw)) return { form: 'word', prefix: '', core: raw, suffix: '' };
+    // OData has keys in parentheses, and marks its own words. Others mark theirs with a plus.
+    if (/^[$+][a-z]+$/i.test(raw)) return { form: 'word', prefix: '', core: raw, suffix: '' };
     const [, prefix, key, rest = ''] = KEY.exec(raw) ?? [];
     if (prefix !== undefined && key !== undefined) {
         const keyForm = formOf(percentDecode(key), place);
@@ -54,7 +57,7 @@ export function readSegment(raw: string, place: number, path: readonly string[] 
     if (mark !== '' && raw.length > 1 && !/[/%]/.test(raw)) return { form: 'slug', prefix: mark, core: raw.slice(1), suffix: '' };
     // Domains of Poland end like programs in Perl, which stand at the root or in their own folder.
     if (/.\.pl$/i.test(raw) && place > 0 && !path.includes('cgi-bin')) return { form: 'file', prefix: '', core: raw, suffix: '' };
-    const suffix = FORMAT_SUFFIX.exec(raw)?.[0] ?? '';
+    const suffix = (FORMAT_SUFFIX.exec(raw) ?? HASH_SUFFIX.exec(raw))?.[0] ?? '';
     const core = raw.slice(0, raw.length - suffix.length);
     const form = PROGRAM_SUFFIX.test(suffix) && isProgramWord(core) ? 'word' : formOf(percentDecode(core), place);
     if (suffix !== '' && core !== '' && form !== 'word' && form !== 'file') return { form, prefix: '', core, suffix };
@@ -110,7 +113,7 @@ const PIECES = /[A-Z]?[a-z]+|[A-Z]+|\d+|[_-]/g;
  * Whether a word may be a random id such as `bblaGQ` or `ld7SgA`: letters of both cases, with a digit or adjacent capitals, in short pieces.
  * Words such as `oauth2`, `buyNow` and `x86_64` are not.
  */
-function looksRandom(text: string): boolean {
+export function looksRandom(text: string): boolean {
     if (!/^[\w-]{6,}$/.test(text) || !/[a-z]/.test(text) || !/[A-Z]/.test(text)) return false;
     if (!/\d|[A-Z]{2}/.test(text)) return false;
     return (text.match(PIECES)?.length ?? 0) / text.length > 0.3;

@@ -11,6 +11,7 @@ import {
     isPlural,
     isRouteWord,
     isVarying,
+    looksRandom,
     type Piece,
     PROGRAM_SUFFIX,
     precedesPerson,
@@ -63,6 +64,9 @@ export function varyingWords(
         ([word, groups]) => isWritten(word, groups, place) && !groups.some((group) => deeds.has(deedOf(group, place))),
     );
     if (isOfThings) for (const [word] of written) varying.add(word);
+    // One word of several capitals may be an abbreviation; two such words are ids.
+    const random = candidates.filter(looksRandom);
+    if (random.length > 1) for (const word of random) varying.add(word);
     const languages = candidates.filter(isLanguage);
     // Unless at least half of the words are languages, the languages are treated as other words.
     const isMostly = languages.length > 1 && languages.length * 2 >= candidates.length;

@@ -11,7 +11,8 @@ export function listedNames({ links }: SiteTexts, origin: string): Set<string> {
     for (const { from, to, text } of links) {
         const path = to.pathname.replace(/\/$/, '');
         const [, above = '', name = ''] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
-        if (to.origin === origin && from.pathname.replace(/\/$/, '') === above && percentDecode(name) === text) names.add(path);
+        if (to.origin === origin && from.pathname.replace(/\/$/, '') === above && `${text} `.startsWith(`${percentDecode(name)} `))
+            names.add(path);
     }
     return names;
 }
