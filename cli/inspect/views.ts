@@ -11,10 +11,15 @@ export function listedNames({ links }: SiteTexts, origin: string): Set<string> {
     for (const { from, to, text } of links) {
         const path = to.pathname.replace(/\/$/, '');
         const [, above = '', name = ''] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
-        if (to.origin === origin && from.pathname.replace(/\/$/, '') === above && `${text} `.startsWith(`${percentDecode(name)} `))
+        if (to.origin === origin && isAbove(from.pathname.replace(/\/$/, ''), above) && `${text} `.startsWith(`${percentDecode(name)} `))
             names.add(path);
     }
     return names;
+}
+
+/** Whether a page is right above a name, or above the view that has it (`/harbour` above `/harbour/tree/main`). */
+function isAbove(page: string, above: string): boolean {
+    return page === above || (page !== '' && page === above.replace(/\/[^/]*$/, ''));
 }
 
 const MIN_SHARING = 3;

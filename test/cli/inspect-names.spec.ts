@@ -109,6 +109,47 @@ describe('routebook inspect tells names of things from words of the program', ()
         expect(found).to.deep.equal(['POST /report/{}.html']);
     });
 
+    it('reads words that a program marks as its own, two ids in capitals and small letters, and formats behind a hash', async () => {
+        const text = { type: 'text/plain', json: 'ok' };
+        const found = await templates([
+            { url: `${SHOP}/+list`, json: [1] },
+            ...['FYeowAuw', 'GPWYkEhH'].flatMap((id) => [
+                { url: `${SHOP}/${id}`, json: { text: 'x' } },
+                { method: 'POST', url: `${SHOP}/${id}/+lock`, json: {} },
+            ]),
+            ...['47d271fab960af21', '80d78e258359ba93'].flatMap((hash) =>
+                ['.diff', '.patch'].map((format) => ({ url: `${SHOP}/change/${hash}${format}`, ...text })),
+            ),
+            { url: `${SHOP}/call/myURLs`, json: { urls: [1] } },
+        ]);
+        expect(found).to.have.members([
+            'GET /+list',
+            'GET /{}',
+            'POST /{}/+lock',
+            'GET /change/{}.diff',
+            'GET /change/{}.patch',
+            'GET /call/myURLs',
+        ]);
+    });
+
+    it('reads names that pages list with more beside them, and those that a page of the thing lists in several of its views', async () => {
+        const wide = (name: string) =>
+            Array.from({ length: 24 }, (_, place) => `<p class="${name}-${'abcdefghijklmnopqrstuvwx'[place]}">x</p>`).join('');
+        const page = (name: string, links: string) =>
+            `<html><body><main><h1>Sources of the harbour, for everybody to read</h1>${links}${wide(name)}</main></body></html>`;
+        const views = ['log', 'tree', 'blob', 'blame'];
+        const things = ['harbour', 'lamp'];
+        const listed = things.map((name) => `<li><a href="/${name}/">${name} <i>changed today</i></a></li>`).join('');
+        const found = await templates([
+            { url: `${SHOP}/`, html: page('all', `<ul>${listed}</ul>`) },
+            ...things.flatMap((name) => [
+                { url: `${SHOP}/${name}/`, html: page('thing', `<a href="/${name}/tree/main/">main</a>`) },
+                ...views.map((view) => ({ url: `${SHOP}/${name}/${view}/main/`, html: page(view, '') })),
+            ]),
+        ]);
+        expect(found).to.have.members(['GET /', 'GET /{}/', ...views.map((view) => `GET /{}/${view}/{}/`)]);
+    });
+
     it('says of params what the answers show: names of fields, a format, a bound and words of each item', async () => {
         const rows = [1, 2, 3].map((id) => ({ ref: id, title: `Green rope ${id}` }));
         const found = await inspectCalls([
