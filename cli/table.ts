@@ -4,6 +4,8 @@ import type { Terminal } from './terminal.ts';
 const GAP = '  ';
 /** The minimal width of a column that is cut. */
 const MIN_CUT = 12;
+/** The width of the names of fields. */
+const NAMES = 12;
 
 type Cell = string | number | null;
 
@@ -65,13 +67,15 @@ export function toTheMinute(text: string): string {
     return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z$/, '$1 $2Z');
 }
 
-/** Formats one line for each name and value, on a terminal with times to the minute. Lines without a value are left out. */
+/** Formats a paragraph for each name and value, on a terminal with times to the minute. Those without a value are left out. */
 export function fieldLines(
     fields: readonly (readonly [name: string, value: string | number | null])[],
     { paint, tableWidth }: Pick<Terminal, 'paint' | 'tableWidth'>,
 ): string[] {
-    const shown = (value: string | number) => (Number.isFinite(tableWidth) ? toTheMinute(String(value)) : value);
-    return fields.flatMap(([name, value]) => (value === null ? [] : [`${paint('dim', name.padEnd(12))}${shown(value)}`]));
+    const shown = (value: string) => (Number.isFinite(tableWidth) ? toTheMinute(value) : value);
+    return fields.flatMap(([name, value]) =>
+        value === null ? [] : paragraph(paint('dim', name.padEnd(NAMES)), shown(String(value)), tableWidth, NAMES),
+    );
 }
 
 /**

@@ -1,16 +1,17 @@
 import type { ClaimEntry } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
-import { table } from '../table.ts';
+import { fieldLines, toTheMinute } from '../table.ts';
 
 /** `routebook claim start DOMAIN`: claims a domain and prints what to publish where. */
 export async function startClaim({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
     const claim = await client().claims.create(domain);
     const [dns, file] = claim.methods;
+    const until = claim.expires_at === null ? '' : `, until ${toTheMinute(claim.expires_at)}`;
     return {
         result: claim,
         lines: [
-            `${paint('green', '✓')} claim ${claim.claim_id} on ${paint('bold', claim.domain)} waits for its proof, until ${claim.expires_at}`,
+            `${paint('green', '✓')} claim ${claim.claim_id} on ${paint('bold', claim.domain)} waits for its proof${until}`,
             '',
             'Publish one of these and leave it in place:',
             `  ${paint('dim', 'DNS ')}  ${dns.dns}`,
@@ -23,13 +24,24 @@ export async function startClaim({ client, terminal: { paint } }: Session, domai
 }
 
 /** `routebook claim list DOMAIN`: lists your workspace's claims on a domain, oldest first. */
-export async function listClaims({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
+export async function listClaims({ client, terminal }: Session, domain: string): Promise<Done> {
     const claims = await claimsOn(client(), domain);
     const result = { claims };
     if (claims.length === 0) return { result, lines: [`No claims; "routebook claim start ${domain}" starts one.`] };
-    const rows = claims.map(({ claim_id, status, expires_at, value, reason }) => [claim_id, status, expires_at, value, reason]);
-    // A value that is cut cannot be published.
-    const lines = table(['claim', 'status', 'expires', 'value', 'reason'], rows, { paint, tableWidth: Number.POSITIVE_INFINITY });
+    // A value that is cut cannot be published, and tables cut.
+    const lines = claims.flatMap(({ claim_id, status, expires_at, value, reason }, place) => [
+        ...(place === 0 ? [] : ['']),
+        ...fieldLines(
+            [
+                ['claim', claim_id],
+                ['status', status],
+                ['expires', expires_at],
+                ['value', value],
+                ['reason', reason],
+            ],
+            terminal,
+        ),
+    ]);
     return { result, lines };
 }
 

@@ -88,6 +88,20 @@ describe('the lists of routebook', () => {
             expect((await shown('job', 'list'))[1]).to.match(/^job_0{22} {2}UPSTREAM_INVALID_RESPONSE {2}search_products\b/);
         });
 
+        it('show the value of a claim in full, and its reason in the lines that it needs', async () => {
+            const value = `routebook-claim=${'v'.repeat(32)}`;
+            const reason = '_routebook.a-shop.example has no TXT record. https://a-shop.example/.well-known/routebook.txt cannot be read.';
+            pages = [[{ claim_id: 'clm_1', status: 'failed', expires_at: '2026-12-06T10:52:51.540Z', value, reason }]];
+            expect(await shown('claim', 'list', 'a-shop.example')).to.deep.equal([
+                'claim       clm_1',
+                'status      failed',
+                'expires     2026-12-06 10:52Z',
+                `value       ${value}`,
+                'reason      _routebook.a-shop.example has no TXT record.',
+                '            https://a-shop.example/.well-known/routebook.txt cannot be read.',
+            ]);
+        });
+
         it('break descriptions between words, and say below how to continue', async () => {
             const found = {
                 site: 'a-shop.example',

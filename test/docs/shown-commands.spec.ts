@@ -52,7 +52,7 @@ describe('the commands in the README and the documents', () => {
 
     for (const { file, text } of documents().flatMap(programs)) {
         it(`${file}: ${firstLine(text)}`, async () => {
-            const program = join(clone.folder, 'program.ts');
+            const program = join(clone.folder, 'program.mts');
             writeFileSync(program, onOurPorts(text, clone.port).replace("'routebook/client'", `'${pathToFileURL(CLIENT)}'`));
             const key = readFileSync(join(clone.folder, '.data/demo-key'), 'utf8').trim();
             const { stdout, stderr } = await run(process.execPath, [program], { env: clone.environment({ ROUTEBOOK_API_KEY: key }) });
