@@ -54,6 +54,12 @@ describe('a claim of jobs', () => {
         return Number(rows[0].count);
     }
 
+    /** Deletes all jobs with their dead rows. VACUUM keeps those that another transaction may see, and reads of an index count them. */
+    async function clear(): Promise<void> {
+        await db('jobs').delete();
+        await db.raw('truncate jobs');
+    }
+
     it('reads few of the queued jobs of an account, also while statistics say that hardly any job is queued', async () => {
         const order = (status: string) =>
             db.raw(
@@ -72,8 +78,7 @@ describe('a claim of jobs', () => {
         expect(claimed).to.have.lengthOf(1);
         await expireJobs(db);
         expect((await read()) - before).to.be.below(300);
-        await db('jobs').delete();
-        await db.raw('vacuum jobs');
+        await clear();
     });
 
     it('reads few of the queued items of a batch, also while statistics say that hardly any job is queued', async () => {
@@ -140,8 +145,8 @@ describe('a claim of jobs', () => {
     });
 
     it('reads few of the items of a batch that came after claims, begins and ends were planned, and plans them once', async () => {
-        await db('jobs').delete();
-        await db.raw('vacuum full analyze jobs');
+        await clear();
+        await db.raw('analyze jobs');
         const run = async (batchId: string) => {
             const claimed = await claimJobs(db, [newId('op')], { accounts: new Map(), sites: new Map() });
             const items = claimed.map(({ jobId, operation, accountId }) => ({ jobId, operation, batchId, accountId }));
