@@ -2,7 +2,7 @@ import type { CheerioAPI } from 'cheerio';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { isJsonTooDeep } from '../../shared/domain/json/tokens.ts';
-import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import type { Json } from '../../shared/domain/types.ts';
 import { MAX_DEPTH, searchJson } from './json.ts';
 import { microdataOf } from './microdata.ts';
 import { tableOf } from './table.ts';
@@ -96,13 +96,13 @@ export function nodesOf(block: Json): Json[] {
 
 /** A `@graph` with one node need not be a list (JSON-LD, "Named Graphs"). */
 function graphOf(node: Json): Json[] {
-    const graph = isObject(node) ? (node as JsonObject)['@graph'] : undefined;
+    const graph = isObject(node) ? node['@graph'] : undefined;
     return graph === undefined ? [] : [graph].flat();
 }
 
 /** `@type` may be a list or a URL, or have a prefix: `https://schema.org/Product`, `schema:Product`. */
 function isOfType(node: Json, name: string): boolean {
-    const types = isObject(node) ? (node as JsonObject)['@type'] : undefined;
+    const types = isObject(node) ? node['@type'] : undefined;
     return [types].flat().some((one) => typeof one === 'string' && (one === name || one.replace(/^.*[/#:]/, '') === name));
 }
 

@@ -45,9 +45,8 @@ export function readPage(
         const kept = wrapText(whole.text, whole.rounded);
         const results = resultsAt(checkData(wrapResult(whole.rounded), schema), wanted.results);
         refuseLength(kept);
-        const isCut = results !== undefined && results.length > wanted.maxResults;
-        if (!isCut) return { text: kept, results: results?.length ?? 1, isListed: results !== undefined, truncated: false };
-        return cut(wrapResult(parsed.value(rules)), wanted);
+        if (results !== undefined && results.length > wanted.maxResults) return cut(wrapResult(parsed.value(rules)), wanted);
+        return { text: kept, results: results?.length ?? 1, isListed: results !== undefined, truncated: false };
     }
     const data = wrapResult(parsed.value(rules));
     if (isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });

@@ -18,8 +18,9 @@ export function originsOf(auth: readonly PackageAuth[]): string[] {
 
 /** Why the secret of a client may not be sent to the URLs of an entry, and what to change; undefined if it may. */
 export function strayProblem({ origins }: OAuthClient, site: string, entry: PackageAuth): string | undefined {
-    const stray = originsOf([entry]).filter((origin) => origins !== undefined && !origins.includes(origin));
-    if (origins === undefined || stray.length === 0) return undefined;
+    if (origins === undefined) return undefined;
+    const stray = originsOf([entry]).filter((origin) => !origins.includes(origin));
+    if (stray.length === 0) return undefined;
     const change = `if that is right, set the client again with PUT /v1/oauth-clients/${site}, or change OAUTH_CLIENTS`;
     return `The OAuth client for ${site} is for ${origins.join(', ')}, and the schema sends it to ${stray.join(', ')}: ${change}.`;
 }

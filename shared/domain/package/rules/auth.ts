@@ -23,23 +23,16 @@ export function checkAuth(draft: PackageDraft, report: Report, isPortAllowed: (p
                 report.add([...at, 'hosts', index], 'INVALID_VALUE', `No endpoint of this package calls ${quoted(host)}.`);
         }
     }
-    const scopes = new Set(entries.flatMap(({ entry }) => entry.oauth2?.scopes?.flatMap((scope) => scope?.name ?? []) ?? []));
+    const drafts = entries.map(({ entry }) => entry);
+    const scopes = new Set(drafts.flatMap(({ oauth2 }) => oauth2?.scopes?.flatMap((scope) => scope?.name ?? []) ?? []));
     for (const [index, endpoint] of endpoints.entries()) {
-        for (const [place, scope] of (endpoint?.scopes ?? []).entries()) {
+        if (endpoint === undefined) continue;
+        const at: Path = ['endpoints', index];
+        for (const [place, scope] of (endpoint.scopes ?? []).entries()) {
             if (scope !== undefined && !scopes.has(scope))
-                report.add(
-                    ['endpoints', index, 'scopes', place],
-                    'INVALID_VALUE',
-                    `No entry of auth lists the scope ${quoted(scope)} in oauth2.`,
-                );
+                report.add([...at, 'scopes', place], 'INVALID_VALUE', `No entry of auth lists the scope ${quoted(scope)} in oauth2.`);
         }
-        if (endpoint !== undefined)
-            checkNeed(
-                endpoint,
-                ['endpoints', index],
-                report,
-                entries.map(({ entry }) => entry),
-            );
+        checkNeed(endpoint, at, report, drafts);
     }
 }
 
@@ -126,5 +119,5 @@ function checkNeed({ auth: need, url }: EndpointDraft, at: Path, report: Report,
 
 function hostsOfDraft(endpoints: NonNullable<PackageDraft['endpoints']>): Set<string> {
     const urls = endpoints.flatMap((endpoint) => [endpoint?.url, ...(endpoint?.prepare?.steps ?? []).map((step) => step?.url)]);
-    return new Set(urls.flatMap((url) => (url === undefined ? [] : [URL.parse(url)?.hostname ?? []])).flat());
+    return new Set(urls.flatMap((url) => URL.parse(url ?? '')?.hostname ?? []));
 }
