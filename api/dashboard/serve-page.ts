@@ -52,8 +52,10 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                     const now = await enter(parts, request, form);
                     return 'sent' in now ? now.sent : respond(page, now.visit);
                 });
-                if ('lines' in answer)
-                    return await sendFile(h, { ...answer, lines: inClientTurn({ app, request, gone: form.gone }, answer.lines) });
+                if ('lines' in answer) {
+                    const lines = whileAllowed(parts, request, { ...form, visit: first.visit }, answer.lines);
+                    return await sendFile(h, { ...answer, lines: inClientTurn({ app, request, gone: form.gone }, lines) });
+                }
                 if ('to' in answer) return go(app, h, answer);
                 const response = show(app, request, h, answer, page.isPart);
                 if (answer.browserToken !== undefined) nameBrowser(app, response, answer.browserToken);
@@ -75,6 +77,29 @@ async function enter(parts: PageParts, request: Request, form: Entry): Promise<{
     if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
     if (page.needsRecentSignIn !== true || me === undefined || me.isRecent) return { visit };
     return { sent: page.method === 'GET' ? confirmThen(visit.path) : await confirmFirst(request.path, visit, me) };
+}
+
+/** How often a download checks that the visitor may still open its page, in milliseconds. */
+const CHECK_MS = 1000;
+
+/** The lines of a file, which ends early for a visitor who may not open its page any more: a download may take minutes. */
+async function* whileAllowed(
+    parts: PageParts,
+    request: Request,
+    { visit, ...form }: Entry & { visit: Visit },
+    lines: AsyncIterable<string>,
+): AsyncGenerator<string> {
+    const workspaceId = visit.me?.current?.workspaceId;
+    const fields = workspaceId === undefined ? form.fields : new Map(form.fields).set('_workspace', workspaceId);
+    let checkedAt = performance.now();
+    for await (const line of lines) {
+        if (performance.now() - checkedAt > CHECK_MS) {
+            setSignedIn(request, await whoIsSignedIn(parts.app, request));
+            if ('sent' in (await enter(parts, request, { ...form, fields }))) throw new SessionEnded();
+            checkedAt = performance.now();
+        }
+        yield line;
+    }
 }
 
 /** A GET has no form, unless it leads back to one that had to wait for a confirmation. */
