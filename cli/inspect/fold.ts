@@ -8,7 +8,9 @@ import { listedNames, namesBelowViews } from './views.ts';
 /**
  * Finds varying segments that look like words (`/packages/lodash`, `/packages/react`) and merges the groups that are one route. A word
  * varies
- * - if the site also sent it as a value, if it follows a search or names a person;
+ * - if the site also sent it as a value, unless it is one of several modules with a name that have nothing in common;
+ * - if it follows a search, names a person, or is one of two ids in capitals and small letters;
+ * - if it is a thing in another format (`/tides.html` beside `/tides.json`);
  * - if it is read and written in the same ways as another word, with the same fields;
  * - if queries have it as a value, and another such word has the same names below it;
  * - if its siblings below a plural (`/posts/…`), or the values beside it, have similar responses, or the same params three times;
