@@ -1,9 +1,9 @@
 export type Cell = string | number | boolean | Date | null | undefined;
 
 /**
- * The place before a formula that a spreadsheet would run. Where commas write decimals, spreadsheets begin a new cell at each semicolon.
+ * The place before a formula that a spreadsheet would run; some take the wide forms of `=`, `+`, `-` and `@` too. Where commas write decimals, spreadsheets begin a new cell at each semicolon.
  */
-const FORMULA = /(^|;)(?=["\s]*[=+\-@]|[\t\r\n])/g;
+const FORMULA = /(^|;)(?=["\s]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/g;
 
 /** One line of a CSV file (RFC 4180). Texts that look like a formula get a prefix; numbers stay unchanged. */
 export function csvLine(cells: readonly Cell[]): string {
