@@ -70,17 +70,7 @@ export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOr
     });
     const twice = columns.find((name, place) => name !== '' && columns.indexOf(name) !== place);
     if (twice !== undefined) return { ok: false, problem: `Two columns are ${twice}. Leave one out.` };
-    const texts = items.map(({ cells }) => {
-        const values = new Map<string, unknown>();
-        let name: string | undefined;
-        for (const [place, column] of columns.entries()) {
-            const cell = cells[place] ?? '';
-            if (column === '' || cell === '') continue;
-            if (column === ITEM_NAME) name = cell;
-            else values.set(column, readCell(cell, byName.get(column)?.schema));
-        }
-        return JSON.stringify({ params: Object.fromEntries(values), ...(name === undefined ? {} : { custom_id: name }) });
-    });
+    const texts = items.map(({ cells }) => JSON.stringify(itemOf(cells, columns, byName)));
     return {
         ok: true,
         head,
@@ -89,6 +79,15 @@ export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOr
         count: items.length,
         lines: items.map(({ line }) => line),
         first: items.slice(0, FIRST).map(({ cells }) => head.map((_, place) => cells[place] ?? '')),
+    };
+}
+
+function itemOf(cells: readonly string[], columns: readonly string[], params: ReadonlyMap<string, CsvOrder['params'][number]>): object {
+    const filled = columns.flatMap((column, place) => (column === '' || !cells[place] ? [] : [[column, cells[place]] as const]));
+    const values = filled.filter(([column]) => column !== ITEM_NAME);
+    return {
+        params: Object.fromEntries(values.map(([column, cell]) => [column, readCell(cell, params.get(column)?.schema)])),
+        custom_id: filled.find(([column]) => column === ITEM_NAME)?.[1],
     };
 }
 

@@ -121,7 +121,7 @@ export async function checkItems(app: App, caller: Caller, body: BatchBody, stor
 /** Memory that a custom_id takes besides its characters. */
 const NAME_BYTES = 64;
 
-const item = prepare(batchItem, { convert: false });
+const itemSchema = prepare(batchItem, { convert: false });
 
 function readItem(
     { text }: ItemText,
@@ -135,7 +135,7 @@ function readItem(
         return { ok: false, problems: [{ path: '', code: 'INVALID_JSON', message: 'This is not valid JSON.' }] };
     }
     if (isTooComplex(read)) return { ok: false, problems: read.faults };
-    const { value, error } = item.validate(read.value);
+    const { value, error } = itemSchema.validate(read.value);
     const problems: ItemDetail[] = [...read.faults, ...problemsOf(error?.details ?? [])];
     if (problems.length > 0) return { ok: false, problems };
     const asked = value as BatchItem;
