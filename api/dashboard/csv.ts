@@ -1,7 +1,8 @@
 export type Cell = string | number | boolean | Date | null | undefined;
 
 /**
- * The place before a formula that a spreadsheet would run; some take the wide forms of `=`, `+`, `-` and `@` too. Where commas write decimals, spreadsheets begin a new cell at each semicolon.
+ * The place before a formula that a spreadsheet would run; some take the wide forms of `=`, `+`, `-` and `@` too. Where commas write
+ * decimals, spreadsheets begin a new cell at each semicolon.
  */
 const FORMULA = /(^|;)(?=["\s]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n])/g;
 
