@@ -28,7 +28,7 @@ const waitingOf = perApp(() => new Map<string, number>());
 interface Waiter {
     workspaceId: string;
     accountId: string;
-    /** Whether events up to the head may concern it; true until its first read. */
+    /** Whether events that came since its last read may concern it. */
     hasNews: boolean;
 }
 
@@ -49,15 +49,18 @@ const feedOf = perApp(({ browse }) => {
         const concerned = from === undefined || end <= from ? [] : await readConcerned(browse, { ids, after: from, head: end });
         const found = new Set(concerned);
         for (const waiter of waiters) {
-            // Nobody asked about a call that came meanwhile.
-            if (!asked.has(waiter) || found.has(waiter.workspaceId) || found.has(waiter.accountId)) waiter.hasNews = true;
+            // Nobody asked about a call that came meanwhile, nor what came before the first look.
+            if (from === undefined || !asked.has(waiter) || found.has(waiter.workspaceId) || found.has(waiter.accountId))
+                waiter.hasNews = true;
         }
         head = waiters.size === 0 ? undefined : end;
     }
 
     return {
-        add(waiter: Waiter) {
+        /** Asks for this call too from now on. Returns the position up to which others were told. */
+        add(waiter: Waiter): number {
             waiters.add(waiter);
+            return head ?? 0;
         },
         remove(waiter: Waiter) {
             waiters.delete(waiter);
@@ -112,16 +115,20 @@ async function readOrWait(
     const { app, gone, endRead } = call;
     const { wait = 0 } = call.query;
     const until = performance.now() + wait * 1000;
-    let page = await read(after);
     const waiting = waitingOf(app);
     const others = waiting.get(accountId) ?? 0;
-    if (page.events.length > 0 || wait === 0 || others >= MAX_WAITING) return page;
+    if (wait === 0 || others >= MAX_WAITING) return read(after);
     waiting.set(accountId, others + 1);
     const feed = feedOf(app);
-    const waiter: Waiter = { workspaceId, accountId, hasNews: true };
-    feed.add(waiter);
-    endRead();
+    const waiter: Waiter = { workspaceId, accountId, hasNews: false };
+    // Before its first read, so that no event falls between them.
+    const known = feed.add(waiter);
     try {
+        let page = await read(after);
+        if (page.events.length > 0) return page;
+        endRead();
+        // A replica may be behind what others were told.
+        if (page.readTo < known) waiter.hasNews = true;
         while (page.events.length === 0 && performance.now() < until && !gone.aborted && !app.isDraining()) {
             await pause(LOOK_MS);
             const head = await feed.head();
