@@ -19,9 +19,9 @@ export const AT_ONCE = { webhook: 4, host: 32 } as const;
  */
 export const UNPROVEN = { failures: 10, atOnce: 4, pauseMs: 1000 } as const;
 /**
- * Deliveries of a free account to one registrable domain, over all its webhooks and the hosts of the domain. Ordering and cancelling a job
- * costs nothing and is sent to each of 20 webhooks: without this, a free account could use ours to send its receivers ten requests for each
- * of its own.
+ * Deliveries of a worker for a free account to one registrable domain, over all its webhooks and the hosts of the domain. Ordering and
+ * cancelling a job costs nothing and is sent to each of 20 webhooks: without this, a free account could use ours to send its receivers ten
+ * requests for each of its own.
  */
 export const FREE_PACE: RateWindow = { name: 'minute', limit: 120, seconds: 60 };
 /** Maximum number of concurrent requests of a worker for one free account, over all its webhooks. */
