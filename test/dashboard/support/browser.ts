@@ -54,7 +54,9 @@ export async function openBrowser(test: Context, { hosts = [] }: { hosts?: reado
 /** Opens a window on the service at `base`. */
 export async function openTab(browser: Browser, base: string, options: TabOptions = {}): Promise<Tab> {
     const { viewport = DESKTOP, scheme = 'light', expects } = options;
-    const context = await browser.newContext({ baseURL: base, viewport, colorScheme: scheme, locale: 'en-US', timezoneId: 'UTC' });
+    const locality = { locale: 'en-US', timezoneId: 'UTC' } as const;
+    // Without motion, colours are checked at their end.
+    const context = await browser.newContext({ baseURL: base, viewport, colorScheme: scheme, reducedMotion: 'reduce', ...locality });
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
     const faults = watch(context, page, base);
@@ -74,8 +76,6 @@ export async function openTab(browser: Browser, base: string, options: TabOption
     async function show(size: typeof PHONE | typeof DESKTOP, colorScheme: Scheme): Promise<void> {
         await page.setViewportSize(size);
         await page.emulateMedia({ colorScheme });
-        // Colour transitions must end before colours are checked.
-        await page.evaluate('for (const change of document.getAnimations()) change.finish()');
     }
 
     async function keepPicture(name: string): Promise<void> {
