@@ -91,13 +91,14 @@ export async function readJsonBytes(request: Request, maxBytes: number, use: Par
 
 /**
  * Checks the body of a route that takes none. A body with fields is the caller's mistake. An empty body of any media type and `{}` pass,
- * since some clients always send them.
+ * since some clients always send them, and so do forms of PUT and DELETE.
  * @throws Refusal UNSUPPORTED_MEDIA_TYPE, INVALID_JSON, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT.
  */
 export async function readUnwantedJson(request: Request): Promise<JsonBody> {
-    const payload = await readBytes(request, BODY_BYTES);
+    const isJson = isJsonType(request.raw.req.headers['content-type'] ?? '');
+    const payload = isJson || request.method === 'post' ? await readBytes(request, BODY_BYTES) : Buffer.alloc(0);
     if (payload.length === 0) return { value: {}, faults: [] };
-    if (!isJsonType(request.raw.req.headers['content-type'] ?? '')) throw new Refusal('UNSUPPORTED_MEDIA_TYPE');
+    if (!isJson) throw new Refusal('UNSUPPORTED_MEDIA_TYPE');
     const { value } = parse(payload);
     if (isObject(value)) return { value, faults: jsonProblems(value, UNWANTED_BOUNDS) };
     return { value: {}, faults: [{ path: '', code: 'INVALID_TYPE', message: 'This route takes no body.' }] };

@@ -132,11 +132,14 @@ export function contract<Params = object, Query = object, Body = undefined, Answ
 }
 
 /** The error codes that follow from the other fields of a contract. */
-function standardRefusals(route: Pick<AnyContract, 'method' | 'path' | 'auth' | 'counted' | 'idempotent'> & { answer: { shape: string } }) {
-    const { method, path, auth, counted, idempotent, answer } = route;
+function standardRefusals(
+    route: Pick<AnyContract, 'method' | 'path' | 'auth' | 'counted' | 'idempotent'> & { body?: object; answer: { shape: string } },
+) {
+    const { method, path, auth, counted, idempotent, body, answer } = route;
     const codes: RefusalCode[] = [];
     // A body is read and checked even if the route takes none.
-    if (method !== 'GET') codes.push('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
+    if (method !== 'GET') codes.push('INVALID_JSON', 'PAYLOAD_TOO_LARGE');
+    if (method === 'POST' || body !== undefined) codes.push('UNSUPPORTED_MEDIA_TYPE');
     if (method === 'GET' && answer.shape === 'list') codes.push('INVALID_CURSOR');
     if (/\{(?:site|domain)\}/.test(path)) codes.push('INVALID_DOMAIN');
     if (idempotent) codes.push('INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS');

@@ -14,7 +14,7 @@ export function brokenBodies(operation: Operation): Mutation[] {
 }
 
 /** Mutations that send a body to an operation that takes none. */
-export function unwantedBodies(): Mutation[] {
+export function unwantedBodies({ method }: Operation): Mutation[] {
     const sends = (name: string, text: string, code: RefusalCode, type = 'application/json'): Mutation => ({
         name,
         codes: [code],
@@ -24,7 +24,7 @@ export function unwantedBodies(): Mutation[] {
         sends('half a body', '{', 'INVALID_JSON'),
         sends('a field', '{"x":1}', 'VALIDATION_ERROR'),
         sends('a body that is too large', ' '.repeat(BODY_BYTES + 1), 'PAYLOAD_TOO_LARGE'),
-        sends('a text', 'text', 'UNSUPPORTED_MEDIA_TYPE', 'text/plain'),
+        ...(method === 'POST' ? [sends('a text', 'text', 'UNSUPPORTED_MEDIA_TYPE', 'text/plain')] : []),
     ];
 }
 

@@ -30,7 +30,7 @@ export function mutationsOf(operation: Operation, fixture: GeneratorWorld): Muta
 
 function bodyMutations(operation: Operation): Mutation[] {
     if (operation.body !== undefined) return brokenBodies(operation);
-    return operation.method === 'GET' ? [] : unwantedBodies();
+    return operation.method === 'GET' ? [] : unwantedBodies(operation);
 }
 
 /** A method that no operation of this path has. */
