@@ -14,36 +14,35 @@ const NAMES = 2 * THREADS;
 
 describe('names whose name servers never answer', () => {
     const world = useWorld();
+    const { asked } = hangLookups();
 
     it('occupy no more threads of a worker if several kinds of work call them', async () => {
         const stranger = await join(world);
-        const { asked, fail } = hangLookups();
-        try {
-            for (let number = 0; number < NAMES; number++) {
-                const body = { url: `https://hook${number}.test/`, events: ['job.*'] };
-                const { webhook_id: id } = dataOf(await stranger.call('POST', '/v1/webhooks', { body }));
-                dataOf(await stranger.call('POST', `/v1/webhooks/${id}/test`));
-            }
-            await eventually(
-                async () => asked.size,
-                (count) => count === THREADS,
-            );
-            const { db } = world.app;
-            for (let number = 0; number < NAMES; number++) await askForDocument(db, `https://app${number}.test/app.json`);
-            await eventually(
-                () => countRows(db('apps').whereNotNull('began_at')),
-                (begun) => begun === NAMES,
-            );
-            await new Promise(setImmediate);
-            expect([...asked].filter((host) => host.startsWith('app'))).to.deep.equal([]);
-            expect(asked.size).to.equal(THREADS);
-        } finally {
-            await fail();
+        for (let number = 0; number < NAMES; number++) {
+            const body = { url: `https://hook${number}.test/`, events: ['job.*'] };
+            const { webhook_id: id } = dataOf(await stranger.call('POST', '/v1/webhooks', { body }));
+            dataOf(await stranger.call('POST', `/v1/webhooks/${id}/test`));
         }
+        await eventually(
+            async () => asked.size,
+            (count) => count === THREADS,
+        );
+        const { db } = world.app;
+        for (let number = 0; number < NAMES; number++) await askForDocument(db, `https://app${number}.test/app.json`);
+        await eventually(
+            () => countRows(db('apps').whereNotNull('began_at')),
+            (begun) => begun === NAMES,
+        );
+        await new Promise(setImmediate);
+        expect([...asked].filter((host) => host.startsWith('app'))).to.deep.equal([]);
+        expect(asked.size).to.equal(THREADS);
     });
 });
 
-/** Lets the system's resolver hang for every name, until `fail` makes all lookups fail. */
+/**
+ * Lets the system's resolver hang for every name, until `fail` makes all lookups fail. Workers look names up until they stop, so the
+ * resolver returns after the world has ended.
+ */
 function hangLookups() {
     const { lookup: system } = dns;
     const asked = new Set<string>();
@@ -53,17 +52,14 @@ function hangLookups() {
         Object.assign(dns, { lookup });
         syncBuiltinESMExports();
     };
-    replace((host: string) => {
-        asked.add(host);
-        return over.promise;
-    });
-    return {
-        asked,
-        async fail() {
-            over.reject(Object.assign(new Error('the name server does not answer'), { code: 'EAI_AGAIN' }));
-            // The lookups that wait for a thread fail in this turn.
-            await new Promise(setImmediate);
-            replace(system);
-        },
-    };
+    const fail = () => over.reject(Object.assign(new Error('the name server does not answer'), { code: 'EAI_AGAIN' }));
+    before(() =>
+        replace((host: string) => {
+            asked.add(host);
+            return over.promise;
+        }),
+    );
+    afterEach(fail);
+    after(() => replace(system));
+    return { asked };
 }
