@@ -1,4 +1,5 @@
 /** The guard between the workers and foreign sites (docs/api.md, "Addresses"): checks, connections, and the agents for Node's client. */
+export { classifyAddress } from './egress/addresses.ts';
 export { GuardedAgent, type HandOver } from './egress/agent.ts';
 export { answerHead, MAX_INTERIM, NoAnswer } from './egress/answer-head.ts';
 export { createConnector, type EgressConnector, EgressDenied, type Target } from './egress/connector.ts';

@@ -1,12 +1,9 @@
-import { isIP } from 'node:net';
 import type { App } from '../../shared/app.ts';
 import type { WebhookEntry, WebhookOrder, WebhookParams } from '../../shared/contracts/webhooks.ts';
 import { MAX_WEBHOOKS } from '../../shared/domain/events/webhook-bounds.ts';
 import { type Receiver, readReceiver } from '../../shared/domain/events/webhook-url.ts';
-import { isAllowed } from '../../shared/domain/site/egress-allow.ts';
 import { siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
-import { classifyAddress } from '../../shared/platform/addresses.ts';
 import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -54,11 +51,7 @@ function descriptionOf({ description }: Partial<WebhookOrder>): string | null | 
  * @throws Refusal VALIDATION_ERROR, SITE_BLOCKED
  */
 async function checkReceiver(app: App, url: string): Promise<Receiver> {
-    const { egressAllow: allow, egressProxyUrl } = app.config;
-    // With a proxy, the proxy decides on addresses.
-    const isForbidden = (host: string, port: number) =>
-        egressProxyUrl === undefined && isIP(host) !== 0 && !isAllowed(allow, host, port) && classifyAddress(host) !== 'public';
-    const read = readReceiver(url, { allow, publicUrl: app.publicUrl(), isForbidden });
+    const read = readReceiver(url, { allow: app.config.egressAllow, publicUrl: app.publicUrl() });
     if (!read.ok) {
         const message = `url ${read.message}.`;
         throw new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '/url', code: 'INVALID_VALUE', message }] });

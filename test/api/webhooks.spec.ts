@@ -165,11 +165,6 @@ describe('webhooks', () => {
         ['no URL', 'receiver.example'],
         ['2,049 characters', `https://receiver.example/${'x'.repeat(2049 - 25)}`],
         ['this service itself', 'https://routebook.example/v1/fetch'],
-        ['the address of a cloud’s metadata', 'https://169.254.169.254/'],
-        ['a loopback address', 'https://127.0.0.1/'],
-        ['a loopback address as one number', 'https://2130706433/'],
-        ['a loopback address of IPv6', 'https://[::1]/'],
-        ['a private address in one of IPv6', 'https://[::ffff:10.0.0.1]/'],
     ];
     for (const [name, url] of wrong) {
         it(`take no URL with ${name}`, async () => {
@@ -179,11 +174,6 @@ describe('webhooks', () => {
             expect(detailsOf(answer).map(({ path }) => path)).to.deep.equal(['/url']);
         });
     }
-
-    it('take a public address', async () => {
-        const ada = await join(world);
-        for (const url of ['https://8.8.8.8/', 'https://[2606:4700::1111]/']) expect((await add(ada, { url })).status).to.equal(201);
-    });
 
     it('take a URL of 2,048 characters', async () => {
         const url = `https://receiver.example/${'x'.repeat(2048 - 25)}`;

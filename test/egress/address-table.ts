@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { classifyAddress } from '../../shared/platform/addresses.ts';
+import { classifyAddress } from '../../workers/egress.ts';
 
 /**
  * Compares our table with the IANA registries (as listed below, checked with Node's own BlockList) and with a library, for this many random

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { parseEgressAllow } from '../../shared/domain/site/egress-allow.ts';
-import { classifyAddress } from '../../shared/platform/addresses.ts';
-import { checkDial, checkUrl } from '../../workers/egress.ts';
+import { checkDial, checkUrl, classifyAddress } from '../../workers/egress.ts';
 import { loopbackRules } from '../support/sites.ts';
 import { checkAddresses } from './address-table.ts';
 

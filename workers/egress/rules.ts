@@ -1,7 +1,7 @@
 import { type EgressAllowEntry, isAllowed, isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
-import { classifyAddress, type NonPublic } from '../../shared/platform/addresses.ts';
 import type { EgressSettings } from '../../shared/platform/config.ts';
+import { classifyAddress, type NonPublic } from './addresses.ts';
 
 /** The operator's egress settings; fixed for the life of a process. */
 export interface EgressRules {
