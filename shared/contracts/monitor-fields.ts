@@ -159,27 +159,25 @@ export const order = () => {
 
 export const changes = () => {
     const { values, version, timeout_ms, max_credits, max_results, connection } = callFields();
-    return v.changes(
-        Joi.object<MonitorChanges, true>({
-            name: name().allow(null),
-            params: values,
-            version: version.allow(null),
-            timeout_ms: timeout_ms.allow(null),
-            max_results: max_results.allow(null),
-            max_pages: maxPages().allow(null),
-            max_credits: max_credits.allow(null),
-            connection: connection.allow(null),
-            every: every().allow(null),
-            cron: cron().allow(null),
-            timezone: timezone().allow(null),
-            watch: expression().allow(null),
-            identity: expression().allow(null),
-            when: when(),
-            max_credits_per_day: perDay().allow(null),
-            metadata: metadata(),
-            status: Joi.string().valid('active', 'paused'),
-        }),
-    );
+    return Joi.object<MonitorChanges, true>({
+        name: name().allow(null),
+        params: values,
+        version: version.allow(null),
+        timeout_ms: timeout_ms.allow(null),
+        max_results: max_results.allow(null),
+        max_pages: maxPages().allow(null),
+        max_credits: max_credits.allow(null),
+        connection: connection.allow(null),
+        every: every().allow(null),
+        cron: cron().allow(null),
+        timezone: timezone().allow(null),
+        watch: expression().allow(null),
+        identity: expression().allow(null),
+        when: when(),
+        max_credits_per_day: perDay().allow(null),
+        metadata: metadata(),
+        status: Joi.string().valid('active', 'paused'),
+    });
 };
 
 const text = () => Joi.string().allow(null).required();

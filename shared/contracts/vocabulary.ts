@@ -133,13 +133,6 @@ export function publicText(minLength: number, maxLength: number, { lines = false
         });
 }
 
-/** The body of PATCH: at least one of the fields. */
-export function changes<Fields>(schema: Joi.ObjectSchema<Fields>): Joi.ObjectSchema<Fields> {
-    const { keys } = schema.describe();
-    const names = Object.keys(keys);
-    return schema.min(1).messages({ 'object.min': `Give at least one of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}` });
-}
-
 /** The answer to DELETE. */
 export type Deleted<Id extends string> = Readonly<Record<Id, string>> & { deleted: true };
 

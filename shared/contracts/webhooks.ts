@@ -169,14 +169,12 @@ export const patchWebhook = contract({
         'Omitted fields are unchanged. Waiting deliveries go to the new URL. Disabling stops waiting deliveries; POST …/redeliver sends them later. Who changes the URL or enables a disabled webhook takes it over: on Free it gets the events about the credits of that person.',
     params: params(),
     body: {
-        schema: v.changes(
-            Joi.object<Partial<WebhookOrder>, true>({
-                url: url(),
-                events: events(),
-                description: description(),
-                enabled: enabled(),
-            }),
-        ),
+        schema: Joi.object<Partial<WebhookOrder>, true>({
+            url: url(),
+            events: events(),
+            description: description(),
+            enabled: enabled(),
+        }),
         guard: 'lines',
     },
     answer: { schema: () => entry() },

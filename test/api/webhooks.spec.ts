@@ -85,8 +85,6 @@ describe('webhooks', () => {
         expect(await change({ enabled: true })).to.include({ enabled: true, disabled_reason: null });
         expect((await change({ events: ['batch.*'], url: 'https://other.example/' })).events).to.deep.equal(['batch.*']);
         expect(await change({ description: null })).to.include({ url: 'https://other.example/', description: null });
-        const empty = await ada.call('PATCH', `/v1/webhooks/${webhook_id}`, { body: {} });
-        expect(empty.text).to.include('Give at least one of url, events, description and enabled.');
     });
 
     it('have a description of several lines, and a URL of one', async () => {
@@ -115,11 +113,7 @@ describe('webhooks', () => {
             ['GET', '/deliveries'],
             ['POST', '/deliveries/dlv_0000000000000000000000/redeliver'],
         ] as const) {
-            const again = await ada.call(
-                method,
-                `/v1/webhooks/${webhook_id}${path}`,
-                method === 'PATCH' ? { body: { enabled: true } } : {},
-            );
+            const again = await ada.call(method, `/v1/webhooks/${webhook_id}${path}`, method === 'PATCH' ? { body: {} } : {});
             expect(codeOf(again), `${method} ${path}`).to.equal('WEBHOOK_NOT_FOUND');
         }
     });

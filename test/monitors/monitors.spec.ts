@@ -372,7 +372,7 @@ describe('a monitor', () => {
         const change = (body: object) => ada.call('PATCH', at(monitor), { body });
         const cron = await change({ every: null, cron: '0 8 * * *', timezone: null });
         expect(dataOf(cron)).to.include({ every: null, cron: '0 8 * * *', timezone: 'UTC' });
-        expect((await change({})).text).to.include('Give at least one of name, params, ');
+        expect(dataOf(await change({})), 'a PATCH alone makes the key the acting one').to.include({ cron: '0 8 * * *' });
         expect(detailsOf(await change({ cron: null }))).to.deep.equal(['/every REQUIRED']);
         expect(dataOf(await change({ every: '1d', cron: null, timezone: null }))).to.include({ every: '1d', cron: null, timezone: null });
         expect(detailsOf(await change({ every: null, cron: null }))).to.deep.equal(['/every REQUIRED']);
