@@ -41,7 +41,6 @@ export function invalidKeyThrottling(app: App, pacing: ClientPacing): Check {
         const refuse = () => {
             invalidKeys.count();
             countRejection(contract);
-            if (contract.name === 'postFetch') app.metrics.fetches.inc({ site: 'other', outcome: 'INVALID_API_KEY' });
             pacing.pace(request, () => reject(app, arrival, new Refusal('INVALID_API_KEY')));
         };
         if (!isWellFormedKey(key)) return refuse();

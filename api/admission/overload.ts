@@ -40,7 +40,6 @@ export function overload(server: Server, app: App): Check {
     const countRejection = rejectionCounter(app, {
         code: 'OVERLOADED',
         message: 'fetches were rejected: the workers or this process are overloaded',
-        count: (rejected) => app.metrics.fetches.inc({ site: 'other', outcome: 'OVERLOADED' }, rejected),
     });
     const refusalOf = createRefusalCache();
 
@@ -48,8 +47,8 @@ export function overload(server: Server, app: App): Check {
         'onPreHandler',
         (request, h) => {
             if (!isFetch(request)) return h.continue;
-            const refusal = request.isInjected ? findRefusal() : undefined;
-            if (refusal !== undefined) throw refusal;
+            const waitMs = request.isInjected ? tooLongMs(app, estimator) : undefined;
+            if (waitMs !== undefined) throw refusalOf(waitMs);
             const enteredAt = performance.now();
             inside.set(request, { number: estimator.enter(enteredAt), enteredAt });
             return h.continue;
@@ -69,18 +68,11 @@ export function overload(server: Server, app: App): Check {
     // If the caller hung up, `onPreResponse` does not run.
     server.events.on('response', leave);
 
-    /** The refusal of a new fetch that would wait too long; otherwise undefined. */
-    function findRefusal(): Refusal | undefined {
-        const waitMs = tooLongMs(app, estimator);
-        if (waitMs === undefined) return undefined;
-        countRejection(postFetch, waitMs);
-        return refusalOf(waitMs);
-    }
-
     return (arrival, pass) => {
-        const refusal = arrival.contract?.name === postFetch.name ? findRefusal() : undefined;
-        if (refusal === undefined) pass();
-        else reject(app, arrival, refusal);
+        const waitMs = arrival.contract?.name === postFetch.name ? tooLongMs(app, estimator) : undefined;
+        if (waitMs === undefined) return pass();
+        countRejection(postFetch, waitMs);
+        reject(app, arrival, refusalOf(waitMs));
     };
 }
 

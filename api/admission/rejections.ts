@@ -1,5 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
+import { postFetch } from '../../shared/contracts/fetch.ts';
 import { type Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
 import { envelope, refusalHeaders, routeHeaders } from '../answers/refusal.ts';
 import type { Arrival } from './check.ts';
@@ -26,15 +27,8 @@ export function reject(app: App, { request, response, contract }: Arrival, refus
 /** Counts one rejection. @param waitMs the Retry-After of the answer */
 type CountRejection = (route: Pick<AnyContract, 'method' | 'path'>, waitMs?: number) => void;
 
-/**
- * Counts rejected requests, and updates metrics and log once a second.
- * @param kind.message the log message
- * @param kind.count called with the number of rejections, for other metrics
- */
-export function rejectionCounter(
-    app: App,
-    { code, message, count }: { code: RefusalCode; message: string; count?: (rejected: number) => void },
-): CountRejection {
+/** Counts rejected requests, and updates metrics and log once a second. A rejected fetch also counts as a fetch with the code. */
+export function rejectionCounter(app: App, { code, message }: { code: RefusalCode; message: string }): CountRejection {
     const rejected = new Map<string, number>();
     let longest: number | undefined;
     const flush = () => {
@@ -43,9 +37,10 @@ export function rejectionCounter(
         for (const [call, calls] of rejected) {
             const [method = '', route = ''] = call.split(' ');
             app.metrics.httpRequests.inc({ method, route, status }, calls);
+            // The body with the site was not read.
+            if (route === postFetch.path) app.metrics.fetches.inc({ site: app.metrics.siteLabel(undefined), outcome: code }, calls);
             all += calls;
         }
-        count?.(all);
         const waited = longest === undefined ? {} : { wait_ms: Math.round(longest) };
         app.log.warn({ part: 'overload', code, refused: all, calls: Object.fromEntries(rejected), ...waited }, message);
         rejected.clear();

@@ -80,7 +80,12 @@ describe('more fetches than workers can do', () => {
         // The SDK's own types disagree under exactOptionalPropertyTypes.
         await agent.connect(new StreamableHTTPClientTransport(new URL(`${world.base}/mcp`), { requestInit }) as Transport);
         const told: unknown[] = [];
-        await crowd(ada, 10, async () => {
+        const rejected = async () => {
+            const { values } = await world.app.metrics.fetches.get();
+            return values.reduce((sum, { labels, value }) => sum + (labels['outcome'] === 'OVERLOADED' ? value : 0), 0);
+        };
+        const before = await rejected();
+        const { refused } = await crowd(ada, 10, async () => {
             expect((await ada.call('GET', `/v1/schemas/${SITE}`)).status).to.equal(200);
             while (!JSON.stringify(told.at(-1) ?? '').includes('OVERLOADED')) {
                 told.push(await agent.callTool({ name: 'fetch', arguments: { site: SITE, endpoint: 'thing' } }));
@@ -88,6 +93,11 @@ describe('more fetches than workers can do', () => {
         });
         await agent.close();
         expect(told.at(-1)).to.include({ isError: true });
+        const forAgent = told.filter((answer) => JSON.stringify(answer).includes('OVERLOADED')).length;
+        // The metric has each once.
+        const all = before + refused.length + forAgent;
+        await eventually(rejected, (count) => count >= all);
+        expect(await rejected()).to.equal(all);
     });
 
     it('do not include requests that are still arriving: however many bodies come slowly, others succeed', async () => {
