@@ -14,7 +14,7 @@ import {
     renewTokens,
     storeTokens,
 } from '../../shared/store/apps/grants.ts';
-import { OAuthFailure } from './oauth-failure.ts';
+import { OAuthFailure, tooManyRequests } from './oauth-failure.ts';
 
 /** Apps have no client secret; PKCE and refresh-token rotation authenticate them. */
 export const GRANTS = ['authorization_code', 'refresh_token'];
@@ -81,12 +81,7 @@ export function createModel({ db, publicUrl }: App, { resource, isGone }: Exchan
                 ['renewal by grant, day', user['keyId']],
             ]);
             if (retryAfter > 0) {
-                throw new OAuthFailure(
-                    'temporarily_unavailable',
-                    'An app can renew its tokens 60 times in 10 minutes and 1,000 times a day.',
-                    429,
-                    retryAfter,
-                );
+                throw tooManyRequests('An app can renew its tokens 60 times in 10 minutes and 1,000 times a day.', retryAfter);
             }
             renewed = refreshToken;
             return true;

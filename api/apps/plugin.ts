@@ -2,6 +2,7 @@ import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { EFFECTS } from '../../shared/domain/accounts/scopes.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { refusalHeaders } from '../answers/refusal.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { OAuthFailure } from './oauth-failure.ts';
 
@@ -60,10 +61,10 @@ async function answer(h: ResponseToolkit, status: number, work: () => Promise<ob
     } catch (error) {
         const failure = failureOf(error);
         if (failure === undefined) throw error;
-        const { code, message, retryAfter, headers } = failure;
+        const { code, message, headers } = failure;
         const response = h.response({ error: code, error_description: message }).code(failure.status).header('cache-control', 'no-store');
         for (const [name, value] of Object.entries(headers)) response.header(name, value);
-        return retryAfter === undefined ? response : response.header('retry-after', String(retryAfter));
+        return response;
     }
 }
 
@@ -71,7 +72,7 @@ function failureOf(error: unknown): OAuthFailure | undefined {
     if (error instanceof OAuthFailure) return error;
     if (!(error instanceof Refusal)) return undefined;
     const { status } = refusalEntry(error.code);
-    return status < 500 ? new OAuthFailure('invalid_request', error.message, status, undefined, error.extras.headers) : undefined;
+    return status < 500 ? new OAuthFailure('invalid_request', error.message, status, Object.fromEntries(refusalHeaders(error))) : undefined;
 }
 
 /** Authorization server metadata (RFC 8414). */

@@ -5,7 +5,7 @@ import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { readForm } from '../bodies/form.ts';
 import { readBytes } from '../bodies/read-body.ts';
-import { OAuthFailure } from './oauth-failure.ts';
+import { OAuthFailure, tooManyRequests } from './oauth-failure.ts';
 
 const FORM_BYTES = 16 * 1024;
 
@@ -17,7 +17,7 @@ export async function readOAuthForm(app: App, request: Request): Promise<Record<
     });
     if (!verdict.ok) {
         app.metrics.rateLimited.inc({ plan: 'anonymous', window: 'oauth' });
-        throw new OAuthFailure('temporarily_unavailable', 'Too many requests from this address.', 429, verdict.retryAfter);
+        throw tooManyRequests('Too many requests from this address.', verdict.retryAfter);
     }
     const type = request.raw.req.headers['content-type'] ?? '';
     if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type.trim())) {

@@ -5,7 +5,7 @@ import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
 import { registerApp as keepApp } from '../../shared/store/apps/apps.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { readJsonBody } from '../bodies/json-body.ts';
-import { OAuthFailure } from './oauth-failure.ts';
+import { OAuthFailure, tooManyRequests } from './oauth-failure.ts';
 
 const BODY_BYTES = 64 * 1024;
 
@@ -17,9 +17,7 @@ export async function registerApp(app: App, request: Request): Promise<object> {
     const facts = describeApp(value);
     if ('code' in facts) throw new OAuthFailure(facts.code, facts.message);
     const retryAfter = await takeAttempts(app.db, [['app registration by client', limitIdentity(request.app.clientAddress)]]);
-    if (retryAfter > 0) {
-        throw new OAuthFailure('temporarily_unavailable', 'One address can register at most 20 apps an hour.', 429, retryAfter);
-    }
+    if (retryAfter > 0) throw tooManyRequests('One address can register at most 20 apps an hour.', retryAfter);
     const { appId, name, redirectUris } = await keepApp(app.db, facts);
     return {
         client_id: appId,
