@@ -102,7 +102,7 @@ const order = Joi.object<ConnectionOrder, true>({
     shared: Joi.boolean().description('true: every member of the workspace may use it; false (the default): only you'),
 });
 
-const patch = Joi.object<ConnectionPatch, true>({
+const PATCH_FIELDS: Joi.StrictSchemaMap<ConnectionPatch> = {
     name: v.publicText(1, 100),
     secret: secret().description('A new credential; clears a rejection. Calls send it as the latest version of the schema defines'),
     shared: Joi.boolean(),
@@ -110,9 +110,11 @@ const patch = Joi.object<ConnectionPatch, true>({
         'Lend it to verification runs of the package, for endpoints that read. Only for its owner, in a workspace that maintains the site',
     ),
     agree: Joi.boolean().valid(true).description('Accept how the latest version of the schema uses the connection'),
-})
+};
+
+const patch = Joi.object<ConnectionPatch, true>(PATCH_FIELDS)
     .min(1)
-    .messages({ 'object.min': 'Give at least one of name, secret, shared, verify_with and agree' });
+    .messages({ 'object.min': `Give at least one of ${Object.keys(PATCH_FIELDS).join(', ')}` });
 
 const TESTED = [
     'ENDPOINT_NOT_FOUND',

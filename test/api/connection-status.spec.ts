@@ -185,7 +185,7 @@ for (const topology of ANY_TOPOLOGY) {
         it('PATCH names the fields that it cannot change', async () => {
             const { name, owner } = await aSite();
             const id = idOf(await connect(owner, name));
-            expect((await change(owner, id, {})).text).to.include('Give at least one of name, secret, shared, verify_with and agree.');
+            expect((await change(owner, id, {})).text).to.include('Give at least one of name, secret, shared, verify_with, agree.');
             expect(detailsOf(await change(owner, id, { secret: { username: 'ada', password: 'x' } }))).to.include('/secret/value REQUIRED');
             expect(codeOf(await change(owner, 'con_0000', { name: 'x' }))).to.equal('CONNECTION_NOT_FOUND');
         });
