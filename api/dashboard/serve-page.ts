@@ -65,11 +65,14 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
     };
 }
 
+/** The hidden field of each form that names the workspace it was shown in (render.ts). */
+const WORKSPACE_FIELD = '_workspace';
+
 /** Returns the visit if the visitor may open the page, or else a redirect to the page that must be visited first. */
 async function enter(parts: PageParts, request: Request, form: Entry): Promise<{ visit: Visit } | { sent: Sent }> {
     const { app } = parts;
     const { page, fields } = form;
-    const me = inWorkspace(signedInOf(request), fields.get('_workspace'));
+    const me = inWorkspace(signedInOf(request), fields.get(WORKSPACE_FIELD));
     setSignedIn(request, me);
     const visit = visitOf(parts, request, { ...form, me });
     const elsewhere = authorize(page, visit);
@@ -90,7 +93,7 @@ async function* whileAllowed(
     lines: AsyncIterable<string>,
 ): AsyncGenerator<string> {
     const workspaceId = visit.me?.current?.workspaceId;
-    const fields = workspaceId === undefined ? form.fields : new Map(form.fields).set('_workspace', workspaceId);
+    const fields = workspaceId === undefined ? form.fields : new Map(form.fields).set(WORKSPACE_FIELD, workspaceId);
     let checkedAt = performance.now();
     for await (const line of lines) {
         if (performance.now() - checkedAt > CHECK_MS) {

@@ -57,7 +57,7 @@ const feedOf = perApp(({ browse }) => {
     }
 
     return {
-        /** Asks for this call too from now on. Returns the position up to which others were told. */
+        /** Includes this call in further looks. Returns the position up to which the other calls know their news. */
         add(waiter: Waiter): number {
             waiters.add(waiter);
             return head ?? 0;
@@ -127,7 +127,7 @@ async function readOrWait(
         let page = await read(after);
         if (page.events.length > 0) return page;
         endRead();
-        // A replica may be behind what others were told.
+        // A replica may be behind that position.
         if (page.readTo < known) waiter.hasNews = true;
         while (page.events.length === 0 && performance.now() < until && !gone.aborted && !app.isDraining()) {
             await pause(LOOK_MS);

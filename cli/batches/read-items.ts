@@ -108,12 +108,11 @@ function itemOf(
     }: { map: ReadonlyMap<string, string>; known: ReadonlySet<string>; params: readonly PackageParam[]; areTexts: boolean },
 ): BatchItem {
     const values = new Map<string, Json>();
-    const mapped = new Set(map.values());
     let name: string | undefined;
     for (const [column, value] of Object.entries(row)) {
-        // Another column has the value of this param.
-        if (!map.has(column) && mapped.has(column)) continue;
         const param = map.get(column) ?? column;
+        // Another column has the value of this param.
+        if (!map.has(column) && [...map.values()].includes(param)) continue;
         if (param === NAME) name = String(value);
         else if ((map.has(column) || known.size === 0 || known.has(param)) && !(areTexts && value === '')) values.set(param, value);
     }
