@@ -48,15 +48,15 @@ function actionOf({ dispatch }: Group): string {
 }
 
 /**
- * Settles queries that are one name and no value. `/boats?size` selects a route if several addresses have it, and other such names. At one
- * address names of things stand so (`/wiki.cgi?Old_Crane`) if others of them were values (`/wiki.cgi?id=Red_Lion`); a package cannot send
- * those.
+ * Decides what queries with one name and no value are. `/boats?size` selects a route if several addresses have this flag and others.
+ * `/wiki.cgi?Old_Crane` names a thing if most such names of the address were also sent as values (`/wiki.cgi?id=Red_Lion`); a package cannot
+ * send those. Other flags are params.
  */
 function settleFlags(groups: readonly Group[], seen: SeenTexts): void {
     const flagged = groups.flatMap((group) => group.dispatch.flatMap(([name, value]) => (value === '' ? [{ name, group }] : [])));
     const paths = new Map([...Map.groupBy(flagged, ({ name }) => name)].map(([name, some]) => [name, new Set(some.map(pathIn))]));
     const byPath = Map.groupBy(flagged, pathIn);
-    // The only flag of its addresses changes what they answer with, unless it selects a page.
+    // A flag that is the only one of its addresses is a param, unless the address responds with pages.
     const selecting = new Set(
         [...byPath.values()]
             .filter((same) => new Set(same.map(({ name }) => name)).size > 1 || same.some(({ group }) => group.answers.html > 0))

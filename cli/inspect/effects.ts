@@ -2,88 +2,107 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { saysHowMany } from './describe.ts';
 
-/** How many requests sent a param with a value, and in how many of them the answer showed what the value does. */
+/** For each param: the number of requests that sent it with a value, and in how many of them the response showed each effect. */
 export type Effects = Map<string, { sendings: number; shown: Map<Effect, number> }>;
 
-type Effect = 'fields' | 'format' | 'limit' | 'reached' | 'words';
+type Effect = 'fields' | 'format' | 'limit' | 'limit reached' | 'text';
 
-const MEANINGS: readonly { effect: Effect; means: string; needs?: Effect }[] = [
-    { effect: 'fields', means: 'It names fields of the answers.' },
-    { effect: 'format', means: 'The answers have the format that it says.' },
-    { effect: 'limit', means: 'The answers have at most so many items.', needs: 'reached' },
-    { effect: 'words', means: 'Each item of the answers has it.' },
+/** What a description adds about a param whose effect every response showed. */
+const MEANINGS: readonly (readonly [Effect, string])[] = [
+    ['fields', 'It names fields of the response.'],
+    ['format', 'It sets the format of the response.'],
+    ['limit', 'No response has more.'],
+    ['text', 'Each item of the response contains it.'],
 ];
 
 const MAX_PARAMS = 60;
 const MAX_ITEMS = 60;
+/** Maximum number of texts of an item that are compared. */
+const MAX_TEXTS = 200;
 const MAX_LENGTH = 80;
-/** Shorter words stand in many texts. */
-const MIN_WORDS = 3;
+/** Shorter texts occur in many others. */
+const MIN_TEXT = 3;
 
-/** Compares the params of a request with its answer. @param type the media type of the answer */
+/** A response, read once for all params of its request. */
+interface Response {
+    type: string;
+    fields: ReadonlySet<string>;
+    /** Undefined if the response has no list. */
+    list: { length: number; texts: readonly string[][] } | undefined;
+}
+
+/** Compares the params of a request with its response. @param type the media type of the response */
 export function addEffects(
     effects: Effects,
-    sent: Iterable<readonly [name: string, value: Json]>,
+    sent: readonly (readonly [name: string, value: Json])[],
     type: string,
     json: Json | undefined,
 ): void {
-    const items = json === undefined ? undefined : listIn(json);
+    if (sent.length === 0) return;
+    const response = readResponse(type, json);
     for (const [name, value] of sent) {
         if (typeof value !== 'string' && typeof value !== 'number') continue;
         const text = String(value);
         if (text === '' || text.length > MAX_LENGTH || (effects.size >= MAX_PARAMS && !effects.has(name))) continue;
-        const known = effects.get(name) ?? { sendings: 0, shown: new Map() };
-        effects.set(name, known);
-        known.sendings++;
-        for (const effect of effectsOf(text, type, items ?? (json === undefined ? [] : [json]), items !== undefined))
-            known.shown.set(effect, (known.shown.get(effect) ?? 0) + 1);
+        addShown(effects, name, 1, new Map(effectsOf(text, response).map((effect) => [effect, 1])));
     }
 }
 
 export function mergeEffects(effects: Effects, more: Effects): void {
-    for (const [name, { sendings, shown }] of more) {
-        const known = effects.get(name) ?? { sendings: 0, shown: new Map() };
-        effects.set(name, known);
-        known.sendings += sendings;
-        for (const [effect, count] of shown) known.shown.set(effect, (known.shown.get(effect) ?? 0) + count);
-    }
+    for (const [name, { sendings, shown }] of more) addShown(effects, name, sendings, shown);
 }
 
-/** What a param does, if all answers show it. */
+function addShown(effects: Effects, name: string, sendings: number, shown: ReadonlyMap<Effect, number>): void {
+    const known = effects.get(name) ?? { sendings: 0, shown: new Map() };
+    effects.set(name, known);
+    known.sendings += sendings;
+    for (const [effect, count] of shown) known.shown.set(effect, (known.shown.get(effect) ?? 0) + count);
+}
+
+/** What a param does, if every response shows it. A limit must have been reached once, by a param with the name of one. */
 export function meaningOf(effects: Effects, name: string): string | undefined {
     const { sendings = 0, shown = new Map<Effect, number>() } = effects.get(name) ?? {};
-    const isShown = ({ effect, needs }: (typeof MEANINGS)[number]) =>
-        shown.get(effect) === sendings && (needs === undefined || (shown.has(needs) && saysHowMany(name)));
-    return MEANINGS.find(isShown)?.means;
+    const isLimit = shown.has('limit reached') && saysHowMany(name);
+    return MEANINGS.find(([effect]) => shown.get(effect) === sendings && (effect !== 'limit' || isLimit))?.[1];
 }
 
-function effectsOf(text: string, type: string, items: readonly Json[], isList: boolean): Effect[] {
+function readResponse(type: string, json: Json | undefined): Response {
+    const list = json === undefined ? undefined : listIn(json);
+    const items = (list ?? (json === undefined ? [] : [json])).slice(0, MAX_ITEMS);
+    return {
+        type,
+        fields: new Set(items.flatMap((item) => (isObject(item) ? Object.keys(item) : []))),
+        list: list && { length: list.length, texts: items.map(textsOf) },
+    };
+}
+
+function effectsOf(text: string, { type, fields, list }: Response): Effect[] {
     const found: Effect[] = [];
-    const looked = items.slice(0, MAX_ITEMS);
-    const fields = new Set(looked.flatMap((item) => (isObject(item) ? Object.keys(item) : [])));
     const [named = '', ...others] = text.split(/[\s,]+/).map((part) => part.replace(/^[-+]/, ''));
     if (fields.has(named) && others.every((part) => fields.has(part) || /^(?:asc|desc)$/i.test(part))) found.push('fields');
     if (/^[a-z]{3,}$/.test(text) && type.split(/\W/).includes(text)) found.push('format');
-    if (!isList) return found;
-    const most = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
-    if (items.length <= most) found.push('limit');
-    if (items.length === most) found.push('reached');
-    const words = text.toLowerCase();
-    if (words.length >= MIN_WORDS && /[^\d\W]/.test(text) && looked.length > 0 && looked.every((item) => says(item, words)))
-        found.push('words');
+    if (list === undefined) return found;
+    const limit = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
+    if (list.length <= limit) found.push('limit');
+    if (list.length === limit) found.push('limit reached');
+    const wanted = text.toLowerCase();
+    const isText = wanted.length >= MIN_TEXT && /[^\d\W]/.test(text) && list.length > 0;
+    if (isText && list.texts.every((texts) => texts.some((one) => one.includes(wanted)))) found.push('text');
     return found;
 }
 
-/** Whether a text of an item has the words. */
-function says(item: Json, words: string, level = 0): boolean {
-    if (typeof item === 'string') return item.toLowerCase().includes(words);
-    if (typeof item !== 'object' || item === null || level > 3) return false;
-    return Object.values(item)
-        .slice(0, MAX_ITEMS)
-        .some((inside) => says(inside, words, level + 1));
+/** The first texts of an item, in lower case. */
+function textsOf(item: Json): string[] {
+    const texts: string[] = [];
+    const waiting: Json[] = [item];
+    for (let value = waiting.shift(); value !== undefined && texts.length < MAX_TEXTS; value = waiting.shift()) {
+        if (typeof value === 'string') texts.push(value.toLowerCase());
+        else if (typeof value === 'object' && value !== null && waiting.length < MAX_TEXTS) waiting.push(...Object.values(value));
+    }
+    return texts;
 }
 
-/** The first list of an answer, at its top or in one of its fields. */
+/** The first list of a response, at its top or in one of its fields. */
 function listIn(json: Json, level = 0): readonly Json[] | undefined {
     if (Array.isArray(json)) return json;
     if (!isObject(json) || level > 1) return undefined;

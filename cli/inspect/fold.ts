@@ -8,7 +8,7 @@ import { listedNames, namesBelowViews } from './views.ts';
 /**
  * Finds varying segments that look like words (`/packages/lodash`, `/packages/react`) and merges the groups that are one route. A word
  * varies
- * - if the site also sent it as a value, unless it is one of several modules with a name that have nothing in common;
+ * - if the site also sent it as a value, unless it is one of several named modules without common addresses;
  * - if it follows a search, names a person, or is one of two ids in capitals and small letters;
  * - if it is a thing in another format (`/tides.html` beside `/tides.json`);
  * - if it is read and written in the same ways as another word, with the same fields;
@@ -63,7 +63,7 @@ function asValue(text: string, suffix: string): Piece {
 
 const FORMAT = /.(\.(?:data|html?|json))$/;
 
-/** Whether all values end in a format that they are asked for in. Names of files end as their owner chose. */
+/** Whether the suffix of all values is the requested format. A `.json` that also occurred in values belongs to the name of a file. */
 function haveFormats(values: readonly string[], seen: SeenTexts): boolean {
     return (
         values.length > 1 &&

@@ -5,8 +5,8 @@ import { isPlural, type Piece, textOf } from './segments.ts';
 import { isLast, isWritten } from './written-words.ts';
 
 /**
- * Words that queries have as values, and below which are the same names, two at least. Kinds of things have the same names below them too;
- * they are plurals.
+ * Words that were sent as values in queries, and that have at least two equal names below them. Kinds of things have equal names below them
+ * too, so plurals do not count.
  */
 export function withSameBelow(words: ReadonlyMap<string, readonly Group[]>, sent: readonly string[], place: number): string[] {
     const below = sent.map((word) => ({ word, names: new Set((words.get(word) ?? []).flatMap((group) => namesBelow(group, place))) }));
@@ -21,7 +21,7 @@ function namesBelow({ segments }: Group, place: number): string[] {
     return below.some(({ form, core }) => form === 'word' && core !== '') ? [below.map(textOf).join('/')] : [];
 }
 
-/** Those of several names below which others stand than below the other ones. */
+/** The names that share no address below them with any other of the names. */
 export function unlikeNames(words: ReadonlyMap<string, readonly Group[]>, names: readonly string[], place: number): ReadonlySet<string> {
     const below = names.map((name) => ({ name, requests: new Set((words.get(name) ?? []).flatMap((group) => namesBelow(group, place))) }));
     const unlike = below.filter(
@@ -32,8 +32,8 @@ export function unlikeNames(words: ReadonlyMap<string, readonly Group[]>, names:
 }
 
 /**
- * Words that are used in the same ways: two requests at least, one of them a write to the word itself, have the same method, the same address
- * behind the word and the same fields of the body, and what answers is alike. Kinds of things are used in the same ways too; they are plurals.
+ * Words with the same requests: at least two, one of them a write to the word itself, that have the same method, path after the word and body
+ * fields, and similar responses. Kinds of things have the same requests too, so plurals do not count.
  */
 export function withSameRequests(words: ReadonlyMap<string, readonly Group[]>, candidates: readonly string[], place: number): string[] {
     const used = candidates
@@ -58,10 +58,7 @@ function areUsedAlike(some: ReadonlyMap<string, Group>, others: ReadonlyMap<stri
     return alike.length * 2 >= answered.length && pairs.some(([group]) => group.method !== 'GET' && isLast(group, place));
 }
 
-/**
- * Three or more words below a plural whose requests have the same params and whose answers are of one kind: lists, objects or others. Such
- * as `/locales/…?lng=`.
- */
+/** Three or more words below a plural with the same params and responses of one kind: lists, objects or others (`/locales/…?lng=`). */
 export function withSameParams(
     words: ReadonlyMap<string, readonly Group[]>,
     candidates: readonly string[],

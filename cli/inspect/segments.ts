@@ -32,7 +32,7 @@ export const PROGRAM_SUFFIX = /\.(?:php\d?|as[hmp]x|asp|cfm|jspx?|jsf|do|f?cgi|p
 /** Suffixes that request a response format. */
 const FORMAT_SUFFIX = new RegExp(`\\.(?:json|data|html?|xml|rss|atom|csv|txt)$|${PROGRAM_SUFFIX.source}`, 'i');
 
-/** What stands behind a hash is a format of the thing that has it: `/commit/3fa9c2e.diff`. */
+/** A suffix after a hash is the format of the thing with that hash: `/commit/3fa9c2e.diff`. */
 const HASH_SUFFIX = /(?<=^(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,128})\.[a-z]{2,6}$/;
 
 /** One of a kind by its key: `Books(201)`, `Books(ID=201,IsActiveEntity=true)`, `Currencies('EUR')`. */
@@ -45,7 +45,7 @@ const KEY = /^([A-Za-z][\w.]*\((?:\w+=)?'?)([^'(),=]+)('?(?:,\w+=(?:true|false))
 export function readSegment(raw: string, place: number, path: readonly string[] = []): Piece {
     if (/^v?\d{1,2}(?:\.\d{1,2}){1,2}$/.test(raw) && /^(?:api|rest|rpc)$/i.test(path[place - 1] ?? ''))
         return { form: 'word', prefix: '', core: raw, suffix: '' };
-    // OData has keys in parentheses, and marks its own words. Others mark theirs with a plus.
+    // OData has keys in parentheses, and begins its own words with `$`. Other programs begin theirs with `+`.
     if (/^[$+][a-z]+$/i.test(raw)) return { form: 'word', prefix: '', core: raw, suffix: '' };
     const [, prefix, key, rest = ''] = KEY.exec(raw) ?? [];
     if (prefix !== undefined && key !== undefined) {

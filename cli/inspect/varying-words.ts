@@ -22,9 +22,9 @@ import { areMethods, deedOf, isDeed, isLast, isWritten } from './written-words.t
 
 export interface Evidence {
     seen: SeenTexts;
-    /** Addresses whose last segment a page right above them shows as the text of a link. */
+    /** Addresses whose last segment is the text of a link on the page above. */
     listed: ReadonlySet<string>;
-    /** Addresses of listed names that several views have (`/log/README`, `/tree/README`). */
+    /** Addresses of listed names that occur below several views (`/log/README`, `/tree/README`). */
     viewed: ReadonlySet<string>;
     /** The files that were found below a value, by the route of the thing that has them. */
     files: Map<string, Set<string>>;
@@ -39,14 +39,14 @@ export function varyingWords(
     const first = [...words.values()][0]?.[0] ?? siblings[0];
     const parent = parentOf(first, place);
     const isBelowValue = parent !== undefined && isVarying(parent);
-    // Where keys stand in parentheses, words are kinds of things and their parts.
+    // With keys in parentheses (`Books(201)`), words are kinds of things and their parts.
     if (isKeyed(parent) || siblings.some(({ segments }) => isKeyed(segments[place]))) return new Set();
     if (areMethods(words, place) && ![...words.keys()].some((word) => seen.wasName(percentDecode(word)))) return new Set();
     const thing = isBelowValue ? thingOf(first, place) : undefined;
     const known = files.get(thing ?? '');
     const names = [...words.keys(), ...siblings.map(({ segments }) => nameOf(segments[place]))].filter(isFileName);
     const isFolder = isBelowValue && (areFiles(names) || names.some((name) => known?.has(name)));
-    // Programs mark their own addresses beside those of things with `_` or `$` (`/_all_docs`, `/$metadata`).
+    // Programs begin their own words with `_` or `$` (`/_all_docs`, `/$metadata`).
     const candidates = [...words.keys()].filter(
         (word) =>
             word !== '' &&
@@ -55,7 +55,7 @@ export function varyingWords(
             !namesApi(words.get(word) ?? [], parent, place),
     );
     const varying = new Set<string>(candidates.filter((word) => known?.has(word)));
-    // What is done with one of the things is done with all of them (`/queues/{queue}/pause`, `/queues/pause`).
+    // An action on one thing may also exist for all of them (`/queues/{queue}/pause`, `/queues/pause`).
     const deeds = new Set(
         [...siblings, ...[...words.values()].flat()].filter((group) => isLast(group, place + 1)).map((group) => deedOf(group, place + 1)),
     );
@@ -71,7 +71,7 @@ export function varyingWords(
     // Unless at least half of the words are languages, the languages are treated as other words.
     const isMostly = languages.length > 1 && languages.length * 2 >= candidates.length;
     if (isMostly || siblings.some((group) => group.segments[place]?.form === 'locale')) for (const word of languages) varying.add(word);
-    // What each of several things has, and nothing else, is a view of them.
+    // If several things have this one word below them and nothing else, it is a view of them.
     const isOnly =
         isBelowValue &&
         !siblings.some((group) => isLast(group, place)) &&
@@ -81,9 +81,9 @@ export function varyingWords(
     const wasName = (word: string) => seen.wasName(percentDecode(word)) || seen.wasName(withoutFormat(percentDecode(word)));
     const sent = candidates.filter((word) => seen.wasSent(percentDecode(word))).slice(0, MAX_COMPARED);
     const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
-    // What stands before everything else of an API is a part of it, be it called as somebody is (`/api/admin/…`).
+    // The only word below the root of an API is a part of the API, even if a user has that name (`/api/admin/…`).
     const isOnlyPart = isRoot && parent !== undefined && words.size + siblings.length === 1;
-    // Modules have names too. Unlike things of one kind they have nothing in common.
+    // The site may list its modules by name. They have different addresses below them; things of one kind share some.
     const parts = isRoot ? unlikeNames(words, candidates.filter(wasName), place) : new Set();
     const isPart = (word: string) => isOnlyPart || parts.has(word);
     for (const word of candidates) {
@@ -117,7 +117,7 @@ export function varyingWords(
     const things = new Set([...varying].map(withoutFormat));
     for (const word of candidates) if (things.has(withoutFormat(word))) varying.add(word);
     if (isRoot) return varying;
-    // Who writes beside values writes a value (`PUT /files/{file}`, `PUT /files/notes`). Behind a thing it may be what is done with it.
+    // A written word beside values is a value (`PUT /files/{file}`, `PUT /files/notes`). After a thing it may be an action on it.
     const isBesideValues = varying.size + siblings.length > 0 || isBelowValue;
     if (isBesideValues)
         for (const [word, groups] of written)
@@ -129,7 +129,7 @@ export function varyingWords(
                 varying.add(word);
     // Thousands of names below one parent are compared with a sample of them.
     const compared = candidates.slice(0, MAX_COMPARED);
-    // What is like a name that was found is a name too.
+    // A word that resembles a value is a value too.
     for (let before = -1; before < varying.size; ) {
         before = varying.size;
         const values = [...siblings, ...[...varying].flatMap((word) => words.get(word) ?? [])].slice(0, MAX_COMPARED);
@@ -167,7 +167,7 @@ function isMember(groups: readonly Group[], parent: Piece | undefined, place: nu
     return groups.some((group) => isLast(group, place)) || beside > 0 || parent?.form !== 'word' || isPlural(parent.core);
 }
 
-/** Whether one version follows the word everywhere, below the root of an API: `/wp-json/wp/v2/posts`. Then it names a part of the API. */
+/** Whether the word names a part of the API: below the API's root, the same version always follows it (`/wp-json/wp/v2/posts`). */
 function namesApi(groups: readonly Group[], parent: Piece | undefined, place: number): boolean {
     if (parent?.form !== 'word' || !parent.core.split('-').some(isApiRoot)) return false;
     const isVersioned = groups.every(({ segments }) => segments.length > place + 2 && VERSION.test(segments[place + 1]?.core ?? ''));
@@ -176,7 +176,7 @@ function namesApi(groups: readonly Group[], parent: Piece | undefined, place: nu
 
 const VERSION = /^(?:v\d{1,2}(?:\.\d{1,2})*|\d{1,2}(?:\.\d{1,2}){1,2})$/;
 
-/** Whether a word is part of routes on many sites. Behind a word in small letters, one with a capital is no such part. */
+/** Whether a word is part of routes on many sites. A capitalised word after one in lower case is not. */
 function isUsual(word: string, parent: Piece | undefined, place: number): boolean {
     if (/^[A-Z][a-z]/.test(word) && parent?.form === 'word' && /^[a-z]/.test(parent.core) && !isApiRoot(parent.core)) return false;
     return ((isRouteWord(word) || isVerb(word)) && !isFileName(word)) || (isApiRoot(word) && place < 3);
@@ -190,7 +190,7 @@ function parentOf(group: Group | undefined, place: number): Piece | undefined {
     return place === 0 ? undefined : group?.segments[place - 1];
 }
 
-/** Whether the term of a search is in the query. Then the path says what is searched (`/search/boats?q=`). */
+/** Whether the search term is in the query. Then the path contains what is searched (`/search/boats?q=`). */
 function sendsSearchTerm({ query }: Group): boolean {
     return [...query.keys()].some((name) => /^(?:q|query|search|term|keywords?)$/i.test(name));
 }

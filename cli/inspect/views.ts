@@ -17,14 +17,14 @@ export function listedNames({ links }: SiteTexts, origin: string): Set<string> {
     return names;
 }
 
-/** Whether a page is right above a name, or above the view that has it (`/harbour` above `/harbour/tree/main`). */
+/** Whether a page is one or two segments above a name (`/harbour` above `/harbour/tree/main`). */
 function isAbove(page: string, above: string): boolean {
     return page === above || (page !== '' && page === above.replace(/\/[^/]*$/, ''));
 }
 
 const MIN_SHARING = 3;
 
-/** Three views of one thing that have the same name below them, and a page that lists it by that name, say that it is no view itself. */
+/** A name below three views of one thing that a page lists by this name is not a view itself. */
 export function namesBelowViews(groups: readonly Group[], listed: ReadonlySet<string>): Set<string> {
     const pages = groups.filter(({ method, sendings }) => method === 'GET' && sendings > 0);
     const places = pages.flatMap((group) =>

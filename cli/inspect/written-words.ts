@@ -9,12 +9,12 @@ export function deedOf({ method, segments }: Group, place: number): string {
     return `${method} ${textOf(segments[place])}`;
 }
 
-/** Whether a word is only posted to, behind a thing: it says what to do with it (`/tickets/{id}/comment`), whatever answers say. */
+/** Whether a word is only the target of POST: an action on the thing before it (`/tickets/{id}/comment`), even if responses contain the word. */
 export function isDeed(groups: readonly Group[], place: number): boolean {
     return groups.every((group) => group.method === 'POST' && isLast(group, place));
 }
 
-/** Whether words are the methods of one service: three at least, that are only posted to, and some take other fields than others. */
+/** Whether words are the methods of one service: at least three, only targets of POST, with different body fields. */
 export function areMethods(words: ReadonlyMap<string, readonly Group[]>, place: number): boolean {
     const all = [...words.values()];
     if (all.length < MIN_METHODS || !all.every((groups) => isDeed(groups, place))) return false;

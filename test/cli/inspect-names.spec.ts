@@ -150,17 +150,17 @@ describe('routebook inspect tells names of things from words of the program', ()
         expect(found).to.have.members(['GET /', 'GET /{}/', ...views.map((view) => `GET /{}/${view}/{}/`)]);
     });
 
-    it('says of params what the answers show: names of fields, a format, a bound and words of each item', async () => {
+    it('describes params by what responses show: names of fields, a format, a limit, or a text in each item', async () => {
         const rows = [1, 2, 3].map((id) => ({ ref: id, title: `Green rope ${id}` }));
         const found = await inspectCalls([
             { url: `${SHOP}/ropes?only=ref,title&as=json&limit=3&like=rope&odd=x`, json: rows },
             { url: `${SHOP}/ropes?only=title&as=json&limit=2&like=green&odd=y`, json: rows.slice(0, 2) },
         ]);
         const said = new Map(endpointOf(found, 'GET /ropes').params?.map(({ name, description }) => [name, description]));
-        expect(said.get('only')).to.include('names fields of the answers');
-        expect(said.get('as')).to.include('the format that it says');
-        expect(said.get('limit')).to.include('at most so many items');
-        expect(said.get('like')).to.include('Each item of the answers has it');
-        expect(said.get('odd')).not.to.include('answers');
+        expect(said.get('only')).to.include('names fields of the response');
+        expect(said.get('as')).to.include('sets the format of the response');
+        expect(said.get('limit')).to.include('No response has more');
+        expect(said.get('like')).to.include('Each item of the response contains it');
+        expect(said.get('odd')).not.to.include('response');
     });
 });
