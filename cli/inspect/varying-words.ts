@@ -30,6 +30,7 @@ export interface Evidence {
     files: Map<string, Set<string>>;
 }
 
+/** The words at one place that are values (fold.ts lists the rules). @param siblings the groups with a value there */
 export function varyingWords(
     words: ReadonlyMap<string, readonly Group[]>,
     siblings: readonly Group[],
@@ -117,19 +118,47 @@ export function varyingWords(
     const things = new Set([...varying].map(withoutFormat));
     for (const word of candidates) if (things.has(withoutFormat(word))) varying.add(word);
     if (isRoot) return varying;
-    // A written word beside values is a value (`PUT /files/{file}`, `PUT /files/notes`). After a thing it may be an action on it.
-    const isBesideValues = varying.size + siblings.length > 0 || isBelowValue;
-    if (isBesideValues)
-        for (const [word, groups] of written)
-            if (
-                !isBelowValue ||
-                isFileName(word) ||
-                written.some(([other, more]) => other !== word && !(isPlural(word) && isPlural(other)) && areAlike(groups, more, place))
-            )
-                varying.add(word);
+    const below: Below = { words, siblings, place, candidates, isOfThings, isBelowValue };
+    addWritten(varying, written, below);
+    addAlike(varying, below);
+    const found = [...varying].filter(isFileName);
+    if (thing !== undefined && found.length > 0) files.set(thing, new Set([...(known ?? []), ...found]));
+    return varying;
+}
+
+/** The words at one place of addresses that are the same before it. */
+interface Below {
+    words: ReadonlyMap<string, readonly Group[]>;
+    /** The groups with a value there. */
+    siblings: readonly Group[];
+    place: number;
+    candidates: readonly string[];
+    /** Whether the segment before is a plural. */
+    isOfThings: boolean;
+    isBelowValue: boolean;
+}
+
+/**
+ * Adds written words beside values (`PUT /files/{file}`, `PUT /files/notes`). After a thing, a written word may be an action on it, unless
+ * it is a file or resembles another one.
+ */
+function addWritten(
+    varying: Set<string>,
+    written: readonly (readonly [string, readonly Group[]])[],
+    { siblings, place, isBelowValue }: Below,
+): void {
+    if (varying.size + siblings.length === 0 && !isBelowValue) return;
+    for (const [word, groups] of written) {
+        const resembles = ([other, more]: readonly [string, readonly Group[]]) =>
+            other !== word && !(isPlural(word) && isPlural(other)) && areAlike(groups, more, place);
+        if (!isBelowValue || isFileName(word) || written.some(resembles)) varying.add(word);
+    }
+}
+
+/** Adds words that resemble values, until there are no more. */
+function addAlike(varying: Set<string>, { words, siblings, place, candidates, isOfThings, isBelowValue }: Below): void {
     // Thousands of names below one parent are compared with a sample of them.
     const compared = candidates.slice(0, MAX_COMPARED);
-    // A word that resembles a value is a value too.
     for (let before = -1; before < varying.size; ) {
         before = varying.size;
         const values = [...siblings, ...[...varying].flatMap((word) => words.get(word) ?? [])].slice(0, MAX_COMPARED);
@@ -143,9 +172,6 @@ export function varyingWords(
                 varying.add(word);
         }
     }
-    const found = [...varying].filter(isFileName);
-    if (thing !== undefined && found.length > 0) files.set(thing, new Set([...(known ?? []), ...found]));
-    return varying;
 }
 
 /** A page and its data have one name. */
