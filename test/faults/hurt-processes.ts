@@ -22,7 +22,8 @@ export async function killWorkers(bed: FaultBed, { deaths, isPatient = false }: 
             await sleep(300);
         })(),
     });
-    expectCodes(bed, history, LOST);
+    // A worker that just started may send a call so late that its deadline passes before the site answers.
+    expectCodes(bed, history, [...LOST, 'UPSTREAM_TIMEOUT']);
     expect(history.some(({ code }) => code === 'success')).to.equal(true);
     if (isPatient) expect(history.filter(({ id }) => bed.seen.get(id) === 2)).to.have.length.above(0);
     await bed.check();
