@@ -43,6 +43,12 @@ describe('the schedule of a monitor', () => {
         ['*/0 8 * * *', 'UTC', '/cron', 'Field 1 (minute)'],
         ['@daily', 'UTC', '/cron', 'five fields'],
         ['0 0 30 2 *', 'UTC', '/cron', 'no date'],
+        // The last Sunday of March has no such minutes.
+        ['* 2 * 3 0L', 'Europe/Berlin', '/cron', 'no date'],
+        ['*/20 2 * 3 0#2', 'America/New_York', '/cron', 'no date'],
+        // Only in 2044, and at the next clock change of a date that is skipped this year.
+        ['0 0 * 2 1#5', 'UTC', undefined, ''],
+        ['*/20 2 29 3 *', 'Europe/Berlin', undefined, ''],
         ['0 8 * * *', 'Mars/Olympus', '/timezone', 'IANA'],
         ['0 8 * * *', '+01:00', '/timezone', 'IANA'],
     ] as const) {
@@ -82,6 +88,18 @@ describe('the schedule of a monitor', () => {
             expect(cpuMsOf(() => closestRuns({ cron, timezone: 'Europe/Berlin' }, 5 * MINUTE, NOW))).to.be.below(roomFor(1000));
     });
 
+    for (const [cron, timezone] of [
+        ['* 2 * 3 0L', 'Europe/Berlin'],
+        ['* 0-3 * 3 0L', 'Antarctica/Troll'],
+        ['0 0 30 2 *', 'Europe/Berlin'],
+    ] as const) {
+        it(`checks "${cron}", which never runs in ${timezone}, without a long turn`, () => {
+            cronFault('0 8 * * *', timezone, NOW);
+            const all = () => [cronFault(cron, timezone, NOW), closestRuns({ cron, timezone }, 5 * MINUTE, NOW)];
+            expect(cpuMsOf(all)).to.be.below(roomFor(50));
+        });
+    }
+
     const monitor = (schedule: Schedule, more: { failures?: number; shortest?: number } = {}) => ({
         monitorId: 'mon_1',
         schedule,
@@ -92,6 +110,7 @@ describe('the schedule of a monitor', () => {
     });
     const late = jitterOf('mon_1');
     const hourly = { every: HOUR };
+    const leapDays = { cron: '0 8 29 2 *', timezone: 'UTC' };
     const mornings = { cron: '0 8 * * 1-5', timezone: 'Europe/Berlin' };
 
     for (const [name, rhythm, now, last, wanted] of [
@@ -99,6 +118,7 @@ describe('the schedule of a monitor', () => {
         ['an hour after the last', monitor(hourly), '2026-03-01T15:10:00Z', '2026-03-01T15:00:00Z', '2026-03-01T16:00:00Z'],
         ['at its next time after an outage', monitor(hourly), '2026-03-03T09:20:00Z', '2026-03-01T15:00:00Z', '2026-03-03T10:00:00Z'],
         ['at the hours of its timezone', monitor(mornings), '2026-03-27T12:00:00Z', undefined, '2026-03-30T06:00:00Z'],
+        ['on the next 29 February', monitor(leapDays), '2028-02-29T08:00:00Z', undefined, '2032-02-29T08:00:00Z'],
         ['before the clock changes', monitor(mornings), '2026-03-26T12:00:00Z', undefined, '2026-03-27T07:00:00Z'],
         [
             'as far apart as its plan says',

@@ -11,6 +11,7 @@ interface ScheduleFault {
     message: string;
 }
 
+const DAY_MS = DAY * 1000;
 const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: DAY };
 
 /** Parses an interval such as `15m`, `1h` or `30d` to seconds; undefined if it is invalid or outside 5 minutes to 30 days. */
@@ -35,8 +36,7 @@ export function cronFault(cron: string, timezone: string, from: Date): ScheduleF
         const wrong = faultOfField(fields, place);
         if (wrong !== undefined) return { path: '/cron', message: `Field ${place + 1} (${name}) is invalid: ${wrong}.` };
     }
-    const isNever = timesOf(cron, timezone).nextRun(from) === null;
-    return isNever ? { path: '/cron', message: 'This expression matches no date.' } : undefined;
+    return nextTime(cron, timezone, from) === undefined ? { path: '/cron', message: 'This expression matches no date.' } : undefined;
 }
 
 /** Validates one field, with stars instead of the other fields. */
@@ -65,9 +65,37 @@ function timesOf(cron: string, timezone: string): Cron {
     return new Cron(cron.trim(), { timezone, mode: '5-part', paused: true });
 }
 
+/** The times of an expression in these years alone. */
+function timesIn(cron: string, timezone: string, first: number, last: number): Cron {
+    return new Cron(`0 ${cron.trim()} ${first}-${last}`, { timezone, mode: '7-part', paused: true });
+}
+
+/** Two pairs of years are searched. No date with a clock change is the only one in both years of a pair, unless it is in each year. */
+const PAIRS_OF_YEARS = 2;
+
+/**
+ * The first run after `from`; undefined if there is none. Croner alone searches until the year 3000, which takes seconds if all runs are in
+ * an hour that a clock change skips: `* 2 * 3 0L` in Europe. So the dates are found first, without a timezone.
+ */
+function nextTime(cron: string, timezone: string, from: Date): Date | undefined {
+    const dates = datesOf(cron);
+    let date = dates.nextRun(new Date(from.getTime() - DAY_MS));
+    for (let pair = 0; pair < PAIRS_OF_YEARS && date !== null; pair++) {
+        const year = date.getUTCFullYear();
+        const next = timesIn(cron, timezone, year, year + 1).nextRun(from);
+        if (next !== null) return next;
+        date = dates.nextRun(new Date(Date.UTC(year + 2) - 1));
+    }
+    return undefined;
+}
+
+/** The dates of an expression, as midnights in UTC. */
+function datesOf(cron: string): Cron {
+    return timesOf(`0 0 ${cron.trim().split(/\s+/).slice(2).join(' ')}`, 'UTC');
+}
+
 /** A clock change can shorten the interval between runs within this time before and after it. */
 const AROUND_CHANGE_MS = 3 * 3600 * 1000;
-const DAY_MS = DAY * 1000;
 
 /**
  * The shortest interval between two runs of the coming year, in seconds and at most a day. If it is below `enough`, the result may be the
@@ -76,15 +104,16 @@ const DAY_MS = DAY * 1000;
 export function closestRuns(schedule: Schedule, enough: number, from: Date): number {
     if ('every' in schedule) return schedule.every;
     const { cron, timezone } = schedule;
-    const [minute = '', hour = '', ...date] = cron.trim().split(/\s+/);
+    const [minute = '', hour = ''] = cron.trim().split(/\s+/);
     const midnight = Math.floor(from.getTime() / DAY_MS) * DAY_MS;
     const ofDay = listRuns(timesOf(`${minute} ${hour} * * *`, 'UTC'), new Date(midnight - 1), midnight + DAY_MS - 1, enough);
     let closest = Math.min(DAY, gapOf(ofDay));
     if (closest < enough) return closest;
     const overnight = DAY - ((ofDay.at(-1) ?? 0) - (ofDay[0] ?? 0)) / 1000;
-    if (overnight < closest && hasNeighbours(timesOf(`0 0 ${date.join(' ')}`, 'UTC'), from)) closest = overnight;
+    if (overnight < closest && hasNeighbours(datesOf(cron), from)) closest = overnight;
     for (const change of clockChanges(timezone, from)) {
-        const near = listRuns(timesOf(cron, timezone), new Date(change - AROUND_CHANGE_MS), change + AROUND_CHANGE_MS, enough);
+        const [start, end] = [new Date(change - AROUND_CHANGE_MS), new Date(change + AROUND_CHANGE_MS)];
+        const near = listRuns(timesIn(cron, timezone, start.getUTCFullYear(), end.getUTCFullYear()), start, end.getTime(), enough);
         closest = Math.min(closest, gapOf(near));
     }
     return closest;
@@ -189,6 +218,6 @@ function regularRun({ monitorId, schedule, since }: Rhythm, after: number): numb
     }
     const from = new Date(Math.max(0, after - late));
     // Croner returns full seconds; without rounding it would find the same time again.
-    const next = timesOf(schedule.cron, schedule.timezone).nextRun(from);
+    const next = nextTime(schedule.cron, schedule.timezone, from);
     return (next?.getTime() ?? after + EVERY.max * 1000) + late;
 }
