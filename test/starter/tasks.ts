@@ -41,6 +41,11 @@ const EVERYDAY_LISTS = { served: readJson<PlainTask>('everyday-served.json'), un
 export const EVERYDAY = { served: drawnHalf(EVERYDAY_LISTS.served, 0), unserved: drawnHalf(EVERYDAY_LISTS.unserved, 0) };
 /** The other half, not tuned on. */
 export const UNSEEN_EVERYDAY = { served: drawnHalf(EVERYDAY_LISTS.served, 1), unserved: drawnHalf(EVERYDAY_LISTS.unserved, 1) };
+/** What newcomers wanted first, of sites new and old. Written before it was asked. */
+export const NEWCOMERS: { served: readonly PlainTask[]; unserved: readonly UnservedTask[] } = {
+    served: readJson('newcomer-served.json'),
+    unserved: readJson('newcomer-unserved.json'),
+};
 
 /** Packages as contributors write them, with tasks for them. */
 interface Contributed {
