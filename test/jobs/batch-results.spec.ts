@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ended, FLAKY, type Item, ordered, products, useBatchWorld } from '../support/batch-world.ts';
 import { says } from '../support/flaky-site.ts';
-import { dataOf } from '../support/routes.ts';
+import { codeOf, dataOf } from '../support/routes.ts';
 import { ANY_TOPOLOGY } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
@@ -24,6 +24,18 @@ for (const topology of ANY_TOPOLOGY) {
             }
             expect(seen).to.have.length(25);
             expect(new Set(seen).size).to.equal(25);
+        });
+
+        it('takes a cursor only with the filter it came from', async () => {
+            const batch = await ordered(opened.ada, { items: products(3) });
+            await ended(opened.ada, batch);
+            const path = `/v1/batches/${batch.batch_id}/results?limit=1`;
+            const [first] = dataOf<Item[]>(await opened.ada.call('GET', `${path}&status=succeeded`));
+            const after = `&after=${encodeURIComponent(first?.cursor ?? '')}`;
+            expect(dataOf<Item[]>(await opened.ada.call('GET', `${path}&status=succeeded${after}`))).to.have.length(1);
+            for (const other of ['', '&status=failed']) {
+                expect(codeOf(await opened.ada.call('GET', `${path}${other}${after}`)), other).to.equal('INVALID_CURSOR');
+            }
         });
 
         it('streams results as lines, each with its cursor', async () => {

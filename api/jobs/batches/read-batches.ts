@@ -54,10 +54,10 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
     await countInWindow(call, 'reads');
     const batch = await mustFindBatch(call);
     const { batchId } = batch;
-    const bound: Json = ['getBatchResults', batchId];
+    const { status } = query;
+    const bound: Json = ['getBatchResults', batchId, status ?? null];
     const from = query.after === undefined ? 0 : await app.cursors.open(bound, query.after);
     if (typeof from !== 'number') throw new Refusal('INVALID_CURSOR');
-    const { status } = query;
     const isStreamed = acceptsLines(call);
     const maxBytes = isStreamed ? STREAMED_BYTES : PAGE_BYTES;
     const readAs = (reader: Caller | undefined, after: number, limit: number) =>
