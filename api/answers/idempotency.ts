@@ -14,7 +14,7 @@ import { renderRefusal } from './refusal.ts';
 
 /** A route's options for calls with an Idempotency-Key. */
 export interface OnceRules<Body> {
-    /** Whether the call is stored. Other calls ignore their key. */
+    /** Whether a success is stored. Other calls release their key. */
     isKept?(body: Body, call: Call<unknown, unknown, Body>): boolean;
     /**
      * For a route that reads its body itself: reads and hashes it. The key is acquired first, and the hash is stored with the answer
@@ -49,14 +49,14 @@ export async function answerOnce<P, Q, B>(
     run: (call: Call<P, Q, B>) => Promise<Rendered>,
 ): Promise<Rendered> {
     const key = call.header('idempotency-key');
-    if (key === undefined || call.caller === undefined || rules.isKept?.(call.body, call) === false) return run(call);
+    if (key === undefined || call.caller === undefined) return run(call);
     if (!WELL_FORMED.test(key)) {
         await countRefusedOrder(call.app, request);
         throw new Refusal('INVALID_IDEMPOTENCY_KEY');
     }
     const keyed: KeyedCall = { workspaceId: call.caller.workspaceId, route, key, operation: call.operation };
     const kept = await takeKey(call, request, keyed, rules);
-    return kept ?? runKeyed(call, request, keyed, run);
+    return kept ?? runKeyed(call, request, { keyed, rules }, run);
 }
 
 /** Acquires the key and returns undefined, or returns the stored answer. */
@@ -113,13 +113,14 @@ function inProgress(): Refusal {
 async function runKeyed<P, Q, B>(
     call: Call<P, Q, B>,
     request: Request,
-    keyed: KeyedCall,
+    { keyed, rules }: { keyed: KeyedCall; rules: OnceRules<B> },
     run: (call: Call<P, Q, B>) => Promise<Rendered>,
 ): Promise<Rendered> {
     const { idempotency } = call.app;
     try {
         const answer = await run({ ...call, keyed });
-        if (!answer.isKept) await tryTo(call, () => idempotency.store(keyed, toStoredAnswer(answer)));
+        if (rules.isKept?.(call.body, call) === false) await tryTo(call, () => idempotency.forget(keyed));
+        else if (!answer.isKept) await tryTo(call, () => idempotency.store(keyed, toStoredAnswer(answer)));
         return answer;
     } catch (error) {
         if (call.notes.isFinal !== true) {
