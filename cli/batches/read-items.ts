@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, PackageParam } from '../../shared/domain/types.ts';
-import { readCsv } from '../../workers/select/csv.ts';
+import { nameCells, readRows } from '../../workers/select/csv.ts';
 import type { BatchItem } from '../client/index.ts';
 import { CommandFault, fileFault, wrongUsage } from '../failures.ts';
 import { readParams } from '../package/read-params.ts';
@@ -26,14 +26,23 @@ export async function readItems(
     const rows = rowsOf(file, text.replace(/^\uFEFF/, ''));
     if (rows.values.length === 0) throw new CommandFault('NO_ITEMS', `${file} has no items.`);
     const known = new Set(params.map(({ name }) => name));
-    // A short row lacks its last columns.
-    if (rows.areTexts) checkColumns(file, [...new Set(rows.values.flatMap((row) => Object.keys(row as JsonObject)))], map, known);
+    const areTexts = rows.header !== undefined;
+    if (rows.header !== undefined) {
+        checkHeader(file, rows.header, map, known);
+        // A short row lacks its last columns.
+        checkColumns(file, [...new Set(rows.values.flatMap((row) => Object.keys(row as JsonObject)))], map, known);
+    }
     return rows.values.map((row, at) => {
         if (!isObject(row)) throw new CommandFault('INVALID_ITEM', `Item ${at + 1} of ${file} is not an object.`);
-        return rows.areTexts || !isObject(row['params'])
-            ? itemOf(row, { map, known, params, areTexts: rows.areTexts })
-            : (row as BatchItem);
+        return areTexts || !isObject(row['params']) ? itemOf(row, { map, known, params, areTexts }) : (row as BatchItem);
     });
+}
+
+/** @throws CommandFault if two columns have the name of a param */
+function checkHeader(file: string, header: readonly string[], map: ReadonlyMap<string, string>, known: ReadonlySet<string>): void {
+    const isUsed = (column: string) => column === NAME || map.has(column) || known.size === 0 || known.has(column);
+    const twice = header.find((column, place) => column !== '' && header.indexOf(column) !== place && isUsed(column));
+    if (twice !== undefined) throw new CommandFault('REPEATED_COLUMN', `${file} has more than one column ${twice}. Keep one.`);
 }
 
 /** @throws CommandFault if a mapped column is missing, or no column is a param */
@@ -69,20 +78,21 @@ function readFile(file: string): string {
 
 interface Rows {
     values: Json[];
-    /** In CSV all values are texts. */
-    areTexts: boolean;
+    /** The names of the columns of CSV, in which all values are texts. */
+    header?: string[];
 }
 
 function rowsOf(file: string, text: string): Rows {
     const first = text.trimStart()[0];
-    if (first === '[') return { values: parseJson(text, file) as Json[], areTexts: false };
+    if (first === '[') return { values: parseJson(text, file) as Json[] };
     if (first === '{') {
         const lines = text.split('\n').map((line, at) => ({ line: line.trim(), at: at + 1 }));
         const values = lines.filter(({ line }) => line !== '').map(({ line, at }) => parseJson(line, `line ${at} of ${file}`));
-        return { values, areTexts: false };
+        return { values };
     }
     try {
-        return { values: readCsv(text).items, areTexts: true };
+        const [header = [], ...rows] = readRows(text);
+        return { values: nameCells(rows, header), header: header.map((column) => column.trim()) };
     } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         throw new CommandFault('INVALID_CSV', message.replace('of the answer', `of ${file}`));

@@ -113,6 +113,12 @@ describe('batches and jobs on the command line and in the client', () => {
         }
         const columns = await shell.run(['batch', 'run', write('sku.csv', 'sku\n1\n'), ...PRODUCT]);
         expect(columns.stderr).to.include('No column of sku.csv is a param of the endpoint (id)').and.include('--map sku=param');
+        for (const header of ['id,note,id', 'custom_id,id,custom_id', 'sku,sku,note']) {
+            const order = ['batch', 'run', write('twice.csv', `${header}\n1,2,3\n`), ...PRODUCT, '--json'];
+            const twice = await shell.run(header.startsWith('sku') ? [...order, '--map', 'sku=id'] : order);
+            expect([twice.code, twice.error['code']]).to.deep.equal([1, 'REPEATED_COLUMN']);
+            expect(twice.error['message']).to.include(`more than one column ${header.split(',')[0]}`);
+        }
         const quotes = await shell.run(['batch', 'run', write('quotes.csv', 'id\n"1\n'), ...PRODUCT]);
         expect(quotes.stderr).to.include('Row 2 of quotes.csv has quotes that do not end.');
         const more = await shell.run(['batch', 'run', write('more.csv', 'id\n1\n"2"3\n'), ...PRODUCT]);

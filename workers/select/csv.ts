@@ -12,10 +12,22 @@ const SEPARATOR = /^"?sep=(.)"?\r?\n/i;
  * The rows of CSV as `{items: [{column: value}]}`. All values are texts. Empty lines are skipped, and a short row lacks its last columns.
  * @throws InvalidResponse for unclosed quotes, for a page of HTML and for JSON
  */
-export function readCsv(
-    answer: string,
-    { delimiter: declared = '', header = true, columns = [] }: CsvFormat = {},
-): { items: JsonObject[] } {
+export function readCsv(answer: string, { delimiter, header = true, columns = [] }: CsvFormat = {}): { items: JsonObject[] } {
+    const rows = readRows(answer, delimiter);
+    return { items: nameCells(header ? rows.slice(1) : rows, columns.length > 0 ? columns : header ? (rows[0] ?? []) : []) };
+}
+
+/** The cells of each row by the names of their columns. */
+export function nameCells(rows: readonly string[][], header: readonly string[]): JsonObject[] {
+    const nameOf = nameColumns(header);
+    return rows.map((row) => Object.fromEntries(row.map((value, place) => [nameOf(place), value])));
+}
+
+/**
+ * The rows of CSV, the header too.
+ * @throws InvalidResponse as `readCsv` does
+ */
+export function readRows(answer: string, declared = ''): string[][] {
     if (/^\s{0,100}<(?:!doctype\s+html|html)\b/i.test(answer)) throw new InvalidResponse('The answer is a page of HTML, and no CSV.');
     if (isJson(answer)) throw new InvalidResponse('The answer is JSON, and no CSV.');
     const [hint = '', hinted] = SEPARATOR.exec(answer) ?? [];
@@ -29,10 +41,7 @@ export function readCsv(
         const what = fault.code === 'InvalidQuotes' ? 'goes on after a closing quote' : 'has quotes that do not end';
         throw new InvalidResponse(`Row ${(fault.row ?? 0) + 1} of the answer ${what}.`);
     }
-    const rows = data[0]?.length === 1 && /^""/m.test(text) ? rowsOfOneColumn(text, delimiter) : data;
-    const nameOf = nameColumns(columns.length > 0 ? columns : header ? (rows[0] ?? []) : []);
-    const items = (header ? rows.slice(1) : rows).map((row) => Object.fromEntries(row.map((value, place) => [nameOf(place), value])));
-    return { items };
+    return data[0]?.length === 1 && /^""/m.test(text) ? rowsOfOneColumn(text, delimiter) : data;
 }
 
 /** The rows of one column. The parser takes a row of an empty quoted value for an empty line, so they are told apart by their text. */
