@@ -38,15 +38,16 @@ function present(accounts: readonly ListedAccount[]): Done {
             workspaces: account.workspaces.map(({ workspaceId, ...rest }) => ({ workspace_id: workspaceId, ...rest })),
         })),
         lines: table(
-            ['user', 'address', 'state', 'since', 'workspace', 'plan', 'role'],
+            ['user', 'workspace', 'address', 'plan', 'state', 'role', 'since'],
             accounts.flatMap((account) => {
                 const { userId, email, createdAt, workspaces } = account;
-                const known = [userId, email, state(account), createdAt.toISOString().slice(0, 10)];
-                if (workspaces.length === 0) return [[...known, null, null, null]];
-                return workspaces.map(({ workspaceId, plan, role }, index) => [
-                    ...(index === 0 ? known : ['', '', '', '']),
-                    ...[workspaceId, plan, role],
-                ]);
+                const since = createdAt.toISOString().slice(0, 10);
+                if (workspaces.length === 0) return [[userId, null, email, null, state(account), null, since]];
+                return workspaces.map(({ workspaceId, plan, role }, index) =>
+                    index === 0
+                        ? [userId, workspaceId, email, plan, state(account), role, since]
+                        : ['', workspaceId, '', plan, '', role, ''],
+                );
             }),
         ),
     };

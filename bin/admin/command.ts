@@ -5,11 +5,19 @@ import type { Operator } from './operator.ts';
 
 export interface Done {
     result: Json;
-    lines: string[];
+    lines: readonly Line[];
     /** For stderr. */
     note?: string;
     /** Exit with code 1 although there is a result. */
     isFailure?: boolean;
+}
+
+/** A text, or a table, which is laid out for the terminal. */
+type Line = string | Table;
+
+interface Table {
+    heads: readonly string[];
+    rows: readonly (readonly (string | number | null)[])[];
 }
 
 export interface AdminCommand {
@@ -72,14 +80,9 @@ export function line(max: number): (text: string) => string {
 
 type Cell = string | number | boolean | null;
 
-/** Formats a table. Null is shown as a dash. */
-export function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
-    const cells = [heads, ...rows.map((row) => row.map(textOf))];
-    const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-    return cells.map((row) => {
-        const padded = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
-        return padded.join('  ').trimEnd();
-    });
+/** A table, as the lines of a result. @param heads the most important column first: the last ones do not fit on every terminal */
+export function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): Table[] {
+    return [{ heads, rows: rows.map((row) => row.map((cell) => (typeof cell === 'boolean' ? textOf(cell) : cell))) }];
 }
 
 /** Formats one line for each name and value, with the values aligned. Names are those of the JSON, with spaces. */

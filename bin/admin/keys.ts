@@ -33,12 +33,14 @@ export async function list({ db }: Operator, { workspace }: { workspace: string 
         ...presentFields(key, 'key_id user_id name prefix created_at expires_at revoked_at last_used_at'),
         scopes: scopeText(key.scopes),
     }));
-    const heads = ['key', 'name', 'begins with', 'created', 'expires', 'revoked', 'last used', 'scopes'];
     return {
         result,
         lines: table(
-            heads,
-            result.map(({ user_id: _userId, ...shown }) => Object.values(shown)),
+            ['key', 'begins with', 'name', 'revoked', 'last used', 'expires', 'scopes', 'created'],
+            result.map((key) => [
+                ...[key.key_id, key.prefix, key.name, key.revoked_at, key.last_used_at, key.expires_at],
+                ...[key.scopes, key.created_at],
+            ]),
         ),
     };
 }

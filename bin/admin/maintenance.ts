@@ -25,8 +25,8 @@ export async function listAudit({ db }: Operator, { limit }: { limit: number }):
     return {
         result: entries,
         lines: table(
-            ['at', 'actor', 'command', 'target', 'reason'],
-            entries.map(({ at, actor, command, target, reason }) => [at, actor, command, target, reason]),
+            ['at', 'command', 'target', 'reason', 'actor'],
+            entries.map(({ at, actor, command, target, reason }) => [at, command, target, reason, actor]),
         ),
     };
 }

@@ -102,10 +102,14 @@ export async function status({ db }: Operator): Promise<Done> {
             others: (others.get(registrable) ?? []).map(({ workspaceId, name }) => ({ workspace_id: workspaceId, name })),
         })),
         lines: table(
-            ['site', 'version', 'state', 'last run', 'others who maintain it'],
+            ['site', 'state', 'others who maintain it', 'version', 'last run'],
             sites.map(({ site, registrable, version, state, lastRunAt }) => [
-                ...[site, version, state, lastRunAt?.toISOString().slice(0, 16).replace('T', ' ') ?? null],
-                (others.get(registrable) ?? []).map(({ workspaceId, name }) => `${name} (${workspaceId})`).join(', ') || null,
+                ...[
+                    site,
+                    state,
+                    (others.get(registrable) ?? []).map(({ workspaceId, name }) => `${workspaceId} ${name}`).join(', ') || null,
+                ],
+                ...[version, lastRunAt?.toISOString() ?? null],
             ]),
         ),
         note: `admin: ${counts.join(', ') || 'nothing is loaded'}`,
@@ -119,17 +123,13 @@ export async function listRequests({ db }: Operator, { status: wanted, limit }: 
             ...{ request_id: id, domain, status: state, demand, task, workspace_id: workspaceId, created_at: createdAt.toISOString() },
         })),
         lines: table(
-            ['request', 'domain', 'status', 'demand', 'since', 'task'],
+            ['request', 'domain', 'demand', 'status', 'task', 'since'],
             requests.map(({ id, domain, task, status: state, demand, createdAt }) => [
-                ...[id, domain, state, demand, createdAt.toISOString().slice(0, 10)],
-                shortened(task.replaceAll(/\s+/g, ' ')),
+                ...[id, domain, demand, state, task.replaceAll(/\s+/g, ' ')],
+                createdAt.toISOString().slice(0, 10),
             ]),
         ),
     };
-}
-
-function shortened(text: string): string {
-    return text.length <= 60 ? text : `${text.slice(0, 59).toWellFormed()}…`;
 }
 
 export async function moveRequest(operator: Operator, id: string, { status: wanted }: { status: RequestStatus }): Promise<Done> {

@@ -1,11 +1,12 @@
 import { Command, CommanderError, Option } from 'commander';
 import { usageExit } from '../../shared/platform/command-line.ts';
 import { ConfigFault } from '../../shared/platform/settings-reader.ts';
+import { type Page, table } from '../../shared/platform/table.ts';
 import type { AdminCommand } from './command.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
 import { AdminFault, type Env, openOperator } from './operator.ts';
 
-interface Terminal {
+interface Terminal extends Pick<Page, 'tableWidth'> {
     print(line: string): void;
     /** Prints a line to stderr. */
     complain(line: string): void;
@@ -19,6 +20,7 @@ interface Terminal {
  */
 export async function runAdmin(args: readonly string[], terminal: Terminal, env?: Env): Promise<number> {
     const isJson = args.includes('--json');
+    const page: Page = { paint: (_, text) => text, tableWidth: terminal.tableWidth };
     let exitCode = 0;
     const program = new Command('admin')
         .description("The operator's tool of Routebook.")
@@ -35,7 +37,9 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
             const { result, lines, note, isFailure } = await work(operator, ...(given as never[]));
             if (note !== undefined) terminal.complain(note);
             if (isJson) terminal.print(JSON.stringify(result));
-            else for (const line of lines) terminal.print(line);
+            else
+                for (const line of lines.flatMap((part) => (typeof part === 'string' ? part : table(part.heads, part.rows, page))))
+                    terminal.print(line);
             if (isFailure === true) exitCode = 1;
         } finally {
             await operator.db.destroy();

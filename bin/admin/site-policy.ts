@@ -5,7 +5,7 @@ import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import * as policies from '../../shared/store/registry/site-policies.ts';
 import { blockDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
-import { type Done, table } from './command.ts';
+import type { Done } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
 import type { SiteName } from './sites.ts';
 
@@ -78,6 +78,9 @@ function toJson({ blocked_paths: paths, hours, ...rest }: SitePolicy): JsonObjec
 }
 
 function presentPolicies(registrable: string, both: Policies): Done {
-    const rows = (['operator', 'owner'] as const).flatMap((who) => policyRows(both[who]).map(([name, value]) => [who, name, value]));
-    return { result: { domain: registrable, ...present(both) }, lines: table(['policy of', 'part', 'value'], rows) };
+    // Not a table, which would cut a long path.
+    const lines = (['operator', 'owner'] as const).flatMap((who) =>
+        policyRows(both[who]).map(([name, value]) => `${who.padEnd(8)}  ${name.padEnd(13)}  ${value}`),
+    );
+    return { result: { domain: registrable, ...present(both) }, lines };
 }

@@ -90,10 +90,10 @@ export async function list({ db }: Operator, { only, limit }: { only?: sites.Sit
             published_at: publishedAt?.toISOString() ?? null,
         })),
         lines: table(
-            ['site', 'latest', 'state', 'maintainers', 'published'],
+            ['site', 'state', 'latest', 'published', 'maintainers'],
             listed.map((site) => [
-                ...[site.site, site.latest, state(site), site.maintainers.join(', ')],
-                site.publishedAt?.toISOString().slice(0, 10) ?? null,
+                ...[site.site, state(site), site.latest, site.publishedAt?.toISOString().slice(0, 10) ?? null],
+                site.maintainers.join(', '),
             ]),
         ),
     };

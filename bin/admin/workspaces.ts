@@ -15,9 +15,9 @@ export async function list({ db }: Operator, { plan, limit }: { plan?: Plan; lim
     return {
         result: workspaces.map((one) => presentFields(one, 'workspace_id name plan members owner created_at')),
         lines: table(
-            ['workspace', 'name', 'plan', 'members', 'owner', 'since'],
+            ['workspace', 'plan', 'owner', 'name', 'members', 'since'],
             workspaces.map(({ workspaceId, name, plan: on, members, owner, createdAt }) => [
-                ...[workspaceId, name, on, members, owner],
+                ...[workspaceId, on, owner, name, members],
                 createdAt.toISOString().slice(0, 10),
             ]),
         ),

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { confirm, isCancel } from '@clack/prompts';
 import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
+import { table } from '../../shared/platform/table.ts';
 import { CommandFault, fileFault } from '../failures.ts';
 import { CannotImport } from '../import/import.ts';
 import type { ExampleCandidate } from '../inspect/example-candidate.ts';
@@ -9,7 +10,6 @@ import { type Inspected, type InspectSource, inspect } from '../inspect/inspect.
 import { NoBrowser, record } from '../inspect/record.ts';
 import { awaitInterruption } from '../interruption.ts';
 import { cancelled, type Done, type Session } from '../session.ts';
-import { table } from '../table.ts';
 import type { Paint } from '../terminal.ts';
 import { siteOf } from './draft-package.ts';
 import { type DraftWishes, readWishes } from './draft-wishes.ts';

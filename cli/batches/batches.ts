@@ -1,8 +1,8 @@
 import { defined } from '../../shared/domain/defined.ts';
+import { fieldLines, table } from '../../shared/platform/table.ts';
 import type { Batch, BatchStatus } from '../client/index.ts';
 import { formatSeconds } from '../format-seconds.ts';
 import type { Done, Session } from '../session.ts';
-import { fieldLines, table } from '../table.ts';
 import { isTimeKnown } from './follow-batch.ts';
 
 export async function listBatches(

@@ -1,8 +1,8 @@
 import { defined } from '../../shared/domain/defined.ts';
+import { table } from '../../shared/platform/table.ts';
 import { type CallOptions, limitsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
 import { failureOfJob, type Job, type JobOrder, type JobStatus } from '../client/index.ts';
 import { type Done, done, type Session } from '../session.ts';
-import { table } from '../table.ts';
 
 interface JobOptions extends CallOptions {
     expiresIn?: number;

@@ -1,9 +1,9 @@
 import type { FindMeta } from '../../shared/contracts/endpoints.ts';
 import { defined } from '../../shared/domain/defined.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
+import { paragraph } from '../../shared/platform/table.ts';
 import type { EndpointsQuery, FoundEndpoint } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
-import { paragraph } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface FindOptions {

@@ -1,7 +1,7 @@
 import { counted } from '../../shared/domain/text/counted.ts';
+import { paragraph } from '../../shared/platform/table.ts';
 import type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
-import { paragraph } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** `routebook catalog DOMAIN --intent …`: lists every endpoint of a site, best matches of the intent first. */

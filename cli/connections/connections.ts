@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { PackageAuth, PackageDocument } from '../../shared/domain/types.ts';
+import { fieldLines, table } from '../../shared/platform/table.ts';
 import type { AuthorizeAnswer, ConnectionOrder } from '../client/types.ts';
 import { CommandFault, wrongUsage } from '../failures.ts';
 import { type Done, done, type Session } from '../session.ts';
-import { fieldLines, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface ConnectOptions {

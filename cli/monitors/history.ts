@@ -1,6 +1,6 @@
+import { table } from '../../shared/platform/table.ts';
 import type { MonitorChange } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
-import { table } from '../table.ts';
 
 /** `routebook monitor changes ID`: prints a line for each added (+), removed (-) or changed (~) value. */
 export async function listChanges(

@@ -1,7 +1,7 @@
+import { fieldLines, toTheMinute } from '../../shared/platform/table.ts';
 import type { ClaimEntry } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
-import { fieldLines, toTheMinute } from '../table.ts';
 
 /** `routebook claim start DOMAIN`: claims a domain and prints what to publish where. */
 export async function startClaim({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {

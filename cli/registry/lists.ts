@@ -1,7 +1,7 @@
 import { defined } from '../../shared/domain/defined.ts';
+import { table } from '../../shared/platform/table.ts';
 import type { Card, ListQuery, VersionEntry } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
-import { table } from '../table.ts';
 
 interface ListOptions {
     category?: string;

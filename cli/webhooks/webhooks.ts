@@ -1,8 +1,8 @@
 import { defined } from '../../shared/domain/defined.ts';
+import { fieldLines, table } from '../../shared/platform/table.ts';
 import type { DeliveryEntry, WebhookEntry } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import { type Done, done, type Session } from '../session.ts';
-import { fieldLines, table } from '../table.ts';
 
 interface AddOptions {
     events: string[];

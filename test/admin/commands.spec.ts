@@ -57,7 +57,7 @@ describe('the operator’s command line', () => {
     it('shows tables to people', async () => {
         const { out } = await runCommand(opened.url, ['site', 'show', 'people.example']);
         expect(out[0]).to.match(/^domain {2,}people\.example$/);
-        expect((await runCommand(opened.url, ['audit', 'list'])).out.join('\n')).to.match(/at +actor +command +target +reason/);
+        expect((await runCommand(opened.url, ['audit', 'list'])).out.join('\n')).to.match(/at +command +target +reason +actor/);
         expect((await runCommand(opened.url, ['--help'])).code).to.equal(0);
     });
 });

@@ -53,7 +53,7 @@ describe('what an operator looks up', () => {
         expect(of('email', await json('account', 'list', '--plan', 'pro'))).to.deep.equal(['bob@firm.example']);
         expect(await json('account', 'list', '--limit', '1')).to.have.length(1);
         const { out } = await run('account', 'list');
-        expect(out[0]).to.match(/^user +address +state +since +workspace +plan +role$/);
+        expect(out[0]).to.match(/^user +workspace +address +plan +state +role +since$/);
         expect(out.join('\n')).to.include('ada@people.example').and.include('free');
     });
 
@@ -105,7 +105,57 @@ describe('what an operator looks up', () => {
         expect(of('site', await json('site', 'list')).toSorted()).to.deep.equal(['blocked.example', 'bob.example']);
         expect(of('site', await json('site', 'list', '--only', 'blocked'))).to.deep.equal(['blocked.example']);
         expect(await json('site', 'list', '--only', 'verified')).to.deep.equal([]);
-        expect((await run('site', 'list')).out.join('\n')).to.match(/blocked\.example +1 +blocked +Routebook/);
+        expect((await run('site', 'list')).out.join('\n')).to.match(/blocked\.example +blocked +1 +[\d-]{10} +Routebook/);
+    });
+
+    it('on a terminal of 80 columns, with the ids that other commands take in full', async () => {
+        await run(
+            'key',
+            'create',
+            '--workspace',
+            bob.workspaceId,
+            '--name',
+            'a key with a long name, for the nightly import of all prices',
+        );
+        const shown = async (...args: string[]) => (await admin(database.url, args, {}, 80)).out;
+        for (const [args, expected] of [
+            [
+                ['account', 'list'],
+                [ada.userId, ada.workspaceId, bob.userId, bob.workspaceId, 'bob@firm.example'],
+            ],
+            [
+                ['workspace', 'list'],
+                [ada.workspaceId, 'free', 'ada@people.example'],
+            ],
+            [
+                ['key', 'list', '--workspace', bob.workspaceId],
+                [bob.keyId, 'a key with a long name'],
+            ],
+            [
+                ['site', 'list'],
+                ['blocked.example', 'blocked', 'Routebook'],
+            ],
+            [
+                ['request', 'list'],
+                ['srq_one', 'wanted.example', 'declined', 'read the openi'],
+            ],
+            [['registry', 'status'], ['blocked.example']],
+            [
+                ['usage', 'top', '--by', 'workspace'],
+                [bob.workspaceId, '66.6 %'],
+            ],
+            [['audit', 'list'], ['key create']],
+            [
+                ['site', 'show', 'bob.example'],
+                ['bob.example', bob.workspaceId],
+            ],
+        ] as const) {
+            const lines = await shown(...args);
+            expect(Math.max(...lines.map((line) => line.length)), args.join(' ')).to.be.at.most(80);
+            for (const text of expected) expect(lines.join('\n'), args.join(' ')).to.include(text);
+        }
+        const ids = /[a-z]{3}_[0-9A-Za-z]+…/;
+        expect((await shown('audit', 'list')).join('\n')).not.to.match(ids);
     });
 
     it('the most called sites, endpoints, workspaces and users', async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { table } from '../../cli/table.ts';
+import { table } from '../../shared/platform/table.ts';
 import { type CommandLine, openCommandLine, PROGRAM } from '../support/command-line.ts';
 
 describe('a user at a shell', () => {

@@ -10,10 +10,15 @@ export interface AdminRun {
 }
 
 /** Runs a command of the operator on a database, in this process. */
-export async function admin(databaseUrl: string, args: readonly (string | number)[], env: Record<string, string> = {}): Promise<AdminRun> {
+export async function admin(
+    databaseUrl: string,
+    args: readonly (string | number)[],
+    env: Record<string, string> = {},
+    tableWidth = Number.POSITIVE_INFINITY,
+): Promise<AdminRun> {
     const out: string[] = [];
     const err: string[] = [];
-    const terminal = { print: (line: string) => out.push(line), complain: (line: string) => err.push(line) };
+    const terminal = { print: (line: string) => out.push(line), complain: (line: string) => err.push(line), tableWidth };
     const code = await runAdmin(args.map(String), terminal, { DATABASE_URL: databaseUrl, ...env });
     return { code, out, err, json: JSON.parse((args.includes('--json') && out.at(-1)) || 'null') };
 }

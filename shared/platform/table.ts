@@ -1,5 +1,4 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { Terminal } from './terminal.ts';
 
 const GAP = '  ';
 /** The minimal width of a column that is cut. */
@@ -9,9 +8,16 @@ const NAMES = 12;
 
 type Cell = string | number | null;
 
+/** Where a table is shown. */
+export interface Page {
+    paint(style: 'dim', text: string): string;
+    /** The width of tables; unlimited for pipes and files. */
+    tableWidth: number;
+}
+
 /**
  * Formats a table with dim headers; null is a dash. Pipes and files get every column in full. A terminal gets what fits: times to the
- * minute, no empty columns, as many columns as there is room for, and the last of these cut.
+ * minute, no empty columns, as many columns as there is room for, and the last of these cut, though never in the id it begins with.
  * @param heads the most important column first
  * @param rows cells of plain text
  * @param style colours a cell
@@ -19,7 +25,7 @@ type Cell = string | number | null;
 export function table(
     heads: readonly string[],
     rows: readonly (readonly Cell[])[],
-    { paint, tableWidth: width }: Pick<Terminal, 'paint' | 'tableWidth'>,
+    { paint, tableWidth: width }: Page,
     style: (padded: string, head: string) => string = (padded) => padded,
 ): string[] {
     const isTerminal = Number.isFinite(width);
@@ -32,7 +38,7 @@ export function table(
         const cells = isTerminal ? texts.map(toTheMinute) : texts;
         const natural = Math.max(head.length, ...cells.map((cell) => [...cell].length));
         // Other commands take what is in the first column, so it is never cut. Half a time would mislead.
-        const least = cells.some((cell) => TO_THE_MINUTE.test(cell)) ? natural : Math.min(natural, MIN_CUT);
+        const least = cells.some((cell) => TO_THE_MINUTE.test(cell)) ? natural : Math.min(natural, Math.max(...cells.map(shortest)));
         const columns = index === 0 ? natural : Math.min(natural, left);
         if (columns < least) break;
         shown.push({ head, cells: cells.map((cell) => cut(cell, columns)), columns });
@@ -60,6 +66,12 @@ function cut(cell: string, columns: number): string {
     return letters.length > columns ? `${letters.slice(0, columns - 1).join('')}…` : cell;
 }
 
+/** How few columns may show a cell: an id stays whole, since other commands take it. */
+function shortest(cell: string): number {
+    const [id = ''] = /^[a-z]{3}_[0-9A-Za-z]+/.exec(cell) ?? [];
+    return Math.max(MIN_CUT, id.length + 1);
+}
+
 const TO_THE_MINUTE = /^\d{4}-\d\d-\d\d \d\d:\d\dZ$/;
 
 /** `2026-11-29 05:15Z` for a time in ISO 8601; other texts unchanged. */
@@ -70,7 +82,7 @@ export function toTheMinute(text: string): string {
 /** Formats a paragraph for each name and value, on a terminal with times to the minute. Those without a value are left out. */
 export function fieldLines(
     fields: readonly (readonly [name: string, value: string | number | null])[],
-    { paint, tableWidth }: Pick<Terminal, 'paint' | 'tableWidth'>,
+    { paint, tableWidth }: Page,
 ): string[] {
     const shown = (value: string) => (Number.isFinite(tableWidth) ? toTheMinute(value) : value);
     return fields.flatMap(([name, value]) =>
