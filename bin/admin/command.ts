@@ -15,7 +15,7 @@ export interface Done {
 /** A text, or a table, which is laid out for the terminal. */
 type Line = string | Table;
 
-interface Table {
+export interface Table {
     heads: readonly string[];
     rows: readonly (readonly (string | number | null)[])[];
 }

@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { usageExit } from '../../shared/platform/command-line.ts';
 import { ConfigFault } from '../../shared/platform/settings-reader.ts';
 import { type Page, table } from '../../shared/platform/table.ts';
-import type { AdminCommand } from './command.ts';
+import type { AdminCommand, Table } from './command.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
 import { AdminFault, type Env, openOperator } from './operator.ts';
 
@@ -37,9 +37,7 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
             const { result, lines, note, isFailure } = await work(operator, ...(given as never[]));
             if (note !== undefined) terminal.complain(note);
             if (isJson) terminal.print(JSON.stringify(result));
-            else
-                for (const line of lines.flatMap((part) => (typeof part === 'string' ? part : table(part.heads, part.rows, page))))
-                    terminal.print(line);
+            else for (const line of lines.flatMap((part) => (typeof part === 'string' ? part : layOut(part, page)))) terminal.print(line);
             if (isFailure === true) exitCode = 1;
         } finally {
             await operator.db.destroy();
@@ -59,6 +57,11 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
         if (isJson) terminal.print(JSON.stringify({ error: { code, message } }));
         return 1;
     }
+}
+
+/** A person is told that there is nothing; a program reads no row. */
+function layOut({ heads, rows }: Table, page: Page): string[] {
+    return [...table(heads, rows, page), ...(rows.length === 0 && Number.isFinite(page.tableWidth) ? ['none'] : [])];
 }
 
 function add(group: Command, entry: AdminCommand, run: (entry: AdminCommand, given: unknown[]) => Promise<void>): void {

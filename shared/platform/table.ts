@@ -33,7 +33,7 @@ export function table(
     let left = width;
     for (const [index, head] of heads.entries()) {
         const values = rows.map((row) => row[index] ?? null);
-        if (isTerminal && values.every((value) => value === null)) continue;
+        if (isTerminal && values.length > 0 && values.every((value) => value === null)) continue;
         const texts = values.map((value) => String(value ?? '-'));
         const cells = isTerminal ? texts.map(toTheMinute) : texts;
         const natural = Math.max(head.length, ...cells.map((cell) => [...cell].length));

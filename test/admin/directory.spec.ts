@@ -154,6 +154,7 @@ describe('what an operator looks up', () => {
             expect(Math.max(...lines.map((line) => line.length)), args.join(' ')).to.be.at.most(80);
             for (const text of expected) expect(lines.join('\n'), args.join(' ')).to.include(text);
         }
+        expect((await shown('site', 'list', '--only', 'verified')).at(-1)).to.equal('none');
         const ids = /[a-z]{3}_[0-9A-Za-z]+…/;
         expect((await shown('audit', 'list')).join('\n')).not.to.match(ids);
     });

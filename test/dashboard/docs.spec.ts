@@ -196,6 +196,14 @@ describe('the documentation', () => {
         });
     }
 
+    it('finds words in spite of typing mistakes, and says what it looked for', async () => {
+        const read = async (words: string) => (await visitor(world).get(`/docs/search?q=${encodeURIComponent(words)}`)).html;
+        expect(await read('zzyzxy keey')).to.include('Nothing found');
+        const html = await read('mutlipart boddy');
+        expect(html).to.include('Results for <strong>multipart body</strong>').and.include('/docs/packages#bodies');
+        expect(await read('multipart')).not.to.include('Results for');
+    });
+
     it('shows whole words around what it finds', async () => {
         const { html } = await visitor(world).get('/docs/search?q=webhook');
         const { passages } = await libraryOf(world.app);

@@ -133,6 +133,16 @@ describe('the registry’s pages', () => {
         expect((await visitor(world).get('/registry/LENS-shop.example')).to).to.equal('/registry/lens-shop.example');
     });
 
+    it('ask for the site or the task that nothing was found for', async () => {
+        expect((await show('/registry?q=nobody-wrote-it.example')).html).to.include('href="/requests/new?domain=nobody-wrote-it.example"');
+        expect((await show('/registry?q=zzyzx+qwrtp')).html).to.include('href="/requests/new?task=zzyzx+qwrtp"');
+    });
+
+    it('are where a visitor is again after the sign-in', async () => {
+        expect((await show('/registry/lens-shop.example')).html).to.include('href="/login?next=%2Fregistry%2Flens-shop.example"');
+        expect((await show('/docs')).html).to.include('href="/login"');
+    });
+
     describe('on the page of a site', () => {
         it('show params, response and price of each endpoint, and how well it works', async () => {
             const { words } = await show('/registry/lens-shop.example');

@@ -71,6 +71,9 @@ describe('schema requests on the dashboard', () => {
         const words = wordsOf((await visitor(world).get('/requests')).html);
         expect(words).to.match(/bikes\.example 9.*ferries\.example 5.*buses\.example 3/);
         expect((await visitor(world).get('/requests/new?domain=bikes.example')).html).to.include('value="bikes.example"');
+        const { html } = await visitor(world).get('/requests/new?task=rent+a+bike');
+        expect(html).to.match(/<textarea[^>]*>\s*rent a bike</);
+        expect(html).to.include(`href="/login?next=${encodeURIComponent('/requests/new?domain=&task=rent+a+bike')}"`);
     });
 
     it('show when they were fulfilled, and by which version', async () => {

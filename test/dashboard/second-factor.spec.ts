@@ -214,7 +214,9 @@ describe('a second factor', () => {
             await mail.mailTo(email);
             await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
             await turnOn(person);
-            expect((await mail.mailTo(email)).text).to.include('An authenticator app was added');
+            expect((await mail.mailTo(email)).text)
+                .to.include('An authenticator app was added')
+                .and.include('/dashboard/settings');
             await world.clock.advance({ minutes: 16 });
             expect((await person.send(`${FACTORS}/totp/remove`)).to).to.match(/^\/dashboard\/confirm/);
             await person.send('/dashboard/confirm', { password: PASSWORD });
@@ -245,7 +247,7 @@ describe('a second factor', () => {
             expect((await giveCode(await givePassword(email), code)).status).to.equal(422);
             let message = await mail.mailTo(email);
             while (message.subject !== 'A recovery code was used') message = await mail.mailTo(email);
-            expect(message.text).to.include('You have 9 left');
+            expect(message.text).to.include('You have 9 left').and.include('/dashboard/settings');
         });
 
         it('is invalid once new ones are made', async () => {
