@@ -79,7 +79,7 @@ describe('sessions', () => {
         const message = await mail.mailTo(email);
         expect(message.subject).to.equal(NEWS);
         expect(message.text).to.include('Firefox on Linux').and.include('198.51.100.77');
-        expect(message.text).to.include(`${world.base}${SETTINGS}`);
+        expect(message.text).to.include(SETTINGS);
         for (const browser of [other, person]) {
             await browser.send('/logout');
             await signIn(browser, email);

@@ -31,9 +31,10 @@ export async function countFailure(trx: Db, app: App, monitor: MonitorRow, dueAt
         subject: `Your monitor of ${endpoint} fails`,
         text: `The last ${failures} runs of your monitor ${name ?? monitorId} (${endpoint} on ${site}) failed, the last one with ${code}.
 
-It goes on, more seldom with each failure, at least once a day. After a success it has its own schedule again.
+It keeps running, less often after each failure but at least once a day. After a success it returns to its schedule.
 
 What the code means: ${app.publicUrl()}/docs/errors#${code}
+Your monitor: ${app.publicUrl()}/dashboard/monitors/${monitorId}
 `,
     });
 }

@@ -32,7 +32,7 @@ export async function mailCode(visit: PersonalVisit): Promise<Answer> {
     const wait = await takeAttempts(app.db, [['code mailed to user', me.userId]]);
     if (wait > 0) return { ...(await showConfirm(visit, tooOften(wait), CONFIRM)), retryAfter: wait };
     await app.db.transaction(async (trx) => {
-        await queueMail(trx, app.secrets, codeMail(me.email, await makeSessionCode(trx, me.sessionId)));
+        await queueMail(trx, app.secrets, codeMail(me.email, app.publicUrl(), await makeSessionCode(trx, me.sessionId)));
     });
     visit.hurryMail();
     return { to: `/dashboard/confirm?next=${encodeURIComponent(ownPath(fields.get('next'), '/dashboard'))}`, notice: 'code-sent' };

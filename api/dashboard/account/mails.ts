@@ -98,18 +98,22 @@ If this was not you, contact the operator of the service immediately.
 }
 
 /** To a user, after their password was changed in any way. */
-export function passwordMail(to: string): Mail {
+export function passwordMail(to: string, publicUrl: string): Mail {
     return {
         to,
         subject: 'Your password was changed',
         text: `The password of your Routebook account was changed, and all other sessions were signed out.
 
-If this was not you, reset your password on the sign-in page immediately.
+If this was not you, reset your password immediately: ${publicUrl}/forgot
 `,
     };
 }
 
-export function newBrowserMail(to: string, { browser, address, at }: { browser: string; address: string; at: Date }): Mail {
+export function newBrowserMail(
+    to: string,
+    publicUrl: string,
+    { browser, address, at }: { browser: string; address: string; at: Date },
+): Mail {
     return {
         to,
         subject: 'New sign-in to your account',
@@ -118,19 +122,19 @@ export function newBrowserMail(to: string, { browser, address, at }: { browser: 
 When: ${formats.moment(at)}
 From: ${address}
 
-If this was not you, change your password immediately and sign that session out in your settings.
+If this was not you, change your password immediately and sign that session out: ${publicUrl}/dashboard/settings
 `,
     };
 }
 
 /** To a user without a password who must confirm a step. @param code eight digits; works once, within ten minutes */
-export function codeMail(to: string, code: string): Mail {
+export function codeMail(to: string, publicUrl: string, code: string): Mail {
     return {
         to,
         subject: 'Your confirmation code',
         text: `Your Routebook code is ${code}. It works once, in the browser where you asked for it, and expires in 10 minutes.
 
-If you did not ask for it, someone else is signed in to your account. Sign out the other sessions in your settings.
+If you did not ask for it, someone else is signed in to your account. Sign out the other sessions: ${publicUrl}/dashboard/settings
 `,
     };
 }

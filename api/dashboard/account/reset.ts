@@ -70,7 +70,7 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
         if (account?.isVerified === true && account.email !== link.address) return undefined;
         if ((await useLink(trx, app.secrets, token)) === undefined) return undefined;
         const reset = await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });
-        await queueMail(trx, app.secrets, passwordMail(link.address));
+        await queueMail(trx, app.secrets, passwordMail(link.address, app.publicUrl()));
         return reset;
     });
     if (revision === undefined) return tooLate();

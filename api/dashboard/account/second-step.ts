@@ -55,10 +55,10 @@ async function appProblem(visit: Visit, userId: string, code: string): Promise<s
 }
 
 async function recoveryProblem(visit: Visit, userId: string, code: string): Promise<string | undefined> {
-    const { db, secrets } = visit.app;
+    const { db, secrets, publicUrl } = visit.app;
     if (!(await useRecoveryCode(db, userId, code))) return 'This is not a valid app code or recovery code.';
     const [{ recoveryCodes }, credentials] = [await factorsOf(db, userId), await credentialsOf(db, userId)];
-    if (credentials?.isVerified === true) await queueMail(db, secrets, recoveryMail(credentials.email, recoveryCodes));
+    if (credentials?.isVerified === true) await queueMail(db, secrets, recoveryMail(credentials.email, publicUrl(), recoveryCodes));
     visit.hurryMail();
     return undefined;
 }

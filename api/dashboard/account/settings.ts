@@ -28,7 +28,7 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     const change = async (trx: Db) => {
         await changePassword(trx, me.userId, hash, me.sessionId);
         // An unconfirmed address may belong to a stranger.
-        if (me.isVerified) await queueMail(trx, app.secrets, passwordMail(me.email));
+        if (me.isVerified) await queueMail(trx, app.secrets, passwordMail(me.email, app.publicUrl()));
     };
     await whileSignedIn(app.db, me, change, { alone: true });
     visit.hurryMail();

@@ -35,7 +35,8 @@ export async function startSession(visit: Visit, { userId, revision, next, notic
         const credentials = isKnown || PROVES_ADDRESS.includes(how) ? undefined : await credentialsOf(trx, userId);
         // An unconfirmed address may belong to a stranger.
         if (credentials?.isVerified === true) {
-            const mail = newBrowserMail(credentials.email, { browser: browserName(browser), address, at: new Date(app.clock.now()) });
+            const at = new Date(app.clock.now());
+            const mail = newBrowserMail(credentials.email, app.publicUrl(), { browser: browserName(browser), address, at });
             await queueMail(trx, app.secrets, mail);
         }
         return beginSession(trx, { userId, browser, address });

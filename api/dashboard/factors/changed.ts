@@ -44,6 +44,6 @@ function showCodes(codes: readonly string[]): Answer {
 async function notify({ app, me, hurryMail }: PersonalVisit, what: string): Promise<void> {
     // An unconfirmed address may belong to a stranger.
     if (!me.isVerified) return;
-    await queueMail(app.db, app.secrets, factorMail(me.email, what));
+    await queueMail(app.db, app.secrets, factorMail(me.email, app.publicUrl(), what));
     hurryMail();
 }
