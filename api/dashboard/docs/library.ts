@@ -6,10 +6,12 @@ import type { Article } from './markdown.ts';
 import { type Chapter, reference } from './reference.ts';
 
 /** The whole documentation, built once per public URL. */
-interface Library {
+export interface Library {
     articles: readonly { row: DocumentRow; article: Article }[];
     chapters: readonly Chapter[];
     passages: readonly Passage[];
+    /** Every word of the passages, in lower case. */
+    words: readonly string[];
 }
 
 /** A part of the documentation that the search can find. */
@@ -45,7 +47,12 @@ async function makeLibrary(publicUrl: string, hasDemo: boolean): Promise<Library
     await nextTurn();
     const passages = [...articlePassages(articles), ...routePassages(chapters), ...codePassages()];
     await nextTurn();
-    return { articles, chapters, passages };
+    return { articles, chapters, passages, words: [...new Set(passages.flatMap(({ heading, text }) => wordsIn(`${heading} ${text}`)))] };
+}
+
+/** The words of a text that a search looks for. */
+export function wordsIn(text: string): string[] {
+    return text.toLowerCase().match(/[\p{L}\p{N}_$]+/gu) ?? [];
 }
 
 function articlePassages(articles: Library['articles']): Passage[] {

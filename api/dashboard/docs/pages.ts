@@ -1,7 +1,8 @@
 import type { App } from '../../../shared/app.ts';
+import { editDistance } from '../../../shared/domain/text/edit-distance.ts';
 import { openPage, type Page, pageNotFound, type Shown, type Visit } from '../page.ts';
 import { DOCUMENTS, type DocumentRow } from './documents.ts';
-import { libraryOf, type Passage } from './library.ts';
+import { type Library, libraryOf, type Passage, wordsIn } from './library.ts';
 import { VALUES } from './reference.ts';
 
 /** Pages of the documentation: guides, formats, and every route with its fields and an example call. */
@@ -23,11 +24,18 @@ async function showIndex({ app }: Visit): Promise<Shown> {
 
 async function search({ app, query }: Visit): Promise<Shown> {
     const q = (query('q') ?? '').trim().slice(0, 100).toWellFormed();
-    const { passages } = await libraryOf(app);
+    const library = await libraryOf(app);
+    const words = [...new Set(wordsIn(q))];
+    const spelled = words.map((word) => spelledAs(word, library));
     return {
         view: 'docs/search',
         title: 'Search the documentation',
-        model: { q, hits: searchPassages(passages, q), ...(await menuOf(app)) },
+        model: {
+            q,
+            corrected: spelled.some((word, place) => word !== words[place]) ? spelled.join(' ') : undefined,
+            hits: searchPassages(library.passages, spelled),
+            ...(await menuOf(app)),
+        },
     };
 }
 
@@ -65,9 +73,22 @@ interface Hit extends Passage {
 const MAX = 20;
 const AROUND = 90;
 
-/** Finds the passages that contain all words of `q`. Passages with the words in their heading come first. */
-function searchPassages(passages: readonly Passage[], q: string): Hit[] {
-    const words = [...new Set(q.toLowerCase().match(/[\p{L}\p{N}_$]+/gu))];
+/** Shorter words resemble too many others. */
+const MIN_CORRECTED = 5;
+
+/** A word as the documentation spells it: one that it lacks as its nearest word, by up to two typing mistakes and the same first letter. */
+function spelledAs(word: string, { words }: Library): string {
+    if (word.length < MIN_CORRECTED || words.some((one) => one.includes(word))) return word;
+    const limit = word.length < 8 ? 1 : 2;
+    const near = words
+        .filter((one) => one[0] === word[0] && Math.abs(one.length - word.length) <= limit)
+        .map((one) => ({ one, distance: editDistance(word, one, limit) }))
+        .filter(({ distance }) => distance <= limit);
+    return near.toSorted((a, b) => a.distance - b.distance)[0]?.one ?? word;
+}
+
+/** Finds the passages that contain all words. Passages with the words in their heading come first. */
+function searchPassages(passages: readonly Passage[], words: readonly string[]): Hit[] {
     if (words.length === 0) return [];
     return passages
         .map((passage) => ({ passage, score: scoreOf(passage, words) }))
