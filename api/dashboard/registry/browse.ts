@@ -1,6 +1,7 @@
 import type { FoundEndpoint } from '../../../shared/contracts/endpoints.ts';
 import { CATEGORIES, isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { readSearch } from '../../../shared/domain/search/search-text.ts';
+import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { cardsOf } from '../../../shared/store/registry/cards.ts';
 import { LIST_SORTS, type ListSort } from '../../../shared/store/registry/keyset-segments.ts';
@@ -57,6 +58,7 @@ export async function browse(visit: Visit): Promise<Shown> {
             next: page.next === undefined ? undefined : pathOf({ ...asked, from: await app.cursors.seal(boundTo(query), page.next) }),
             isFirst,
             byTask,
+            request: addressOf('/requests/new', normaliseSite(q).ok ? { domain: q } : { task: q }),
             first: pathOf(asked),
             categories: CATEGORIES,
             sorts: (['', ...LIST_SORTS] as const)

@@ -26,9 +26,10 @@ const words = (value: string) => value.replaceAll('_', ' ');
 const choices = (values: readonly string[]) => [NOT_SAID, ...values.map((value) => ({ value, label: words(value) }))];
 const READ_LABELS: Readonly<Record<(typeof READ_OR_WRITE)[number], string>> = { read: 'read', write: 'write', read_write: 'both' };
 
-/** GET /requests/new. The query `domain` fills in that field. */
+/** GET /requests/new. The queries `domain` and `task` fill in these fields. */
 export async function askForm(visit: Visit): Promise<Shown> {
-    return form(visit, { typed: { domain: (visit.query('domain') ?? '').slice(0, 200) } });
+    const { query } = visit;
+    return form(visit, { typed: { domain: (query('domain') ?? '').slice(0, 200), task: (query('task') ?? '').slice(0, 1000) } });
 }
 
 /**
