@@ -45,8 +45,8 @@
             for (const button of buttons) button.disabled = true;
         });
     });
-    addEventListener('pageshow', (event) => {
-        if (!event.persisted) return;
+    // Firefox keeps a button disabled, even where it loads the page again.
+    addEventListener('pageshow', () => {
         for (const button of document.querySelectorAll('button[type=submit]')) button.disabled = false;
     });
 
