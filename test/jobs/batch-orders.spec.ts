@@ -38,6 +38,16 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await opened.world.app.db('jobs').count({ all: '*' }))[0]).to.deep.equal(before);
         });
 
+        it('names problems of its fields and of its items at once', async () => {
+            const answer = await order(opened.ada, { items: [{ params: { id: 0 } }], expires_in: 5, nonsense: 1 });
+            expect(detailsOf(answer)).to.have.members([
+                '/expires_in INVALID_VALUE',
+                '/nonsense UNKNOWN_FIELD',
+                '/items/0/params/id INVALID_VALUE',
+            ]);
+            expect((answer.body['error'] as { problems: number }).problems).to.equal(3);
+        });
+
         it('names the first hundred problems, and the number of all', async () => {
             const answer = await order(opened.ada, { items: Array.from({ length: 150 }, () => ({ params: { id: 0 } })) });
             expect(detailsOf(answer)).to.have.length(100);

@@ -64,13 +64,13 @@ function openKnown({ latest }: App): KnownOfBatch {
 
 /**
  * Validates all items like fetches, looking up each endpoint once, and passes valid items to `store` until one is invalid.
- * @throws Refusal VALIDATION_ERROR with the first problems of all items; errors that do not concern an item, such as SERVICE_UNAVAILABLE
+ * @throws Refusal VALIDATION_ERROR with the first problems of the body and its items; errors that do not concern an item, such as SERVICE_UNAVAILABLE
  */
 export async function checkItems(app: App, caller: Caller, body: BatchBody, store: (item: NewItem) => Promise<void>): Promise<BatchTotals> {
     const known = openKnown(app);
     const customIds = new Set<string>();
-    const details: ItemDetail[] = [];
-    let problems = 0;
+    const details: ItemDetail[] = body.problems.slice(0, MAX_DETAILS);
+    let problems = body.problems.length;
     const totals: BatchTotals = {
         items: 0,
         greatestCost: 0,

@@ -25,6 +25,8 @@ export interface ItemText {
 /** The body of POST /v1/batches: the fields of the batch and a stream of its items. */
 export interface BatchBody {
     fields: BatchFields;
+    /** Problems of the fields, which are reported with those of the items. The defaults have none. */
+    problems: readonly Detail[];
     items: AsyncIterable<ItemText>;
     /** Whether each item is a line. The path of the third line is `/lines/3`. */
     isLines: boolean;
@@ -44,6 +46,8 @@ const [TAB, CARRIAGE_RETURN, SPACE] = [0x09, 0x0d, 0x20];
 export const MAX_DETAILS = 100;
 /** Query parameters allowed with a JSON body, which contains all other fields. */
 const OF_QUERY: readonly string[] = ['dry_run'];
+/** The path of a field without which the items can be checked. */
+const OF_FIELD = /^\/(?!(?:items|defaults)(?:\/|$))/;
 
 /**
  * Reads a JSON batch, or starts to read an ndjson batch.
@@ -100,13 +104,14 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     if (envelope === undefined) throw new Refusal('INVALID_JSON');
     if (isTooComplex(envelope)) refuse(envelope.faults);
     const { value, error } = prepared.validate(envelope.value);
-    refuse([...envelope.faults, ...problemsOf(error?.details ?? [])]);
+    const problems = [...envelope.faults, ...problemsOf(error?.details ?? [])];
+    if (!problems.every(({ path }) => OF_FIELD.test(path))) refuse(problems);
     const { items, ...fields } = value as BatchRequest;
-    if (items.length > 0) refuse([wrong('/items', 'REPEATED', 'Send this field only once.')]);
+    if (items.length > 0) refuse([...problems, wrong('/items', 'REPEATED', 'Send this field only once.')]);
     const count = split?.count ?? 0;
-    if (count === 0) refuse([NO_ITEMS]);
+    if (count === 0) refuse([...problems, NO_ITEMS]);
     // The body stays in memory anyway, and is larger than what is kept of its items.
-    return { fields, items: itemsOf(split), hash: () => hash.digest('hex'), keep() {}, isLines: false };
+    return { fields, problems, items: itemsOf(split), hash: () => hash.digest('hex'), keep() {}, isLines: false };
 }
 
 async function* itemsOf(split: SplitBody | undefined): AsyncGenerator<ItemText> {
@@ -126,7 +131,7 @@ function openLines(call: BatchCall, hash: Hash): BatchBody {
         metadata: text === undefined ? undefined : readMetadata(text),
     });
     const chunks = openChunks(call.request, { ...BOUNDS, maxBytes: LINES.bytes });
-    return { fields, items: linesOf(chunks, hash), hash: () => hash.digest('hex'), keep: chunks.keep, isLines: true };
+    return { fields, problems: [], items: linesOf(chunks, hash), hash: () => hash.digest('hex'), keep: chunks.keep, isLines: true };
 }
 
 /** @throws Refusal VALIDATION_ERROR */
