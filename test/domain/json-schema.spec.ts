@@ -36,6 +36,14 @@ describe('schemas of values', () => {
         expect(fits({ const: { a: [1] } }, { a: [1] })).to.equal(true);
     });
 
+    it('divide decimals by all their digits', () => {
+        const of = (step: number, ...values: number[]) => values.map((value) => fits({ multipleOf: step }, value));
+        expect(of(0.01, 19.99, 4.35, 0.07, 0, -1.1, 1e300)).to.not.include(false);
+        expect(of(0.01, 19.995, 1e-7, -0.001)).to.not.include(true);
+        expect(of(0.3, 0.9, 1e300)).to.deep.equal([true, false]);
+        expect(of(1e-8, 1e-7, 1e-9)).to.deep.equal([true, false]);
+    });
+
     it('validate known formats and ignore others', () => {
         expect(fits({ format: 'date' }, '2026-02-30')).to.equal(false);
         expect(fits({ format: 'email' }, 'a@example.com')).to.equal(true);

@@ -70,6 +70,15 @@ function signOf({ digits, isNegative }: Decimal): number {
     return isNegative ? -1 : 1;
 }
 
+/** Whether a number is a whole multiple of another one. Their digits decide, since 19.99 / 0.01 is no whole number of doubles. */
+export function isMultipleOf(value: number, step: number): boolean {
+    if (!Number.isFinite(value) || !Number.isFinite(step)) return false;
+    const [one, other] = [decimalOf(value), decimalOf(step)];
+    const power = one.exponent - one.digits.length - (other.exponent - other.digits.length);
+    const [upper, lower] = [10n ** BigInt(Math.max(0, power)), 10n ** BigInt(Math.max(0, -power))];
+    return (BigInt(one.digits) * upper) % (BigInt(other.digits) * lower) === 0n;
+}
+
 /** A number in the one spelling of all numbers equal to it: a double if one is equal. */
 export function canonicalNumber(number: Json): Json {
     const double = Number(number);

@@ -1,5 +1,6 @@
 import type { Format } from 'ajv';
 import type { Json } from '../../../types.ts';
+import { isMultipleOf } from '../../decimals.ts';
 import { FORMATS } from '../formats.ts';
 import { compilePattern, spend } from '../patterns.ts';
 import { areEqual, type Check, fail } from './node.ts';
@@ -98,7 +99,7 @@ export const PLAIN_RULES: readonly Rule[] = [
     ofNumber('minimum', 'must be >=', (value, given) => value >= given),
     ofNumber('exclusiveMaximum', 'must be <', (value, given) => value < given),
     ofNumber('exclusiveMinimum', 'must be >', (value, given) => value > given),
-    ofNumber('multipleOf', 'must be multiple of', (value, given) => Number.isInteger(value / given)),
+    ofNumber('multipleOf', 'must be multiple of', isMultipleOf),
     ofLength('maxLength', 'more'),
     ofLength('minLength', 'fewer'),
     pattern,
