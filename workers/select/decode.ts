@@ -76,9 +76,9 @@ const GUARD = /^\s*(?:\)\]\}'?,?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s
 /** A variable or function of a script: `cb`, `jQuery.cb_1`, `window["cb"]`. */
 const NAME = String.raw`[A-Za-z_$](?:[\w$.]|\[(?:"[\w$.-]{1,100}"|'[\w$.-]{1,100}'|\d{1,9})\]){0,100}`;
 
-/** The beginning of a JSONP call, as Express and others write it, or of JSON in parentheses. */
+/** The beginning of a JSONP call, before which Express and others write a comment, or of JSON in parentheses. */
 const CALLBACK = new RegExp(
-    String.raw`^[\s;]*(?:\/\*\*\/\s*)?(?:(?:typeof\s+${NAME}\s*===?\s*['"]function['"]|${NAME})\s*&&\s*)?(?:${NAME}\s*)?\(`,
+    String.raw`^[\s;]*(?:\/\*[^*]{0,100}\*\/\s*)?(?:(?:typeof\s+${NAME}\s*===?\s*['"]function['"]|${NAME})\s*&&\s*)?(?:${NAME}\s*)?\(`,
 );
 
 /** The beginning of a script that assigns an object or a list to a variable. */
