@@ -6,7 +6,7 @@ import type { Endpoint, Extract, Json, JsonObject, Method, ResponseType } from '
 import { isEmptyAnswer } from '../upstream/bodyless.ts';
 import { fileAsJson } from './binary.ts';
 import { readCsv } from './csv.ts';
-import { decode, isUtf8, jsonIn } from './decode.ts';
+import { decode, essenceOf, isUtf8, jsonIn } from './decode.ts';
 import { eventsAsJson } from './event-stream.ts';
 import { cannotSelect } from './invalid-response.ts';
 import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
@@ -96,15 +96,15 @@ function textOf(page: RawPage, { sse = false }: Pick<ResponseRules, 'sse'> = {})
  * Parses JSON, types that `textOf` turned into JSON, CSV, and text. `html.ts` parses HTML in its own processes, because its libraries are
  * large.
  */
-function parsePlain(text: string, { type }: RawPage, rules: Pick<ResponseRules, 'csv'> = {}): Parsed {
-    if (type === 'text') {
+function parsePlain(text: string, page: RawPage, rules: Pick<ResponseRules, 'csv'> = {}): Parsed {
+    if (page.type === 'text') {
         const value = ({ select }: ResponseRules) => {
             if (select !== undefined) throw cannotSelect('/select', 'The answer is text, of which nothing can be selected.');
             return text;
         };
         return { next: () => undefined, value };
     }
-    if (type === 'csv') return parseTable(text, rules);
+    if (page.type === 'csv') return parseTable(text, page, rules);
     const rounded = parseJson(text);
     let exact: Json | undefined;
     const whole = () => {
@@ -119,8 +119,10 @@ function parsePlain(text: string, { type }: RawPage, rules: Pick<ResponseRules, 
     };
 }
 
-function parseTable(text: string, { csv }: Pick<ResponseRules, 'csv'>): Parsed {
-    const parsed = parsedShape(readCsv(text, csv));
+/** The media type names the delimiter of TSV, which commas in each row would outnumber. */
+function parseTable(text: string, { contentType }: RawPage, { csv }: Pick<ResponseRules, 'csv'>): Parsed {
+    const isTabbed = essenceOf(contentType) === 'text/tab-separated-values';
+    const parsed = parsedShape(readCsv(text, isTabbed ? { delimiter: '\t', ...csv } : csv));
     return { ...parsed, value: (rules) => typedBy(rules.schema, wrapResult(parsed.value(rules))) };
 }
 
