@@ -10,7 +10,7 @@ export interface TrueRoute {
     query?: string[];
     body?: string[];
     may_have?: string[];
-    /** A constant in its body that distinguishes it from others at its address. */
+    /** A constant in its body or headers that distinguishes it from others at its address. */
     says?: string;
 }
 
@@ -55,7 +55,7 @@ export function check(document: PackageDocument, { routes, may_exist: others = [
 
 function isRight(endpoint: PackageEndpoint, route: TrueRoute): boolean {
     if (endpoint.method !== route.method || templateOf(endpoint) !== nameless(route.url)) return false;
-    if (route.says !== undefined && !JSON.stringify([endpoint.body, endpoint.params]).includes(route.says)) return false;
+    if (route.says !== undefined && !JSON.stringify([endpoint.body, endpoint.params, endpoint.headers]).includes(route.says)) return false;
     if (route.body?.[0] === '*') return namesIn(endpoint, 'body').length === 1 && fits(namesIn(endpoint, 'query'), route.query, []);
     return fits(namesIn(endpoint, 'query'), route.query, route.may_have) && fits(namesIn(endpoint, 'body'), route.body, route.may_have);
 }
