@@ -23,7 +23,7 @@ export const application: RecordedApplication = {
         );
         return `
             export BEETSDIR=${folder}
-            python3 songs.py && beet import -q -A music && exec beet web`;
+            /usr/bin/python3 songs.py && beet import -q -A music && exec beet web`;
     },
 };
 
@@ -56,7 +56,8 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     for (const key of ['albumartist', 'year']) await get(`/album/values/${key}`);
     await get('/artist/');
     await get('/stats');
-    for (const [place, id] of ids.slice(0, 2).entries()) await ask(page, 'PATCH', `/item/${id}`, { title: `Song ${place}`, genre: 'Waltz' });
+    for (const [place, id] of ids.slice(0, 2).entries())
+        await ask(page, 'PATCH', `/item/${id}`, { title: `Song ${place}`, genre: 'Waltz' });
     for (const words of ['genre:Waltz', 'title:Fog']) await ask(page, 'PATCH', `/item/query/${words}`, { comments: `found by ${words}` });
     for (const id of ids.slice(0, 2)) await ask(page, 'DELETE', `/item/${id}`);
     await ask(page, 'DELETE', `/item/${ids[2]}?delete`);

@@ -15,6 +15,7 @@ export const application: RecordedApplication = {
         mkdirSync(join(folder, 'master'));
         writeFileSync(join(folder, 'parts/first_page/__init__.py'), FIRST_PAGE);
         writeFileSync(join(folder, 'parts/first_page/static/index.html'), '<p>Harbour');
+        writeFileSync(join(folder, 'parts/first_page/VERSION'), '1');
         writeFileSync(join(folder, 'parts/first_page-1.dist-info/METADATA'), 'Metadata-Version: 2.1\nName: first-page\nVersion: 1\n');
         writeFileSync(join(folder, 'parts/first_page-1.dist-info/entry_points.txt'), '[buildbot.www]\nbase = first_page:page\n');
         writeFileSync(join(folder, 'master/master.cfg'), settings(port));
@@ -23,7 +24,6 @@ export const application: RecordedApplication = {
             buildbot create-master master && exec buildbot start --nodaemon master`;
     },
 };
-
 
 /** Forces builds by remote calls, follows them through builders, steps and logs, stops and repeats them, and pauses workers. */
 async function visit(context: BrowserContext, base: string): Promise<void> {

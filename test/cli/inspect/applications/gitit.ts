@@ -16,7 +16,7 @@ export const application: RecordedApplication = {
         );
         return `
             git config --global user.name Keeper && git config --global user.email keeper@harbour.example && git config --global init.defaultBranch main
-            exec gitit -f wiki.conf`;
+            LANG=C.UTF-8 exec gitit -f wiki.conf`;
     },
 };
 

@@ -27,7 +27,11 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     for (const [place, name] of ['tides', 'ropes', 'fog', 'lights'].entries())
         for (const type of ['email', 'report', 'fax']) {
             const options = { attempts: 1 + place, priority: place % 2 === 0 ? 'high' : 'normal' };
-            const made = await ask(page, 'POST', '/job', { type, data: { title: `${type} about ${name}`, to: `keeper ${place}` }, options });
+            const made = await ask(page, 'POST', '/job', {
+                type,
+                data: { title: `${type} about ${name}`, to: `keeper ${place}` },
+                options,
+            });
             ids.push((JSON.parse(made) as { id: number }).id);
         }
     for (const state of ['complete', 'failed', 'inactive']) await settled(page, () => page.click(`#menu li.${state} a`));

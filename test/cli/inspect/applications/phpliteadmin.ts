@@ -18,10 +18,13 @@ export const application: RecordedApplication = {
             insert into owners (name, berth) values ('Anna', 'A1'), ('Bo', 'B7'), ('Cleo', 'C3');
             insert into boats (name, length, owner_id) values ('Gull', 7.5, 1), ('Tern', 9, 2), ('Skua', 11.25, 3), ('Plover', 6, 1);`,
         );
-        writeFileSync(join(folder, 'config.php'), `<?php $password = '${KEEPER.password}'; $directory = '${folder}/data'; $subdirectories = false;`);
+        writeFileSync(
+            join(folder, 'config.php'),
+            `<?php $password = '${KEEPER.password}'; $directory = '${folder}/data'; $subdirectories = false;`,
+        );
         return `
             mkdir data sessions && for name in harbour lights; do sqlite3 data/$name.sqlite < tables.sql; done
-            cp -r /usr/share/phpliteadmin www && cp config.php www/phpliteadmin.config.php && cd www
+            mkdir www && cp -r /usr/share/phpliteadmin/phpliteadmin.php /usr/share/phpliteadmin/languages www && cp config.php www/phpliteadmin.config.php && cd www
             exec php -d display_errors=0 -d session.save_path=${folder}/sessions -S 127.0.0.1:${port}`;
     },
 };
@@ -33,16 +36,26 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     await open(page, home);
     await page.fill('input[name=password]', KEEPER.password);
     await Promise.all([page.waitForNavigation(), page.press('input[name=password]', 'Enter')]);
-    for (const name of ['lights', 'harbour']) await follow(page, new RegExp(`[?&]database=[^&]*${name}\\.sqlite$`));
-    for (const view of ['structure', 'sql', 'export', 'import', 'vacuum', 'rename', 'delete']) await follow(page, new RegExp(`view=${view}$`));
+    for (const name of ['lights', 'harbour']) await follow(page, new RegExp(`[?&]database=[^&]*${name}\\.sqlite&fulltexts=0&numRows=30$`));
+    for (const view of ['structure', 'sql', 'export', 'import', 'vacuum', 'rename', 'delete'])
+        await follow(page, new RegExp(`view=${view}$`));
     await follow(page, /view=sql$/);
     for (const query of ['select count(*) from boats', 'select name from owners']) await runQuery(page, query);
     await follow(page, /view=vacuum$/);
     await submit(page, 'form[action*="view=vacuum"]');
     for (const table of ['boats', 'owners']) {
-        await follow(page, new RegExp(`table=${table}&action=row_view`));
+        await follow(page, new RegExp(`table=${table}&.*action=row_view$`));
         const rows = page.url();
-        for (const action of ['column_view', 'table_search', 'row_create', 'table_export', 'table_import', 'table_rename', 'table_empty', 'table_drop'])
+        for (const action of [
+            'column_view',
+            'table_search',
+            'row_create',
+            'table_export',
+            'table_import',
+            'table_rename',
+            'table_empty',
+            'table_drop',
+        ])
             await follow(page, new RegExp(`action=${action}$`));
         await follow(page, /action=table_sql$/);
         await runQuery(page, `select * from ${table} where id = 2`);
@@ -66,7 +79,7 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
         await page.fill('[name=newname]', `${table}2`);
         await submit(page, 'form[action*="action=table_rename"]');
     }
-    await follow(page, /table=spare&action=row_view/);
+    await follow(page, /table=spare&.*action=row_view$/);
     const spare = page.url();
     for (const action of ['table_empty', 'table_drop']) {
         await open(page, spare.replace('row_view', action));

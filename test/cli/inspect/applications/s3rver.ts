@@ -43,7 +43,7 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
         }
         await call('GET', `/${bucket}`);
         await call('GET', `/${bucket}?list-type=2&prefix=ro&max-keys=5`);
-        await call('GET', `/${bucket}?list-type=2&delimiter=/&max-keys=1`);
+        await call('GET', `/${bucket}?list-type=2&delimiter=-`);
     }
     await call('GET', '/');
     for (const bucket of buckets) {
