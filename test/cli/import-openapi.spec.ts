@@ -844,6 +844,51 @@ describe('routebook import, of OpenAPI documents', () => {
         ]);
     });
 
+    it('follows the pages of operations that a document marks as pageable, by fields that the answer has', () => {
+        const list = (pageable: Json, fields: readonly string[], param = '$skipToken') => ({
+            get: {
+                ...operation('list'),
+                'x-ms-pageable': pageable,
+                parameters: [{ name: param, in: 'query', schema: { type: 'string' } }],
+                responses: {
+                    200: {
+                        description: 'The boats.',
+                        content: {
+                            'application/json': {
+                                schema: {
+                                    type: 'object',
+                                    properties: Object.fromEntries(
+                                        fields.map((field) => [
+                                            field,
+                                            field === 'value' || field === 'boats'
+                                                ? { type: 'array', items: { type: 'string' } }
+                                                : { type: 'string' },
+                                        ]),
+                                    ),
+                                },
+                            },
+                        },
+                    },
+                },
+            },
+        });
+        const { package: imported } = importWhole({
+            paths: {
+                '/a': list({ nextLinkName: 'nextLink' }, ['value', 'nextLink']),
+                '/b': list({ nextLinkName: '@odata.nextLink', itemName: 'boats' }, ['boats', '@odata.nextLink']),
+                '/c': list({ nextLinkName: null }, ['value']),
+                '/d': list({ nextLinkName: 'nextLink' }, ['value']),
+                '/e': list({ nextLinkName: 'nextLink' }, ['value', 'nextLink'], 'colour'),
+            },
+        });
+        expect(faultsOf(imported)).to.deep.equal([]);
+        expect(imported.endpoints.map(({ pagination, billing }) => [pagination?.param, pagination?.next, billing?.results])).to.deep.equal([
+            ['$skipToken', 'nextLink', 'value'],
+            ['$skipToken', '"@odata.nextLink"', 'boats'],
+            ...Array.from({ length: 3 }, () => [undefined, undefined, undefined]),
+        ]);
+    });
+
     it('reads operations behind the # of one path, like those of AWS', () => {
         const imported = importWhole({
             paths: {

@@ -6,6 +6,7 @@ import { nameEndpoint } from '../../inspect/naming.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { readAnswer } from './answers.ts';
 import { readBody } from './bodies.ts';
+import { pagesOf } from './pageable.ts';
 import { readParams } from './params.ts';
 import type { Resolver } from './refs.ts';
 import type { SchemaReader } from './schemas.ts';
@@ -80,6 +81,7 @@ export function readOperation(found: Operation, context: OperationContext): Read
         auth: access.need,
         ...(access.scopes.length === 0 ? {} : { scopes: [...access.scopes] }),
         ...(Object.keys(answer.response).length > 0 ? { response: answer.response } : {}),
+        ...pagesOf(operation, params.params, method, answer.response),
     };
     const example = access.fault === undefined && method === 'GET' ? exampleOf(params.params) : undefined;
     return {
