@@ -1,7 +1,7 @@
-import { shared } from './dispatch.ts';
 import type { Group } from './groups.ts';
 import { textOf } from './segments.ts';
 import { featuresOf } from './shape.ts';
+import { shared } from './shared.ts';
 
 /** Whether two words of one place have similar responses. */
 export function areAlike(some: readonly Group[] | undefined, others: readonly Group[] | undefined, place: number): boolean {
@@ -19,7 +19,7 @@ function areOneRoute(one: Group, other: Group, place: number): boolean {
     if (one.method !== other.method || one.segments.length !== other.segments.length) return false;
     if (one.segments.slice(place + 1).some((piece, index) => textOf(piece) !== textOf(other.segments[place + 1 + index]))) return false;
     if (shared(fieldsOf(one), fieldsOf(other)) < MIN_JSON_SIMILARITY) return false;
-    if (one.answers.json > 0 && other.answers.json > 0) {
+    if (one.shape.seen > 0 && other.shape.seen > 0) {
         const [a, b] = [knownFeatures(one), knownFeatures(other)];
         return a.size > 1 && b.size > 1 && shared(a, b) >= MIN_JSON_SIMILARITY;
     }
@@ -30,6 +30,11 @@ function areOneRoute(one: Group, other: Group, place: number): boolean {
     return size > 20 ? similarity >= MIN_PAGE_SIMILARITY : size > 4 && similarity === 1;
 }
 
+/** Lists of plain values are alike, whatever their type: the years of boats and their names. */
+function withoutItemType(feature: string): string {
+    return feature.replace(/(?<=\[\]:)\w+$/, 'value');
+}
+
 /** The fields that a write sends. Reads leave out what they do not need. */
 function fieldsOf({ method, body }: Group): Set<string> {
     return new Set(method === 'GET' ? [] : body?.fields.keys());
@@ -38,7 +43,7 @@ function fieldsOf({ method, body }: Group): Set<string> {
 const features = new WeakMap<Group, Set<string>>();
 
 function knownFeatures(group: Group): Set<string> {
-    const known = features.get(group) ?? featuresOf(group.shape);
+    const known = features.get(group) ?? new Set([...featuresOf(group.shape)].map(withoutItemType));
     features.set(group, known);
     return known;
 }

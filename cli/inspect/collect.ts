@@ -22,6 +22,7 @@ import { parseJson, redact } from './redact.ts';
 import type { Ledger } from './report.ts';
 import { openSeenTexts, type SeenTexts } from './seen-texts.ts';
 import { addRefusal, addressOfPage, addSiteTexts, openSiteTexts, type SiteTexts } from './site-texts.ts';
+import { dataOfXml, isXml } from './xml.ts';
 
 /** The collected data of a recording: groups of similar exchanges, and texts that occurred as values. Its size is bounded. */
 export interface Collection {
@@ -142,7 +143,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         ledger.drop(label, body.why);
         return;
     }
-    const json = jsonIn(exchange);
+    const json = dataIn(exchange);
     const group = groupFor(collection, exchange, body);
     if (group === undefined) {
         ledger.drop(label, `the recording holds more than ${MAX_GROUPS} different addresses`);
@@ -199,6 +200,12 @@ function withFewWords(body: SentBody, choices: DispatchWords, url: URL): SentBod
 function jsonIn(exchange: Exchange): Json | undefined {
     const text = jsonTextIn(exchange);
     return text === undefined ? undefined : parseJson(text);
+}
+
+/** The data of an answer, be it JSON or XML. */
+function dataIn(exchange: Exchange): Json | undefined {
+    const { type, text = '' } = exchange.answer;
+    return isXml(type) ? dataOfXml(text) : jsonIn(exchange);
 }
 
 function jsonTextIn({ answer: { type, text } }: Exchange): string | undefined {

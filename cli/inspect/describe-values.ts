@@ -4,7 +4,7 @@ import type { AnswerField, AnswerFields } from './answer-fields.ts';
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import type { RouteOf } from './route-links.ts';
-import { isVarying, singular } from './segments.ts';
+import { isRange, isVarying, singular } from './segments.ts';
 import type { Shape } from './shape.ts';
 import { hashOf } from './values.ts';
 
@@ -42,11 +42,18 @@ export function findInAnswers(
 
 /** A filter often has the name of the field that it compares, and a write those of the fields that it sets. */
 export function findByName(name: string, routes: readonly Group[]): FoundInAnswers | undefined {
-    for (const route of routes) {
-        const field = fieldNamed(route.shape, wordsOf(name).join(' '));
-        if (field !== undefined) return { field, route };
-    }
+    for (const route of routes)
+        for (const wanted of namesOfField(name)) {
+            const field = fieldNamed(route.shape, wordsOf(wanted).join(' '));
+            if (field !== undefined) return { field, route };
+        }
     return undefined;
+}
+
+/** The param itself, and the field that it compares: `filter[title]` and `title__gt` compare `title`. */
+function namesOfField(name: string): string[] {
+    const [, compared] = /^filters?\[([^[\]]+)\]/i.exec(name) ?? /^(\w+?)__[a-z]{2,12}$/.exec(name) ?? [];
+    return compared === undefined ? [name] : [name, compared];
 }
 
 /**
@@ -55,7 +62,7 @@ export function findByName(name: string, routes: readonly Group[]): FoundInAnswe
 export function hashesOf({ name, source }: PackageParam, { segments, query, body }: Group, place: number): Iterable<number> {
     if (source === 'query') return query.get(name)?.different ?? [];
     if (source === 'body') return body?.fields.get(name)?.values.different ?? [];
-    const piece = segments.filter(isVarying)[place];
+    const piece = segments.filter(isVarying).flatMap((one) => (isRange(one) ? [one, undefined] : [one]))[place];
     if (piece === undefined) return [];
     const at = segments.indexOf(piece);
     // A name such as `@scope/name` is one value in two segments.
@@ -71,7 +78,8 @@ export function hashesOf({ name, source }: PackageParam, { segments, query, body
 function rankOf({ name }: PackageParam, { field }: AnswerField, from: Group): number {
     const wanted = wordsOf(name).map(singular);
     const here = wordsOf(field).map(singular);
-    if (wanted.join(' ') === here.join(' ')) return 4;
+    // Some join the words: `userid`.
+    if (wanted.join('') === here.join('')) return 4;
     const things = from.segments.filter((piece) => !isVarying(piece)).flatMap(({ core }) => wordsOf(core).map(singular));
     const isOfThing = wanted.some((word) => things.includes(word));
     if (isOfThing && here.at(-1) === wanted.at(-1)) return 3;
@@ -97,7 +105,7 @@ function fieldNamed({ fields, items, entries }: Shape, words: string, level = 0)
  */
 export function openRelated(routes: readonly Group[]): (route: Group) => Group[] {
     const reads = Map.groupBy(
-        routes.filter((route) => methodOf(route) === 'GET' && route.answers.json > 0),
+        routes.filter((route) => methodOf(route) === 'GET' && route.shape.seen > 0),
         (route) => addressOf(route, route.segments.length),
     );
     const calls = Map.groupBy(routes.filter(isCall), (route) => addressOf(route, route.segments.length - 1));

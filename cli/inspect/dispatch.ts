@@ -3,6 +3,7 @@ import { DISPATCHERS, FORMATS, MAYBE_DISPATCHERS } from './is-dispatch.ts';
 import { withoutAction } from './operation.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { addShape, featuresOf, openShape } from './shape.ts';
+import { shared } from './shared.ts';
 import { addValues, openValues, wasEmpty } from './values.ts';
 
 /** A program has at most this many routes at one address by one param. A param with more different words has values. */
@@ -57,8 +58,10 @@ function settleFlags(groups: readonly Group[], seen: SeenTexts): void {
     const paths = new Map([...Map.groupBy(flagged, ({ name }) => name)].map(([name, some]) => [name, new Set(some.map(pathIn))]));
     const byPath = Map.groupBy(flagged, pathIn);
     // A flag that is the only one of its addresses is a param, unless the address responds with pages.
+    const isExtending = extendingIn(groups);
     const selecting = new Set(
         [...byPath.values()]
+            .map((same) => same.filter(({ group }) => !isExtending(group)))
             .filter((same) => new Set(same.map(({ name }) => name)).size > 1 || same.some(({ group }) => group.answers.html > 0))
             .flatMap((same) => same.map(({ name }) => name)),
     );
@@ -73,6 +76,24 @@ function settleFlags(groups: readonly Group[], seen: SeenTexts): void {
         }
     }
 }
+
+/** Tells flagged groups whose JSON has what the same request without a flag answers: `?expand` adds to a thing, and is no part of it. */
+function extendingIn(groups: readonly Group[]): (flagged: Group) => boolean {
+    const requestOf = (group: Group) => `${group.method} ${pathOf(group)}`;
+    const plain = Map.groupBy(
+        groups.filter(({ dispatch, shape }) => dispatch.length === 0 && shape.seen > 0),
+        requestOf,
+    );
+    return (flagged) => plain.get(requestOf(flagged))?.some((one) => holdsAnswer(flagged, one)) === true;
+}
+
+function holdsAnswer({ shape }: Group, plain: Group): boolean {
+    const [all, wanted] = [featuresOf(shape), featuresOf(plain.shape)];
+    return wanted.size > 1 && [...wanted].filter((one) => all.has(one)).length / wanted.size >= MIN_HELD;
+}
+
+/** The share of the fields of an answer that a longer one of the same thing has. */
+const MIN_HELD = 0.8;
 
 function pathIn({ group }: { group: Group }): string {
     return pathOf(group);
@@ -235,15 +256,8 @@ function answersAlike(one: Group, other: Group): boolean {
     return sortOf(one) === sortOf(other) && shared(traitsOf(one), traitsOf(other)) >= MIN_SIMILARITY;
 }
 
-function traitsOf({ answers, shape, skeleton }: Group): ReadonlySet<unknown> {
-    return answers.json > 0 ? featuresOf(shape) : skeleton;
-}
-
-/** The Jaccard index. */
-export function shared<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): number {
-    if (a.size + b.size === 0) return 1;
-    const common = [...a].filter((one) => b.has(one)).length;
-    return common / (a.size + b.size - common);
+function traitsOf({ shape, skeleton }: Group): ReadonlySet<unknown> {
+    return shape.seen > 0 ? featuresOf(shape) : skeleton;
 }
 
 /** Turns the dispatch pair of a group into a normal query param. */

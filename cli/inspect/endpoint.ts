@@ -14,6 +14,7 @@ import { type Shape, schemaOf } from './shape.ts';
 import { enumOf } from './values.ts';
 
 /** An endpoint drafted from a route, or why a package cannot contain it. `notes` tell the contributor about it. */
+import { selectOfXml } from './xml.ts';
 type DraftedEndpoint = { ok: true; endpoint: PackageEndpoint; notes: string[] } | { ok: false; why: string };
 
 /**
@@ -142,7 +143,9 @@ function responseOf(group: Group, isPage: boolean): NonNullable<PackageEndpoint[
         const schema = dataSchema(group.shape);
         return schema === undefined ? { type: 'json' } : { type: 'json', schema };
     }
-    return group.answers.text > 0 ? { type: 'text' } : {};
+    if (group.answers.text === 0) return {};
+    const select = group.shape.seen === group.answers.text ? selectOfXml(group.shape) : {};
+    return Object.keys(select).length === 0 ? { type: 'text' } : { type: 'xml', select };
 }
 
 /**

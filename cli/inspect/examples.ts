@@ -3,6 +3,7 @@ import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { Json, JsonObject, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
 import type { Group } from './groups.ts';
+import { valuesIn } from './segments.ts';
 
 /** Asks the contributor about each read with a recorded call and adds the confirmed ones. Adds nothing without `confirm`. */
 export async function addExamples(
@@ -24,8 +25,7 @@ function paramsOf({ params = [] }: PackageEndpoint, { sample, segments }: Group)
     if (sample === undefined) return undefined;
     const path = segments.flatMap((piece, place) => {
         if (piece.form === 'word') return [];
-        const raw = sample.segments[place] ?? '';
-        return [percentDecode(raw.slice(piece.prefix.length, raw.length - piece.suffix.length))];
+        return valuesIn(piece, sample.segments[place] ?? '').map(percentDecode);
     });
     const names = params.filter(({ source }) => source === 'path').map(({ name }) => name);
     const texts = new Map<string, string>(names.map((name, index) => [name, path[index] ?? '']));

@@ -42,7 +42,7 @@ export function readEntry(entry: unknown, place: number): { ok: true; exchange: 
         exchange: {
             place,
             method: asked['method'].toUpperCase(),
-            url: withAmpersands(url),
+            url: plainAddress(url),
             resource: typeof resource === 'string' ? resource : undefined,
             requestHeaders: headersOf(asked['headers']),
             body: bodyOf(objectOf(asked['postData'])),
@@ -53,10 +53,20 @@ export function readEntry(entry: unknown, place: number): { ok: true; exchange: 
     };
 }
 
+/** The address without the session that Java programs write into its path, and with `&` between the pairs of its query. */
+export function plainAddress(url: URL): URL {
+    if (!SESSION.test(url.pathname)) return withAmpersands(url);
+    const plain = new URL(url);
+    plain.pathname = url.pathname.replace(SESSION, '');
+    return withAmpersands(plain);
+}
+
+const SESSION = /;(?:jsessionid|phpsessid|sid|session_?id)=[^/;]*/i;
+
 const SEMICOLONS = /^\?[A-Za-z_][\w.-]*=[^;&=]*(?:;[A-Za-z_][\w.-]*=[^;&=]*)+$/;
 
 /** Replaces `;` between query pairs by `&`. Some CGI programs write `?p=boats;a=log`. */
-export function withAmpersands(url: URL): URL {
+function withAmpersands(url: URL): URL {
     if (url.search.length > MAX_QUERY || !SEMICOLONS.test(url.search)) return url;
     const plain = new URL(url);
     plain.search = url.search.replaceAll(';', '&');

@@ -6,9 +6,9 @@ import { addEffects, type Effects, mergeEffects } from './effects.ts';
 import type { Exchange } from './exchange.ts';
 import { type FormFacts, joinForms } from './form-facts.ts';
 import { CACHE_BREAKERS, holdsCredential } from './harmless.ts';
-import { addHeader, fixedHeader } from './headers.ts';
+import { addHeader, calledByHeader, fixedHeader } from './headers.ts';
 import { isDispatch } from './is-dispatch.ts';
-import { namedOf, type Operation, operationOf } from './operation.ts';
+import { calling, namedOf, type Operation, operationOf } from './operation.ts';
 import type { Page } from './page.ts';
 import { addPage, mergePages, openPages, type PageFacts } from './page-facts.ts';
 import type { TokenSource } from './page-tokens.ts';
@@ -16,6 +16,7 @@ import { parseJson } from './redact.ts';
 import { type Piece, readSegment } from './segments.ts';
 import { addShape, mergeShape, openShape, type Shape } from './shape.ts';
 import { addValues, isShowable, mergeValues, openValues, type Values, wasEmpty } from './values.ts';
+import { isXml, readXmlBody } from './xml.ts';
 
 /** Exchanges that certainly belong to one route: the same method and address, except for segments that look like values. */
 export interface Group {
@@ -61,6 +62,8 @@ export interface Body {
     fields: Map<string, { values: Values; shape: Shape }>;
     /** The shape of a body that is not an object. */
     whole: Shape | undefined;
+    /** XML around the fields, with their names in braces. */
+    template: string | undefined;
 }
 
 export interface Sample {
@@ -139,12 +142,12 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
 export type SentBody =
     | { sort: 'none' }
     | { sort: 'unfit'; why: string }
-    | { sort: 'operation'; format: BodyFormat; operation: Operation }
-    | { sort: 'fields'; format: BodyFormat; fields: Map<string, Json[]> }
+    | { sort: 'operation'; format: BodyFormat; operation: Operation; template?: string }
+    | { sort: 'fields'; format: BodyFormat; fields: Map<string, Json[]>; template?: string }
     | { sort: 'whole'; format: BodyFormat; value: Json };
 
 /** Splits the body of an exchange into fields, if a package can send such a body. */
-export function readBody({ method, body, url, answer }: Exchange): SentBody {
+export function readBody({ method, body, url, answer, requestHeaders }: Exchange): SentBody {
     if (body === undefined || method === 'GET' || method === 'HEAD') return { sort: 'none' };
     if (body.type === 'multipart/form-data') return { sort: 'unfit', why: 'its body is multipart with files, which are not drafted' };
     if (body.type === 'application/x-www-form-urlencoded') {
@@ -160,16 +163,30 @@ export function readBody({ method, body, url, answer }: Exchange): SentBody {
         const format = body.isMultipart === true ? 'multipart' : 'form';
         return named === undefined ? { sort: 'fields', format, fields } : { sort: 'operation', format, operation: named };
     }
+    if (isXml(body.type)) return xmlBody(body.text);
     // Scripts call JSON a text to be spared a preflight.
     const isText = body.type === 'text/plain';
     const value = /json/.test(body.type) || body.type === '' || isText ? parseJson(body.text) : undefined;
     if (isText && !isObject(value)) return { sort: 'whole', format: 'text', value: body.text };
-    if (value === undefined) return { sort: 'unfit', why: 'its body is neither JSON nor a form' };
-    const operation = operationOf(value, url.pathname, () => parseJson(answer.text ?? ''));
+    if (value === undefined) return { sort: 'unfit', why: 'its body is neither JSON, XML nor a form' };
+    const called = isObject(value) ? calledByHeader(requestHeaders) : undefined;
+    const operation =
+        called !== undefined && isObject(value)
+            ? calling(called, value)
+            : operationOf(value, url.pathname, () => parseJson(answer.text ?? ''));
     if (operation !== undefined)
         return 'fault' in operation ? { sort: 'unfit', why: operation.fault } : { sort: 'operation', format: 'json', operation };
     if (!isObject(value)) return { sort: 'whole', format: 'json', value };
     return { sort: 'fields', format: 'json', fields: new Map(Object.entries(value).map(([name, item]) => [name, [item]])) };
+}
+
+function xmlBody(text: string): SentBody {
+    const read = readXmlBody(text);
+    if (read === undefined) return { sort: 'unfit', why: 'its XML cannot be written as a template' };
+    const { template, values, method } = read;
+    const sent = { format: 'xml', template } as const;
+    if (method !== undefined) return { sort: 'operation', ...sent, operation: calling(method, Object.fromEntries(values)) };
+    return { sort: 'fields', ...sent, fields: new Map([...values].map(([name, value]) => [name, [value]])) };
 }
 
 /** Adds one exchange to its group. */
@@ -232,8 +249,9 @@ function addQuery(group: Group, url: URL): void {
 
 function addBody(group: Group, sent: SentBody): void {
     if (sent.sort === 'none' || sent.sort === 'unfit') return;
-    group.body ??= { format: sent.format, sendings: 0, fields: new Map(), whole: undefined };
+    group.body ??= { format: sent.format, sendings: 0, fields: new Map(), whole: undefined, template: undefined };
     group.body.sendings++;
+    if ('template' in sent) group.body.template ??= sent.template;
     if (sent.sort === 'operation') addOperation(group, sent.operation);
     if (sent.sort === 'whole') addShape(wholeOf(group.body), sent.value);
     else addFields(group.body, sent.sort === 'fields' ? sent.fields : argumentsOf(sent.operation));
@@ -323,9 +341,10 @@ export function mergeGroups(group: Group, more: Group): void {
 }
 
 function mergeBodies(group: Group, more: Body): void {
-    group.body ??= { format: more.format, sendings: 0, fields: new Map(), whole: undefined };
+    group.body ??= { format: more.format, sendings: 0, fields: new Map(), whole: undefined, template: undefined };
     const { body } = group;
     body.sendings += more.sendings;
+    body.template ??= more.template;
     if (more.whole !== undefined) mergeShape(wholeOf(body), more.whole);
     for (const [name, { values, shape }] of more.fields) {
         const known = body.fields.get(name) ?? { values: openValues(), shape: openShape() };

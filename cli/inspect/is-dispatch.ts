@@ -2,7 +2,8 @@ import { isProgramWord, namesPeoplesWords } from './harmless.ts';
 import { PROGRAM_SUFFIX } from './segments.ts';
 
 /** Query params that select an action on sites where all routes have one address. */
-export const DISPATCHERS = /^[@_]?(?:action|do|cmd|op|operation|act|task|func|function|method|module|mod|route|request|controller)$/i;
+export const DISPATCHERS =
+    /^[@_]?(?:action|do|cmd|op|operation|operationName|act|task|func|function|method|module|mod|route|request|controller)$/i;
 
 /** Query params that select an action on some sites (`?p=boats;a=log`) and filter a list on others. Their pages show which. */
 export const MAYBE_DISPATCHERS = /^(?:[a-z]{1,2}|page|view|mode|show|section|screen|tab|type|what|tool|command|service)$/i;

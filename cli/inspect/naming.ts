@@ -1,7 +1,7 @@
 import type { Group } from './groups.ts';
 import { identifier } from './identifier.ts';
-import { saysChange } from './operation.ts';
-import { isApiRoot, isPlural, type Piece, PROGRAM_SUFFIX, type SegmentForm, singular } from './segments.ts';
+import { isApiRoot, isPlural, isRange, type Piece, PROGRAM_SUFFIX, type SegmentForm, singular } from './segments.ts';
+import { saysChange } from './verbs.ts';
 
 const NAME_BY_FORM: Readonly<Record<Exclude<SegmentForm, 'word'>, string>> = {
     number: 'id',
@@ -19,16 +19,19 @@ const NAME_BY_FORM: Readonly<Record<Exclude<SegmentForm, 'word'>, string>> = {
 
 /**
  * Names the placeholders of a path, in order: after the literal before them (`/posts/7` → `post_id`, `/labels/job` → `label`), or after
- * their form if no literal precedes. All names differ from each other and from `taken`.
+ * their form if no literal precedes. A range has `from` and `to`. All names differ from each other and from `taken`.
  */
 export function nameParams(segments: readonly Piece[], taken: ReadonlySet<string>): string[] {
     const used = new Set(taken);
     const names: string[] = [];
     for (const [place, piece] of segments.entries()) {
         if (piece.form === 'word') continue;
-        const name = makeUnique(wantedName(piece, piece.form, segments[place - 1], segments.slice(0, place)), used);
-        used.add(name);
-        names.push(name);
+        const wanted = isRange(piece) ? ['from', 'to'] : [wantedName(piece, piece.form, segments[place - 1], segments.slice(0, place))];
+        for (const one of wanted) {
+            const name = makeUnique(one, used);
+            used.add(name);
+            names.push(name);
+        }
     }
     return names;
 }

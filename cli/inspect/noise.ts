@@ -39,6 +39,9 @@ const MAX_REPORT_HEAD = 2000;
 const SIGNING =
     /(?:^|[/_.-])(?:log|sign)[-_]?(?:in|on|off|out|up)(?:$|[/_.-])|\/(?:oauth2?|sso|saml|authorize|register|forgot[-_]?password|reset[-_]?password|password[-_]?reset)(?:$|[/_.-])/i;
 
+/** Dotted names with commas below the root of calls: `/trpc/boat.list,boat.byId`. */
+const JOINED_CALLS = /rpc\/[\w.]+\.\w+(?:,[\w.]+\.\w+)+$/i;
+
 const SIGNING_ACTS = /^(?:(?:log|sign)[-_]?(?:in|on|off|out|up)|register|resendpwd|lost-?password|resetpass(?:word)?|auth(?:enticate)?)$/i;
 const PASSWORDS = /^_?(?:pass(?:word|wd|phrase)?|pwd|new_?password|current_?password|wppassword|user_?pass(?:word)?)$/i;
 const PROGRAM_TEXTS = /\/(?:assets?|static|dist|build|i18n|langs?|languages?|locales?)\/(?:.*\/)?[^/]+\.json$/i;
@@ -111,6 +114,11 @@ const RULES: readonly Rule[] = [
         what: 'Templates of pages and texts of the program',
         why: 'a script makes pages of them',
         applies: (exchange) => isTemplate(exchange) || PROGRAM_TEXTS.test(exchange.url.pathname),
+    },
+    {
+        what: 'Several calls in one request',
+        why: 'their names are joined in one address; each of them alone is a route',
+        applies: ({ url }) => JOINED_CALLS.test(url.pathname),
     },
     { what: 'Signing in and out', why: 'a package carries no credentials', applies: isSigning },
     {

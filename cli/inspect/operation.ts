@@ -3,6 +3,7 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { CACHE_BREAKERS, isProgramWord, personalKind, wordsOf } from './harmless.ts';
 import { isPlural } from './segments.ts';
+import { CHANGES } from './verbs.ts';
 
 /** A call that its body identifies beside its address: the constant part of the body, and the caller's arguments. */
 export interface Operation {
@@ -67,6 +68,11 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
     return operationNamed(naming, Object.fromEntries(given), '', isGateway ? fixed.slice(1) : fixed);
 }
 
+/** A call of a method that something else than a field of its body names: a header, or the XML around its arguments. */
+export function calling(method: string, given: JsonObject): Operation {
+    return { ...operationNamed({ method }, given, '', []), fixed: {} };
+}
+
 /** Frameworks take a POST for the method that its field `_method` says, since forms have no other and some clients send all as texts. */
 function overriding(method: string, { _method, ...given }: JsonObject): Operation {
     const name = method.toUpperCase();
@@ -126,27 +132,10 @@ function readsByName(name: string, isDoubtful = false): boolean {
     return !isDoubtful && READS.test(last) && (words.length === 1 || (words.length === 2 && NO_VERB.test(first)));
 }
 
-/** Whether a word only says what a program does, such as `get` or `revoke`. */
-export function isVerb(word: string): boolean {
-    return /^(?:get|fetch)$/.test(word) || CHANGES.test(word);
-}
-
-/** Whether a name begins with a verb of change: `deletePad`, `pads.remove`, `killsource`. */
-export function saysChange(name: string): boolean {
-    const [first = ''] = wordsOf(name.split(/[./:]/).at(-1) ?? '');
-    return CHANGES.test(first) || JOINED_CHANGE.test(first);
-}
-
-/** A verb and its thing in one word, and no noun of the verb (`movement`). */
-const JOINED_CHANGE = /^(?:create|delete|disable|enable|kill|move|remove|rename|restart|update)(?!ments?$|ables?$|rs?$)[a-z]{4,}$/;
-
 /** Alone, or behind a thing. `read` often marks as read (`messages.read`). */
 const READS = /^(?:list|search|qsearch|query|count|show|lookup|stats|status|info|suggest|autocomplete|ping|version)$/;
 const JOINS = /^(?:all|by|first|for|in|many|of|one)$/;
 const NO_VERB = /^(?:account|app|daemon|device|node|rpc|server|session|system|torrent|user)$/;
-/** With words that join a second verb (`find_or_make`). */
-const CHANGES =
-    /^(?:add|and|append|apply|approve|assign|ban|block|cancel|clear|clone|close|copy|create|decrement|delete|destroy|disable|dislike|drop|edit|enable|execute|follow|grant|import|increment|insert|install|invite|kick|kill|like|lock|mark|merge|modify|move|mute|or|patch|pause|pin|publish|purge|put|reject|remove|rename|replace|reset|restart|retry|revoke|rotate|save|scrobble|send|set|skip|star|start|stop|submit|subscribe|swap|toggle|trash|unban|unfollow|unlike|unlock|unmute|unpin|unset|unstar|unsubscribe|update|upgrade|upload|upsert|vote|write)$/;
 
 function isRpc2(body: JsonObject): boolean {
     return typeof body['method'] === 'string' && typeof body['jsonrpc'] === 'string';

@@ -1,4 +1,5 @@
 import type { CheerioAPI } from 'cheerio';
+import { plainAddress } from './exchange.ts';
 import { isProgramWord, namesCredential } from './harmless.ts';
 import { findIn } from './page-elements.ts';
 import { formOf } from './segments.ts';
@@ -47,7 +48,8 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
         .flatMap((element) => {
             const form = $(element);
             const written = form.attr('action')?.trim();
-            const action = written === undefined || written === '' ? new URL(page) : URL.parse(written, base);
+            const target = written === undefined || written === '' ? new URL(page) : URL.parse(written, base);
+            const action = target && plainAddress(target);
             const method = (form.attr('method') ?? 'get').trim().toLowerCase();
             if (action === null || !/^https?:$/.test(action.protocol) || method === 'dialog') return [];
             const named = findIn(form, 'input[name], select[name], textarea[name], button[name]').toArray().slice(0, MAX_FIELDS);

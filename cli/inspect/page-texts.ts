@@ -1,5 +1,5 @@
 import type { CheerioAPI } from 'cheerio';
-import { withAmpersands } from './exchange.ts';
+import { plainAddress } from './exchange.ts';
 import { namesPeoplesWords } from './harmless.ts';
 import { findIn } from './page-elements.ts';
 
@@ -33,7 +33,7 @@ export function textsOf($: CheerioAPI, url: URL): PageTexts {
             const link = $(element);
             const to = URL.parse(link.attr('href') ?? '', base);
             const text = lineOf(link.text()) || lineOf(link.attr('title') ?? link.attr('aria-label') ?? '');
-            return to === null || !/^https?:$/.test(to.protocol) || text === '' ? [] : [{ to: withAmpersands(to), text }];
+            return to === null || !/^https?:$/.test(to.protocol) || text === '' ? [] : [{ to: plainAddress(to), text }];
         });
     return {
         title: lineOf($('head > title').first().text()),

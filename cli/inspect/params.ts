@@ -6,7 +6,7 @@ import { identifier } from './identifier.ts';
 import { nameParams } from './naming.ts';
 import { NAMES_ACTION } from './operation.ts';
 import type { Field } from './page-forms.ts';
-import type { Piece } from './segments.ts';
+import { type Piece, textOf } from './segments.ts';
 import { isValueAsKey, schemaOf } from './shape.ts';
 import { constantOf, schemaOfJson, schemaOfTexts, type Values } from './values.ts';
 
@@ -23,15 +23,18 @@ export interface Request {
 /** Names that the package rules accept (docs/api.md, "Schema packages"). */
 const PARAM_NAME = /^[!-z|~]{1,64}$/;
 
-/** Builds the URL template and params of a route. `fields` are the fields of its form, if it has one. */
-export function requestOf(group: Group, fields: readonly Field[]): Request {
+/**
+ * Builds the URL template and params of a route. `fields` are the fields of its form, if it has one.
+ * @param isTemplate whether more than params will be in the body
+ */
+export function requestOf(group: Group, fields: readonly Field[], isTemplate = false): Request {
     const left: Request['left'] = [];
     const query = queryParams(group, fields, left);
     const taken = new Set(query.map(({ name }) => name));
     // The fields of a body keep their names; those of a path are free.
-    const path = pathParams(group, new Set([...taken, ...(group.body?.fields.keys() ?? [])]));
+    const path = pathParams(group, new Set([...taken, ...(group.body?.fields.keys() ?? []), ...fields.map(({ name }) => name)]));
     for (const { name } of path.params) taken.add(name);
-    const body = bodyParams(group, fields, taken, left);
+    const body = bodyParams(group, fields, taken, { left, isTemplate });
     const search = group.dispatch.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
     return {
         url: `${group.origin}/${path.template}${search === '' ? '' : `?${search}`}`,
@@ -50,9 +53,11 @@ function pathParams(group: Group, taken: ReadonlySet<string>): { template: strin
     const params: PackageParam[] = [];
     const template = group.segments.map((piece) => {
         if (piece.form === 'word') return piece.core;
-        const name = names[params.length] ?? 'value';
-        params.push({ name, source: 'path', required: true, schema: schemaOfSegment(piece) });
-        return `${piece.prefix}{${name}}${piece.suffix}`;
+        return textOf(piece).replaceAll('{}', () => {
+            const name = names[params.length] ?? 'value';
+            params.push({ name, source: 'path', required: true, schema: schemaOfSegment(piece) });
+            return `{${name}}`;
+        });
     });
     return { template: template.join('/'), params };
 }
@@ -103,7 +108,7 @@ function bodyParams(
     group: Group,
     fields: readonly Field[],
     taken: ReadonlySet<string>,
-    left: Request['left'],
+    more: { left: Request['left']; isTemplate: boolean },
 ): { params: PackageParam[]; template: Json | undefined } {
     const { body } = group;
     const own = group.method === 'GET' ? [] : fields;
@@ -115,7 +120,25 @@ function bodyParams(
     for (const [name, field] of body?.fields ?? []) sent.set(name, describeField(name, field, body, own));
     for (const { name, isRequired: required, type } of own)
         if (!sent.has(name) && type !== 'submit') sent.set(name, { schema: { type: 'string' }, required });
-    return placeInBody(group, sent, taken, left);
+    return body?.template === undefined ? placeInBody(group, sent, taken, more) : placeInText(body.template, sent, taken);
+}
+
+/** The params of a text around the fields. */
+function placeInText(
+    text: string,
+    sent: ReadonlyMap<string, SentField>,
+    taken: ReadonlySet<string>,
+): { params: PackageParam[]; template: Json | undefined } {
+    const used = new Set(taken);
+    const params: PackageParam[] = [];
+    const template = text.replaceAll(/\{(\w+)\}/g, (_, key: string) => {
+        const { schema, required } = sent.get(key) ?? { schema: { type: 'string' }, required: false };
+        const name = placeholderFor(key, used);
+        used.add(name);
+        params.push({ name, source: 'body', required, schema });
+        return `{${name}}`;
+    });
+    return { params, template };
 }
 
 /** `constant` is sent whatever the caller gives, `usual` if the caller gives nothing. */
@@ -151,9 +174,10 @@ function placeInBody(
     group: Group,
     sent: ReadonlyMap<string, SentField>,
     taken: ReadonlySet<string>,
-    left: Request['left'],
+    { left, isTemplate }: { left: Request['left']; isTemplate: boolean },
 ): { params: PackageParam[]; template: Json | undefined } {
     const needsTemplate =
+        isTemplate ||
         group.operation !== undefined ||
         [...sent].some(([name, { constant }]) => constant !== undefined || taken.has(name) || !PARAM_NAME.test(name));
     const used = new Set(taken);

@@ -1,7 +1,7 @@
 import { areAlike, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
-import { shared } from './dispatch.ts';
 import type { Group } from './groups.ts';
 import { isPlural, type Piece, textOf } from './segments.ts';
+import { shared } from './shared.ts';
 import { isLast, isWritten } from './written-words.ts';
 
 /**

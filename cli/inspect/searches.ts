@@ -1,7 +1,7 @@
 import type { Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
-import { saysChange } from './operation.ts';
 import { isVarying, PROGRAM_SUFFIX, precedesSearchTerm } from './segments.ts';
+import { saysChange } from './verbs.ts';
 
 const SEARCH_NAMES: ReadonlySet<string> = new Set(['q', 'query', 'search', 's', 'text', 'keyword', 'keywords', 'term', 'terms']);
 

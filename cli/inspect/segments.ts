@@ -1,6 +1,7 @@
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { isProgramWord, personalKind } from './harmless.ts';
+import { saysChange } from './verbs.ts';
 
 /** The kind of a path segment, by its form. A `word` may be part of the route or a value; more samples are needed to decide. */
 export type SegmentForm = 'word' | 'number' | 'uuid' | 'hash' | 'date' | 'version' | 'code' | 'locale' | 'token' | 'file' | 'slug' | 'text';
@@ -32,6 +33,40 @@ export const PROGRAM_SUFFIX = /\.(?:php\d?|as[hmp]x|asp|cfm|jspx?|jsf|do|f?cgi|p
 /** Suffixes that request a response format. */
 const FORMAT_SUFFIX = new RegExp(`\\.(?:json|data|html?|xml|rss|atom|csv|txt)$|${PROGRAM_SUFFIX.source}`, 'i');
 
+/** Two values with dots between them: the numbers `0..20`, or the branches `main...fog`. */
+const RANGE = /^([\w-]+)(\.{2,3})([\w-]+)$/;
+
+/** Whether a segment has two values, the second one in its suffix. */
+export function isRange({ suffix }: Piece): boolean {
+    return suffix.endsWith('{}');
+}
+
+/** The values of a recorded segment. */
+export function valuesIn(piece: Piece, raw: string): string[] {
+    if (isRange(piece)) return raw.split(piece.suffix.slice(0, -'{}'.length));
+    return [raw.slice(piece.prefix.length, raw.length - piece.suffix.length)];
+}
+
+/**
+ * Whether a segment is a method of a remote service: behind the service with its package (`/boats.v1.BoatService/GetBoat`), or a dotted name
+ * below the root of calls (`/trpc/boat.byId`).
+ */
+function isMethod(raw: string, before: string): boolean {
+    if (SERVICE.test(raw)) return true;
+    return (SERVICE.test(before) && /^[A-Z][A-Za-z]+$/.test(raw)) || (/^\w*rpc$/i.test(before) && /^[a-z]\w*(?:\.[a-z]\w*)+$/i.test(raw));
+}
+
+/** A service with its package, as gRPC and its relatives write it. */
+const SERVICE = /^(?:[a-z]\w*\.)+[A-Z][a-z]\w*$/;
+
+/** Whether a word behind a colon is what is done with the thing before it: `/v1/queues/7:cancel`, `/v1/boats:batchGet`. */
+function isAct(word: string): boolean {
+    return (
+        saysChange(word) ||
+        /^(?:batch|bulk|count|export|generate|get|list|lookup|predict|query|run|search|stream|test|validate)(?![a-z])/.test(word)
+    );
+}
+
 /** A suffix after a hash is the format of the thing with that hash: `/commit/3fa9c2e.diff`. */
 const HASH_SUFFIX = /(?<=^(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,128})\.[a-z]{2,6}$/;
 
@@ -46,12 +81,19 @@ export function readSegment(raw: string, place: number, path: readonly string[] 
     if (/^v?\d{1,2}(?:\.\d{1,2}){1,2}$/.test(raw) && /^(?:api|rest|rpc)$/i.test(path[place - 1] ?? ''))
         return { form: 'word', prefix: '', core: raw, suffix: '' };
     // OData has keys in parentheses, and begins its own words with `$`. Other programs begin theirs with `+`.
-    if (/^[$+][a-z]+$/i.test(raw)) return { form: 'word', prefix: '', core: raw, suffix: '' };
+    if (/^[$+][a-z]+$/i.test(raw) || isMethod(raw, path[place - 1] ?? '')) return { form: 'word', prefix: '', core: raw, suffix: '' };
+    const [, subject = '', act = ''] = /^([\w.~-]+)(:[a-z][A-Za-z]*)$/.exec(raw) ?? [];
+    if (isAct(act.slice(1)) && path.slice(0, place).some((before) => /^v\d/.test(before))) {
+        const piece = readSegment(subject, place, path);
+        return piece.form === 'word' ? { ...piece, core: raw } : { ...piece, suffix: piece.suffix + act };
+    }
     const [, prefix, key, rest = ''] = KEY.exec(raw) ?? [];
     if (prefix !== undefined && key !== undefined) {
         const keyForm = formOf(percentDecode(key), place);
         return { form: keyForm === 'word' ? 'slug' : keyForm, prefix, core: key, suffix: rest };
     }
+    const [, from, dots = '', to = ''] = RANGE.exec(raw) ?? [];
+    if (from !== undefined) return { form: rangeForm(from, to), prefix: '', core: from, suffix: `${dots}{}` };
     const text = percentDecode(raw);
     const mark = /^[@~]/.exec(raw)?.[0] ?? '';
     if (mark !== '' && raw.length > 1 && !/[/%]/.test(raw)) return { form: 'slug', prefix: mark, core: raw.slice(1), suffix: '' };
@@ -61,8 +103,19 @@ export function readSegment(raw: string, place: number, path: readonly string[] 
     const core = raw.slice(0, raw.length - suffix.length);
     const form = PROGRAM_SUFFIX.test(suffix) && isProgramWord(core) ? 'word' : formOf(percentDecode(core), place);
     if (suffix !== '' && core !== '' && form !== 'word' && form !== 'file') return { form, prefix: '', core, suffix };
+    // Below the root of an API no kind of thing is named: `/api/openapi.yaml` is the program's.
+    if (
+        form === 'file' &&
+        /^(?:apis?|rest|rpc|v\d+(?:\.\d+)*)$/i.test(path[place - 1] ?? '') &&
+        isProgramWord(raw.replace(/\.[A-Za-z]+$/, ''))
+    )
+        return { form: 'word', prefix: '', core: raw, suffix: '' };
     const isName = isProgramWord(core.replace(/^_+/, '')) || (PROGRAM_SUFFIX.test(suffix) && form === 'word');
     return { form: suffix === '' ? formOf(text, place) : isName ? 'word' : 'file', prefix: '', core: raw, suffix: '' };
+}
+
+function rangeForm(from: string, to: string): SegmentForm {
+    return formOf(from) === 'number' && formOf(to) === 'number' ? 'number' : 'slug';
 }
 
 /** The form of decoded text. */
@@ -76,6 +129,7 @@ const FORMS: readonly { form: SegmentForm; fits: (text: string, place: number) =
         fits: (text, place) =>
             /^v\d{1,3}(?:\.\d{1,3})?(?:(?:alpha|beta)\d{0,2})?$/i.test(text) || (place < 2 && /^\d{1,2}\.\d{1,2}$/.test(text)),
     },
+    { form: 'word', fits: (text) => text === '*' },
     { form: 'number', fits: (text) => /^-?\d+$/.test(text) },
     { form: 'uuid', fits: (text) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text) },
     { form: 'date', fits: (text) => /^\d{4}-\d{2}(?:-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?)?$/.test(text) },
@@ -127,6 +181,11 @@ const LANGUAGES: ReadonlySet<string> = new Set(
 /** Whether a segment may be the language of the pages below it. */
 export function isLanguage(text: string): boolean {
     return LANGUAGES.has(text);
+}
+
+/** Whether a segment is the direction in which a list is sorted. */
+export function isDirection(text: string): boolean {
+    return /^(?:asc|desc)(?:ending)?$/i.test(text);
 }
 
 function sortOf(char: string): number {

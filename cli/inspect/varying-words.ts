@@ -2,11 +2,11 @@ import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { areAlike, MAX_COMPARED } from './alike.ts';
 import { areFiles, isFileName } from './file-names.ts';
 import type { Group } from './groups.ts';
-import { isVerb } from './operation.ts';
 import { unlikeNames, withSameBelow, withSameParams, withSameRequests } from './same-use.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import {
     isApiRoot,
+    isDirection,
     isLanguage,
     isPlural,
     isRouteWord,
@@ -17,6 +17,7 @@ import {
     precedesPerson,
     precedesSearchTerm,
 } from './segments.ts';
+import { isVerb } from './verbs.ts';
 import { pathTo, thingOf, withSameViews } from './views.ts';
 import { areMethods, deedOf, isDeed, isLast, isWritten } from './written-words.ts';
 
@@ -68,6 +69,7 @@ export function varyingWords(
     // One word of several capitals may be an abbreviation; two such words are ids.
     const random = candidates.filter(looksRandom);
     if (random.length > 1) for (const word of random) varying.add(word);
+    for (const word of words.keys()) if (isDirection(word) && parent !== undefined) varying.add(word);
     const languages = candidates.filter(isLanguage);
     // Unless at least half of the words are languages, the languages are treated as other words.
     const isMostly = languages.length > 1 && languages.length * 2 >= candidates.length;
@@ -121,6 +123,8 @@ export function varyingWords(
     const below: Below = { words, siblings, place, candidates, isOfThings, isBelowValue };
     addWritten(varying, written, below);
     addAlike(varying, below);
+    const usual = [...words.keys()].filter((word) => !candidates.includes(word) && wasValue(word));
+    addUsual(varying, usual, below);
     const found = [...varying].filter(isFileName);
     if (thing !== undefined && found.length > 0) files.set(thing, new Set([...(known ?? []), ...found]));
     return varying;
@@ -172,6 +176,12 @@ function addAlike(varying: Set<string>, { words, siblings, place, candidates, is
                 varying.add(word);
         }
     }
+}
+
+/** Adds usual words that answers have as values, if they are read as two other words are (`/ropes/active`, `/ropes/wet`, `/ropes/dry`). */
+function addUsual(varying: Set<string>, usual: readonly string[], { words, place }: Below): void {
+    const known = [...varying].slice(0, MAX_COMPARED);
+    for (const word of usual) if (known.filter((other) => areAlike(words.get(word), words.get(other), place)).length > 1) varying.add(word);
 }
 
 /** A page and its data have one name. */

@@ -1,8 +1,8 @@
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { areAlike, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
-import { shared } from './dispatch.ts';
 import type { Group } from './groups.ts';
 import { isPlural, isVarying, textOf } from './segments.ts';
+import { shared } from './shared.ts';
 import type { SiteTexts } from './site-texts.ts';
 
 /** Menus name kinds of things for people (`Ropes`). Lists name a thing as its address does. */

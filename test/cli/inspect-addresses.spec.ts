@@ -114,7 +114,7 @@ describe('routebook inspect reads addresses', () => {
             { url: `${SHOP}/feed`, json: '<rss><title>x</title></rss>', type: 'text/xml' },
         ]);
         expect(routesOf(found)).to.have.members(['GET /status.xsl', 'GET /list.cfm', 'GET /find.ashx', 'GET /feed']);
-        expect(found.package.endpoints.map(({ response }) => response?.type)).to.deep.equal(['html', 'html', 'html', 'text']);
+        expect(found.package.endpoints.map(({ response }) => response?.type)).to.deep.equal(['html', 'html', 'html', 'xml']);
     });
 
     it('sends a text as the body, and reads JSON that is called a text as JSON', async () => {

@@ -11,6 +11,8 @@ export interface Call {
     body?: unknown;
     /** Sent as a plain text. */
     text?: string;
+    /** Sent as XML. */
+    xml?: string;
     /** Sent as a form. */
     form?: Record<string, string>;
     /** Sent as multipart, each with the lines of its head and its content. */
@@ -42,8 +44,9 @@ export function entry(call: Call): unknown {
     };
 }
 
-function sentBy({ body, text, form, parts }: Call): { mimeType: string; text: string } | undefined {
+function sentBy({ body, text, xml, form, parts }: Call): { mimeType: string; text: string } | undefined {
     if (text !== undefined) return { mimeType: 'text/plain', text };
+    if (xml !== undefined) return { mimeType: 'application/xml', text: xml };
     if (form !== undefined) return { mimeType: 'application/x-www-form-urlencoded', text: new URLSearchParams(form).toString() };
     if (parts !== undefined) {
         const lines = parts.map(([head, content]) => `--xx\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`).join('');

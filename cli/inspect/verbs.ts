@@ -1,0 +1,19 @@
+import { wordsOf } from './harmless.ts';
+
+/** Whether a word only says what a program does, such as `get` or `revoke`. */
+export function isVerb(word: string): boolean {
+    return /^(?:get|fetch)$/.test(word) || CHANGES.test(word);
+}
+
+/** Whether a name begins with a verb of change: `deletePad`, `pads.remove`, `killsource`. */
+export function saysChange(name: string): boolean {
+    const [first = ''] = wordsOf(name.split(/[./:]/).at(-1) ?? '');
+    return CHANGES.test(first) || JOINED_CHANGE.test(first);
+}
+
+/** A verb and its thing in one word, and no noun of the verb (`movement`). */
+const JOINED_CHANGE = /^(?:create|delete|disable|enable|kill|move|remove|rename|restart|update)(?!ments?$|ables?$|rs?$)[a-z]{4,}$/;
+
+/** Verbs of change, with words that join a second verb (`find_or_make`). */
+export const CHANGES =
+    /^(?:add|and|append|apply|approve|assign|ban|block|cancel|clear|clone|close|copy|create|decrement|delete|destroy|disable|dislike|drop|edit|enable|execute|follow|grant|import|increment|insert|install|invite|kick|kill|like|lock|mark|merge|modify|move|mute|or|patch|pause|pin|publish|purge|put|reject|remove|rename|replace|reset|restart|retry|revoke|rotate|save|scrobble|send|set|skip|star|start|stop|submit|subscribe|swap|toggle|trash|unban|unfollow|unlike|unlock|unmute|unpin|unset|unstar|unsubscribe|update|upgrade|upload|upsert|vote|write)$/;
