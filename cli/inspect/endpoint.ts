@@ -6,29 +6,33 @@ import { wordsOf } from './harmless.ts';
 import { headersOf } from './headers.ts';
 import { selectOf } from './list-facts.ts';
 import { nameEndpoint, otherEndpointNames, wantedEndpointName } from './naming.ts';
+import type { Field } from './page-forms.ts';
 import { paginationOf } from './pagination.ts';
 import { requestOf } from './params.ts';
+import { sendWithHidden } from './prepared-form.ts';
 import { namesChange, searches } from './searches.ts';
 import { isVarying } from './segments.ts';
 import { type Shape, schemaOf } from './shape.ts';
 import { enumOf } from './values.ts';
+import { selectOfXml } from './xml.ts';
 
 /** An endpoint drafted from a route, or why a package cannot contain it. `notes` tell the contributor about it. */
-import { selectOfXml } from './xml.ts';
 type DraftedEndpoint = { ok: true; endpoint: PackageEndpoint; notes: string[] } | { ok: false; why: string };
 
 /**
  * Drafts the endpoint of one route. The endpoint's name is added to the used `names`.
  * @param thing what pages call the subject of the route, if its path does not name it
  */
-export function draftEndpoint(group: Group, names: Set<string>, thing?: string): DraftedEndpoint {
-    const fault = unsendable(group);
+export function draftEndpoint(found: Group, names: Set<string>, thing?: string): DraftedEndpoint {
+    const group = isOnFixedPage(found) ? found : withChosen(found);
+    const isFixed = isOnFixedPage(group);
+    const prepared = isFixed || !wasSentBy(found) ? undefined : preparedBy(group);
+    const fault = unsendable(group, isFixed || prepared !== undefined);
     // What the visit sent by such a form is a route all the same, if the token of the form is known as one.
     const isRoute = group.sendings > 0 && (group.once.size > 0 || group.form?.hasToken === false);
     if (fault !== undefined && !isRoute) return { ok: false, why: fault };
     if (fault !== undefined) return draftEndpoint(withoutForm(group), names, thing);
-    const fields = [...(group.form?.fields ?? [])].map(([name, { type, isRequired }]) => ({ name, type, isRequired, options: [] }));
-    const request = requestOf(withoutHidden(group), fields);
+    const request = requestOf(withoutHidden(group), fieldsOf(group), prepared !== undefined);
     const isForm = group.form !== undefined && group.method === 'POST';
     const isSearch = searches(group);
     const isPage = group.answers.html > 0 || (group.form !== undefined && group.answers.json + group.answers.text === 0);
@@ -55,9 +59,10 @@ export function draftEndpoint(group: Group, names: Set<string>, thing?: string):
         ...headersOrNone(group, tokens?.headers),
         params: request.params,
         ...(request.body === undefined ? {} : { body: request.body }),
+        ...prepared,
         ...bodyFormat(group, kind),
         ...(once.length > 0 ? { hosted: false } : {}),
-        ...(isPrepared ? { prepare: { url: group.form?.page ?? '', form: group.form?.selector ?? 'form' } } : {}),
+        ...(isPrepared && isFixed ? { prepare: { url: group.form?.page ?? '', form: group.form?.selector ?? 'form' } } : {}),
         ...(tokens === undefined ? {} : { prepare: tokens.prepare }),
         ...effectOf(group, kind, paging !== undefined),
         response: responseOf(group, isPage),
@@ -66,16 +71,47 @@ export function draftEndpoint(group: Group, names: Set<string>, thing?: string):
     return { ok: true, endpoint, notes: [...notesOf(group, request.left, isForm), ...onceNotes(once)] };
 }
 
-function unsendable(group: Group): string | undefined {
+/** A hidden input that was sent with several words of the program is a choice of the caller. Each of several forms of a page hides another. */
+function withChosen(group: Group): Group {
+    const { form, body, query } = group;
+    if (form === undefined) return group;
+    const isChosen = (name: string) => {
+        const values = body?.fields.get(name)?.values;
+        return !query.has(name) && values !== undefined && values.words.size > 1 && values.others === 0;
+    };
+    return { ...group, form: { ...form, hidden: new Set([...form.hidden].filter((name) => !isChosen(name))) } };
+}
+
+/** The page of a form with hidden inputs whose address has params. */
+function preparedBy(group: Group): ReturnType<typeof sendWithHidden> {
+    // What a script sends and no visit sent may be for the script alone.
+    const isScripts = group.sendings === 0 && group.form?.isSentByScript === true;
+    if (group.method !== 'POST' || !needsPage(group) || isScripts) return undefined;
+    return sendWithHidden(group, requestOf(withoutHidden(group), fieldsOf(group), true));
+}
+
+/** Whether the form has most of what was sent to its address. Another form may be sent there, too. */
+function wasSentBy({ form, body }: Group): boolean {
+    const sent = [...(body?.fields.keys() ?? [])];
+    return sent.filter((name) => form?.fields.has(name) === true || form?.hidden.has(name) === true).length * 2 >= sent.length;
+}
+
+/** Whether a form stands on a page that all visitors see at one address, and is always sent to one address. */
+function isOnFixedPage(group: Group): boolean {
+    return group.form?.page !== undefined && !group.segments.some(isVarying);
+}
+
+function fieldsOf({ form }: Group): Field[] {
+    return [...(form?.fields ?? [])].map(([name, { type, isRequired }]) => ({ name, type, isRequired, options: [] }));
+}
+
+function unsendable(group: Group, isPageKnown: boolean): string | undefined {
     const { form, method } = group;
     if (form === undefined || method !== 'POST') return undefined;
     // A button alone may send a form, but nobody writes an encoding of several parts for it.
     if (form.isMultipart && form.fields.size + form.hidden.size === 0) return 'no input of its form has a name: a script sends it';
     if (!needsPage(group)) return undefined;
-    if (form.page === undefined)
-        return 'its form has hidden inputs and stands on pages of varying addresses, and prepare takes one fixed page';
-    if (group.segments.some(isVarying))
-        return 'its form has hidden inputs and a varying action, and with prepare the url has no placeholders';
+    if (!isPageKnown) return 'its form has hidden inputs and stands on pages whose addresses have values that its own does not have';
     return form.selector === undefined ? 'its form cannot be distinguished from the others on its page' : undefined;
 }
 

@@ -1,6 +1,8 @@
+import { isPlaceInList } from './describe.ts';
 import { isProgramWord } from './harmless.ts';
 import type { Form } from './page-forms.ts';
 import { readSegment } from './segments.ts';
+import { shared } from './shared.ts';
 import { addValues, mergeValues, openValues, type Values } from './values.ts';
 
 /** The merged facts about one form on several pages. */
@@ -9,9 +11,16 @@ export interface FormFacts {
     hidden: Set<string>;
     hasToken: boolean;
     selector: string | undefined;
+    /** Those of the hidden inputs that had a value on each page. */
+    filled: Set<string>;
     /** The page that contains it, if all visitors see it at the same address. */
     page: string | undefined;
+    /** The address of a page that contains it, as far as the form's own address says it. */
+    standing: PageAddress | undefined;
     isMultipart: boolean;
+    isSentByScript: boolean;
+    /** Whether forms with other inputs were merged: they share their address alone. */
+    isMixed: boolean;
     /** The form's kind, if all merged forms are of one. */
     kind: string | undefined;
 }
@@ -27,12 +36,57 @@ export function factsOf(form: Form, page: URL | undefined): FormFacts {
     return {
         fields,
         hidden: new Set(form.hidden.map(({ name }) => name)),
+        filled: new Set(form.hidden.filter(({ isFilled }) => isFilled).map(({ name }) => name)),
         hasToken: form.hidden.some(({ isToken }) => isToken),
         selector: form.selector,
         page: page !== undefined && isFixed(page) ? `${page.origin}${page.pathname}` : undefined,
+        standing: page === undefined || form.hidden.some(({ isLong }) => isLong) ? undefined : seenFrom(form.action, page),
         isMultipart: form.encoding === 'multipart/form-data',
+        isSentByScript: form.isSentByScript,
+        isMixed: false,
         kind: form.kind,
     };
+}
+
+/** The address of a page: each part as it was recorded, with the place in the form's address that has the same. */
+export interface PageAddress {
+    path: PagePart[];
+    query: (PagePart & { name: string })[];
+}
+
+export interface PagePart {
+    text: string;
+    /** The index of a segment of the form's address. */
+    segment?: number;
+    /** A query param of the form's address. */
+    param?: string;
+}
+
+const MAX_PAIRS = 10;
+
+/** Reads the address of a page from that of its form; `undefined` if the page's has more values than the form's. */
+function seenFrom(action: URL, page: URL): PageAddress | undefined {
+    const own = action.pathname.slice(1).split('/');
+    const inPath = (text: string, place: number): PagePart | undefined => {
+        const segment = own[place] === text ? place : text === '' ? -1 : own.indexOf(text);
+        if (segment >= 0) return { text, segment };
+        return text === '' || (readSegment(text, place).form === 'word' && isPlainWord(text)) ? { text } : undefined;
+    };
+    const inQuery = (name: string, text: string): PagePart | undefined => {
+        if (action.searchParams.get(name) === text) return { text, param: name };
+        const segment = own.indexOf(encodeURIComponent(text));
+        if (segment >= 0) return { text, segment };
+        return isProgramWord(text) ? { text } : undefined;
+    };
+    const path = page.pathname.slice(1).split('/').map(inPath);
+    const pairs = [...page.searchParams].filter(([name]) => !isPlaceInList(name));
+    const query = pairs.map(([name, text]) => {
+        const part = inQuery(name, text);
+        return part === undefined ? undefined : { ...part, name };
+    });
+    const isKnown = page.origin === action.origin && pairs.length <= MAX_PAIRS;
+    if (!isKnown || path.includes(undefined) || query.includes(undefined)) return undefined;
+    return { path: path.filter((part) => part !== undefined), query: query.filter((part) => part !== undefined) };
 }
 
 /** Whether an address contains nothing that a visitor typed or chose. */
@@ -48,21 +102,32 @@ function isPlainWord(segment: string): boolean {
     return isProgramWord(segment.replace(/\.[a-z]{2,5}$/, '')) || /^(?:v\d+|-)$/.test(segment);
 }
 
+/** The least share of inputs that the same form has on different pages. */
+const MIN_SHARED = 0.5;
+
 /** Merges the facts about a form from another page into `one`. A field that some pages lack is not required. */
 export function joinForms(one: FormFacts | undefined, other: FormFacts): FormFacts {
     if (one === undefined) return other;
+    const isMixed = one.isMixed || other.isMixed || shared(new Set(one.fields.keys()), new Set(other.fields.keys())) < MIN_SHARED;
     for (const [name, field] of other.fields) {
         const known = one.fields.get(name);
         if (known === undefined) one.fields.set(name, { ...field, isRequired: false });
         else mergeValues(known.options, field.options);
     }
-    for (const name of other.hidden) one.hidden.add(name);
+    for (const name of other.hidden) {
+        if (!one.hidden.has(name) || !other.filled.has(name)) one.filled.delete(name);
+        one.hidden.add(name);
+    }
+    for (const name of one.hidden) if (!other.hidden.has(name)) one.filled.delete(name);
     return {
         ...one,
         hasToken: one.hasToken || other.hasToken,
         selector: one.selector ?? other.selector,
         page: one.page ?? other.page,
+        standing: one.standing ?? other.standing,
         isMultipart: one.isMultipart || other.isMultipart,
+        isSentByScript: one.isSentByScript && other.isSentByScript,
+        isMixed,
         kind: one.kind === other.kind ? one.kind : undefined,
     };
 }

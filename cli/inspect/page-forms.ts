@@ -11,7 +11,7 @@ export interface Form {
     encoding: string;
     fields: Field[];
     /** Names of hidden inputs. Their values come from the page. */
-    hidden: { name: string; isToken: boolean; word: string | undefined }[];
+    hidden: { name: string; isToken: boolean; isFilled: boolean; isLong: boolean; word: string | undefined }[];
     /** A selector that matches only this form on its page, made of what its author wrote. */
     selector: string | undefined;
     /** Text of the submit button, or the heading of a form without one. */
@@ -20,6 +20,8 @@ export interface Form {
     takesFiles: boolean;
     /** Whether a script sends it: it lacks both an action and a method, or no form of a browser has its method. */
     isScripted: boolean;
+    /** Whether a script sends it though it says where and how: no button and no Enter does. */
+    isSentByScript: boolean;
     /** Its address and the names of its inputs. */
     kind: string;
     /** Whether its page has another form of this kind with other hidden values, tokens apart: each stands beside one item. */
@@ -38,6 +40,8 @@ export interface Field {
 const MAX_FORMS = 40;
 const MAX_FIELDS = 100;
 const MAX_OPTIONS = 40;
+/** Longer values are not taken from a page one by one (docs/api.md, "Schema packages"). */
+const MAX_HIDDEN = 1024;
 
 /** The forms of a page that send something by HTTP, at most 40. @param page the page's address, against which form actions are resolved */
 export function readForms($: CheerioAPI, page: URL): Form[] {
@@ -74,6 +78,7 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
                     asksForPassword: types.includes('password'),
                     takesFiles: types.includes('file'),
                     isScripted: (written === undefined && form.attr('method') === undefined) || !/^(?:get|post|)$/.test(method),
+                    isSentByScript,
                     kind: `${method} ${action.href} ${names.join(' ')}`,
                 },
             ];
@@ -173,6 +178,8 @@ function hiddenOf(inputs: readonly Selection[], isSentByScript: boolean): Form['
             const value = input.attr('value') ?? '';
             return {
                 name,
+                isFilled: value.trim() !== '',
+                isLong: value.length > MAX_HIDDEN,
                 word: isProgramWord(value) ? value : undefined,
                 isToken: namesCredential(name) || ['token', 'hash', 'uuid'].includes(formOf(value)),
             };

@@ -309,27 +309,82 @@ describe('routebook inspect distinguishes routes at one address', () => {
         ]);
     });
 
-    it('describes what a visit sent by a form with a token at varying addresses, if the token is known as one', async () => {
-        const form = (id: number, token: string) =>
-            `<form method="post" action="/news/${id}/comments"><input type="hidden" name="${token}" value="0a1b2c3d4e5f60718293a4b5c6d7e8f9"><textarea name="text"></textarea><input type="submit" value="Add"></form>`;
-        const visit = (token: string) =>
+    describe('drafts forms with hidden inputs at varying addresses', () => {
+        const form = (action: string, inputs: Record<string, string>) =>
+            `<form method="post" action="${action}">${Object.entries(inputs)
+                .map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`)
+                .join('')}<textarea name="text"></textarea><input type="submit" value="Add"></form>`;
+        const token = '0a1b2c3d4e5f60718293a4b5c6d7e8f9';
+        const visit = (pageAt: (id: number) => string, action: (id: number) => string, inputs: (id: number) => Record<string, string>) =>
             [1, 2].flatMap((id) => [
-                {
-                    url: `${SHOP}/news/${id}`,
-                    html: page(`<h1>News</h1>${form(id, token)}`),
-                },
-                {
-                    method: 'POST',
-                    url: `${SHOP}/news/${id}/comments`,
-                    form: { [token]: '0a1b2c3d4e5f60718293a4b5c6d7e8f9', text: `Seen ${id}` },
-                    html: page('x'),
-                },
+                { url: SHOP + pageAt(id), html: page('<h1>News</h1>').replace('</main>', `${form(action(id), inputs(id))}</main>`) },
+                { method: 'POST', url: SHOP + action(id), form: { ...inputs(id), text: `Seen ${id}` }, html: page('x') },
             ]);
-        const known = await inspectCalls(visit('authenticity_token'));
-        const comment = endpointOf(known, 'POST /news/{news_id}/comments');
-        expect(comment.hosted).to.equal(false);
-        expect(paramsOf(comment, 'body')).to.deep.equal(['text']);
-        expect(routesOf(await inspectCalls(visit('sectok')))).to.deep.equal(['GET /news/{news_id}']);
+
+        it('by the page whose address the params of the call give', async () => {
+            const found = await inspectCalls(
+                visit(
+                    (id) => `/news/${id}?view=full&page=2`,
+                    (id) => `/news/${id}/comments`,
+                    () => ({ sectok: token, parent: '' }),
+                ),
+            );
+            const comment = endpointOf(found, 'POST /news/{news_id}/comments');
+            expect(comment).to.deep.include({
+                prepare: {
+                    url: `${SHOP}/news/{news_id}?view=full`,
+                    extract: { sectok: { selector: 'form:has([name="sectok"]) [name="sectok"]', value: 'value' } },
+                },
+                body: { text: '{text}', sectok: '{prepare.sectok}', parent: '' },
+            });
+            expect(comment).not.to.have.property('hosted');
+            expect(paramsOf(comment, 'body')).to.deep.equal(['text']);
+        });
+
+        it('by the page at its own address, with the params of its query', async () => {
+            const at = (id: number) => `/tables.php?action=search&table=t${id}`;
+            const found = await inspectCalls(visit(at, at, () => ({ sectok: token })));
+            const endpoint = endpointOf(found, 'POST /tables.php?action=search');
+            expect(endpoint.prepare).to.deep.include({ url: `${SHOP}/tables.php?action=search&table={table}` });
+            expect(paramsOf(endpoint, 'query')).to.deep.equal(['table']);
+        });
+
+        it('with the inputs that were sent with several words, and no others that the page hides', async () => {
+            const calls = ['add', 'remove'].flatMap((deed, place) =>
+                visit(
+                    (id) => `/news/${place}${id}`,
+                    (id) => `/news/${place}${id}/marks`,
+                    () => ({ sectok: token, deed }),
+                ),
+            );
+            const endpoint = endpointOf(await inspectCalls(calls), 'POST /news/{news_id}/marks');
+            expect(paramsOf(endpoint, 'body')).to.have.members(['text', 'deed']);
+            expect(endpoint.body).to.deep.equal({ text: '{text}', deed: '{deed}', sectok: '{prepare.sectok}' });
+        });
+
+        it('but not what another form sent to the same address', async () => {
+            const at = (id: number) => `/news/${id}`;
+            const calls = visit(at, at, () => ({ sectok: token })).map((call) =>
+                'form' in call ? { ...call, form: { authenticity_token: token, title: 'x', story: 'y', place: 'z' } } : call,
+            );
+            const found = await inspectCalls(calls);
+            expect(paramsOf(endpointOf(found, 'POST /news/{news_id}'), 'body')).to.deep.equal(['title', 'story', 'place']);
+        });
+
+        it('only as they were sent, if the page has a value that the address of the form lacks', async () => {
+            const comments = (name: string) =>
+                inspectCalls(
+                    visit(
+                        (id) => `/news/${id}`,
+                        () => '/comments',
+                        () => ({ [name]: token }),
+                    ),
+                );
+            const known = endpointOf(await comments('authenticity_token'), 'POST /comments');
+            expect(known.hosted).to.equal(false);
+            expect(paramsOf(known, 'body')).to.deep.equal(['text']);
+            expect(routesOf(await comments('sectok'))).to.deep.equal(['GET /news/{news_id}']);
+        });
     });
 
     it('drafts one endpoint of a form and of what it sent, whichever field names the action', async () => {
