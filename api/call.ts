@@ -1,5 +1,6 @@
 import type { Request } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
+import type { KeyUse } from '../shared/contracts/contract.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import type { Caller } from '../shared/store/accounts/callers.ts';
 import type { KeyedCall } from '../shared/store/fetch/idempotency.ts';
@@ -13,10 +14,9 @@ interface Input<Params, Query, Body> {
 }
 
 /** The input of a handler: validated parameters and the caller. */
-export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
+export interface Call<Params, Query, Body, By extends Caller | undefined = Caller> extends Input<Params, Query, Body> {
     app: App;
-    /** Undefined without a key, which only `optional` and `ignored` routes allow. */
-    caller: Caller | undefined;
+    caller: By;
     requestId: string;
     /** The time of arrival, by the monotonic clock. */
     startedAt: number;
@@ -36,6 +36,12 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
     endRead(): void;
     notes: AnswerNotes;
 }
+
+/** A call of a route that does not require a key. */
+export type OpenCall<Params, Query, Body> = Call<Params, Query, Body, Caller | undefined>;
+
+/** The caller of a route, by the `auth` of its contract. */
+export type CallerOf<Auth extends KeyUse> = Auth extends 'required' ? Caller : Caller | undefined;
 
 export interface AnswerNotes {
     /** Headers of the answer, also of a refusal. */

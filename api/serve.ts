@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
-import type { AnyContract, Contract } from '../shared/contracts/contract.ts';
+import type { AnyContract, Contract, KeyUse } from '../shared/contracts/contract.ts';
 import { newTimedId } from '../shared/domain/text/ids.ts';
 import { bytesInTurns, inTurns } from '../shared/platform/turns.ts';
+import type { Caller } from '../shared/store/accounts/callers.ts';
 import { inClientTurn } from './admission/streamed-parts.ts';
 import { type AnswerWithETag, sendWithETag } from './answers/etag.ts';
 import { answerOnce, type OnceRules } from './answers/idempotency.ts';
 import { callerOf } from './auth/caller.ts';
-import { type Call, goneSignal, type Rendered, type Reply } from './call.ts';
+import { type Call, type CallerOf, goneSignal, type Rendered, type Reply } from './call.ts';
 import { inputOptions } from './plugins/input.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -25,12 +26,12 @@ export interface ServedRoute {
  * Makes a route of a contract and a handler. Validates the input by the contract, reports all problems at once, and wraps the answer in its
  * envelope. `rules` are for routes whose contract is `idempotent`.
  */
-export function serve<Params, Query, Body, Answer>(
-    contract: Contract<Params, Query, Body, Answer>,
-    handle: (call: Call<Params, Query, Body>) => Promise<Reply<NoInfer<Answer>>>,
+export function serve<Params, Query, Body, Answer, Auth extends KeyUse>(
+    contract: Contract<Params, Query, Body, Answer, Auth>,
+    handle: (call: Call<Params, Query, Body, CallerOf<Auth>>) => Promise<Reply<NoInfer<Answer>>>,
     rules: OnceRules<Body> = {},
 ): ServedRoute {
-    const run = async (call: Call<Params, Query, Body>) => render(contract, await handle(call));
+    const run = async (call: Call<Params, Query, Body, CallerOf<Auth>>) => render(contract, await handle(call));
     return route(contract, async (call, request, h) => {
         if (contract.answer.lines !== undefined) {
             const reply = await handle(call);
@@ -44,17 +45,17 @@ export function serve<Params, Query, Body, Answer>(
 }
 
 /** Like `serve`, for large answers: `handle` returns an ETag, and the bytes are built only for clients without a current copy. */
-export function serveWithETag<Params, Query, Body, Answer>(
-    contract: Contract<Params, Query, Body, Answer>,
-    handle: (call: Call<Params, Query, Body>) => Promise<AnswerWithETag>,
+export function serveWithETag<Params, Query, Body, Answer, Auth extends KeyUse>(
+    contract: Contract<Params, Query, Body, Answer, Auth>,
+    handle: (call: Call<Params, Query, Body, CallerOf<Auth>>) => Promise<AnswerWithETag>,
 ): ServedRoute {
     const how = { status: contract.answer.status, seconds: contract.cacheSeconds ?? 0 };
     return route(contract, async (call, request, h) => sendWithETag(await handle(call), how, request, h));
 }
 
-function route<Params, Query, Body, Answer>(
-    contract: Contract<Params, Query, Body, Answer>,
-    answer: (call: Call<Params, Query, Body>, request: Request, h: ResponseToolkit) => Promise<ResponseObject>,
+function route<Params, Query, Body, Answer, Auth extends KeyUse>(
+    contract: Contract<Params, Query, Body, Answer, Auth>,
+    answer: (call: Call<Params, Query, Body, CallerOf<Auth>>, request: Request, h: ResponseToolkit) => Promise<ResponseObject>,
 ): ServedRoute {
     const erased = contract as unknown as AnyContract;
     const { name, method, path, auth } = contract;
@@ -74,7 +75,7 @@ function route<Params, Query, Body, Answer>(
     };
 }
 
-function toCall<P, Q, B>(app: App, request: Request): Call<P, Q, B> {
+function toCall<P, Q, B, By extends Caller | undefined>(app: App, request: Request): Call<P, Q, B, By> {
     const operation = newTimedId('op', Date.now());
     const { payload } = request;
     const isRaw = Buffer.isBuffer(payload);
@@ -86,7 +87,8 @@ function toCall<P, Q, B>(app: App, request: Request): Call<P, Q, B> {
         body,
         bodyBytes: isRaw ? payload : NOTHING,
         app,
-        caller: callerOf(request),
+        // hapi has refused a call without a key that its route requires.
+        caller: callerOf(request) as By,
         requestId: request.app.requestId,
         startedAt: request.app.startedAt,
         span: request.app.span,

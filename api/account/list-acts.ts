@@ -1,6 +1,5 @@
 import type { AuditEntry, AuditQuery } from '../../shared/contracts/audit.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
@@ -8,7 +7,7 @@ import type { Call, Reply } from '../call.ts';
 /** GET /v1/audit: the entries of the workspace's audit log, newest first. */
 export async function listActs(call: Call<object, AuditQuery, undefined>): Promise<Reply<AuditEntry[]>> {
     const { app, query } = call;
-    const { workspaceId } = call.caller as Caller;
+    const { workspaceId } = call.caller;
     const { actor, action } = query;
     const since = query.since === undefined ? undefined : new Date(query.since);
     const page = await readPage(call, 'getAudit', [workspaceId, actor ?? null, action ?? null, since?.toISOString() ?? null]);

@@ -3,7 +3,7 @@ import type { Lease } from '../../shared/coordination/limits/limits.ts';
 import { ANONYMOUS, windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Call } from '../call.ts';
+import type { OpenCall } from '../call.ts';
 import { limitIdentity } from './client-address.ts';
 import { fetchShareOf } from './fetch-share.ts';
 
@@ -17,7 +17,7 @@ interface Counted {
  * the answer, also to a refusal.
  * @throws Refusal RATE_LIMITED, CONCURRENCY_LIMITED, SITE_BUSY, OVERLOADED (nothing was taken), SERVICE_UNAVAILABLE.
  */
-export async function countCall(call: Call<unknown, unknown, unknown>, lease?: Lease): Promise<Counted> {
+export async function countCall(call: OpenCall<unknown, unknown, unknown>, lease?: Lease): Promise<Counted> {
     const { app, caller } = call;
     const windows = caller === undefined ? [ANONYMOUS] : windowsOf(caller.figures);
     const identity = caller === undefined ? `ip:${limitIdentity(call.clientAddress)}` : `account:${caller.accountId}`;

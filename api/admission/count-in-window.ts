@@ -7,15 +7,13 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 
-type Counted = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller'>;
-
 /**
  * Counts a call in a rate limit that is separate from those of fetches: `jobs` and `batches` for orders, `changes` for what is
  * audited, `reads` for other calls. People are counted separately from the keys of their account, so a stolen key does not stop them.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
-export async function countInWindow({ app, caller }: Counted, name: keyof typeof OWN_WINDOWS): Promise<void> {
-    const { accountId, userId, keyId } = caller as Caller;
+export async function countInWindow({ app, caller }: { app: App; caller: Caller }, name: keyof typeof OWN_WINDOWS): Promise<void> {
+    const { accountId, userId, keyId } = caller;
     const window = OWN_WINDOWS[name];
     const identity = keyId === '' ? `${name}:user:${userId}` : `${name}:account:${accountId}`;
     const message = `The window ${name} is full: ${window.limit} calls ${window.name === 'hour' ? 'an hour' : 'a minute'} of one account.`;
@@ -28,7 +26,7 @@ export async function countInWindow({ app, caller }: Counted, name: keyof typeof
  * @throws Refusal RATE_LIMITED with this message, SERVICE_UNAVAILABLE
  */
 export async function takeFrom(
-    { app, caller }: Counted,
+    { app, caller }: { app: App; caller: Caller | undefined },
     { name, identity, window, message }: { name: string; identity: string; window: RateWindow; message: string },
 ): Promise<void> {
     const verdict = await app.limits.take({ identity, windows: [window] });
@@ -43,7 +41,8 @@ export async function takeFrom(
  */
 export async function countRefusedOrder(app: App, request: Request): Promise<void> {
     const window = request.route.settings.app?.contract?.ordersIn;
-    if (window !== undefined) await countInWindow({ app, caller: callerOf(request) }, window);
+    const caller = callerOf(request);
+    if (window !== undefined && caller !== undefined) await countInWindow({ app, caller }, window);
 }
 
 type Respond<Params, Query, Body, Answer> = (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>;

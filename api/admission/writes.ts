@@ -60,8 +60,7 @@ export function writeInTurn<Result>(writer: Writer, registrable: string | undefi
 
 /** The first part of a write: work that needs no database connection, such as checking a package. */
 export function inAccountTurn<Result>(writer: Writer, work: () => Promise<Result>): Promise<Result> {
-    const { app, gone } = writer;
-    const caller = writer.caller as Caller;
+    const { app, caller, gone } = writer;
     const full: QueueTurn['full'] = (where) => (where === 'key' ? accountFull(app, caller) : processFull());
     return queuesOf(app).accounts.run({ keys: [caller.accountId], gone, full }, work);
 }
@@ -72,7 +71,11 @@ function accountRefusal(app: App, caller: Caller, begun: number): Refusal | unde
 }
 
 /** The second part of a write, called within the first: waits for one of the few database connections for writes. */
-export function inDomainTurn<Result>({ app, gone }: Writer, registrable: string | undefined, work: () => Promise<Result>): Promise<Result> {
+export function inDomainTurn<Result>(
+    { app, gone }: Pick<Writer, 'app' | 'gone'>,
+    registrable: string | undefined,
+    work: () => Promise<Result>,
+): Promise<Result> {
     return queuesOf(app).domains.run({ keys: registrable === undefined ? [] : [registrable], gone, full: processFull }, work);
 }
 
@@ -87,10 +90,10 @@ export function orderInTurn<Result>(
     work: () => Promise<Result>,
     { isLarge = false }: { isLarge?: boolean } = {},
 ): Promise<Result> {
-    const { accountId } = caller as Caller;
+    const { accountId } = caller;
     const { ordersByAccount, smallOrders, largeOrders } = queuesOf(app);
     const full: QueueTurn['full'] = (where) =>
-        where === 'key' ? accountFull(app, caller as Caller, { window: 'jobs', waiting: WAITING_ORDERS_PER_ACCOUNT }) : processFull();
+        where === 'key' ? accountFull(app, caller, { window: 'jobs', waiting: WAITING_ORDERS_PER_ACCOUNT }) : processFull();
     return ordersByAccount.run({ keys: [accountId], gone, full }, () =>
         (isLarge ? largeOrders : smallOrders).run({ keys: [], gone, full: processFull }, work),
     );

@@ -9,13 +9,13 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { KeyedCall } from '../../shared/store/fetch/idempotency.ts';
 import { countRefusedOrder } from '../admission/count-in-window.ts';
-import type { Call, Rendered } from '../call.ts';
+import type { Call, OpenCall, Rendered } from '../call.ts';
 import { renderRefusal } from './refusal.ts';
 
 /** A route's options for calls with an Idempotency-Key. */
 export interface OnceRules<Body> {
     /** Whether a success is stored. Other calls release their key. */
-    isKept?(body: Body, call: Call<unknown, unknown, Body>): boolean;
+    isKept?(body: Body, call: OpenCall<unknown, unknown, Body>): boolean;
     /**
      * For a route that reads its body itself: reads and hashes it. The key is acquired first, and the hash is stored with the answer
      * (`setHash`).
@@ -44,19 +44,20 @@ const SEALED = 'This call was made, and the answer kept under its Idempotency-Ke
  * write that may have been sent). Without an Idempotency-Key or an API key the call runs directly.
  * @throws Refusal INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS, RATE_LIMITED (window `idempotency`).
  */
-export async function answerOnce<P, Q, B>(
-    { call, request, route, rules }: { call: Call<P, Q, B>; request: Request; route: string; rules: OnceRules<B> },
-    run: (call: Call<P, Q, B>) => Promise<Rendered>,
+export async function answerOnce<P, Q, B, By extends Caller | undefined>(
+    { call, request, route, rules }: { call: Call<P, Q, B, By>; request: Request; route: string; rules: OnceRules<B> },
+    run: (call: Call<P, Q, B, By>) => Promise<Rendered>,
 ): Promise<Rendered> {
+    const { caller } = call;
     const key = call.header('idempotency-key');
-    if (key === undefined || call.caller === undefined) return run(call);
+    if (key === undefined || caller === undefined) return run(call);
     if (!WELL_FORMED.test(key)) {
         await countRefusedOrder(call.app, request);
         throw new Refusal('INVALID_IDEMPOTENCY_KEY');
     }
-    const keyed: KeyedCall = { workspaceId: call.caller.workspaceId, route, key, operation: call.operation };
-    const kept = await takeKey(call, request, keyed, rules);
-    return kept ?? runKeyed(call, request, { keyed, rules }, run);
+    const keyed: KeyedCall = { workspaceId: caller.workspaceId, route, key, operation: call.operation };
+    const own = { ...call, caller, keyed };
+    return (await takeKey(own, request, keyed, rules)) ?? runKeyed(own, request, { keyed, rules }, () => run(own));
 }
 
 /** Acquires the key and returns undefined, or returns the stored answer. */
@@ -114,11 +115,11 @@ async function runKeyed<P, Q, B>(
     call: Call<P, Q, B>,
     request: Request,
     { keyed, rules }: { keyed: KeyedCall; rules: OnceRules<B> },
-    run: (call: Call<P, Q, B>) => Promise<Rendered>,
+    run: () => Promise<Rendered>,
 ): Promise<Rendered> {
     const { idempotency } = call.app;
     try {
-        const answer = await run({ ...call, keyed });
+        const answer = await run();
         if (rules.isKept?.(call.body, call) === false) await tryTo(call, () => idempotency.forget(keyed));
         else if (!answer.isKept) await tryTo(call, () => idempotency.store(keyed, toStoredAnswer(answer)));
         return answer;
@@ -155,7 +156,7 @@ async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, aban
 async function waitForRoom<P, Q, B>({ app, caller, notes }: Call<P, Q, B>, request: Request, { workspaceId }: KeyedCall): Promise<void> {
     const waitMs = await app.idempotency.msUntilSpace(workspaceId);
     if (waitMs === 0) return;
-    const { plan, accountId, figures } = caller as Caller;
+    const { plan, accountId, figures } = caller;
     app.metrics.rateLimited.inc({ plan, window: 'idempotency' });
     if (request.route.settings.app?.contract?.counted) {
         const { windows } = await app.limits.peek(`account:${accountId}`, windowsOf(figures), accountId);

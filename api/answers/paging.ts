@@ -1,7 +1,7 @@
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Call, Reply } from '../call.ts';
+import type { OpenCall, Reply } from '../call.ts';
 
 type Pagination = NonNullable<Reply<unknown>['pagination']>;
 
@@ -22,7 +22,7 @@ const PLACES = 2;
  * @param route name of the contract
  * @throws Refusal INVALID_CURSOR
  */
-export async function readPage({ app, query }: Call<unknown, PageQuery, unknown>, route: string, about: Json): Promise<Page> {
+export async function readPage({ app, query }: OpenCall<unknown, PageQuery, unknown>, route: string, about: Json): Promise<Page> {
     const { limit = DEFAULT_LIMIT, cursor } = query;
     const bound: Json = [route, about, PLACES];
     const from = cursor === undefined ? undefined : await app.cursors.open(bound, cursor);

@@ -12,7 +12,6 @@ export function callerOf({ auth }: Request): Caller | undefined {
 }
 
 /** The actor and address of a call, for the audit of the workspace. */
-export function byCall({ caller, clientAddress }: { caller: Caller | undefined; clientAddress: string }): By {
-    if (caller === undefined) throw new Error('an act in a workspace has a caller');
+export function byCall({ caller, clientAddress }: { caller: Caller; clientAddress: string }): By {
     return { actor: actorOf(caller), ip: clientAddress };
 }

@@ -8,9 +8,9 @@ export async function checkKeyAgain({
     app,
     caller,
     request,
-}: Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'request'>): Promise<Caller | undefined> {
+}: Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'request'>): Promise<Caller> {
     // Pages call without a key.
-    if (caller === undefined || caller.keyId === '') return caller;
+    if (caller.keyId === '') return caller;
     const now = await findCallerById(app.db, caller.keyId);
     if (now === undefined) throw new Refusal('INVALID_API_KEY');
     const refusal = refusalOf(app, request, now);

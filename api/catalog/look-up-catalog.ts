@@ -10,12 +10,12 @@ import { type Detail, Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { isPublishedForSite } from '../../shared/store/registry/ownership.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { countCall } from '../admission/count-call.ts';
-import type { Call, Reply } from '../call.ts';
+import type { OpenCall, Reply } from '../call.ts';
 import { presentEndpoints } from '../packages/present-endpoints.ts';
 import { workOnPackage } from '../packages/work.ts';
 
 /** GET /v1/catalog/{domain}. Checks the domain, then the intent, then counts the call. Calls for unknown sites count too. */
-export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: string }, unknown>): Promise<Reply<CatalogAnswer>> {
+export async function lookUpCatalog(call: OpenCall<{ domain: string }, { intent?: string }, unknown>): Promise<Reply<CatalogAnswer>> {
     const { app, params, query } = call;
     const began = performance.now();
     const written = query.intent ?? readIntentHeader(call.header('x-service-intent'));
@@ -74,7 +74,7 @@ function readIntentHeader(header: string | undefined): string | undefined {
 }
 
 function recordLookUp(
-    { app, caller, clientAddress, requestId }: Call<unknown, unknown, unknown>,
+    { app, caller, clientAddress, requestId }: OpenCall<unknown, unknown, unknown>,
     look: { site: string; registrable: string; sessionId: string; version: number; durationMs: number },
 ): void {
     app.usage.record({

@@ -3,7 +3,6 @@ import type { ClaimChecked, ClaimParams } from '../../shared/contracts/claims.ts
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
@@ -16,7 +15,7 @@ const LOOK_MS = 150;
 export async function checkClaim(call: Call<ClaimParams, object, undefined>): Promise<Reply<ClaimChecked>> {
     const { app, params, gone } = call;
     const { registrable } = readSite(params.domain, '/domain');
-    const { workspaceId, accountId } = call.caller as Caller;
+    const { workspaceId, accountId } = call.caller;
     const name = { claimId: params.claim_id, registrable, workspaceId };
     const claim = await claims.findClaim(app.db, name);
     if (claim === undefined) throw new Refusal('CLAIM_NOT_FOUND');

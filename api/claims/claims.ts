@@ -5,7 +5,6 @@ import { readSite } from '../../shared/domain/site/read-site.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
@@ -16,7 +15,7 @@ import type { Call, Reply } from '../call.ts';
 export async function createClaim(call: Call<DomainParams, object, undefined>): Promise<Reply<ClaimEntry>> {
     const { app, params } = call;
     const { registrable } = readSite(params.domain, '/domain');
-    const { workspaceId, accountId } = call.caller as Caller;
+    const { workspaceId, accountId } = call.caller;
     const created = await claims.createClaim(app.db, { registrable, workspaceId, accountId, by: byCall(call) });
     if (!created.ok) {
         const message = `This account has ${claims.OPEN_CLAIMS} unproven claims, which is the limit: prove or delete one.`;
@@ -28,7 +27,7 @@ export async function createClaim(call: Call<DomainParams, object, undefined>): 
 /** GET /v1/sites/{domain}/claims */
 export async function listClaims(call: Call<DomainParams, PageQuery, undefined>): Promise<Reply<ClaimEntry[]>> {
     const { registrable } = readSite(call.params.domain, '/domain');
-    const { workspaceId } = call.caller as Caller;
+    const { workspaceId } = call.caller;
     const page = await readPage(call, 'getClaims', [workspaceId, registrable]);
     const after = page.from as RowPlace | undefined;
     const listed = await claims.listClaims(call.app.browse, { registrable, workspaceId }, { limit: page.limit, after });
@@ -39,7 +38,7 @@ export async function listClaims(call: Call<DomainParams, PageQuery, undefined>)
 export async function deleteClaim(call: Call<ClaimParams, object, undefined>): Promise<Reply<ClaimDeleted>> {
     const { app, params } = call;
     const { registrable } = readSite(params.domain, '/domain');
-    const { workspaceId } = call.caller as Caller;
+    const { workspaceId } = call.caller;
     const name = { claimId: params.claim_id, registrable, workspaceId };
     const isDeleted = await writeInTurn(call, registrable, () => claims.deleteClaim(app.db, name, byCall(call)));
     if (!isDeleted) throw new Refusal('CLAIM_NOT_FOUND');

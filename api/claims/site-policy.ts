@@ -3,7 +3,6 @@ import { checkPolicy } from '../../shared/domain/site/policy-rules.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { NO_POLICY, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as claims from '../../shared/store/registry/ownership.ts';
 import * as policies from '../../shared/store/registry/site-policies.ts';
 import { writeInTurn } from '../admission/writes.ts';
@@ -13,7 +12,7 @@ import type { Call, Reply } from '../call.ts';
 /** GET /v1/sites/{domain}/policy */
 export async function showPolicy({ app, params, caller }: Call<DomainParams, object, undefined>): Promise<Reply<SitePolicy>> {
     const { registrable } = readSite(params.domain, '/domain');
-    const { workspaceId } = caller as Caller;
+    const { workspaceId } = caller;
     if (!(await claims.isOwner(app.db, registrable, workspaceId))) throw notOwned(registrable);
     return { answer: await policies.readPolicy(app.db, registrable) };
 }
@@ -22,7 +21,7 @@ export async function showPolicy({ app, params, caller }: Call<DomainParams, obj
 export async function changePolicy(call: Call<DomainParams, object, SitePolicy>): Promise<Reply<SitePolicy>> {
     const { app, params } = call;
     const { registrable } = readSite(params.domain, '/domain');
-    const { workspaceId } = call.caller as Caller;
+    const { workspaceId } = call.caller;
     const policy = readPolicy(call.body, registrable);
     const order = { registrable, workspaceId, policy, by: byCall(call) };
     const isSet = await writeInTurn(call, registrable, () => policies.setPolicyAsOwner(app.db, order));

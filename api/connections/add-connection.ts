@@ -2,7 +2,6 @@ import type { ConnectionEntry, ConnectionOrder, NewConnectionQuery } from '../..
 import { hintOf, secretProblems, toStoredSecret } from '../../shared/domain/connections/secret.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { checkCookies, requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import { inDomainTurn, writeInTurn } from '../admission/writes.ts';
@@ -18,7 +17,7 @@ import { passTest } from './test-connection.ts';
  */
 export async function addConnection(call: Call<object, NewConnectionQuery, ConnectionOrder>): Promise<Reply<ConnectionEntry>> {
     const { app, body, query } = call;
-    const { workspaceId, userId } = call.caller as Caller;
+    const { workspaceId, userId } = call.caller;
     requireExternalKeyRing(app);
     const { site, offer, takesCookies } = await latestOffer(app, body.site);
     const terms = chooseTerms(offer, body.auth_id);

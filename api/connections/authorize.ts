@@ -6,7 +6,6 @@ import { type AuthOffer, type AuthTerms, flowsOf } from '../../shared/domain/pac
 import { newId } from '../../shared/domain/text/ids.ts';
 import { requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { addFlow, bindClient, findEnded, hashOfState, MAX_FLOWS, redirectUrls } from '../../shared/store/connections/oauth.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import type { Call, Reply } from '../call.ts';
@@ -16,7 +15,7 @@ import { chooseTerms, invalid, latestOffer } from './terms.ts';
 /** POST /v1/connections/authorize: starts a code flow with PKCE and a state that works once. */
 export async function authorize(call: Call<object, object, AuthorizeOrder>): Promise<Reply<AuthorizeAnswer>> {
     const { app, body } = call;
-    const { workspaceId, userId } = call.caller as Caller;
+    const { workspaceId, userId } = call.caller;
     requireExternalKeyRing(app);
     const { site, offer } = await latestOffer(app, body.site);
     const terms = consentTerms(offer, body.auth_id);

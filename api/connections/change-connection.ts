@@ -22,8 +22,7 @@ type ChangeCall = Call<ConnectionParams, NewConnectionQuery, ConnectionPatch>;
 
 /** PATCH /v1/connections/{connection_id}. A new secret implies agreement to the terms of the latest version. */
 export async function changeConnection(call: ChangeCall): Promise<Reply<ConnectionEntry>> {
-    const { app, body } = call;
-    const caller = call.caller as Caller;
+    const { app, body, caller } = call;
     const connection = await mustFindConnection(call);
     checkMayChange(connection, caller);
     const { name, shared, secret, agree, verify_with: verifies } = body;
@@ -72,7 +71,7 @@ async function tryValue(
     const { app } = call;
     const connectionId = newId('con');
     const sealed = await sealSecret(app.db, app.secrets, { workspaceId, connectionId, site }, secret);
-    const viewer = { workspaceId, userId: (call.caller as Caller).userId };
+    const viewer = { workspaceId, userId: call.caller.userId };
     const added = { connectionId, viewer, shared, site, name, terms, sealed };
     const trial = await writeInTurn(call, undefined, () => connections.addTrial(app.db, added));
     try {

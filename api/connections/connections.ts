@@ -14,7 +14,7 @@ import type { Call, Reply } from '../call.ts';
 /** GET /v1/connections */
 export async function listConnections(call: Call<object, ConnectionQuery, undefined>): Promise<Reply<ConnectionEntry[]>> {
     const { app, query } = call;
-    const { workspaceId, userId, scopes } = call.caller as Caller;
+    const { workspaceId, userId, scopes } = call.caller;
     const { sites } = scopes.listed;
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
     const page = await readPage(call, 'getConnections', [workspaceId, userId, site ?? null]);
@@ -31,7 +31,7 @@ export async function readConnection(call: Call<ConnectionParams, object, undefi
 /** DELETE /v1/connections/{connection_id} */
 export async function deleteConnection(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionDeleted>> {
     const connection = await mustFindConnection(call);
-    checkMayChange(connection, call.caller as Caller);
+    checkMayChange(connection, call.caller);
     await store.deleteConnection(call.app.db, connection, byCall(call));
     call.app.vault.forget(connection.workspaceId, connection.site);
     return { answer: { connection_id: connection.connectionId, deleted: true } };
@@ -39,7 +39,7 @@ export async function deleteConnection(call: Call<ConnectionParams, object, unde
 
 /** The connection of the path. @throws Refusal CONNECTION_NOT_FOUND, FORBIDDEN */
 export async function mustFindConnection<Query, Body>(call: Call<ConnectionParams, Query, Body>): Promise<store.Connection> {
-    const { workspaceId, userId, scopes } = call.caller as Caller;
+    const { workspaceId, userId, scopes } = call.caller;
     const connection = await store.findConnection(call.app.db, { workspaceId, userId }, call.params.connection_id);
     if (connection === undefined) throw new Refusal('CONNECTION_NOT_FOUND', 'You have no connection with this id.');
     checkSite(scopes.listed.sites, connection.site);

@@ -6,7 +6,6 @@ import { readSite } from '../../shared/domain/site/read-site.ts';
 import { requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
 import { offerOf } from '../../shared/fetch/latest-offer.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
@@ -17,7 +16,7 @@ export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>
     const { app, params, body, caller } = call;
     requireExternalKeyRing(app);
     const { site, registrable } = readSite(params.site, '/site');
-    const { workspaceId } = caller as Caller;
+    const { workspaceId } = caller;
     const known = originsOf((await offerOf(app, { site, registrable }))?.auth ?? []);
     // If no version names the token endpoint yet, the first consent binds it.
     const origins = known.length === 0 ? undefined : known;
@@ -33,7 +32,7 @@ export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>
 export async function deleteClient(call: Call<SiteParams, object, undefined>): Promise<Reply<OAuthClientDeleted>> {
     const { app, params, caller } = call;
     const { site } = readSite(params.site, '/site');
-    const { workspaceId } = caller as Caller;
+    const { workspaceId } = caller;
     const isGone = await store.deleteClient(app.db, { workspaceId, site }, byCall(call));
     if (!isGone) throw new Refusal('NOT_FOUND', 'Your workspace has no OAuth client for this site.');
     return { answer: { site, deleted: true } };

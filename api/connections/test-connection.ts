@@ -27,7 +27,7 @@ import { latestOffer } from './terms.ts';
 /** POST /v1/connections/{connection_id}/test: a passed test clears a rejection. */
 export async function testConnection(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionEntry>> {
     const { app } = call;
-    const { workspaceId, userId, scopes } = call.caller as Caller;
+    const { workspaceId, userId, scopes } = call.caller;
     requireExternalKeyRing(app);
     const connection = await mustFindConnection(call);
     const { connectionId, site, authId } = connection;
@@ -48,8 +48,7 @@ export async function testConnection(call: Call<ConnectionParams, object, undefi
  * @throws Refusal CONNECTION_REJECTED if the site answers 401 or 403; RATE_LIMITED; the errors of a fetch
  */
 export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connection, test: string): Promise<void> {
-    const { app, operation, requestId, startedAt } = call;
-    const caller = call.caller as Caller;
+    const { app, operation, requestId, startedAt, caller } = call;
     await countTest(call, connection);
     const body: FetchRequest = { site: connection.site, endpoint: test, connection: connection.connectionId };
     const order: FetchOrder = { operation, requestId, caller, body, times: timesOf(app, body, startedAt) };
@@ -111,8 +110,7 @@ async function admitTest<P, Q, B>({ app }: Call<P, Q, B>, { caller, body }: Fetc
 }
 
 /** @throws Refusal RATE_LIMITED */
-async function countTest<P, Q, B>({ app, caller: calling }: Call<P, Q, B>, connection: Connection): Promise<void> {
-    const caller = calling as Caller;
+async function countTest<P, Q, B>({ app, caller }: Call<P, Q, B>, connection: Connection): Promise<void> {
     const refuse = (message: string, retryAfter: number) => {
         app.metrics.rateLimited.inc({ plan: caller.plan, window: 'connection_tests' });
         throw new Refusal('RATE_LIMITED', `The window connection_tests is full: ${message}`, { retryAfter });

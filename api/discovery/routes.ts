@@ -4,7 +4,7 @@ import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { REFUSALS } from '../../shared/refusals.ts';
 import type { AnswerWithETag } from '../answers/etag.ts';
 import { openApiBytes } from '../answers/openapi-bytes.ts';
-import type { Call } from '../call.ts';
+import type { OpenCall } from '../call.ts';
 import { serve, serveWithETag } from '../serve.ts';
 import { showTrending } from './show-trending.ts';
 
@@ -27,7 +27,7 @@ export const discoveryRoutes = [
 ];
 
 /** GET /v1/openapi.json */
-async function showOpenApi({ app }: Pick<Call<object, object, undefined>, 'app'>): Promise<AnswerWithETag> {
+async function showOpenApi({ app }: Pick<OpenCall<object, object, undefined>, 'app'>): Promise<AnswerWithETag> {
     const { tag, ...bytes } = await openApiBytes(app.publicUrl());
     return { tag, read: () => Promise.resolve(bytes) };
 }

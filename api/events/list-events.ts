@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EventEntry, EventsQuery } from '../../shared/contracts/events.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import {
     countEvents,
     endOfFeed,
@@ -83,7 +82,7 @@ const feedOf = perApp(({ browse }) => {
 /** GET /v1/events */
 export async function listEvents(call: Call<object, EventsQuery, undefined>): Promise<Reply<EventEntry[]>> {
     const { app, query } = call;
-    const { workspaceId, accountId } = call.caller as Caller;
+    const { workspaceId, accountId } = call.caller;
     await countInWindow(call, 'reads');
     const { limit = DEFAULT_LIMIT, after: cursor } = query;
     const types = typesOf(query.types?.split(',') ?? []);

@@ -33,7 +33,7 @@ async function whose({ app, body, caller }: FetchCall): Promise<string | undefin
     const question = readSite(body.site, '/site');
     const { version } = app.latest.recall(question) ?? (await app.latest.find(question));
     const offer = version === undefined ? undefined : await app.versions.load(version.versionId);
-    return offer === undefined || offer.auth.length === 0 ? undefined : caller?.userId;
+    return offer === undefined || offer.auth.length === 0 ? undefined : caller.userId;
 }
 
 /**
@@ -44,10 +44,10 @@ async function whose({ app, body, caller }: FetchCall): Promise<string | undefin
 async function checkReplay({ app, body, caller }: FetchCall): Promise<void> {
     const { isBlocked, policy } = await app.latest.find(readSite(body.site, '/site'));
     if (isBlocked) throw siteBlocked();
-    const isBound = caller !== undefined && isEffectBound(caller);
+    const isBound = isEffectBound(caller);
     const found = await findEndpoint(app, body);
     if (found.ok) {
-        if (caller !== undefined) await chooseConnection(app, caller, found, body);
+        await chooseConnection(app, caller, found, body);
         if (isBound) await checkEffect(app, caller, found);
         await checkPath(found, body);
         return;

@@ -12,7 +12,6 @@ import { fetchJobOf, type Passage, passCircuit, runJob } from '../../shared/fetc
 import { type Settled, settle } from '../../shared/fetch/settle.ts';
 import { keepResult } from '../../shared/fetch/stored-results.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { AnswerToKeep } from '../../shared/store/credits/moves.ts';
 import { countCall } from '../admission/count-call.ts';
 import { refuseTooLate } from '../admission/overload.ts';
@@ -77,7 +76,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
 function orderOf(call: FetchCall): FetchOrder {
     const { app, operation, requestId, caller, body, startedAt } = call;
     const sessionId = call.header('x-service-session')?.slice(0, 64);
-    return { operation, requestId, caller: caller as Caller, body, sessionId, times: timesOf(app, body, startedAt) };
+    return { operation, requestId, caller, body, sessionId, times: timesOf(app, body, startedAt) };
 }
 
 /** The lease of a call; undefined for a dry run. */

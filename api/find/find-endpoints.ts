@@ -18,10 +18,10 @@ import { withoutRefused } from '../../shared/store/registry/refused-endpoints.ts
 import { PlaceGone } from '../../shared/store/registry/search.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { type Page, readPage } from '../answers/paging.ts';
-import type { Call, Reply } from '../call.ts';
+import type { OpenCall, Reply } from '../call.ts';
 import { meaningOf } from './embed-task.ts';
 
-type FindCall = Call<object, EndpointsQuery, undefined>;
+type FindCall = OpenCall<object, EndpointsQuery, undefined>;
 
 const DEFAULT_LIMIT = 10;
 
@@ -104,7 +104,7 @@ function metaOf({ app, caller, query }: FindCall, total: number, search?: Search
  * not counted.
  * @throws Refusal RATE_LIMITED
  */
-async function countFind({ app, caller, clientAddress }: Call<unknown, unknown, unknown>): Promise<void> {
+async function countFind({ app, caller, clientAddress }: OpenCall<unknown, unknown, unknown>): Promise<void> {
     const identity = `find:${caller === undefined ? `ip:${limitIdentity(clientAddress)}` : `account:${caller.accountId}`}`;
     const verdict = await app.limits.take({ identity, windows: [FINDS] }).catch(() => undefined);
     if (verdict === undefined || verdict.ok) return;

@@ -6,7 +6,6 @@ import { newJobOf } from '../../shared/fetch/new-job.ts';
 import { presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob, type NewJob } from '../../shared/store/jobs/orders.ts';
@@ -21,7 +20,7 @@ type JobCall = Call<object, object, JobRequest>;
 
 /** Only keys that may see the job get a replay. */
 export const JOB_ONCE: OnceRules<JobRequest> = {
-    mayReplay: ({ app, caller }, kept) => mustSee(caller as Caller, kept, (reader, id) => findJob(app.db, reader, id)),
+    mayReplay: ({ app, caller }, kept) => mustSee(caller, kept, (reader, id) => findJob(app.db, reader, id)),
 };
 
 /**
@@ -29,8 +28,7 @@ export const JOB_ONCE: OnceRules<JobRequest> = {
  * answer if the call has an Idempotency-Key, so that a retry never creates a second job.
  */
 export async function createJob(call: JobCall): Promise<Reply<never>> {
-    const { app, body, keyed } = call;
-    const caller = call.caller as Caller;
+    const { app, body, keyed, caller } = call;
     await countInWindow(call, 'jobs');
     const { metadata = {}, expires_in: expiresIn = EXPIRY.fallback, ...asked } = body;
     const admitted = await admitFresh(app, { caller, body: asked });

@@ -4,7 +4,6 @@ import { readSite } from '../../shared/domain/site/read-site.ts';
 import { isId } from '../../shared/domain/text/ids.ts';
 import { listedJob, presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { cancelJob as cancel } from '../../shared/store/jobs/ends.ts';
 import { type FullJobRow, findJob, listJobs as list } from '../../shared/store/jobs/jobs.ts';
 import { deleteResult as remove } from '../../shared/store/jobs/retention.ts';
@@ -24,7 +23,7 @@ export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
     const row = await mustFindJob(call);
     const { wait: seconds = 0 } = query;
     if (seconds === 0 || hasJobEnded(row.status)) return answer(call, row);
-    const { accountId } = call.caller as Caller;
+    const { accountId } = call.caller;
     endRead();
     await waitForEnd(app, { id: params.job_id, accountId, seconds, gone });
     return answer(call, await mustFindJob({ ...call, caller: await checkKeyAgain(call) }));
@@ -36,7 +35,7 @@ export async function listJobs(call: Call<object, JobsQuery, undefined>): Promis
     await countInWindow(call, 'reads');
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
     const { status, batch_id: batchId } = query;
-    const reader = readerOf(call.caller as Caller);
+    const reader = readerOf(call.caller);
     const page = await readPage(call, 'getJobs', [reader.workspaceId, status ?? null, site ?? null, batchId ?? null]);
     const before = page.from as number | undefined;
     const { jobs, next, total } = await list(app.browse, reader, { status, site, batchId, limit: page.limit, before });
@@ -51,7 +50,7 @@ export async function cancelJob(call: JobCall): Promise<Reply<never>> {
     const { app, params } = call;
     await countInWindow(call, 'reads');
     await mustFindJob(call);
-    const done = await orderInTurn(call, () => cancel(app.db, (call.caller as Caller).workspaceId, params.job_id));
+    const done = await orderInTurn(call, () => cancel(app.db, call.caller.workspaceId, params.job_id));
     if (done === 'not cancellable') throw new Refusal('JOB_NOT_CANCELLABLE');
     return answer(call, await mustFindJob(call));
 }
@@ -60,14 +59,14 @@ export async function cancelJob(call: JobCall): Promise<Reply<never>> {
 export async function deleteJobResult(call: JobCall): Promise<Reply<never>> {
     await countInWindow(call, 'reads');
     await mustFindJob(call);
-    await orderInTurn(call, () => remove(call.app.db, (call.caller as Caller).workspaceId, call.params.job_id));
+    await orderInTurn(call, () => remove(call.app.db, call.caller.workspaceId, call.params.job_id));
     return answer(call, await mustFindJob(call));
 }
 
 /** @throws Refusal JOB_NOT_FOUND */
 async function mustFindJob({ app, params, caller }: JobCall<unknown>): Promise<FullJobRow> {
     const id = params.job_id;
-    const row = isId('job', id) ? await findJob(app.db, readerOf(caller as Caller), id) : undefined;
+    const row = isId('job', id) ? await findJob(app.db, readerOf(caller), id) : undefined;
     if (row === undefined) throw new Refusal('JOB_NOT_FOUND');
     return row;
 }

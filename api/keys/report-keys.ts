@@ -4,12 +4,12 @@ import { KEY_REPORTS } from '../../shared/domain/accounts/plans.ts';
 import { revokeReported } from '../../shared/store/accounts/api-keys.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { takeFrom } from '../admission/count-in-window.ts';
-import type { Call, Reply } from '../call.ts';
+import type { OpenCall, Reply } from '../call.ts';
 
 /** Kinds of secrets that still give access. */
 const REPORTED: ReadonlySet<SecretKind | undefined> = new Set(['key', 'access', 'refresh']);
 
-type ReportCall = Call<object, object, KeyReport>;
+type ReportCall = OpenCall<object, object, KeyReport>;
 
 /**
  * POST /v1/keys/report: checks the rate limit and the keys' checksums, then revokes the keys in one transaction. Keys with a wrong checksum

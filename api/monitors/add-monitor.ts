@@ -5,7 +5,6 @@ import { admitMonitor, nextRunOf, scheduleOf } from '../../shared/fetch/begin-mo
 import { trustedEffect } from '../../shared/fetch/check-rights.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { findMonitor, type NewMonitor, addMonitor as store } from '../../shared/store/monitors/monitors.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { countInWindow } from '../admission/count-in-window.ts';
@@ -16,8 +15,7 @@ import { presentMonitors } from './present-monitor.ts';
 
 /** POST /v1/monitors: validates the call like a fetch. With `every` the first run starts at once, with `cron` at the next matching time. */
 export async function addMonitor(call: Call<object, object, MonitorOrder>): Promise<Reply<Monitor>> {
-    const { app, body } = call;
-    const caller = call.caller as Caller;
+    const { app, body, caller } = call;
     await countInWindow(call, 'jobs');
     checkFields(app, body);
     const {

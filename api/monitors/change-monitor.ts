@@ -5,7 +5,6 @@ import { trustedEffect } from '../../shared/fetch/check-rights.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import {
     changeMonitor as change,
     findMonitor,
@@ -42,7 +41,7 @@ async function changeFrom(
     { app, body, params, ...call }: Call<MonitorParams, object, MonitorChanges>,
     before: MonitorRow,
 ): Promise<Monitor | undefined> {
-    const caller = call.caller as Caller;
+    const { caller } = call;
     const { name, every, cron, timezone, watch, identity, when, max_credits_per_day: perDay, metadata, status } = body;
     const fields: Partial<MonitorFields> = { keyId: caller.keyId, userId: caller.userId };
     if (name !== undefined) fields.name = name;

@@ -4,7 +4,6 @@ import { isId } from '../../shared/domain/text/ids.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
 import { eachInTurn } from '../../shared/platform/turns.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { cancelJob } from '../../shared/store/jobs/ends.ts';
 import * as store from '../../shared/store/monitors/monitors.ts';
 import { runningJob } from '../../shared/store/monitors/runs.ts';
@@ -19,7 +18,7 @@ type MonitorCall<Query = object> = Call<MonitorParams, Query, undefined>;
 export async function listMonitors(call: Call<object, MonitorsQuery, undefined>): Promise<Reply<Monitor[]>> {
     const { app, query } = call;
     await countInWindow(call, 'reads');
-    const reader = readerOf(call.caller as Caller);
+    const reader = readerOf(call.caller);
     const page = await readPage(call, 'getMonitors', [reader.workspaceId, query.status ?? null]);
     const place = { status: query.status, limit: page.limit, before: page.from as number | undefined };
     const { shown, last, total } = await store.listMonitors(app.browse, reader, place);
@@ -81,7 +80,7 @@ async function list<Row extends { number: number }>(
 /** @throws Refusal MONITOR_NOT_FOUND */
 export async function mustFindMonitor({ app, params, caller }: Call<MonitorParams, unknown, unknown>): Promise<store.MonitorRow> {
     const id = params.monitor_id;
-    const row = isId('mon', id) ? await store.findMonitor(app.db, readerOf(caller as Caller), id) : undefined;
+    const row = isId('mon', id) ? await store.findMonitor(app.db, readerOf(caller), id) : undefined;
     if (row === undefined) throw new Refusal('MONITOR_NOT_FOUND');
     return row;
 }

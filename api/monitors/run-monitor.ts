@@ -7,7 +7,6 @@ import { type PreparedRun, prepareRun, storeRun } from '../../shared/fetch/begin
 import { presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { cancelJob } from '../../shared/store/jobs/ends.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob } from '../../shared/store/jobs/orders.ts';
@@ -23,8 +22,7 @@ const PATIENCE_MS = 5000;
 
 /** POST /v1/monitors/{monitor_id}/run: later runs also use the calling key. @throws Refusal RATE_LIMITED */
 export async function runMonitor(call: Call<MonitorParams, object, undefined>): Promise<Reply<never>> {
-    const { app } = call;
-    const caller = call.caller as Caller;
+    const { app, caller } = call;
     const monitor = await mustFindMonitor(call);
     const { monitorId } = monitor;
     const verdict = await app.limits.take({ identity: `runs:monitor:${monitorId}`, windows: [RUNS_BY_HAND] });

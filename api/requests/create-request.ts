@@ -10,21 +10,22 @@ import * as schemaRequests from '../../shared/store/registry/schema-requests.ts'
 import { limitIdentity, networkOf } from '../admission/client-address.ts';
 import { takeFrom } from '../admission/count-in-window.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
-import type { Call, Reply } from '../call.ts';
+import type { OpenCall, Reply } from '../call.ts';
 
-type RequestCall = Call<object, object, RequestOrder>;
+type RequestCall = OpenCall<object, object, RequestOrder>;
 
 /**
  * POST /v1/schema-requests: checks the domain and the rate limit, then stores the request in one transaction. It also stores the answer if
  * the call has an Idempotency-Key, so that a retry never creates a second request.
  */
 export async function createRequest(call: RequestCall): Promise<Reply<RequestCreated>> {
+    const { caller } = call;
     const request = readOrder(call.body);
     const write = async () => {
         await countRequest(call);
         return inDomainTurn(call, undefined, () => store(call, request));
     };
-    return call.caller === undefined ? write() : inAccountTurn(call, write);
+    return caller === undefined ? write() : inAccountTurn({ ...call, caller }, write);
 }
 
 function store({ app, caller, keyed }: RequestCall, request: NewRequest): Promise<Reply<RequestCreated>> {

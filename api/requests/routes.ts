@@ -3,7 +3,7 @@ import { isId } from '../../shared/domain/text/ids.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
-import type { Call } from '../call.ts';
+import type { OpenCall } from '../call.ts';
 import { serve } from '../serve.ts';
 import { createRequest } from './create-request.ts';
 
@@ -13,7 +13,7 @@ export const requestRoutes = [
 ];
 
 /** GET /v1/schema-requests/{request_id}: anyone who has the id may read it. It never shows who sent the request. */
-async function readRequest({ app, params }: Call<{ request_id: string }, unknown, unknown>): Promise<RequestAnswer> {
+async function readRequest({ app, params }: OpenCall<{ request_id: string }, unknown, unknown>): Promise<RequestAnswer> {
     const id = params.request_id;
     const request = isId('srq', id) ? await schemaRequests.find(app.browse, id) : undefined;
     if (request === undefined) throw new Refusal('REQUEST_NOT_FOUND');

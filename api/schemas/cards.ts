@@ -11,10 +11,10 @@ import { type ListPage, type ListQuery, PlaceGone } from '../../shared/store/reg
 import * as usage from '../../shared/store/usage/traffic.ts';
 import { readPage } from '../answers/paging.ts';
 import { presentHealth } from '../answers/present-health.ts';
-import type { Call, Reply } from '../call.ts';
+import type { OpenCall, Reply } from '../call.ts';
 
 /** GET /v1/schemas: finds the sites of one page, then reads their cards. */
-export async function listSchemas(call: Call<object, SchemasQuery, undefined>): Promise<Reply<Card[]>> {
+export async function listSchemas(call: OpenCall<object, SchemasQuery, undefined>): Promise<Reply<Card[]>> {
     const { app, query } = call;
     const asked: ListQuery = {
         search: readSearch(query.q ?? ''),
@@ -35,7 +35,7 @@ const MIN_TASK = 3;
  * Sites with endpoints for the searched task, best first. If the search fails or takes too long, returns none, so that the list only has
  * sites with a matching name.
  */
-async function describedSites({ app, query }: Call<object, SchemasQuery, undefined>): Promise<string[]> {
+async function describedSites({ app, query }: OpenCall<object, SchemasQuery, undefined>): Promise<string[]> {
     const task = query.q?.trim() ?? '';
     if (task.length < MIN_TASK) return [];
     const filters = {
@@ -63,7 +63,7 @@ function refuseOldPlace(error: unknown): ListPage {
 }
 
 /** GET /v1/schemas/{site}: the card of the latest version. */
-export async function readCard({ app, params }: Call<SiteParams, unknown, unknown>): Promise<Card> {
+export async function readCard({ app, params }: OpenCall<SiteParams, unknown, unknown>): Promise<Card> {
     const { site } = readSite(params.site, '/site');
     const [card] = await findCards(app.browse, [site]);
     if (card === undefined) throw siteNotFound(site);

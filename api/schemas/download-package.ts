@@ -10,11 +10,11 @@ import { findVersion, type VersionRef } from '../../shared/store/registry/histor
 import { readPackageText } from '../../shared/store/registry/versions.ts';
 import { perApp } from '../admission/per-app.ts';
 import type { AnswerWithETag, Bytes } from '../answers/etag.ts';
-import type { Call } from '../call.ts';
+import type { OpenCall } from '../call.ts';
 import { workOnPackage } from '../packages/work.ts';
 
 /** GET /v1/schemas/{site}/package: the published package with its version, or an export in another `format`. */
-export async function downloadPackage({ app, params, query }: Call<SiteParams, PackageQuery, unknown>): Promise<AnswerWithETag> {
+export async function downloadPackage({ app, params, query }: OpenCall<SiteParams, PackageQuery, unknown>): Promise<AnswerWithETag> {
     const { site, registrable } = readSite(params.site, '/site');
     const siteState = await app.latest.find({ site, registrable });
     if (!siteState.isKnown || (query.version === undefined && siteState.version === undefined)) throw siteNotFound(site);

@@ -37,8 +37,7 @@ type PackageCall = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'cli
  * @throws Refusal RATE_LIMITED, OVERLOADED, SERVICE_UNAVAILABLE
  */
 export async function checkInTurn(call: PackageCall, bytes: Buffer): Promise<CheckedPackage> {
-    const { app } = call;
-    const caller = call.caller as Caller;
+    const { app, caller } = call;
     const waitMs = caller.plan === 'enterprise' ? 0 : checkingTimeOf(app).waitMs(caller.accountId);
     if (waitMs > 0) throw refusal(app, caller, 'the packages of this account took too long to check.', Math.ceil(waitMs / 1000));
     return workInTurn(call, 'check', { bytes, allowed: app.config.egressAllow });
@@ -63,7 +62,7 @@ async function workInTurn<Name extends 'check' | 'compare'>(
     task: PackageTasks[Name]['task'],
     { isUrgent = false } = {},
 ): Promise<PackageTasks[Name]['answer']> {
-    const { accountId, plan } = caller as Caller;
+    const { accountId, plan } = caller;
     const turn = { network: networkOf(clientAddress), owner: accountId, isFree: plan === 'free', gone };
     const work = async () => {
         const began = performance.now();

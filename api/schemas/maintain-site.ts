@@ -6,19 +6,18 @@ import type { Json } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import { ATTEMPTS, takeAttempts } from '../../shared/store/accounts/attempts.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { addAsMaintainer, type MaintainerRefusal, removeAsMaintainer } from '../../shared/store/registry/maintainer-orders.ts';
 import { type MaintainerPlace, pageOfMaintainers } from '../../shared/store/registry/maintainers.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
-import type { Call, Reply } from '../call.ts';
+import type { Call, OpenCall, Reply } from '../call.ts';
 
 type MaintainerList = Promise<Reply<MaintainerEntry[]>>;
 
 /** GET /v1/schemas/{site}/maintainers */
-export async function listMaintainers(call: Call<SiteParams, PageQuery, undefined>): MaintainerList {
+export async function listMaintainers(call: OpenCall<SiteParams, PageQuery, undefined>): MaintainerList {
     return answerList(call, await findDomain(call), call.app.browse);
 }
 
@@ -38,7 +37,7 @@ export async function removeMaintainer(call: Call<MaintainerParams, object, unde
  * @throws Refusal RATE_LIMITED
  */
 async function countMail({ app, caller, clientAddress }: Call<MaintainerParams, object, undefined>, trx: Db): Promise<void> {
-    const { userId, plan } = caller as Caller;
+    const { userId, plan } = caller;
     const wait = await takeAttempts(trx, [
         ['foreign mail by user', userId],
         ['foreign mail by client', limitIdentity(clientAddress)],
@@ -52,7 +51,7 @@ async function countMail({ app, caller, clientAddress }: Call<MaintainerParams, 
 async function change(call: Call<MaintainerParams, object, undefined>, apply: typeof removeAsMaintainer): MaintainerList {
     const { app, params } = call;
     const registrable = await findDomain(call);
-    const { workspaceId: by } = call.caller as Caller;
+    const { workspaceId: by } = call.caller;
     const order = { registrable, by, workspaceId: params.workspace_id, actor: byCall(call) };
     const refusal = await writeInTurn(call, registrable, () => apply(app.db, order));
     if (refusal !== undefined) throw new Refusal(...REFUSALS[refusal]);
@@ -76,13 +75,13 @@ const REFUSALS: Readonly<Record<MaintainerRefusal, [code: RefusalCode, message?:
 };
 
 /** The registrable domain of the site in the path. @throws Refusal INVALID_DOMAIN, SITE_NOT_FOUND */
-async function findDomain({ app, params }: Call<SiteParams, unknown, unknown>): Promise<string> {
+async function findDomain({ app, params }: OpenCall<SiteParams, unknown, unknown>): Promise<string> {
     const { site, registrable } = readSite(params.site, '/site');
     if (!(await app.latest.find({ site, registrable })).isKnown) throw siteNotFound(site);
     return registrable;
 }
 
-async function answerList(call: Call<unknown, PageQuery, unknown>, registrable: string, db: Db): MaintainerList {
+async function answerList(call: OpenCall<unknown, PageQuery, unknown>, registrable: string, db: Db): MaintainerList {
     const page = await readPage(call, 'getMaintainers', registrable);
     const after = page.from as MaintainerPlace | undefined;
     const listed = await pageOfMaintainers(db, registrable, { limit: page.limit, after });

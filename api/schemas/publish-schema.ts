@@ -7,7 +7,6 @@ import { registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { JsonObject, PackageAuth } from '../../shared/domain/types.ts';
 import { userContentHosts } from '../../shared/platform/reserved-names.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { PublishOrder, PublishRefusal } from '../../shared/store/registry/publication.ts';
 import { publishPackage } from '../../shared/store/registry/publish.ts';
 import type { LookAlike } from '../../shared/store/registry/site-warnings.ts';
@@ -31,8 +30,7 @@ export function publishSchema(call: PublishCall): Promise<Reply<PublishAnswer>> 
 }
 
 async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
-    const { app, bodyBytes, query } = call;
-    const caller = call.caller as Caller;
+    const { app, bodyBytes, query, caller } = call;
     const ifMatch = readIfMatch(call.header('if-match'));
     await guardChecks(app, caller);
     if (bodyBytes.length === 0) throw emptyBody();

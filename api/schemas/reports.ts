@@ -8,7 +8,6 @@ import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { isMaintainer } from '../../shared/store/registry/maintainers.ts';
 import { addReport, reportsOf } from '../../shared/store/registry/problem-reports.ts';
 import { takeFrom } from '../admission/count-in-window.ts';
@@ -25,7 +24,7 @@ export async function reportProblem(call: ReportCall): Promise<Reply<ReportCreat
     const { isKnown, version } = await app.latest.find({ site, registrable });
     if (!isKnown || version === undefined) throw siteNotFound(site);
     await requireEndpoint(call, version.versionId);
-    const { workspaceId } = call.caller as Caller;
+    const { workspaceId } = call.caller;
     const id = newId('rep');
     const { endpoint = null, kind } = body;
     const text = normaliseNewlines(body.text).trim();
@@ -48,7 +47,7 @@ async function requireEndpoint({ app, body: { endpoint } }: ReportCall, versionI
 
 /** Counts the report. Enterprise accounts have no rate limit. @throws Refusal RATE_LIMITED */
 async function countReport(call: ReportCall): Promise<void> {
-    const { accountId, plan } = call.caller as Caller;
+    const { accountId, plan } = call.caller;
     if (plan === 'enterprise') return;
     const message = `The window reports is full: ${REPORTS.limit} problem reports an hour of one account.`;
     await takeFrom(call, { name: 'reports', identity: `reports:account:${accountId}`, window: REPORTS, message });
@@ -60,7 +59,7 @@ export async function listReports(call: Call<SiteParams, PageQuery, undefined>):
     const { site, registrable } = readSite(params.site, '/site');
     const { isKnown } = await app.latest.find({ site, registrable });
     if (!isKnown) throw siteNotFound(site);
-    if (!(await isMaintainer(app.db, registrable, (call.caller as Caller).workspaceId))) throw new Refusal('NOT_MAINTAINER');
+    if (!(await isMaintainer(app.db, registrable, call.caller.workspaceId))) throw new Refusal('NOT_MAINTAINER');
     const page = await readPage(call, 'getReports', site);
     const listed = await reportsOf(app.db, site, { limit: page.limit, after: page.from as RowPlace | undefined });
     return {

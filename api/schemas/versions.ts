@@ -5,19 +5,18 @@ import { YANKS } from '../../shared/domain/accounts/plans.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { findHistory, type HistoryRow } from '../../shared/store/registry/history.ts';
 import { yankAsMaintainer } from '../../shared/store/registry/yank.ts';
 import { takeFrom } from '../admission/count-in-window.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
-import type { Call, Reply } from '../call.ts';
+import type { Call, OpenCall, Reply } from '../call.ts';
 
 /** POST …/yank and DELETE …/yank: for maintainers of the domain. Takes effect with the next call in every process. */
 export async function yankVersion(call: Call<VersionParams, unknown, YankOrder | undefined>): Promise<Reply<VersionEntry>> {
     const { app, params, body } = call;
-    const { workspaceId } = call.caller as Caller;
+    const { workspaceId } = call.caller;
     const { site, registrable } = readSite(params.site, '/site');
     const { isKnown } = await app.latest.find({ site, registrable });
     if (!isKnown) throw siteNotFound(site);
@@ -42,7 +41,7 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
  * @throws Refusal RATE_LIMITED
  */
 async function countYank(call: Call<VersionParams, unknown, unknown>): Promise<void> {
-    const { accountId, userId, keyId, plan } = call.caller as Caller;
+    const { accountId, userId, keyId, plan } = call.caller;
     if (plan === 'enterprise') return;
     const message = `The window yanks is full: ${YANKS.limit} yanks an hour of one account.`;
     const identity = keyId === '' ? `yanks:user:${userId}` : `yanks:account:${accountId}`;
@@ -50,7 +49,7 @@ async function countYank(call: Call<VersionParams, unknown, unknown>): Promise<v
 }
 
 /** GET /v1/schemas/{site}/versions: newest first. Version numbers never change, so paging down returns each version exactly once. */
-export async function listVersions(call: Call<SiteParams, PageQuery, undefined>): Promise<Reply<VersionEntry[]>> {
+export async function listVersions(call: OpenCall<SiteParams, PageQuery, undefined>): Promise<Reply<VersionEntry[]>> {
     const { app, params } = call;
     const { site } = readSite(params.site, '/site');
     const page = await readPage(call, 'getVersions', site);

@@ -3,7 +3,6 @@ import type { WebhookDeleted, WebhookEntry, WebhookParams } from '../../shared/c
 import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/events/webhooks.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
@@ -14,7 +13,7 @@ type WebhookCall = Call<WebhookParams, object, undefined>;
 
 /** GET /v1/webhooks */
 export async function listWebhooks(call: Call<object, PageQuery, undefined>): Promise<Reply<WebhookEntry[]>> {
-    const { workspaceId } = call.caller as Caller;
+    const { workspaceId } = call.caller;
     const page = await readPage(call, 'getWebhooks', [workspaceId]);
     const place = { limit: page.limit, after: page.from as RowPlace | undefined };
     const { webhooks, next, total } = await store.listWebhooks(call.app.db, workspaceId, place);
@@ -36,14 +35,14 @@ export async function deleteWebhook(call: WebhookCall): Promise<Reply<WebhookDel
 /** POST /v1/webhooks/{webhook_id}/rotate */
 export async function rotateWebhook(call: WebhookCall): Promise<Reply<WebhookEntry>> {
     const { app } = call;
-    const { userId } = call.caller as Caller;
+    const { userId } = call.caller;
     const rotated = await store.rotateSecret(app.db, app.secrets, nameOf(call), { userId, by: byCall(call) });
     if (rotated === undefined) throw webhookNotFound();
     return { answer: { ...presentWebhook(rotated.webhook), secret: rotated.secret } };
 }
 
 export function nameOf({ params, caller }: Call<WebhookParams, unknown, unknown>): store.WebhookName {
-    return { webhookId: params.webhook_id, workspaceId: (caller as Caller).workspaceId };
+    return { webhookId: params.webhook_id, workspaceId: caller.workspaceId };
 }
 
 /** @throws Refusal WEBHOOK_NOT_FOUND */

@@ -6,7 +6,6 @@ import { siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/events/webhooks.ts';
 import { planLimit } from '../answers/plan-limit.ts';
 import { byCall } from '../auth/caller.ts';
@@ -16,8 +15,7 @@ import { nameOf, webhookNotFound } from './webhooks.ts';
 
 /** POST /v1/webhooks */
 export async function addWebhook(call: Call<object, object, WebhookOrder>): Promise<Reply<WebhookEntry>> {
-    const { app, body } = call;
-    const caller = call.caller as Caller;
+    const { app, body, caller } = call;
     const { workspaceId, userId } = caller;
     const { url, events, enabled = true } = body;
     const receiver = await checkReceiver(app, url);
@@ -32,7 +30,7 @@ export async function addWebhook(call: Call<object, object, WebhookOrder>): Prom
 /** PATCH /v1/webhooks/{webhook_id} */
 export async function changeWebhook(call: Call<WebhookParams, object, Partial<WebhookOrder>>): Promise<Reply<WebhookEntry>> {
     const { app, body } = call;
-    const { userId } = call.caller as Caller;
+    const { userId } = call.caller;
     const { url, events, enabled } = body;
     const receiver = url === undefined ? undefined : await checkReceiver(app, url);
     const change = { userId, receiver, events: events && [...new Set(events)], description: descriptionOf(body), isEnabled: enabled };

@@ -9,7 +9,7 @@ import { REFUSALS, type RefusalCode } from '../refusals.ts';
  * - `auth`: `required` and `optional` check an Authorization header; `ignored` does not read it (health, errors, openapi.json).
  * - `answer.shape`: `data` and `list` are wrapped in the `{success, data}` envelope, `whole` is the body itself.
  */
-export interface Contract<Params, Query, Body, Answer> {
+export interface Contract<Params, Query, Body, Answer, Auth extends KeyUse = KeyUse> {
     /** operationId of the OpenAPI document. */
     name: string;
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -18,7 +18,7 @@ export interface Contract<Params, Query, Body, Answer> {
     tag: string;
     summary: string;
     description?: string;
-    auth: 'ignored' | 'optional' | 'required';
+    auth: Auth;
     /** The scope that a key needs; `none`: every key may use the route. */
     scope: RouteScope | 'none';
     /** The site in the path stands for its registrable domain. A key that is limited to sites must include the domain itself. */
@@ -83,6 +83,9 @@ interface AnswerRules<Answer> {
     meta?: ObjectSchema;
 }
 
+/** Whether a route reads the API key of a call: never, if there is one, or always. */
+export type KeyUse = 'ignored' | 'optional' | 'required';
+
 /** Schemas that become components of the OpenAPI document. */
 export type Component = 'Package' | 'PublishedPackage';
 
@@ -92,8 +95,8 @@ export type AnyContract = Contract<never, never, never, unknown>;
 type WithDefaults<T, Key extends keyof T> = Omit<T, Key> & Partial<Pick<T, Key>>;
 
 /** A contract as its file writes it: only what differs from the defaults. */
-type Definition<Params, Query, Body, Answer> = WithDefaults<
-    Omit<Contract<Params, Query, Body, Answer>, 'method' | 'path' | 'body' | 'answer'>,
+type Definition<Params, Query, Body, Answer, Auth extends KeyUse> = WithDefaults<
+    Omit<Contract<Params, Query, Body, Answer, Auth>, 'method' | 'path' | 'body' | 'answer'>,
     'auth' | 'counted' | 'refusals'
 > & {
     route: `${AnyContract['method']} ${AnyContract['path']}`;
@@ -109,18 +112,18 @@ type NotAny<T> = 0 extends 1 & T ? { error: 'a schema of this contract has the t
  * `BODY_BYTES`, and answers 200 with `data`.
  * @param definition `refusals` lists the codes that `standardRefusals` does not derive
  */
-export function contract<Params = object, Query = object, Body = undefined, Answer = unknown>(
-    definition: Definition<Params, Query, Body, Answer> & NotAny<Params> & NotAny<Query> & NotAny<Body> & NotAny<Answer>,
-): Contract<Params, Query, Body, Answer> {
+export function contract<Params = object, Query = object, Body = undefined, Answer = unknown, Auth extends KeyUse = 'required'>(
+    definition: Definition<Params, Query, Body, Answer, Auth> & NotAny<Params> & NotAny<Query> & NotAny<Body> & NotAny<Answer>,
+): Contract<Params, Query, Body, Answer, Auth> {
     const {
         route,
         body,
         answer,
-        auth = 'required',
+        auth = 'required' as Auth,
         counted = false,
         refusals = [],
         ...others
-    }: Definition<Params, Query, Body, Answer> = definition;
+    }: Definition<Params, Query, Body, Answer, Auth> = definition;
     const [method, path] = route.split(' ') as [AnyContract['method'], AnyContract['path']];
     const completed = {
         ...others,

@@ -5,7 +5,6 @@ import { readerOf } from '../../../shared/fetch/present-job.ts';
 import type { Db } from '../../../shared/platform/db.ts';
 import { retryRolledBack, retryUntilKnown } from '../../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../../shared/refusals.ts';
-import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import * as batches from '../../../shared/store/jobs/batches.ts';
 import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
@@ -24,14 +23,14 @@ export async function pauseBatch(call: OneBatch): Promise<Reply<Batch>> {
 /** POST /v1/batches/{batch_id}/resume: the batch gets the rights of the calling key. @throws Refusal BATCH_NOT_OPEN, FORBIDDEN */
 export async function resumeBatch(call: OneBatch<object, ResumeRequest>): Promise<Reply<Batch>> {
     const { max_credits: maxCredits, stop_after_failures: stopAfterFailures } = call.body;
-    const { keyId } = call.caller as Caller;
+    const { keyId } = call.caller;
     checkAgain(call, await mustFindBatch(call), maxCredits);
     return change(call, (batchId) => batches.resumeBatch(call.app.db, batchId, { keyId, maxCredits, stopAfterFailures }));
 }
 
 /** DELETE /v1/batches/{batch_id}. @throws Refusal BATCH_NOT_OPEN */
 export async function cancelBatch(call: OneBatch): Promise<Reply<Batch>> {
-    return change(call, (batchId) => batches.cancelBatch(call.app.db, (call.caller as Caller).workspaceId, batchId));
+    return change(call, (batchId) => batches.cancelBatch(call.app.db, call.caller.workspaceId, batchId));
 }
 
 async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string) => Promise<boolean>): Promise<Reply<Batch>> {
@@ -48,8 +47,7 @@ async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string
  * @throws Refusal BATCH_NOT_OPEN, RATE_LIMITED, FORBIDDEN
  */
 export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<Reply<Batch>> {
-    const { app, body } = call;
-    const caller = call.caller as Caller;
+    const { app, body, caller } = call;
     const { keyId, accountId } = caller;
     // It is as much work as a new batch.
     await countInWindow(call, 'batches');
@@ -81,7 +79,7 @@ function checkAgain(
     { needs, greatestCost, maxCredits: before }: BatchRow,
     maxCredits = before,
 ): void {
-    if (needs === 'write') requireConfirmation(caller as Caller, Math.min(greatestCost, maxCredits ?? greatestCost));
+    if (needs === 'write') requireConfirmation(caller, Math.min(greatestCost, maxCredits ?? greatestCost));
 }
 
 /** Current unit prices of retried items. Items of an endpoint that can no longer be called fail when they start. */

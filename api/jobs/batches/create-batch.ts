@@ -34,7 +34,7 @@ export const BATCH_ONCE: OnceRules<BatchRequest> = {
     lastsMs: () => BODY_MS + AFTER_MS,
     readHash: (call) => hashBody(call as BatchCall),
     async mayReplay(call, kept) {
-        const caller = (await checkKeyAgain(call)) as Caller;
+        const caller = await checkKeyAgain(call);
         await mustSee(caller, kept, (reader, id) => findBatch(call.app.db, reader, id));
     },
 };
@@ -44,8 +44,7 @@ export const BATCH_ONCE: OnceRules<BatchRequest> = {
  * has an Idempotency-Key. An incomplete body or an invalid item stores nothing.
  */
 export async function createBatch(call: BatchCall): Promise<Reply<never>> {
-    const { app, query } = call;
-    const caller = call.caller as Caller;
+    const { app, query, caller } = call;
     await countInWindow(call, 'batches');
     const body = await openBody(call);
     const { workspaceId, keyId, accountId } = caller;

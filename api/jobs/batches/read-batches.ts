@@ -28,7 +28,7 @@ export async function readBatch(call: OneBatch<WaitQuery>): Promise<Reply<Batch>
     const row = await mustFindBatch(call);
     const { wait: seconds = 0 } = query;
     if (seconds === 0 || row.finishedAt !== null) return { answer: viewOf(call, row) };
-    const { accountId } = call.caller as Caller;
+    const { accountId } = call.caller;
     endRead();
     await waitForEnd(app, { id: row.batchId, accountId, seconds, gone });
     const now = { ...call, caller: await checkKeyAgain(call) };
@@ -40,7 +40,7 @@ export async function listBatches(call: Call<object, BatchesQuery, undefined>): 
     const { app, query } = call;
     await countInWindow(call, 'reads');
     const { status } = query;
-    const reader = readerOf(call.caller as Caller);
+    const reader = readerOf(call.caller);
     const page = await readPage(call, 'getBatches', [reader.workspaceId, status ?? null]);
     const before = page.from as number | undefined;
     const { batches, total } = await list(app.browse, reader, { status, limit: page.limit, before });
@@ -60,8 +60,8 @@ export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<E
     if (typeof from !== 'number') throw new Refusal('INVALID_CURSOR');
     const isStreamed = acceptsLines(call);
     const maxBytes = isStreamed ? STREAMED_BYTES : PAGE_BYTES;
-    const readAs = (reader: Caller | undefined, after: number, limit: number) =>
-        listEnded(app.browse, readerOf(reader as Caller), { batchId, status, after, limit, maxBytes });
+    const readAs = (reader: Caller, after: number, limit: number) =>
+        listEnded(app.browse, readerOf(reader), { batchId, status, after, limit, maxBytes });
     const read = (after: number, limit: number) => readAs(caller, after, limit);
     const cursorAt = await app.cursors.sealer(bound);
     const present = async (row: EndedRow) =>
@@ -102,12 +102,12 @@ function acceptsLines({ header }: OneBatch<ResultsQuery>): boolean {
 /** @throws Refusal BATCH_NOT_FOUND */
 export async function mustFindBatch({ app, params, caller }: OneBatch<unknown, unknown>): Promise<BatchRow> {
     const id = params.batch_id;
-    const row = isId('bat', id) ? await findBatch(app.db, readerOf(caller as Caller), id) : undefined;
+    const row = isId('bat', id) ? await findBatch(app.db, readerOf(caller), id) : undefined;
     if (row === undefined) throw new Refusal('BATCH_NOT_FOUND');
     return row;
 }
 
 /** A batch as the API presents it. */
 export function viewOf({ caller }: Pick<OneBatch, 'caller'>, row: BatchRow): Batch {
-    return batchView(row, etaSeconds(row.queued + row.running, (caller as Caller).figures));
+    return batchView(row, etaSeconds(row.queued + row.running, caller.figures));
 }

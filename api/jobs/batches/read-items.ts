@@ -7,7 +7,6 @@ import { defined } from '../../../shared/domain/defined.ts';
 import { BATCH_ARRIVAL_MS, BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
 import { type SplitBody, splitItems } from '../../../shared/domain/json/split-items.ts';
 import { type Detail, type DetailCode, type ItemDetail, Refusal } from '../../../shared/refusals.ts';
-import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { emptyBody, isJsonType, isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { type Chunks, openChunks } from '../../bodies/read-chunks.ts';
 import type { Call } from '../../call.ts';
@@ -96,7 +95,7 @@ async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
     const body = Buffer.concat(pieces);
     if (body.length === 0) throw emptyBody();
     if (!isUtf8(body)) throw new Refusal('INVALID_JSON');
-    const split = await splitItems(body, 'items', JSON_BODY.items, () => batchTurn(call.app, call.caller as Caller));
+    const split = await splitItems(body, 'items', JSON_BODY.items, () => batchTurn(call.app, call.caller));
     if (split !== undefined && split.count > JSON_BODY.items) refuse([tooMany(JSON_BODY.items)]);
     const rest = split?.rest ?? body;
     if (rest.length > BODY_BYTES) refuse([wrong('', 'TOO_COMPLEX', `Send at most ${BODY_BYTES / 1024} KiB beside the list items.`)]);
