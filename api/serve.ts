@@ -6,6 +6,7 @@ import type { AnyContract, Contract, KeyUse } from '../shared/contracts/contract
 import { newTimedId } from '../shared/domain/text/ids.ts';
 import { bytesInTurns, inTurns } from '../shared/platform/turns.ts';
 import type { Caller } from '../shared/store/accounts/callers.ts';
+import { countInWindow } from './admission/count-in-window.ts';
 import { inClientTurn } from './admission/streamed-parts.ts';
 import { type AnswerWithETag, sendWithETag } from './answers/etag.ts';
 import { answerOnce, type OnceRules } from './answers/idempotency.ts';
@@ -24,13 +25,15 @@ export interface ServedRoute {
 
 /**
  * Makes a route of a contract and a handler. Validates the input by the contract, reports all problems at once, and wraps the answer in its
- * envelope. `rules` are for routes whose contract is `idempotent`.
+ * envelope. `rules` are for routes whose contract is `idempotent`. A replay of a stored answer counts in no window.
  */
 export function serve<Params, Query, Body, Answer, Auth extends KeyUse>(
     contract: Contract<Params, Query, Body, Answer, Auth>,
-    handle: (call: Call<Params, Query, Body, CallerOf<Auth>>) => Promise<Reply<NoInfer<Answer>>>,
+    respond: (call: Call<Params, Query, Body, CallerOf<Auth>>) => Promise<Reply<NoInfer<Answer>>>,
     rules: OnceRules<Body> = {},
 ): ServedRoute {
+    const { window } = contract;
+    const handle: typeof respond = window === undefined ? respond : (call) => countInWindow(call, window).then(() => respond(call));
     const run = async (call: Call<Params, Query, Body, CallerOf<Auth>>) => render(contract, await handle(call));
     return route(contract, async (call, request, h) => {
         if (contract.answer.lines !== undefined) {

@@ -1,18 +1,19 @@
 import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { RateWindow } from '../../shared/domain/accounts/plans.ts';
-import { OWN_WINDOWS } from '../../shared/domain/jobs/bounds.ts';
+import { OWN_WINDOWS, type OwnWindow } from '../../shared/domain/jobs/bounds.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { callerOf } from '../auth/caller.ts';
-import type { Call, Reply } from '../call.ts';
 
 /**
  * Counts a call in a rate limit that is separate from those of fetches: `jobs` and `batches` for orders, `changes` for what is
  * audited, `reads` for other calls. People are counted separately from the keys of their account, so a stolen key does not stop them.
+ * Calls without a key are not counted.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
-export async function countInWindow({ app, caller }: { app: App; caller: Caller }, name: keyof typeof OWN_WINDOWS): Promise<void> {
+export async function countInWindow({ app, caller }: { app: App; caller: Caller | undefined }, name: OwnWindow): Promise<void> {
+    if (caller === undefined) return;
     const { accountId, userId, keyId } = caller;
     const window = OWN_WINDOWS[name];
     const identity = keyId === '' ? `${name}:user:${userId}` : `${name}:account:${accountId}`;
@@ -36,28 +37,10 @@ export async function takeFrom(
 }
 
 /**
- * Counts an order of jobs or a batch that is refused before its handler, which counts all others.
+ * Counts a call that is refused before its handler, if its route counts those too.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
-export async function countRefusedOrder(app: App, request: Request): Promise<void> {
-    const window = request.route.settings.app?.contract?.ordersIn;
-    const caller = callerOf(request);
-    if (window !== undefined && caller !== undefined) await countInWindow({ app, caller }, window);
-}
-
-type Respond<Params, Query, Body, Answer> = (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>;
-
-/** Counts the calls of a handler in a window. `changes` is for handlers that may add a row to the audit log of a workspace. */
-export function countedIn<Params, Query, Body, Answer>(
-    name: keyof typeof OWN_WINDOWS,
-    respond: Respond<Params, Query, Body, Answer>,
-): Respond<Params, Query, Body, Answer> {
-    return async (call) => {
-        await countInWindow(call, name);
-        return respond(call);
-    };
-}
-
-export function audited<Params, Query, Body, Answer>(respond: Respond<Params, Query, Body, Answer>) {
-    return countedIn('changes', respond);
+export async function countRefused(app: App, request: Request): Promise<void> {
+    const { window, countsRefused } = request.route.settings.app?.contract ?? {};
+    if (window !== undefined && countsRefused) await countInWindow({ app, caller: callerOf(request) }, window);
 }

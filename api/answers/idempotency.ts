@@ -8,7 +8,7 @@ import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { KeyedCall } from '../../shared/store/fetch/idempotency.ts';
-import { countRefusedOrder } from '../admission/count-in-window.ts';
+import { countRefused } from '../admission/count-in-window.ts';
 import type { Call, OpenCall, Rendered } from '../call.ts';
 import { renderRefusal } from './refusal.ts';
 
@@ -52,7 +52,7 @@ export async function answerOnce<P, Q, B, By extends Caller | undefined>(
     const key = call.header('idempotency-key');
     if (key === undefined || caller === undefined) return run(call);
     if (!WELL_FORMED.test(key)) {
-        await countRefusedOrder(call.app, request);
+        await countRefused(call.app, request);
         throw new Refusal('INVALID_IDEMPOTENCY_KEY');
     }
     const keyed: KeyedCall = { workspaceId: caller.workspaceId, route, key, operation: call.operation };

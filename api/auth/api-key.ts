@@ -6,7 +6,7 @@ import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.t
 import { EVERY_TOOL } from '../../shared/domain/apps/resource.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { countRefusedOrder } from '../admission/count-in-window.ts';
+import { countRefused } from '../admission/count-in-window.ts';
 import { invalidKeysOf } from '../admission/invalid-keys.ts';
 import { bearerKey, headerCopies } from '../admission/request-headers.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
@@ -54,7 +54,7 @@ export const apiKey: AppPlugin = {
                     try {
                         checkTarget(contract, caller, { params: request.params, body: request.payload });
                     } catch (refusal) {
-                        await countRefusedOrder(app, request);
+                        await countRefused(app, request);
                         throw refusal;
                     }
                 }

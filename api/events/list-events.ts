@@ -11,7 +11,6 @@ import {
     readEvents,
     typesOf,
 } from '../../shared/store/events/event-feed.ts';
-import { countInWindow } from '../admission/count-in-window.ts';
 import { perApp } from '../admission/per-app.ts';
 import { checkKeyAgain } from '../auth/check-key-again.ts';
 import type { Call, Reply } from '../call.ts';
@@ -83,7 +82,6 @@ const feedOf = perApp(({ browse }) => {
 export async function listEvents(call: Call<object, EventsQuery, undefined>): Promise<Reply<EventEntry[]>> {
     const { app, query } = call;
     const { workspaceId, accountId } = call.caller;
-    await countInWindow(call, 'reads');
     const { limit = DEFAULT_LIMIT, after: cursor } = query;
     const types = typesOf(query.types?.split(',') ?? []);
     const bound: Json = ['getEvents', workspaceId];

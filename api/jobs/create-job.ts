@@ -9,7 +9,6 @@ import { Refusal } from '../../shared/refusals.ts';
 import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob, type NewJob } from '../../shared/store/jobs/orders.ts';
-import { countInWindow } from '../admission/count-in-window.ts';
 import { orderInTurn } from '../admission/writes.ts';
 import type { OnceRules } from '../answers/idempotency.ts';
 import type { Call, Reply } from '../call.ts';
@@ -29,7 +28,6 @@ export const JOB_ONCE: OnceRules<JobRequest> = {
  */
 export async function createJob(call: JobCall): Promise<Reply<never>> {
     const { app, body, keyed, caller } = call;
-    await countInWindow(call, 'jobs');
     const { metadata = {}, expires_in: expiresIn = EXPIRY.fallback, ...asked } = body;
     const admitted = await admitFresh(app, { caller, body: asked });
     if (!admitted.ok) throw admitted.refusal;

@@ -7,7 +7,6 @@ import { Refusal } from '../../shared/refusals.ts';
 import { cancelJob as cancel } from '../../shared/store/jobs/ends.ts';
 import { type FullJobRow, findJob, listJobs as list } from '../../shared/store/jobs/jobs.ts';
 import { deleteResult as remove } from '../../shared/store/jobs/retention.ts';
-import { countInWindow } from '../admission/count-in-window.ts';
 import { orderInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import { checkKeyAgain } from '../auth/check-key-again.ts';
@@ -19,7 +18,6 @@ type JobCall<Query = object> = Call<{ job_id: string }, Query, undefined>;
 /** GET /v1/jobs/{job_id}: returns at once, or with `wait` when the job has ended. */
 export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
     const { app, query, params, gone, endRead } = call;
-    await countInWindow(call, 'reads');
     const row = await mustFindJob(call);
     const { wait: seconds = 0 } = query;
     if (seconds === 0 || hasJobEnded(row.status)) return answer(call, row);
@@ -32,7 +30,6 @@ export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
 /** GET /v1/jobs: newest first. */
 export async function listJobs(call: Call<object, JobsQuery, undefined>): Promise<Reply<Job[]>> {
     const { app, query } = call;
-    await countInWindow(call, 'reads');
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
     const { status, batch_id: batchId } = query;
     const reader = readerOf(call.caller);
@@ -48,7 +45,6 @@ export async function listJobs(call: Call<object, JobsQuery, undefined>): Promis
 /** DELETE /v1/jobs/{job_id}. @throws Refusal JOB_NOT_CANCELLABLE */
 export async function cancelJob(call: JobCall): Promise<Reply<never>> {
     const { app, params } = call;
-    await countInWindow(call, 'reads');
     await mustFindJob(call);
     const done = await orderInTurn(call, () => cancel(app.db, call.caller.workspaceId, params.job_id));
     if (done === 'not cancellable') throw new Refusal('JOB_NOT_CANCELLABLE');
@@ -57,7 +53,6 @@ export async function cancelJob(call: JobCall): Promise<Reply<never>> {
 
 /** DELETE /v1/jobs/{job_id}/result */
 export async function deleteJobResult(call: JobCall): Promise<Reply<never>> {
-    await countInWindow(call, 'reads');
     await mustFindJob(call);
     await orderInTurn(call, () => remove(call.app.db, call.caller.workspaceId, call.params.job_id));
     return answer(call, await mustFindJob(call));

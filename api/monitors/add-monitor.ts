@@ -7,7 +7,6 @@ import { readerOf } from '../../shared/fetch/present-job.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { findMonitor, type NewMonitor, addMonitor as store } from '../../shared/store/monitors/monitors.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';
-import { countInWindow } from '../admission/count-in-window.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
 import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
@@ -16,7 +15,6 @@ import { presentMonitors } from './present-monitor.ts';
 /** POST /v1/monitors: validates the call like a fetch. With `every` the first run starts at once, with `cron` at the next matching time. */
 export async function addMonitor(call: Call<object, object, MonitorOrder>): Promise<Reply<Monitor>> {
     const { app, body, caller } = call;
-    await countInWindow(call, 'jobs');
     checkFields(app, body);
     const {
         name = null,

@@ -13,7 +13,6 @@ import {
     type MonitorRow,
 } from '../../shared/store/monitors/monitors.ts';
 import { sealText } from '../../shared/store/monitors/sealed.ts';
-import { countInWindow } from '../admission/count-in-window.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
 import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
@@ -26,7 +25,6 @@ const OF_CALL = ['params', 'version', 'timeout_ms', 'max_results', 'max_pages', 
  * PATCH /v1/monitors/{monitor_id}: later runs use the calling key. Validates the call like a fetch, except if only status or name change.
  */
 export async function changeMonitor(call: Call<MonitorParams, object, MonitorChanges>): Promise<Reply<Monitor>> {
-    await countInWindow(call, 'jobs');
     let before = await mustFindMonitor(call);
     for (;;) {
         checkFields(call.app, call.body, before);

@@ -7,7 +7,6 @@ import { Refusal } from '../../shared/refusals.ts';
 import { cancelJob } from '../../shared/store/jobs/ends.ts';
 import * as store from '../../shared/store/monitors/monitors.ts';
 import { runningJob } from '../../shared/store/monitors/runs.ts';
-import { countInWindow } from '../admission/count-in-window.ts';
 import { readPage, textPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentMonitors, presentRun, writeChange, writeMonitors } from './present-monitor.ts';
@@ -17,7 +16,6 @@ type MonitorCall<Query = object> = Call<MonitorParams, Query, undefined>;
 /** GET /v1/monitors */
 export async function listMonitors(call: Call<object, MonitorsQuery, undefined>): Promise<Reply<Monitor[]>> {
     const { app, query } = call;
-    await countInWindow(call, 'reads');
     const reader = readerOf(call.caller);
     const page = await readPage(call, 'getMonitors', [reader.workspaceId, query.status ?? null]);
     const place = { status: query.status, limit: page.limit, before: page.from as number | undefined };
@@ -27,14 +25,12 @@ export async function listMonitors(call: Call<object, MonitorsQuery, undefined>)
 
 /** GET /v1/monitors/{monitor_id} */
 export async function readMonitor(call: MonitorCall): Promise<Reply<Monitor>> {
-    await countInWindow(call, 'reads');
     const [answer] = await presentMonitors(call.app, [await mustFindMonitor(call)]);
     return { answer: answer as Monitor };
 }
 
 /** DELETE /v1/monitors/{monitor_id}: cancels an unfinished run, which is not billed. */
 export async function deleteMonitor(call: MonitorCall): Promise<Reply<{ monitor_id: string; deleted: true }>> {
-    await countInWindow(call, 'reads');
     const { db } = call.app;
     const { monitorId, workspaceId } = await mustFindMonitor(call);
     const job = await db.transaction(async (trx) => {
@@ -70,7 +66,6 @@ async function list<Row extends { number: number }>(
     read: Lister<Row>,
     write: (row: Row) => Promise<string>,
 ): Promise<{ text: string; isKept: false }> {
-    await countInWindow(call, 'reads');
     const { monitorId } = await mustFindMonitor(call);
     const page = await readPage(call, route, monitorId);
     const { shown, last, total } = await read(call.app.db, monitorId, { limit: page.limit, before: page.from as number | undefined });

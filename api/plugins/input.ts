@@ -6,7 +6,7 @@ import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { type Detail, type DetailCode, Refusal } from '../../shared/refusals.ts';
-import { countRefusedOrder } from '../admission/count-in-window.ts';
+import { countRefused } from '../admission/count-in-window.ts';
 import { isTooComplex, type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from '../bodies/json-body.ts';
 import type { AppPlugin } from './plugin.ts';
 
@@ -44,7 +44,7 @@ export const input: AppPlugin = {
                 await readBody(request, contract, problems);
                 if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
             } catch (refusal) {
-                await countRefusedOrder(app, request);
+                await countRefused(app, request);
                 throw refusal;
             }
             return h.continue;

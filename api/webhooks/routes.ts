@@ -1,5 +1,4 @@
 import * as contracts from '../../shared/contracts/webhooks.ts';
-import { audited, countedIn } from '../admission/count-in-window.ts';
 import { inTurn } from '../admission/writes.ts';
 import { serve } from '../serve.ts';
 import { listDeliveries, redeliver, sendTest } from './deliveries.ts';
@@ -8,13 +7,13 @@ import { addWebhook, changeWebhook } from './write-webhooks.ts';
 
 /** Reads, tests and deletions count as `reads`, since they are cheap and rare. */
 export const webhookRoutes = [
-    serve(contracts.postWebhook, audited(inTurn(addWebhook))),
-    serve(contracts.getWebhooks, countedIn('reads', listWebhooks)),
-    serve(contracts.getWebhook, countedIn('reads', readWebhook)),
-    serve(contracts.patchWebhook, audited(inTurn(changeWebhook))),
-    serve(contracts.deleteWebhook, audited(inTurn(deleteWebhook))),
-    serve(contracts.postWebhookRotate, audited(inTurn(rotateWebhook))),
-    serve(contracts.postWebhookTest, countedIn('reads', inTurn(sendTest))),
-    serve(contracts.getDeliveries, countedIn('reads', listDeliveries)),
-    serve(contracts.postRedeliver, countedIn('reads', inTurn(redeliver))),
+    serve(contracts.postWebhook, inTurn(addWebhook)),
+    serve(contracts.getWebhooks, listWebhooks),
+    serve(contracts.getWebhook, readWebhook),
+    serve(contracts.patchWebhook, inTurn(changeWebhook)),
+    serve(contracts.deleteWebhook, inTurn(deleteWebhook)),
+    serve(contracts.postWebhookRotate, inTurn(rotateWebhook)),
+    serve(contracts.postWebhookTest, inTurn(sendTest)),
+    serve(contracts.getDeliveries, listDeliveries),
+    serve(contracts.postRedeliver, inTurn(redeliver)),
 ];

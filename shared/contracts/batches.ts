@@ -27,8 +27,8 @@ import { CALL_HEADERS } from './fetch.ts';
 import { jobFields, waitQuery } from './jobs.ts';
 import * as v from './vocabulary.ts';
 
-const COMMON = { tag: 'Jobs', scope: 'jobs' } as const;
-const ONE = ['BATCH_NOT_FOUND', 'RATE_LIMITED'] as const;
+const COMMON = { tag: 'Jobs', scope: 'jobs', window: 'reads' } as const;
+const ONE = ['BATCH_NOT_FOUND'] as const;
 const batchParams = () => Joi.object<{ batch_id: string }, true>({ batch_id: Joi.string().required().description('bat_…') });
 const { json, lines } = BATCH_BODIES;
 
@@ -39,7 +39,8 @@ export const postBatch = contract({
     summary: 'Queue many calls as a batch',
     description: `All items are validated before anything is stored. One invalid item rejects the batch; details list the first 100 problems. Send up to ${json.items.toLocaleString('en')} items as JSON, or ${lines.items.toLocaleString('en')} as application/x-ndjson, one item per line, with the other fields in the query.`,
     idempotent: true,
-    ordersIn: 'batches',
+    window: 'batches',
+    countsRefused: true,
     query: Joi.object<BatchQuery, true>({
         dry_run: Joi.boolean().description('Validates and prices all items and stores nothing'),
         ...ownFields(),
@@ -94,7 +95,6 @@ export const getBatches = contract({
         cursor: v.cursor(),
     }),
     answer: { shape: 'list', schema: () => v.listOf(batchSchema()) },
-    refusals: ['RATE_LIMITED'],
 });
 
 export const getBatchResults = contract({
@@ -159,7 +159,8 @@ export const postBatchRetry = contract({
     name: 'postBatchRetry',
     route: 'POST /v1/batches/{batch_id}/retry',
     summary: 'Retry items that did not succeed',
-    ordersIn: 'batches',
+    window: 'batches',
+    countsRefused: true,
     description:
         'Retries failed, expired and cancelled items that were never sent as writes; with codes, only failed items with one of them. They run with the rights of the calling key, at current prices, and the batch gets a new expires_at.',
     body: {

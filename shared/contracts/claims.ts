@@ -70,6 +70,7 @@ export const postClaim = contract({
     name: 'postClaim',
     route: 'POST /v1/sites/{domain}/claims',
     summary: 'Claim a domain',
+    window: 'changes',
     description:
         'No body. Claims the registrable domain: `shop.example.co.uk` means `example.co.uk`. Publish the value as a TXT record or as a line of the file, then check the claim. An account can have up to 10 unproven claims; each expires after 7 days. A proved domain needs no published schema.',
     params: domainParams(),
@@ -106,6 +107,7 @@ export const deleteClaim = contract({
     name: 'deleteClaim',
     route: 'DELETE /v1/sites/{domain}/claims/{claim_id}',
     summary: 'Withdraw a claim',
+    window: 'changes',
     description: 'Works for proved claims too: the workspace stops being an owner and remains a maintainer.',
     params: claimParams(),
     answer: { schema: () => v.deleted('claim_id') },

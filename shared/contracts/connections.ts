@@ -121,7 +121,6 @@ const TESTED = [
     'ENDPOINT_NOT_HOSTED',
     'CONNECTION_REQUIRED',
     'CONNECTION_REJECTED',
-    'RATE_LIMITED',
     'OVERLOADED',
     ...UPSTREAM_REFUSALS,
 ] as const;
@@ -131,6 +130,7 @@ export const postConnection = contract({
     route: 'POST /v1/connections',
     tag: 'Connections',
     summary: 'Connect a site',
+    window: 'changes',
     description:
         'The value is stored encrypted; only a worker decrypts it, for each call. It is sent over https to the hosts in the answer and nowhere else. If the schema names a test, the value is tested first: if the site answers 401 or 403, the answer is CONNECTION_REJECTED and nothing is stored. A workspace can have up to 500 connections.',
     scope: 'account',
@@ -147,6 +147,7 @@ export const patchConnection = contract({
     route: 'PATCH /v1/connections/{connection_id}',
     tag: 'Connections',
     summary: 'Change a connection',
+    window: 'changes',
     description:
         'Its owner changes a private connection, owners and admins of the workspace a shared one. A new secret is tested first, like a new connection; if the site rejects it, the previous secret is kept.',
     scope: 'account',
@@ -198,6 +199,7 @@ export const deleteConnection = contract({
     route: 'DELETE /v1/connections/{connection_id}',
     tag: 'Connections',
     summary: 'Delete a connection and its value',
+    window: 'changes',
     description: 'Every process drops the value within a second. Owners and admins of the workspace can also delete shared connections.',
     scope: 'account',
     params: params(),

@@ -1,5 +1,6 @@
 import type { ObjectSchema, Schema } from 'joi';
 import type { RouteScope } from '../domain/accounts/scopes.ts';
+import type { OwnWindow } from '../domain/jobs/bounds.ts';
 import { REFUSALS, type RefusalCode } from '../refusals.ts';
 
 /**
@@ -34,8 +35,10 @@ export interface Contract<Params, Query, Body, Answer, Auth extends KeyUse = Key
     managersOnly?: true;
     /** Whether calls count against the rate limits of the plan and send their headers. */
     counted: boolean;
-    /** The route takes orders, which count in this window of their own, refused ones too. */
-    ordersIn?: 'jobs' | 'batches';
+    /** Its calls count in this window of the account: `changes` for what may add a row to the audit log of a workspace. */
+    window?: OwnWindow;
+    /** Calls that are refused before the handler count in the window too. */
+    countsRefused?: true;
     /** Honours `Idempotency-Key` (docs/api.md, "Idempotency"): the same key gets the same answer for 24 h. Ignored without an API key. */
     idempotent?: true;
     params?: ObjectSchema<Params>;
@@ -136,9 +139,12 @@ export function contract<Params = object, Query = object, Body = undefined, Answ
 
 /** The error codes that follow from the other fields of a contract. */
 function standardRefusals(
-    route: Pick<AnyContract, 'method' | 'path' | 'auth' | 'counted' | 'idempotent'> & { body?: object; answer: { shape: string } },
+    route: Pick<AnyContract, 'method' | 'path' | 'auth' | 'counted' | 'window' | 'idempotent'> & {
+        body?: object;
+        answer: { shape: string };
+    },
 ) {
-    const { method, path, auth, counted, idempotent, body, answer } = route;
+    const { method, path, auth, counted, window, idempotent, body, answer } = route;
     const codes: RefusalCode[] = [];
     // A body is read and checked even if the route takes none.
     if (method !== 'GET') codes.push('INVALID_JSON', 'PAYLOAD_TOO_LARGE');
@@ -148,7 +154,7 @@ function standardRefusals(
     if (idempotent) codes.push('INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS');
     if (auth === 'required') codes.push('API_KEY_REQUIRED');
     if (auth !== 'ignored') codes.push('INVALID_API_KEY', 'FORBIDDEN');
-    if (counted) codes.push('RATE_LIMITED');
+    if (counted || window !== undefined) codes.push('RATE_LIMITED');
     // Writes of an account wait for each other, in one queue per process.
     if (auth === 'required' && method !== 'GET') codes.push('RATE_LIMITED', 'OVERLOADED');
     return codes;

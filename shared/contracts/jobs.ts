@@ -105,8 +105,8 @@ export const jobFields = (shown: { params?: true; result?: true } = {}) =>
     }) as Joi.StrictSchemaMap<Job>;
 export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => Joi.object<Job, true>(jobFields(shown));
 
-const COMMON = { tag: 'Jobs', scope: 'jobs' } as const;
-const ONE = ['JOB_NOT_FOUND', 'RATE_LIMITED'] as const;
+const COMMON = { tag: 'Jobs', scope: 'jobs', window: 'reads' } as const;
+const ONE = ['JOB_NOT_FOUND'] as const;
 
 export const postJob = contract({
     ...COMMON,
@@ -116,7 +116,8 @@ export const postJob = contract({
     description:
         'Accepts the body of POST /v1/fetch. Where a fetch would be refused for limits or credits, the job waits. Reads are retried after retryable errors. A job is billed like a fetch.',
     idempotent: true,
-    ordersIn: 'jobs',
+    window: 'jobs',
+    countsRefused: true,
     body: {
         schema: Joi.object<JobRequest, true>({
             ...fetchFields(),
@@ -160,7 +161,7 @@ export const getJobs = contract({
         cursor: v.cursor(),
     }),
     answer: { shape: 'list', schema: () => v.listOf(jobSchema()) },
-    refusals: ['INVALID_DOMAIN', 'RATE_LIMITED'],
+    refusals: ['INVALID_DOMAIN'],
 });
 
 export const deleteJob = contract({

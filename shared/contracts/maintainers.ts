@@ -50,6 +50,7 @@ export const putMaintainer = contract({
     route: 'PUT /v1/schemas/{site}/maintainers/{workspace_id}',
     tag: 'Registry',
     summary: 'Let a workspace maintain a site',
+    window: 'changes',
     description:
         'No body. A workspace that already maintains the domain is unchanged, and so is its pending removal. A workspace whose removal is pending cannot add or remove others: FORBIDDEN. Returns the first page of the updated list, like GET.',
     scope: 'maintain',
@@ -64,6 +65,7 @@ export const deleteMaintainer = contract({
     route: 'DELETE /v1/schemas/{site}/maintainers/{workspace_id}',
     tag: 'Registry',
     summary: 'Remove a workspace from the maintainers of a site',
+    window: 'changes',
     description:
         'A workspace can remove itself at once, unless it is the last one: LAST_MAINTAINER. A proved owner removes others at once. Any other removal takes effect after 24 hours, at `removal_at`, unless the owners of that workspace stop it; then only an operator or a proved owner can remove it within the next 30 days. Only an operator can remove a proved owner. Removing a workspace that does not maintain the domain changes nothing. Returns the first page of the updated list, like GET.',
     scope: 'maintain',

@@ -6,18 +6,19 @@ import { jobSchema } from './jobs.ts';
 import { change, changes, type MonitorsQuery, monitor, order, params, run } from './monitor-fields.ts';
 import * as v from './vocabulary.ts';
 
-const ONE = ['RATE_LIMITED', 'MONITOR_NOT_FOUND'] as const;
+const ONE = ['MONITOR_NOT_FOUND'] as const;
 const ADMISSION = ADMISSION_REFUSALS.filter((code) => code !== 'INSUFFICIENT_CREDITS' && code !== 'INVALID_CURSOR');
 
 const COMMON = { tag: 'Monitors', scope: 'jobs' } as const;
 const body = { maxBytes: CALL_BYTES, hasParams: true } as const;
-const WITH_BODY = [...ADMISSION, 'RATE_LIMITED', 'PLAN_LIMIT', 'SITE_UNAVAILABLE'] as const;
+const WITH_BODY = [...ADMISSION, 'PLAN_LIMIT', 'SITE_UNAVAILABLE'] as const;
 
 export const postMonitor = contract({
     ...COMMON,
     name: 'postMonitor',
     route: 'POST /v1/monitors',
     summary: 'Watch an endpoint',
+    window: 'jobs',
     description:
         'Calls a read endpoint on a schedule and sends monitor.changed when its result changes. Set exactly one of every and cron. The first run stores the base value and reports no change. Each run is a job and billed as one.',
     body: { ...body, schema: order() },
@@ -30,10 +31,10 @@ export const getMonitors = contract({
     name: 'getMonitors',
     route: 'GET /v1/monitors',
     summary: 'List monitors',
+    window: 'reads',
     description: 'Newest first.',
     query: Joi.object<MonitorsQuery, true>({ status: v.oneOf(MONITOR_STATUSES), limit: v.limit(), cursor: v.cursor() }),
     answer: { shape: 'list', schema: () => v.listOf(monitor()) },
-    refusals: ['RATE_LIMITED'],
 });
 
 export const getMonitor = contract({
@@ -41,6 +42,7 @@ export const getMonitor = contract({
     name: 'getMonitor',
     route: 'GET /v1/monitors/{monitor_id}',
     summary: 'Read one monitor',
+    window: 'reads',
     params: params(),
     answer: { schema: () => monitor() },
     refusals: ONE,
@@ -51,6 +53,7 @@ export const patchMonitor = contract({
     name: 'patchMonitor',
     route: 'PATCH /v1/monitors/{monitor_id}',
     summary: 'Change, pause or resume a monitor',
+    window: 'jobs',
     description:
         'Later runs have the rights of the calling key. Changing params, watch or identity starts with a new base value. null removes a value.',
     params: params(),
@@ -65,6 +68,7 @@ export const deleteMonitor = contract({
     name: 'deleteMonitor',
     route: 'DELETE /v1/monitors/{monitor_id}',
     summary: 'Delete a monitor with its runs and changes',
+    window: 'reads',
     params: params(),
     answer: { schema: () => v.deleted('monitor_id') },
     refusals: ONE,
@@ -87,6 +91,7 @@ export const getMonitorChanges = contract({
     name: 'getMonitorChanges',
     route: 'GET /v1/monitors/{monitor_id}/changes',
     summary: 'List the changes that a monitor saw',
+    window: 'reads',
     description: 'Newest first; the latest 100 are kept.',
     params: params(),
     query: v.pageQuery(),
@@ -99,6 +104,7 @@ export const getMonitorRuns = contract({
     name: 'getMonitorRuns',
     route: 'GET /v1/monitors/{monitor_id}/runs',
     summary: 'List the runs of a monitor',
+    window: 'reads',
     description: 'Newest first; the latest 100 are kept.',
     params: params(),
     query: v.pageQuery(),

@@ -33,6 +33,7 @@ export const authorizeConnection = contract({
     route: 'POST /v1/connections/authorize',
     tag: 'Connections',
     summary: 'Begin to connect a site by OAuth',
+    window: 'changes',
     description:
         "Send the key's user to authorize_url within ten minutes. They consent at the site, then confirm here while signed in, which creates the connection. The site needs an OAuth client, of the workspace or of the operator.",
     scope: 'account',
@@ -57,6 +58,7 @@ export const putOAuthClient = contract({
     route: 'PUT /v1/oauth-clients/{site}',
     tag: 'Connections',
     summary: "Set the workspace's OAuth client for a site",
+    window: 'changes',
     description:
         'Register callback_url at the site. A public client has no secret. The client is sent only to the token endpoint of the latest version: set it again if a later version names another.',
     scope: 'account',
@@ -83,6 +85,7 @@ export const deleteOAuthClient = contract({
     route: 'DELETE /v1/oauth-clients/{site}',
     tag: 'Connections',
     summary: "Delete the workspace's OAuth client for a site",
+    window: 'changes',
     description: 'Connections made with it can no longer be renewed.',
     scope: 'account',
     managersOnly: true,

@@ -63,6 +63,7 @@ export const putPolicy = contract({
     route: 'PUT /v1/sites/{domain}/policy',
     tag: 'Owners',
     summary: 'Set what you allow on your domain',
+    window: 'changes',
     description:
         'Only for the proved owner of the domain. Takes effect within a second. Replaces the previous policy: omitted rules are lifted. The strictest rule of owner, operator and package applies. Blocked calls get SITE_BLOCKED. If the proof is lost, the policy remains until a new owner or an operator changes it.',
     scope: 'maintain',

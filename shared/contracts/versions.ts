@@ -64,6 +64,7 @@ export const postYank = contract({
     route: 'POST /v1/schemas/{site}/versions/{version}/yank',
     tag: 'Registry',
     summary: 'Yank a version',
+    window: 'changes',
     description:
         'The highest remaining version becomes the latest at once. A version yanked as `broken` still runs if a call names it; one yanked for `security` or `legal` reasons never runs, and the package of a `legal` one is removed. Yanking it again only changes the reason.',
     scope: 'maintain',
@@ -80,6 +81,7 @@ export const deleteYank = contract({
     route: 'DELETE /v1/schemas/{site}/versions/{version}/yank',
     tag: 'Registry',
     summary: 'Restore a yanked version',
+    window: 'changes',
     description:
         'Does nothing to a version that is in use. What an operator took out of use for `security` or `legal` reasons only an operator puts back: FORBIDDEN.',
     scope: 'maintain',

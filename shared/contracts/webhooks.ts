@@ -116,7 +116,7 @@ const delivery = () =>
         next_attempt_at: v.nullableTime().required(),
     });
 
-const ONE = ['RATE_LIMITED', 'WEBHOOK_NOT_FOUND'] as const;
+const ONE = ['WEBHOOK_NOT_FOUND'] as const;
 /** Shared by all webhook routes. Events concern the whole workspace. */
 const COMMON = { tag: 'Webhooks', scope: 'account', ofWholeWorkspace: true } as const;
 
@@ -125,6 +125,7 @@ export const postWebhook = contract({
     name: 'postWebhook',
     route: 'POST /v1/webhooks',
     summary: 'Add a webhook',
+    window: 'changes',
     description: 'The answer shows the secret, once. The owners of the workspace get an email. A workspace can have up to 20 webhooks.',
     body: {
         schema: Joi.object<WebhookOrder, true>({
@@ -144,10 +145,10 @@ export const getWebhooks = contract({
     name: 'getWebhooks',
     route: 'GET /v1/webhooks',
     summary: 'List webhooks',
+    window: 'reads',
     description: 'The webhooks of the workspace, newest first.',
     query: v.pageQuery(),
     answer: { shape: 'list', schema: () => v.listOf(entry()) },
-    refusals: ['RATE_LIMITED'],
 });
 
 export const getWebhook = contract({
@@ -155,6 +156,7 @@ export const getWebhook = contract({
     name: 'getWebhook',
     route: 'GET /v1/webhooks/{webhook_id}',
     summary: 'Read one webhook',
+    window: 'reads',
     params: params(),
     answer: { schema: () => entry() },
     refusals: ONE,
@@ -165,6 +167,7 @@ export const patchWebhook = contract({
     name: 'patchWebhook',
     route: 'PATCH /v1/webhooks/{webhook_id}',
     summary: 'Change a webhook',
+    window: 'changes',
     description:
         'Omitted fields are unchanged. Waiting deliveries go to the new URL. Disabling stops waiting deliveries; POST …/redeliver sends them later. Who changes the URL or enables a disabled webhook takes it over: on Free it gets the events about the credits of that person.',
     params: params(),
@@ -186,6 +189,7 @@ export const deleteWebhook = contract({
     name: 'deleteWebhook',
     route: 'DELETE /v1/webhooks/{webhook_id}',
     summary: 'Delete a webhook',
+    window: 'changes',
     params: params(),
     answer: { schema: () => v.deleted('webhook_id') },
     refusals: ONE,
@@ -196,6 +200,7 @@ export const postWebhookRotate = contract({
     name: 'postWebhookRotate',
     route: 'POST /v1/webhooks/{webhook_id}/rotate',
     summary: 'Rotate the secret of a webhook',
+    window: 'changes',
     description: 'The previous secret also signs for 24 hours. Any older secret stops signing at once.',
     params: params(),
     answer: { schema: () => entry({ secret: true }) },
@@ -207,6 +212,7 @@ export const postWebhookTest = contract({
     name: 'postWebhookTest',
     route: 'POST /v1/webhooks/{webhook_id}/test',
     summary: 'Send a test event',
+    window: 'reads',
     description: 'Sends an event of type webhook.test, even to a disabled webhook. Up to 10 a minute, together with POST …/redeliver.',
     params: params(),
     answer: { status: 202, schema: () => delivery() },
@@ -218,6 +224,7 @@ export const getDeliveries = contract({
     name: 'getDeliveries',
     route: 'GET /v1/webhooks/{webhook_id}/deliveries',
     summary: 'List the deliveries of a webhook',
+    window: 'reads',
     description: 'Newest first, of the last 14 days. `total` counts up to 100,000.',
     params: params(),
     query: Joi.object<DeliveriesQuery, true>({
@@ -234,6 +241,7 @@ export const postRedeliver = contract({
     name: 'postRedeliver',
     route: 'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
     summary: 'Redeliver an event',
+    window: 'reads',
     description:
         'Sends the delivery again at once, whatever its status, with the same webhook-id, even to a disabled webhook. Up to 10 a minute, together with POST …/test.',
     params: Joi.object<DeliveryParams, true>({

@@ -6,7 +6,6 @@ import type { Db } from '../../../shared/platform/db.ts';
 import { retryRolledBack, retryUntilKnown } from '../../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import * as batches from '../../../shared/store/jobs/batches.ts';
-import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import type { Reply } from '../../call.ts';
 import { mustFit } from '../must-fit.ts';
@@ -34,7 +33,6 @@ export async function cancelBatch(call: OneBatch): Promise<Reply<Batch>> {
 }
 
 async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string) => Promise<boolean>): Promise<Reply<Batch>> {
-    await countInWindow(call, 'reads');
     const { batchId } = await mustFindBatch(call);
     // Items that start or end meanwhile may cause a deadlock. The work is idempotent, so it is retried.
     const isDone = await orderInTurn(call, () => retryUntilKnown(PATIENCE_MS, () => work(batchId)), { isLarge: true });
@@ -49,8 +47,6 @@ async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string
 export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<Reply<Batch>> {
     const { app, body, caller } = call;
     const { keyId, accountId } = caller;
-    // It is as much work as a new batch.
-    await countInWindow(call, 'batches');
     const found = await mustFindBatch(call);
     const { batchId } = found;
     checkAgain(call, found);

@@ -12,7 +12,6 @@ import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { keepAnswer, setHash } from '../../../shared/store/fetch/idempotency.ts';
 import { addBatch, countOpenBatches, findBatch, type NewBatch } from '../../../shared/store/jobs/batches.ts';
 import { openDrafts } from '../../../shared/store/jobs/drafts.ts';
-import { countInWindow } from '../../admission/count-in-window.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import type { OnceRules } from '../../answers/idempotency.ts';
 import { checkKeyAgain } from '../../auth/check-key-again.ts';
@@ -45,7 +44,6 @@ export const BATCH_ONCE: OnceRules<BatchRequest> = {
  */
 export async function createBatch(call: BatchCall): Promise<Reply<never>> {
     const { app, query, caller } = call;
-    await countInWindow(call, 'batches');
     const body = await openBody(call);
     const { workspaceId, keyId, accountId } = caller;
     const ids = { batchId: newId('bat'), workspaceId, keyId, accountId };

@@ -12,7 +12,6 @@ import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { findBatch, listBatches as list } from '../../../shared/store/jobs/batches.ts';
 import { type EndedRow, listEnded, STREAMED_BYTES } from '../../../shared/store/jobs/jobs.ts';
-import { countInWindow } from '../../admission/count-in-window.ts';
 import { readPage, textPage } from '../../answers/paging.ts';
 import { checkKeyAgain } from '../../auth/check-key-again.ts';
 import type { Call, Reply } from '../../call.ts';
@@ -24,7 +23,6 @@ export type OneBatch<Query = object, Body = undefined> = Call<{ batch_id: string
 /** GET /v1/batches/{batch_id}: returns at once, or with `wait` when the batch has ended. */
 export async function readBatch(call: OneBatch<WaitQuery>): Promise<Reply<Batch>> {
     const { app, query, gone, endRead } = call;
-    await countInWindow(call, 'reads');
     const row = await mustFindBatch(call);
     const { wait: seconds = 0 } = query;
     if (seconds === 0 || row.finishedAt !== null) return { answer: viewOf(call, row) };
@@ -38,7 +36,6 @@ export async function readBatch(call: OneBatch<WaitQuery>): Promise<Reply<Batch>
 /** GET /v1/batches: newest first. */
 export async function listBatches(call: Call<object, BatchesQuery, undefined>): Promise<Reply<Batch[]>> {
     const { app, query } = call;
-    await countInWindow(call, 'reads');
     const { status } = query;
     const reader = readerOf(call.caller);
     const page = await readPage(call, 'getBatches', [reader.workspaceId, status ?? null]);
@@ -51,7 +48,6 @@ export async function listBatches(call: Call<object, BatchesQuery, undefined>): 
 /** GET /v1/batches/{batch_id}/results: the ended items, as a page or as ndjson. */
 export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<EndedItem[]>> {
     const { app, query, caller } = call;
-    await countInWindow(call, 'reads');
     const batch = await mustFindBatch(call);
     const { batchId } = batch;
     const { status } = query;

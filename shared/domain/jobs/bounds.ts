@@ -5,11 +5,13 @@ import type { Plan, RateWindow } from '../accounts/plans.ts';
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 
+export type OwnWindow = 'jobs' | 'batches' | 'reads' | 'changes';
+
 /**
  * Rate limits per account, separate from those of fetches. Webhooks, monitors and events count as `reads` too. `changes` are writes that
  * stand in the audit log of a workspace: they bound its rows.
  */
-export const OWN_WINDOWS: Readonly<Record<'jobs' | 'batches' | 'reads' | 'changes', RateWindow>> = {
+export const OWN_WINDOWS: Readonly<Record<OwnWindow, RateWindow>> = {
     jobs: { name: 'minute', limit: 600, seconds: 60 },
     batches: { name: 'hour', limit: 60, seconds: 3600 },
     reads: { name: 'minute', limit: 1200, seconds: 60 },
