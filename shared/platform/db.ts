@@ -82,7 +82,7 @@ export type Columns<Row> = Readonly<Record<keyof Row, string | Knex.Raw | Knex.Q
 
 /**
  * Columns under their camel-case names.
- * @param table its alias in the statement, or '' @param names one name or several with blanks between
+ * @param table its alias in the statement, or '' @param names with blanks between; several texts where one would not fit in a line
  */
 export function columns<const Names extends string>(
     table: string,

@@ -149,7 +149,7 @@ const COLUMNS: Record<keyof CallerColumns, string> = {
     workspaceName: 'w.name',
     plan: 'w.plan',
     role: 'm.role',
-    ...columns('c', 'per_minute', 'per_hour', 'per_day', 'concurrency', 'monitors'),
+    ...columns('c', 'per_minute per_hour per_day concurrency monitors'),
     allowance: 'c.allowance_override',
     isCapped: 'k.day_cap is not null or c.day_cap is not null',
     confirmAbove: 'k.confirm_above',

@@ -23,7 +23,7 @@ export interface Offer extends Invitation {
     addressNormalised: string | null;
 }
 
-const INVITATION: Columns<Invitation> = { invitationId: 'i.id', ...columns('i', 'role', 'address', 'created_at', 'expires_at') };
+const INVITATION: Columns<Invitation> = { invitationId: 'i.id', ...columns('i', 'role address created_at expires_at') };
 
 const OFFER: Columns<Offer> = {
     ...INVITATION,

@@ -186,7 +186,7 @@ export interface Streak {
 
 /** The calls since then, grouped by endpoint and key. */
 export async function recentStreaks(db: Db, since: Date): Promise<Streak[]> {
-    const streak = columns('', 'account_id', 'workspace_id', 'user_id', 'key_id', 'site', 'endpoint');
+    const streak = columns('', 'account_id workspace_id user_id key_id site endpoint');
     const lastSuccess = db.raw("max(at) filter (where outcome = 'success')");
     const read: Columns<Streak> = { ...streak, lastSuccess, isFailing: db.raw('coalesce(max(at) > ?, true)', [lastSuccess]) };
     return db('usage')

@@ -18,7 +18,7 @@ interface Passkey {
 
 const PASSKEY: Columns<Passkey> = {
     passkeyId: 'p.id',
-    ...columns('p', 'user_id', 'credential_id', 'public_key', 'counter', 'transports', 'name', 'created_at', 'last_used_at'),
+    ...columns('p', 'user_id credential_id public_key counter transports name created_at last_used_at'),
 };
 
 /** Maximum number of passkeys of one user. */

@@ -12,7 +12,7 @@ interface SignIn {
     isNewBrowser: boolean;
 }
 
-const SIGN_IN: Columns<SignIn> = columns('', 'at', 'how', 'browser', 'address', 'is_new_browser');
+const SIGN_IN: Columns<SignIn> = columns('', 'at how browser address is_new_browser');
 
 const SHOWN = 20;
 /** Maximum number of known browsers of a user. The browser with the oldest sign-in is deleted first. */

@@ -49,7 +49,7 @@ interface SessionRow {
     seenAt: Date;
 }
 
-const SESSION: Columns<SessionRow> = { sessionId: 'id', ...columns('', 'browser', 'address', 'created_at', 'seen_at') };
+const SESSION: Columns<SessionRow> = { sessionId: 'id', ...columns('', 'browser address created_at seen_at') };
 
 /** A session ends this many days after the sign-in. */
 export const SESSION_DAYS = 30;

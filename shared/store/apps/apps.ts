@@ -33,7 +33,7 @@ export async function findApp(db: Db, appId: string): Promise<ClientApp | undefi
                 .orWhere((good) => good.whereNull('problem').where('read_at', '>', ago(db, KEPT)))
                 .orWhere('read_at', '>', ago(db, KEPT_PROBLEM)),
         )
-        .first({ ...columns('', 'redirect_uris', 'problem'), appId: 'id', name: db.raw("coalesce(name, '')") });
+        .first({ ...columns('', 'redirect_uris problem'), appId: 'id', name: db.raw("coalesce(name, '')") });
 }
 
 /** Asks the workers to read the document of an app. */

@@ -13,7 +13,7 @@ interface Checkout {
     sessionId: string | null;
 }
 
-const CHECKOUT: Columns<Checkout> = { checkoutId: 'id', ...columns('', 'workspace_id', 'user_id', 'plan', 'session_id') };
+const CHECKOUT: Columns<Checkout> = { checkoutId: 'id', ...columns('', 'workspace_id user_id plan session_id') };
 
 /** Begins a checkout; undefined if the workspace already has an open one. */
 export async function addCheckout(

@@ -52,7 +52,7 @@ export async function listInvoices(db: Db, workspaceId: string, limit: number): 
 function invoiceColumns(db: Db): Columns<StoredInvoice> {
     return {
         invoiceId: 'id',
-        ...columns('', 'workspace_id', 'subscription_id', 'plan', 'number', 'amount_cents', 'currency', 'link', 'paid_at'),
+        ...columns('', 'workspace_id subscription_id plan number amount_cents currency link paid_at'),
         from: 'period_start',
         until: 'period_end',
         isGranted: db.raw('granted_at is not null'),

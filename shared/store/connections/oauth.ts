@@ -38,8 +38,7 @@ export interface Flow extends SealedPlace {
 
 const FLOW: Columns<Flow> = columns(
     '',
-    'workspace_id connection_id site user_id entry hosts scopes client_id redirect_url sealed status problem state_hash',
-    'expires_at',
+    'workspace_id connection_id site user_id entry hosts scopes client_id redirect_url sealed status problem state_hash expires_at',
 ) as Columns<Flow>;
 
 type NewFlow = Omit<Flow, 'status' | 'problem' | 'expiresAt'>;

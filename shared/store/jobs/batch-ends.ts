@@ -6,26 +6,8 @@ import { recordEvent } from '../events/events.ts';
 /** The columns of a `BatchRow`. */
 export const BATCH_ROW = columns(
     '',
-    'batch_id',
-    'number',
-    'name',
-    'metadata',
-    'status',
-    'paused_reason',
-    'waiting_for',
-    'created_at',
-    'finished_at',
-    'expires_at',
-    'needs',
-    'greatest_cost',
-    'max_credits',
-    'credits_used',
-    'queued',
-    'running',
-    'succeeded',
-    'failed',
-    'cancelled',
-    'expired',
+    'batch_id number name metadata status paused_reason waiting_for created_at finished_at expires_at needs greatest_cost max_credits',
+    'credits_used queued running succeeded failed cancelled expired',
 );
 
 /** Raw: the items to end. Items that a worker is about to start do not expire. */

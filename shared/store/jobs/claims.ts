@@ -30,21 +30,7 @@ export interface ClaimedJob {
 
 const CLAIMED = columns(
     'j',
-    'job_id',
-    'operation',
-    'workspace_id',
-    'batch_id',
-    'site',
-    'endpoint',
-    'version',
-    'effect',
-    'session_id',
-    'request',
-    'unit',
-    'units_cap',
-    'attempts',
-    'deaths',
-    'created_at',
+    'job_id operation workspace_id batch_id site endpoint version effect session_id request unit units_cap attempts deaths created_at',
     'expires_at',
 );
 

@@ -38,25 +38,8 @@ export interface FullJobRow extends JobRow {
 
 const ROW = columns(
     'j',
-    'job_id',
-    'number',
-    'monitor_id',
-    'batch_id',
-    'custom_id',
-    'metadata',
-    'status',
-    'site',
-    'endpoint',
-    'version',
-    'created_at',
-    'started_at',
-    'finished_at',
-    'expires_at',
-    'attempts',
-    'credits_used',
-    'code',
-    'error',
-    'result_expired',
+    'job_id number monitor_id batch_id custom_id metadata status site endpoint version created_at started_at finished_at expires_at',
+    'attempts credits_used code error result_expired',
 );
 /** Raw: only a site is the reason of a single item; a batch that waits for something else waits as a whole. */
 const WAITING = `case when exists (
@@ -87,7 +70,7 @@ function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoi
 export async function findJob(db: Db, reader: Reader, jobId: string): Promise<FullJobRow | undefined> {
     return visible(db, reader)
         .where({ 'j.job_id': jobId })
-        .first({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT), ...columns('j', 'request', 'result', 'remaining') });
+        .first({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT), ...columns('j', 'request result remaining') });
 }
 
 interface JobList {
@@ -185,7 +168,7 @@ export async function listEnded(
     }
 }
 
-const ENDED = { ...ROW, ...columns('j', 'end_number', 'remaining') };
+const ENDED = { ...ROW, ...columns('j', 'end_number remaining') };
 /** Raw: bytes of the results before this one. Reading a size does not read a large result. */
 const BYTES_BEFORE =
     'coalesce(sum(octet_length(j.result)) over (order by j.end_number rows between unbounded preceding and 1 preceding), 0)';

@@ -63,8 +63,7 @@ export interface RunRow {
 
 const RUN = columns(
     'r',
-    'run_id number status skipped_reason due_at started_at finished_at job_id version credits_used code error changed',
-    'change_id',
+    'run_id number status skipped_reason due_at started_at finished_at job_id version credits_used code error changed change_id',
 );
 
 export interface ChangeRow {
@@ -244,7 +243,7 @@ export async function listChanges(db: Db, monitorId: string, { limit, before }: 
     const found = db('monitor_changes as c').where({ 'c.monitor_id': monitorId });
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('c.number', '<', before);
-    const row = columns('c', 'change_id', 'number', 'at', 'diff', 'diff_truncated', 'before_run', 'after_run');
+    const row = columns('c', 'change_id number at diff diff_truncated before_run after_run');
     const sized = found.select({ ...row, ...sizesOf(db, 'c', 'diff') });
     return { ...(await readFitting<ChangeRow>(db, sized, limit)), total };
 }

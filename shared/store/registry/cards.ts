@@ -39,8 +39,8 @@ export async function cardsOf(db: Db, sites: readonly string[]): Promise<CardRow
 const TIMEOUT_MS = 5000;
 
 const CARD: Record<keyof CardRow, string> = {
-    ...columns('s', 'site', 'registrable', 'title', 'description', 'intent_category', 'published_at', 'verified_at'),
-    ...columns('v', 'version', 'version_hash', 'hosts'),
+    ...columns('s', 'site registrable title description intent_category published_at verified_at'),
+    ...columns('v', 'version version_hash hosts'),
     endpoints: 'v.summary',
     siteCredits: 'd.credits',
     maintainer: 'first.name',

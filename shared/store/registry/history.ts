@@ -15,7 +15,7 @@ export interface VersionRef {
 
 const VERSION_REF = {
     versionId: 'v.id',
-    ...columns('v', 'version', 'version_hash', 'published_at', 'verified_at', 'yank_reason'),
+    ...columns('v', 'version version_hash published_at verified_at yank_reason'),
 } satisfies Columns<VersionRef>;
 
 export const VERSION_COLUMNS = columnList(VERSION_REF);

@@ -39,8 +39,8 @@ export interface EndpointRow {
 const TIMEOUT_MS = 2000;
 
 const ROW: Record<keyof Omit<EndpointRow, 'successRate' | 'p95Ms'>, string> = {
-    ...columns('e', 'id', 'site', 'registrable', 'name', 'kind', 'effect', 'intent_category', 'version_id'),
-    ...columns('d', 'policy', 'operator_policy'),
+    ...columns('e', 'id site registrable name kind effect intent_category version_id'),
+    ...columns('d', 'policy operator_policy'),
     // Gives weight A to the asked words alone, and selects these. As text, all words of an endpoint are longer than the rest of its row.
     search: "ts_filter(setweight(setweight(e.search, 'D'), 'A', (select $2::text[])), '{a}')::text",
     entry: 'x.entry',

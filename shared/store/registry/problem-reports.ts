@@ -1,6 +1,6 @@
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import { withoutReordering } from '../../domain/text/text-rule.ts';
-import { ago, type Columns, countRows, type Db } from '../../platform/db.ts';
+import { ago, type Columns, columns, countRows, type Db } from '../../platform/db.ts';
 import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 
@@ -22,15 +22,7 @@ const DAYS = 90;
 /** Maximum length of a report in the mail, in characters. The dashboard shows the full report. */
 const MAILED = 300;
 
-const REPORT: Columns<ProblemReport> = {
-    id: 'id',
-    site: 'site',
-    version: 'version',
-    endpoint: 'endpoint',
-    kind: 'kind',
-    text: 'text',
-    createdAt: 'created_at',
-};
+const REPORT: Columns<ProblemReport> = columns('', 'id site version endpoint kind text created_at');
 
 /** Stores a report and mails the owners of the workspaces that maintain the site, at most once an hour per domain. */
 export async function addReport(

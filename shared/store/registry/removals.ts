@@ -1,5 +1,5 @@
 import { newId } from '../../domain/text/ids.ts';
-import { ago, type Columns, type Db, fromNow, now } from '../../platform/db.ts';
+import { ago, type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
 import type { By } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { type MaintainerChange, notifyBoth, notifyOfDomain, recordInBoth, removeMaintainer } from './maintainers.ts';
@@ -18,9 +18,7 @@ export interface Removal {
 }
 
 const REMOVAL: Columns<Removal> = {
-    removalId: 'm.removal_id',
-    registrable: 'm.registrable',
-    workspaceId: 'm.workspace_id',
+    ...columns('m', 'removal_id registrable workspace_id'),
     name: 'w.name',
     by: 'm.removal_by',
     takesEffectAt: 'm.removal_at',
@@ -40,8 +38,8 @@ interface RemovalState {
 /** Undefined if the workspace does not maintain the domain. */
 export async function removalState(db: Db, registrable: string, workspaceId: string): Promise<RemovalState | undefined> {
     const wasStopped = db.raw('coalesce(removal_stopped_at > ?, false)', [ago(db, `${STOPPED_DAYS} days`)]);
-    const columns: Columns<RemovalState> = { isPending: db.raw('removal_at is not null'), wasStopped };
-    return db('maintainers').where({ registrable, workspace_id: workspaceId }).first(columns);
+    const state: Columns<RemovalState> = { isPending: db.raw('removal_at is not null'), wasStopped };
+    return db('maintainers').where({ registrable, workspace_id: workspaceId }).first(state);
 }
 
 /** Schedules the removal of a maintainer in 24 hours, and mails its owners the link that stops it. Lock the domain first. */

@@ -26,9 +26,10 @@ export async function find(db: Db, id: string): Promise<SchemaRequest | undefine
         .first<RequestRow>({
             ...columns(
                 'r',
-                'id domain task read_or_write auth_shape output_shape failure_mode intent_category frequency status created_at updated_at',
+                'id domain task read_or_write auth_shape output_shape failure_mode intent_category frequency status created_at',
+                'updated_at',
             ),
-            ...columns('v', 'site', 'version'),
+            ...columns('v', 'site version'),
         });
     if (row === undefined) return undefined;
     const { site, version, ...request } = row;
@@ -56,7 +57,7 @@ export async function madeBy(
         .where({ workspace_id: workspaceId })
         .orderBy([{ column: 'created_at', order: 'desc' }, 'id'])
         .limit(limit)
-        .select(columns('', 'id', 'domain', 'task', 'status', 'created_at'));
+        .select(columns('', 'id domain task status created_at'));
 }
 
 type ListedRequest = Pick<SchemaRequest, 'id' | 'domain' | 'task' | 'status' | 'demand' | 'createdAt'> & {
@@ -72,7 +73,7 @@ export async function list(db: Db, { status, limit }: { status: RequestStatus | 
         .orderBy([{ column: 'r.created_at', order: 'desc' }, 'r.id'])
         .limit(limit)
         .select({
-            ...columns('r', 'id', 'domain', 'task', 'status', 'created_at', 'workspace_id'),
+            ...columns('r', 'id domain task status created_at workspace_id'),
             demand: db.raw('coalesce(d.requests, 0)'),
         });
 }
@@ -116,7 +117,7 @@ async function moveTo(
         .with('entered', db(db.raw('schema_request_history (request_id, status)')).insert(steps))
         .from('moved')
         .whereNotNull('workspace_id')
-        .select(columns('', 'id', 'domain', 'workspace_id'));
+        .select(columns('', 'id domain workspace_id'));
     if (to.status !== 'fulfilled' || keyed.length === 0) return;
     const by = await db('versions').where({ id: to.fulfilled_version_id }).first('site', 'version');
     for (let from = 0; from < keyed.length; from += EVENTS_AT_ONCE) {

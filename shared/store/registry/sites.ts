@@ -20,7 +20,7 @@ export interface Domain {
 }
 
 const DOMAIN: Columns<Domain> = {
-    ...columns('', 'registrable', 'credits', 'concurrency', 'rate', 'takes_cookies', 'auth_hosts', 'blocked_at', 'block_reason'),
+    ...columns('', 'registrable credits concurrency rate takes_cookies auth_hosts blocked_at block_reason'),
 };
 
 export interface DomainSettings {
@@ -177,7 +177,7 @@ interface OwnSite {
 }
 
 const OWN_SITE: Columns<OwnSite> = {
-    ...columns('s', 'site', 'title', 'versions', 'published_at', 'verified_at'),
+    ...columns('s', 'site title versions published_at verified_at'),
     latest: 'v.version',
     driftedAt: 'v.drifted_at',
 };

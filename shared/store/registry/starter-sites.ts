@@ -23,8 +23,8 @@ export async function listStarterSites(db: Db): Promise<StarterSite[]> {
         .where({ 'm.workspace_id': ROUTEBOOK_WORKSPACE })
         .orderBy('s.site')
         .select({
-            ...columns('s', 'site', 'registrable'),
-            ...columns('v', 'version', 'verified_at', 'drifted_at'),
+            ...columns('s', 'site registrable'),
+            ...columns('v', 'version verified_at drifted_at'),
             ...columns('n', 'outcome'),
             lastRunAt: 'n.ended_at',
             isDue: db.raw('coalesce(n.due_at <= app_now(), false)'),

@@ -18,7 +18,7 @@ interface TrendingSite {
 /** The sites of a period by the latest roll-up, most used first. Empty before the first roll-up. Blocked sites are left out. */
 export async function trendingSites(db: Db, window: TrendingWindow, limit: number): Promise<TrendingSite[]> {
     const trending: Columns<TrendingSite> = {
-        ...columns('t', 'site', 'fetches', 'lookups', 'score'),
+        ...columns('t', 'site fetches lookups score'),
         title: 's.title',
         intentCategory: 's.intent_category',
         isVerified: db.raw('s.verified_at is not null'),

@@ -210,7 +210,7 @@ export async function readState(db: Db, site: string): Promise<VerificationState
         db.raw(`coalesce(greatest(0, ceil(extract(epoch from ?? + ${EVERY} - app_now()))), 0)::integer`, [began]);
     const known: Columns<VerificationState> = {
         run: db.raw('coalesce(n.run, 0)'),
-        ...columns('n', 'version_id', 'began_at', 'ended_at', 'outcome'),
+        ...columns('n', 'version_id began_at ended_at outcome'),
         findings: db.raw("coalesce(n.findings, '[]')"),
         ownWaitS: wait('n.began_at'),
         domainWaitS: wait('d.verification_began_at'),

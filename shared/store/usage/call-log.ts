@@ -51,8 +51,8 @@ interface CallPage {
 const CALL: Columns<LoggedCall> = {
     ...columns(
         '',
-        'operation request_id at kind site endpoint version key_id outcome credits results cached duration_ms queue_ms',
-        'upstream_status upstream_ms',
+        'operation request_id at kind site endpoint version key_id outcome credits results cached duration_ms queue_ms upstream_status',
+        'upstream_ms',
     ),
 };
 
@@ -140,7 +140,7 @@ export async function recentCalls(
         .where(definedConditions({ account_id: accountId, workspace_id: workspaceId, user_id: byUser }))
         .orderBy(NEWEST_FIRST)
         .limit(limit)
-        .select(columns('', 'at', 'site', 'endpoint', 'outcome', 'credits', 'duration_ms'));
+        .select(columns('', 'at site endpoint outcome credits duration_ms'));
     const recent: RecentCall[] = await calls.clone().where('at', '>=', new Date(Date.now() - RECENT_MS));
     return recent.length < limit ? calls : recent;
 }

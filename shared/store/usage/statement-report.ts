@@ -23,7 +23,7 @@ export interface Movement {
 
 const MOVEMENT: Columns<Omit<Movement, 'balance'>> = {
     ...columns('e', 'id at kind available_delta held_delta operation batch_id items note'),
-    ...columns('h', 'site', 'endpoint', 'workspace_id'),
+    ...columns('h', 'site endpoint workspace_id'),
 };
 
 /** The position from which older movements continue: the id below which they are, and the balance of each account at that point. */
