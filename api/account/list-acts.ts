@@ -10,9 +10,9 @@ export async function listActs(call: Call<object, AuditQuery, undefined>): Promi
     const { workspaceId } = call.caller;
     const { actor, action } = query;
     const since = query.since === undefined ? undefined : new Date(query.since);
-    const page = await readPage(call, 'getAudit', [workspaceId, actor ?? null, action ?? null, since?.toISOString() ?? null]);
+    const page = await readPage<RowPlace>(call, 'getAudit', [workspaceId, actor ?? null, action ?? null, since?.toISOString() ?? null]);
     const filter = { workspaceId, actor, action, since };
-    const { acts, next, total } = await pageOfActs(app.db, filter, { limit: page.limit, after: page.from as RowPlace | undefined });
+    const { acts, next, total } = await pageOfActs(app.db, filter, { limit: page.limit, after: page.from });
     return {
         answer: acts.map(({ at, ...act }) => ({ at: at.toISOString(), ...act })),
         pagination: await page.end(next, total),

@@ -5,9 +5,9 @@ import type { OpenCall, Reply } from '../call.ts';
 
 type Pagination = NonNullable<Reply<unknown>['pagination']>;
 
-export interface Page {
+export interface Page<Place = Json> {
     limit: number;
-    from: Json | undefined;
+    from: Place | undefined;
     /** Builds `meta.pagination`; `next` is where the next page begins, undefined on the last page. */
     end(next: Json | undefined, total: number): Promise<Pagination>;
 }
@@ -20,16 +20,21 @@ const PLACES = 2;
  * Reads `limit` and `cursor`. `about` has the parameters that the cursor is bound to, in addition to the route: every parameter that
  * determines the rows or their order, normalised.
  * @param route name of the contract
+ * @template Place what the page before gave to `end`; cursors are sealed, so it is not checked
  * @throws Refusal INVALID_CURSOR
  */
-export async function readPage({ app, query }: OpenCall<unknown, PageQuery, unknown>, route: string, about: Json): Promise<Page> {
+export async function readPage<Place extends Json>(
+    { app, query }: OpenCall<unknown, PageQuery, unknown>,
+    route: string,
+    about: Json,
+): Promise<Page<Place>> {
     const { limit = DEFAULT_LIMIT, cursor } = query;
     const bound: Json = [route, about, PLACES];
     const from = cursor === undefined ? undefined : await app.cursors.open(bound, cursor);
     if (cursor !== undefined && from === undefined) throw new Refusal('INVALID_CURSOR');
     return {
         limit,
-        from,
+        from: from as Place | undefined,
         end: async (next, total) => ({
             limit,
             next_cursor: next === undefined ? null : await app.cursors.seal(bound, next),

@@ -28,9 +28,8 @@ export async function createClaim(call: Call<DomainParams, object, undefined>): 
 export async function listClaims(call: Call<DomainParams, PageQuery, undefined>): Promise<Reply<ClaimEntry[]>> {
     const { registrable } = readSite(call.params.domain, '/domain');
     const { workspaceId } = call.caller;
-    const page = await readPage(call, 'getClaims', [workspaceId, registrable]);
-    const after = page.from as RowPlace | undefined;
-    const listed = await claims.listClaims(call.app.browse, { registrable, workspaceId }, { limit: page.limit, after });
+    const page = await readPage<RowPlace>(call, 'getClaims', [workspaceId, registrable]);
+    const listed = await claims.listClaims(call.app.browse, { registrable, workspaceId }, { limit: page.limit, after: page.from });
     return { answer: listed.claims.map(presentClaim), pagination: await page.end(listed.next, listed.total) };
 }
 

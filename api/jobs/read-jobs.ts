@@ -33,9 +33,8 @@ export async function listJobs(call: Call<object, JobsQuery, undefined>): Promis
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
     const { status, batch_id: batchId } = query;
     const reader = readerOf(call.caller);
-    const page = await readPage(call, 'getJobs', [reader.workspaceId, status ?? null, site ?? null, batchId ?? null]);
-    const before = page.from as number | undefined;
-    const { jobs, next, total } = await list(app.browse, reader, { status, site, batchId, limit: page.limit, before });
+    const page = await readPage<number>(call, 'getJobs', [reader.workspaceId, status ?? null, site ?? null, batchId ?? null]);
+    const { jobs, next, total } = await list(app.browse, reader, { status, site, batchId, limit: page.limit, before: page.from });
     return {
         answer: await Promise.all(jobs.map((row) => listedJob(app, row))),
         pagination: await page.end(next, total),

@@ -17,8 +17,8 @@ type MonitorCall<Query = object> = Call<MonitorParams, Query, undefined>;
 export async function listMonitors(call: Call<object, MonitorsQuery, undefined>): Promise<Reply<Monitor[]>> {
     const { app, query } = call;
     const reader = readerOf(call.caller);
-    const page = await readPage(call, 'getMonitors', [reader.workspaceId, query.status ?? null]);
-    const place = { status: query.status, limit: page.limit, before: page.from as number | undefined };
+    const page = await readPage<number>(call, 'getMonitors', [reader.workspaceId, query.status ?? null]);
+    const place = { status: query.status, limit: page.limit, before: page.from };
     const { shown, last, total } = await store.listMonitors(app.browse, reader, place);
     return textPage(await writeMonitors(app, shown), await page.end(last?.number, total));
 }
@@ -67,8 +67,8 @@ async function list<Row extends { number: number }>(
     write: (row: Row) => Promise<string>,
 ): Promise<{ text: string; isKept: false }> {
     const { monitorId } = await mustFindMonitor(call);
-    const page = await readPage(call, route, monitorId);
-    const { shown, last, total } = await read(call.app.db, monitorId, { limit: page.limit, before: page.from as number | undefined });
+    const page = await readPage<number>(call, route, monitorId);
+    const { shown, last, total } = await read(call.app.db, monitorId, { limit: page.limit, before: page.from });
     return textPage(await eachInTurn(shown, write), await page.end(last?.number, total));
 }
 

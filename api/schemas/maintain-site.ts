@@ -82,9 +82,8 @@ async function findDomain({ app, params }: OpenCall<SiteParams, unknown, unknown
 }
 
 async function answerList(call: OpenCall<unknown, PageQuery, unknown>, registrable: string, db: Db): MaintainerList {
-    const page = await readPage(call, 'getMaintainers', registrable);
-    const after = page.from as MaintainerPlace | undefined;
-    const listed = await pageOfMaintainers(db, registrable, { limit: page.limit, after });
+    const page = await readPage<MaintainerPlace>(call, 'getMaintainers', registrable);
+    const listed = await pageOfMaintainers(db, registrable, { limit: page.limit, after: page.from });
     return {
         answer: listed.maintainers.map(({ workspaceId, name, removalAt }) => ({
             workspace_id: workspaceId,

@@ -60,8 +60,8 @@ export async function listReports(call: Call<SiteParams, PageQuery, undefined>):
     const { isKnown } = await app.latest.find({ site, registrable });
     if (!isKnown) throw siteNotFound(site);
     if (!(await isMaintainer(app.db, registrable, call.caller.workspaceId))) throw new Refusal('NOT_MAINTAINER');
-    const page = await readPage(call, 'getReports', site);
-    const listed = await reportsOf(app.db, site, { limit: page.limit, after: page.from as RowPlace | undefined });
+    const page = await readPage<RowPlace>(call, 'getReports', site);
+    const listed = await reportsOf(app.db, site, { limit: page.limit, after: page.from });
     return {
         answer: listed.reports.map(({ id, createdAt, ...report }) => ({ report_id: id, ...report, created_at: createdAt.toISOString() })),
         pagination: await page.end(listed.next, listed.total),

@@ -52,9 +52,8 @@ async function countYank(call: Call<VersionParams, unknown, unknown>): Promise<v
 export async function listVersions(call: OpenCall<SiteParams, PageQuery, undefined>): Promise<Reply<VersionEntry[]>> {
     const { app, params } = call;
     const { site } = readSite(params.site, '/site');
-    const page = await readPage(call, 'getVersions', site);
-    const before = page.from as number | undefined;
-    const { versions, total } = await findHistory(app.browse, site, { limit: page.limit, before });
+    const page = await readPage<number>(call, 'getVersions', site);
+    const { versions, total } = await findHistory(app.browse, site, { limit: page.limit, before: page.from });
     if (total === 0) throw siteNotFound(site);
     const lowest = versions.at(-1)?.version ?? 1;
     return {

@@ -15,8 +15,8 @@ export async function listDeliveries(call: Call<WebhookParams, DeliveriesQuery, 
     const { app, query } = call;
     const { webhookId } = await mustFindWebhook(call);
     const { status } = query;
-    const page = await readPage(call, 'getDeliveries', [webhookId, status ?? null]);
-    const place = { status, limit: page.limit, after: page.from as RowPlace | undefined };
+    const page = await readPage<RowPlace>(call, 'getDeliveries', [webhookId, status ?? null]);
+    const place = { status, limit: page.limit, after: page.from };
     const { deliveries, next, total } = await store.listDeliveries(app.browse, webhookId, place);
     return { answer: deliveries.map(presentDelivery), pagination: await page.end(next, total) };
 }

@@ -14,8 +14,8 @@ type WebhookCall = Call<WebhookParams, object, undefined>;
 /** GET /v1/webhooks */
 export async function listWebhooks(call: Call<object, PageQuery, undefined>): Promise<Reply<WebhookEntry[]>> {
     const { workspaceId } = call.caller;
-    const page = await readPage(call, 'getWebhooks', [workspaceId]);
-    const place = { limit: page.limit, after: page.from as RowPlace | undefined };
+    const page = await readPage<RowPlace>(call, 'getWebhooks', [workspaceId]);
+    const place = { limit: page.limit, after: page.from };
     const { webhooks, next, total } = await store.listWebhooks(call.app.db, workspaceId, place);
     return { answer: webhooks.map(presentWebhook), pagination: await page.end(next, total) };
 }

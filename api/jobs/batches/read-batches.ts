@@ -38,9 +38,8 @@ export async function listBatches(call: Call<object, BatchesQuery, undefined>): 
     const { app, query } = call;
     const { status } = query;
     const reader = readerOf(call.caller);
-    const page = await readPage(call, 'getBatches', [reader.workspaceId, status ?? null]);
-    const before = page.from as number | undefined;
-    const { batches, total } = await list(app.browse, reader, { status, limit: page.limit, before });
+    const page = await readPage<number>(call, 'getBatches', [reader.workspaceId, status ?? null]);
+    const { batches, total } = await list(app.browse, reader, { status, limit: page.limit, before: page.from });
     const { shown, last } = cutPage(batches, page.limit);
     return { answer: shown.map((row) => viewOf(call, row)), pagination: await page.end(last?.number, total) };
 }

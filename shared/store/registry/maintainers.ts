@@ -21,11 +21,11 @@ export async function listMaintainers(db: Db, registrable: string): Promise<Main
 }
 
 /** The maintainer after which a page begins. */
-export interface MaintainerPlace {
+export type MaintainerPlace = {
     /** The time as the database prints it, with microseconds. */
     addedAt: string;
     workspaceId: string;
-}
+};
 
 /** One page of the workspaces that maintain a domain, longest-standing maintainer first, and their total number. */
 export async function pageOfMaintainers(
