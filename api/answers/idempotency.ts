@@ -4,10 +4,11 @@ import canonicalize from 'canonicalize';
 import { limitHeaders } from '../../shared/coordination/limits/headers.ts';
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
 import type { StoredAnswer } from '../../shared/domain/fetch/stored-answer.ts';
+import type { Db } from '../../shared/platform/db.ts';
 import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import type { KeyedCall } from '../../shared/store/fetch/idempotency.ts';
+import { type KeyedCall, keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import { countRefused } from '../admission/count-in-window.ts';
 import type { Call, OpenCall, Rendered } from '../call.ts';
 import { renderRefusal } from './refusal.ts';
@@ -150,6 +151,21 @@ async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, aban
     // The recorded refusal belongs to the abandoned call. This call may still be refused for its own body.
     request.app.refused = undefined;
     await app.idempotency.store(abandoned, toStoredAnswer(answer));
+}
+
+/**
+ * The reply of a call that stores something. It is stored in the same transaction if the call has an Idempotency-Key, so that a repeated
+ * call stores nothing again.
+ * @throws Refusal IDEMPOTENCY_IN_PROGRESS if another call owns the key by now
+ */
+export async function keepReply(
+    { app, keyed }: Pick<OpenCall<unknown, unknown, unknown>, 'app' | 'keyed'>,
+    trx: Db,
+    { status, headers, text }: Omit<Rendered, 'isKept'>,
+): Promise<Omit<Rendered, 'status'>> {
+    if (keyed === undefined) return { text, isKept: false, headers };
+    if (!(await keepAnswer(trx, app.secrets, keyed, { status, headers, body: text }))) throw inProgress();
+    return { text, isKept: true, headers };
 }
 
 /** @throws Refusal RATE_LIMITED unless a stored answer has just expired. */

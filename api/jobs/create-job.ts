@@ -5,12 +5,10 @@ import { insufficientCredits } from '../../shared/fetch/hold.ts';
 import { newJobOf } from '../../shared/fetch/new-job.ts';
 import { presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import { Refusal } from '../../shared/refusals.ts';
-import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob, type NewJob } from '../../shared/store/jobs/orders.ts';
 import { orderInTurn } from '../admission/writes.ts';
-import type { OnceRules } from '../answers/idempotency.ts';
+import { keepReply, type OnceRules } from '../answers/idempotency.ts';
 import type { Call, Reply } from '../call.ts';
 import { mustFit, mustFitToday } from './must-fit.ts';
 import { mustSee } from './must-see.ts';
@@ -27,7 +25,7 @@ export const JOB_ONCE: OnceRules<JobRequest> = {
  * answer if the call has an Idempotency-Key, so that a retry never creates a second job.
  */
 export async function createJob(call: JobCall): Promise<Reply<never>> {
-    const { app, body, keyed, caller } = call;
+    const { app, body, caller } = call;
     const { metadata = {}, expires_in: expiresIn = EXPIRY.fallback, ...asked } = body;
     const admitted = await admitFresh(app, { caller, body: asked });
     if (!admitted.ok) throw admitted.refusal;
@@ -47,10 +45,7 @@ export async function createJob(call: JobCall): Promise<Reply<never>> {
         const row = await findJob(trx, readerOf(caller), job.jobId);
         if (row === undefined) throw new Error('a job that was just stored is not there');
         const text = `{"success":true,"data":${await presentJob(app, row, { result: true })}}`;
-        if (keyed === undefined) return { text, isKept: false, headers };
-        const isKept = await keepAnswer(trx, app.secrets, keyed, { status: 202, headers, body: text });
-        if (!isKept) throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
-        return { text, isKept: true, headers };
+        return keepReply(call, trx, { status: 202, headers, text });
     };
     return orderInTurn(call, () => app.db.transaction(order));
 }

@@ -4,12 +4,11 @@ import { readSite } from '../../shared/domain/site/read-site.ts';
 import type { NewRequest } from '../../shared/domain/site/schema-request.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
-import { Refusal } from '../../shared/refusals.ts';
-import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import { limitIdentity, networkOf } from '../admission/client-address.ts';
 import { takeFrom } from '../admission/count-in-window.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
+import { keepReply } from '../answers/idempotency.ts';
 import type { OpenCall, Reply } from '../call.ts';
 
 type RequestCall = OpenCall<object, object, RequestOrder>;
@@ -28,7 +27,8 @@ export async function createRequest(call: RequestCall): Promise<Reply<RequestCre
     return caller === undefined ? write() : inAccountTurn({ ...call, caller }, write);
 }
 
-function store({ app, caller, keyed }: RequestCall, request: NewRequest): Promise<Reply<RequestCreated>> {
+function store(call: RequestCall, request: NewRequest): Promise<Reply<RequestCreated>> {
+    const { app, caller } = call;
     const id = newId('srq');
     const headers = { location: `/v1/schema-requests/${id}` };
     return app.db.transaction(async (trx) => {
@@ -40,11 +40,7 @@ function store({ app, caller, keyed }: RequestCall, request: NewRequest): Promis
             demand,
             created_at: createdAt.toISOString(),
         };
-        if (keyed === undefined) return { answer, headers };
-        const text = JSON.stringify({ success: true, data: answer });
-        const isKept = await keepAnswer(trx, app.secrets, keyed, { status: 201, headers, body: text });
-        if (!isKept) throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
-        return { text, isKept: true, headers };
+        return keepReply(call, trx, { status: 201, headers, text: JSON.stringify({ success: true, data: answer }) });
     });
 }
 

@@ -9,11 +9,11 @@ import { readerOf } from '../../../shared/fetch/present-job.ts';
 import type { Db } from '../../../shared/platform/db.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
-import { keepAnswer, setHash } from '../../../shared/store/fetch/idempotency.ts';
+import { setHash } from '../../../shared/store/fetch/idempotency.ts';
 import { addBatch, countOpenBatches, findBatch, type NewBatch } from '../../../shared/store/jobs/batches.ts';
 import { openDrafts } from '../../../shared/store/jobs/drafts.ts';
 import { orderInTurn } from '../../admission/writes.ts';
-import type { OnceRules } from '../../answers/idempotency.ts';
+import { keepReply, type OnceRules } from '../../answers/idempotency.ts';
 import { checkKeyAgain } from '../../auth/check-key-again.ts';
 import type { Reply } from '../../call.ts';
 import { mustFit, mustFitToday, openDraftRoom } from '../must-fit.ts';
@@ -78,7 +78,8 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
             const row = await findBatch(trx, readerOf(caller), ids.batchId);
             if (row === undefined) throw new Error('a batch that was just stored is not there');
             const text = JSON.stringify({ success: true, data: { ...batchView(row, eta), warnings } });
-            return keepReply(call, trx, hash, text, ids.batchId);
+            if (call.keyed !== undefined) await setHash(trx, call.keyed, hash);
+            return keepReply(call, trx, { status: 202, headers: { location: `/v1/batches/${ids.batchId}` }, text });
         };
         return await orderInTurn(call, () => app.db.transaction(order), { isLarge: true });
     } finally {
@@ -107,16 +108,6 @@ function newBatchOf(
         maxCredits: fields.max_credits ?? null,
         stopAfterFailures: fields.stop_after_failures ?? null,
     };
-}
-
-/** The reply of a new batch. It is stored under the Idempotency-Key of the call, if it has one. */
-async function keepReply({ app, keyed }: BatchCall, trx: Db, hash: string, text: string, batchId: string): Promise<Reply<never>> {
-    const headers = { location: `/v1/batches/${batchId}` };
-    if (keyed === undefined) return { text, isKept: false, headers };
-    await setHash(trx, keyed, hash);
-    const isKept = await keepAnswer(trx, app.secrets, keyed, { status: 202, headers, body: text });
-    if (!isKept) throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
-    return { text, isKept: true, headers };
 }
 
 /**
