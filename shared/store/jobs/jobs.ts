@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Scopes } from '../../domain/accounts/scopes.ts';
 import type { JobStatus, WaitingFor } from '../../domain/jobs/states.ts';
 import { columns, countRows, cutPage, type Db, definedConditions, MAX_COUNTED, PAGE_BYTES } from '../../platform/db.ts';
@@ -56,19 +57,23 @@ export interface Reader {
     scopes: Pick<Scopes, 'effects' | 'sites' | 'endpoints' | 'connections'>;
 }
 
-function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoints, connections } }: Reader) {
-    const jobs = db('jobs as j').where({ 'j.workspace_id': workspaceId });
-    jobs.where((is) => is.whereNull('j.owner_id').orWhere({ 'j.owner_id': userId }));
-    if (effects.length < 2) jobs.whereIn('j.needs', [...effects]);
-    if (sites !== null) jobs.whereIn('j.site', [...sites]);
-    if (endpoints !== null) jobs.whereIn('j.endpoint', [...endpoints]);
-    if (connections !== null) jobs.where((is) => is.whereNull('j.connection_id').orWhereIn('j.connection_id', [...connections]));
-    return jobs;
+/** Restricts a query of jobs or monitors to those that a reader may see. */
+export function seenBy<Query extends Knex.QueryBuilder>(
+    { workspaceId, userId, scopes: { effects, sites, endpoints, connections } }: Reader,
+    calls: Query,
+): Query {
+    calls.where({ workspace_id: workspaceId });
+    calls.where((is) => is.whereNull('owner_id').orWhere({ owner_id: userId }));
+    if (effects.length < 2) calls.whereIn('needs', [...effects]);
+    if (sites !== null) calls.whereIn('site', [...sites]);
+    if (endpoints !== null) calls.whereIn('endpoint', [...endpoints]);
+    if (connections !== null) calls.where((is) => is.whereNull('connection_id').orWhereIn('connection_id', [...connections]));
+    return calls;
 }
 
 /** Finds a job that the reader may see, including params and result. */
 export async function findJob(db: Db, reader: Reader, jobId: string): Promise<FullJobRow | undefined> {
-    return visible(db, reader)
+    return seenBy(reader, db('jobs as j'))
         .where({ 'j.job_id': jobId })
         .first({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT), ...columns('j', 'request result remaining') });
 }
@@ -95,7 +100,7 @@ export async function listJobs(
         const older = db('jobs').where(own).where('number', '<', from).orderBy('number', 'desc').offset(MAX_COUNTED);
         return (await older.first('number'))?.number ?? 0;
     };
-    const found = visible(db, reader).where(definedConditions({ 'j.status': status, 'j.site': site, 'j.batch_id': batchId }));
+    const found = seenBy(reader, db('jobs as j')).where(definedConditions({ 'j.status': status, 'j.site': site, 'j.batch_id': batchId }));
     const end = await readTo(before ?? NEWEST);
     const ofTotal = before === undefined ? end : await readTo(NEWEST);
     const total = await countRows(found.clone().where('j.number', '>', ofTotal));
@@ -143,7 +148,7 @@ export async function listEnded(
     const found: EndedRow[] = [];
     let bytes = 0;
     for (let from = after, span = limit; ; from += span, span *= 2) {
-        const ends = visible(db, reader)
+        const ends = seenBy(reader, db('jobs as j'))
             .where({ 'j.batch_id': batchId })
             .where('j.end_number', '>', from)
             .where('j.end_number', '<=', from + span)
@@ -218,7 +223,7 @@ interface BatchFailures {
 
 /** Counts failed items of a batch by code, most frequent first. */
 export async function failuresOf(db: Db, reader: Reader, batchId: string): Promise<BatchFailures[]> {
-    const rows: BatchFailures[] = await visible(db, reader)
+    const rows: BatchFailures[] = await seenBy(reader, db('jobs as j'))
         .where({ 'j.batch_id': batchId, 'j.status': 'failed' })
         .groupBy('j.code')
         .orderByRaw('count(*) desc, j.code')

@@ -1,8 +1,9 @@
+import type { Knex } from 'knex';
 import { KEPT_CHANGES, KEPT_RUNS } from '../../domain/monitors/bounds.ts';
 import type { MonitorStatus, PausedReason, RunStatus, SkippedReason } from '../../domain/monitors/states.ts';
 import type { Effect } from '../../domain/types.ts';
 import { columns, countRows, cutPage, type Db, PAGE_BYTES, toColumns } from '../../platform/db.ts';
-import type { Reader } from '../jobs/jobs.ts';
+import { type Reader, seenBy } from '../jobs/jobs.ts';
 
 export interface MonitorRow {
     monitorId: string;
@@ -107,7 +108,7 @@ export async function deleteMonitor(trx: Db, monitorId: string): Promise<void> {
 
 /** Finds a monitor that the reader may see: one that a key with the reader's scopes could have created. */
 export async function findMonitor(db: Db, reader: Reader, monitorId: string): Promise<MonitorRow | undefined> {
-    return visible(db, reader).where({ 'm.monitor_id': monitorId }).first(ROW);
+    return seenBy(reader, db('monitors as m')).where({ 'm.monitor_id': monitorId }).first(ROW);
 }
 
 export async function lockMonitor(trx: Db, monitorId: string): Promise<MonitorRow | undefined> {
@@ -120,7 +121,7 @@ export async function listMonitors(
     reader: Reader,
     { status, limit, before }: { status?: MonitorStatus | undefined; limit: number; before?: number | undefined },
 ): Promise<NumberedPage<MonitorRow>> {
-    const found = visible(db, reader);
+    const found = seenBy(reader, db('monitors as m'));
     if (status !== undefined) found.where({ 'm.status': status });
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('m.number', '<', before);
@@ -145,7 +146,7 @@ function sizesOf(db: Db, table: 'm' | 'c', column: 'request' | 'diff') {
 }
 
 /** The newest rows, at most `limit`, and fewer if they exceed the size of a page. @param sized a query with `sizesOf` */
-async function readFitting<Row extends { number: number }>(db: Db, sized: ReturnType<typeof visible>, limit: number) {
+async function readFitting<Row extends { number: number }>(db: Db, sized: Knex.QueryBuilder, limit: number) {
     const rows = (await db
         .from(sized.as('r'))
         .where('r.bytesBefore', '<', PAGE_BYTES)
@@ -153,16 +154,6 @@ async function readFitting<Row extends { number: number }>(db: Db, sized: Return
         .limit(limit)
         .select('r.*')) as unknown as (Row & { found: number })[];
     return { shown: rows as Row[], last: (rows[0]?.found ?? 0) > rows.length ? rows.at(-1) : undefined };
-}
-
-function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoints, connections } }: Reader) {
-    const found = db('monitors as m').where({ 'm.workspace_id': workspaceId });
-    found.where((is) => is.whereNull('m.owner_id').orWhere({ 'm.owner_id': userId }));
-    if (effects.length < 2) found.whereIn('m.needs', [...effects]);
-    if (sites !== null) found.whereIn('m.site', [...sites]);
-    if (endpoints !== null) found.whereIn('m.endpoint', [...endpoints]);
-    if (connections !== null) found.where((is) => is.whereNull('m.connection_id').orWhereIn('m.connection_id', [...connections]));
-    return found;
 }
 
 /** The payer of monitors: on Free the user of their keys, otherwise the workspace. */
