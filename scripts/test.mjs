@@ -75,6 +75,7 @@ const ON_DEBIAN = [
     'test/api/catalog-answers.spec.ts',
     'test/api/catalog-limits.spec.ts',
     'test/api/search.spec.ts',
+    'test/api/search-pages.spec.ts',
 ];
 let mocha;
 let isInterrupted = false;

@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../shared/contracts/audit.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { maintainAudit, recordAct } from '../../shared/store/accounts/workspace-audit.ts';
 import { join, type Person, withKey } from '../support/people.ts';
-import { codeOf, dataOf } from '../support/routes.ts';
+import { codeOf, dataOf, paginationOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { useWorld } from '../support/world.ts';
 
@@ -60,11 +60,11 @@ describe('the audit of a workspace', () => {
         const seen: string[] = [];
         let cursor = '';
         do {
-            const { body } = await person.call('GET', `/v1/audit?limit=1&action=plan.changed${cursor}`);
-            const { pagination } = body['meta'] as { pagination: { next_cursor: string | null; total: number } };
-            expect(pagination.total).to.equal(3);
-            seen.push(...(body['data'] as AuditEntry[]).map(({ target }) => target));
-            cursor = pagination.next_cursor === null ? '' : `&cursor=${pagination.next_cursor}`;
+            const answer = await person.call('GET', `/v1/audit?limit=1&action=plan.changed${cursor}`);
+            const { total, next_cursor: next } = paginationOf(answer);
+            expect(total).to.equal(3);
+            seen.push(...dataOf<AuditEntry[]>(answer).map(({ target }) => target));
+            cursor = next === null ? '' : `&cursor=${next}`;
         } while (cursor !== '');
         expect(seen).to.deep.equal(['three', 'two', 'one']);
     });

@@ -5,7 +5,7 @@ import { isOwner } from '../../shared/store/registry/ownership.ts';
 import { useClaims } from '../support/claims.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, stranger } from '../support/people.ts';
-import { codeOf, dataOf } from '../support/routes.ts';
+import { codeOf, dataOf, paginationOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { ANY_TOPOLOGY } from '../support/world.ts';
 
@@ -87,7 +87,7 @@ for (const topology of ANY_TOPOLOGY) {
             for (let query = '?limit=2'; query !== ''; ) {
                 const answer = await ada.call('GET', `/v1/sites/${domain}/claims${query}`);
                 seen.push(...dataOf<ClaimEntry[]>(answer).map(({ claim_id: id }) => id));
-                const { pagination } = answer.body['meta'] as { pagination: { next_cursor: string | null; total: number } };
+                const pagination = paginationOf(answer);
                 expect(pagination.total).to.equal(3);
                 query = pagination.next_cursor === null ? '' : `?limit=2&cursor=${pagination.next_cursor}`;
             }

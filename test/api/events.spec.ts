@@ -8,7 +8,7 @@ import { recordEvent, recordEvents } from '../../shared/store/events/events.ts';
 import { spreadEvents } from '../../shared/store/events/spread.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, withKey } from '../support/people.ts';
-import { codeOf, dataOf } from '../support/routes.ts';
+import { codeOf, dataOf, paginationOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { lackOf, scopedKey } from '../support/scopes.ts';
 import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
@@ -20,7 +20,7 @@ describe('GET /v1/events', () => {
 
     const read = async (person: Person, query = '') => {
         const answer = await person.call('GET', `/v1/events?limit=100${query}`);
-        const { next_cursor: next } = (answer.body['meta'] as { pagination: { next_cursor: string } }).pagination;
+        const next = paginationOf(answer).next_cursor ?? '';
         return { events: dataOf<EventEntry[]>(answer), next };
     };
     /** Reads until this many events have come. */
@@ -78,9 +78,9 @@ describe('GET /v1/events', () => {
         for (const name of ['one', 'two', 'three']) await record(ada, name);
         await readAll(ada, 3);
         const short = await ada.call('GET', '/v1/events?limit=2');
-        const { next_cursor, total } = (short.body['meta'] as { pagination: { next_cursor: string; total: number } }).pagination;
+        const { next_cursor, total } = paginationOf(short);
         expect(total).to.equal(3);
-        const rest = await ada.call('GET', `/v1/events?limit=2&after=${encodeURIComponent(next_cursor)}`);
+        const rest = await ada.call('GET', `/v1/events?limit=2&after=${encodeURIComponent(next_cursor ?? '')}`);
         expect(namesOf([...dataOf<EventEntry[]>(short), ...dataOf<EventEntry[]>(rest)])).to.deep.equal(['one', 'two', 'three']);
     });
 

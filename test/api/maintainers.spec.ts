@@ -4,7 +4,7 @@ import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { publishStarter } from '../../shared/store/registry/starter.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
-import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
+import { codeOf, dataOf, detailsOf, paginationOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
@@ -170,8 +170,7 @@ for (const topology of ANY_TOPOLOGY) {
             const seen: string[] = [];
             for (let query = '?limit=3'; query !== ''; ) {
                 const answer = await list(site, query);
-                const { next_cursor: next, total } = (answer.body['meta'] as { pagination: { next_cursor: string | null; total: number } })
-                    .pagination;
+                const { next_cursor: next, total } = paginationOf(answer);
                 expect(total).to.equal(9 - (seen.length > 0 ? 1 : 0));
                 seen.push(...idsOf(answer));
                 query = next === null ? '' : `?limit=3&cursor=${next}`;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { forgetReports } from '../../shared/store/registry/problem-reports.ts';
 import { join, type Person } from '../support/people.ts';
-import { codeOf, dataOf } from '../support/routes.ts';
+import { codeOf, dataOf, paginationOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { useWorld } from '../support/world.ts';
 
@@ -62,10 +62,10 @@ describe('a report of a problem', () => {
         expect(codeOf(await list(bob))).to.equal('NOT_MAINTAINER');
         dataOf(await report(bob, { kind: 'other', text: 'It is slow.' }));
         const first = await list(ada, '?limit=1');
-        const { pagination } = first.body['meta'] as { pagination: { next_cursor: string; total: number } };
+        const pagination = paginationOf(first);
         expect(pagination.total).to.equal(2);
         expect(dataOf<{ endpoint: null }[]>(first)[0]).to.include({ endpoint: null, kind: 'other' });
-        const second = await list(ada, `?limit=1&cursor=${encodeURIComponent(pagination.next_cursor)}`);
+        const second = await list(ada, `?limit=1&cursor=${encodeURIComponent(pagination.next_cursor ?? '')}`);
         expect(dataOf<{ endpoint: string }[]>(second)[0]).to.include({ endpoint });
     });
 

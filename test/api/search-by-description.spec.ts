@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Card } from '../../shared/contracts/schemas.ts';
 import { untilIndexed } from '../support/find.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
-import { codeOf, dataOf } from '../support/routes.ts';
+import { codeOf, dataOf, paginationOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { useWorld } from '../support/world.ts';
 
@@ -27,7 +27,6 @@ describe('a search by description', () => {
 
     const search = (query: string) => stranger(world).call('GET', `/v1/schemas?${query}`);
     const sitesIn = (answer: Answer) => dataOf<Card[]>(answer).map(({ site }) => site);
-    const pageIn = ({ body }: Answer) => (body['meta'] as { pagination: { next_cursor: string | null; total: number } }).pagination;
 
     it('finds sites by what their endpoints do', async () => {
         expect(sitesIn(await search('q=high+tide'))).to.deep.equal(['almanac.test']);
@@ -49,7 +48,7 @@ describe('a search by description', () => {
         const [first, ...others] = sitesIn(answer);
         expect(first).to.equal('harbours.test');
         expect(others).to.have.members(['almanac.test', 'ferries.test']);
-        expect(pageIn(answer).total).to.equal(3);
+        expect(paginationOf(answer).total).to.equal(3);
     });
 
     it('returns each of them once on pages of one', async () => {
@@ -57,7 +56,7 @@ describe('a search by description', () => {
         for (let cursor: string | null = ''; cursor !== null; ) {
             const answer: Answer = await search(`q=harbour&limit=1${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`);
             seen.push(...sitesIn(answer));
-            cursor = pageIn(answer).next_cursor;
+            cursor = paginationOf(answer).next_cursor;
         }
         expect(seen).to.deep.equal(sitesIn(await search('q=harbour')));
     });
@@ -77,7 +76,7 @@ describe('a search by description', () => {
     });
 
     it('refuses a cursor of another search', async () => {
-        const cursor = pageIn(await search('q=harbour&limit=1')).next_cursor ?? '';
+        const cursor = paginationOf(await search('q=harbour&limit=1')).next_cursor ?? '';
         expect(codeOf(await search(`q=tide&limit=1&cursor=${encodeURIComponent(cursor)}`))).to.equal('INVALID_CURSOR');
     });
 });

@@ -4,7 +4,7 @@ import type { VersionEntry } from '../../shared/contracts/versions.ts';
 import { publishStarter } from '../../shared/store/registry/starter.ts';
 import { yank } from '../../shared/store/registry/yank.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
-import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
+import { codeOf, dataOf, detailsOf, paginationOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { ANY_TOPOLOGY, useWorld } from '../support/world.ts';
 
@@ -24,8 +24,6 @@ for (const topology of ANY_TOPOLOGY) {
         const list = (site: string, query = '', base = world.base) =>
             stranger(world).call('GET', `/v1/schemas/${site}/versions${query}`, { base });
         const entriesOf = (answer: Answer) => dataOf<VersionEntry[]>(answer);
-        const pagesOf = ({ body }: Answer) =>
-            (body['meta'] as { pagination: { limit: number; next_cursor: string | null; total: number } }).pagination;
         const publish = async (site: string, title: string) =>
             dataOf(await maker.publish(aPackage(site, { title }))) as unknown as PublishAnswer;
 
@@ -59,7 +57,7 @@ for (const topology of ANY_TOPOLOGY) {
                     changes: { added: ['product'], removed: [], changed: [], hosts_added: [site] },
                 },
             ]);
-            expect(pagesOf(answer)).to.deep.equal({ limit: 20, next_cursor: null, total: 2 });
+            expect(paginationOf(answer)).to.deep.equal({ limit: 20, next_cursor: null, total: 2 });
             expect(JSON.stringify(answer.body)).not.to.match(/@|wsp_|usr_/);
         });
 
@@ -76,7 +74,7 @@ for (const topology of ANY_TOPOLOGY) {
             let query = '?limit=4';
             for (let page = 0; query !== ''; page++) {
                 const answer = await list(site, query, page % 2 === 0 ? world.base : other);
-                const { limit, next_cursor: next, total } = pagesOf(answer);
+                const { limit, next_cursor: next, total } = paginationOf(answer);
                 expect([limit, total]).to.deep.equal([4, 23 + page]);
                 seen.push(...entriesOf(answer).map(({ version }) => version));
                 query = next === null ? '' : `?limit=4&cursor=${next}`;
@@ -90,17 +88,17 @@ for (const topology of ANY_TOPOLOGY) {
             const site = newSite();
             for (let title = 1; title <= 4; title++) await publish(site, `Title ${title}`);
             const first = await list(site, '?limit=2');
-            const last = await list(site, `?limit=2&cursor=${pagesOf(first).next_cursor}`);
+            const last = await list(site, `?limit=2&cursor=${paginationOf(first).next_cursor}`);
             expect(entriesOf(last).map(({ version }) => version)).to.deep.equal([2, 1]);
-            expect(pagesOf(last)).to.deep.equal({ limit: 2, next_cursor: null, total: 4 });
-            const changedLimit = await list(site, `?limit=100&cursor=${pagesOf(first).next_cursor}`);
+            expect(paginationOf(last)).to.deep.equal({ limit: 2, next_cursor: null, total: 4 });
+            const changedLimit = await list(site, `?limit=100&cursor=${paginationOf(first).next_cursor}`);
             expect(entriesOf(changedLimit).map(({ version }) => version)).to.deep.equal([2, 1]);
         });
 
         it('takes a cursor of this site only, in any spelling of its name, and no invented one', async () => {
             const [site, elsewhere] = [newSite(), newSite()];
             for (const name of [site, elsewhere]) for (const title of ['One', 'Two']) await publish(name, title);
-            const cursor = pagesOf(await list(site, '?limit=1')).next_cursor ?? '';
+            const cursor = paginationOf(await list(site, '?limit=1')).next_cursor ?? '';
             expect(entriesOf(await list(`www.${site.toUpperCase()}`, `?limit=1&cursor=${cursor}`))[0]?.version).to.equal(1);
             const flipped = cursor.replace(/^./, (char) => (char === 'A' ? 'B' : 'A'));
             for (const [name, bad] of [

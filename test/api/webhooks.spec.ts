@@ -6,7 +6,7 @@ import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { inTurn } from '../support/in-turn.ts';
 import { holdMails, mailsTo } from '../support/mails.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
-import { codeOf, dataOf } from '../support/routes.ts';
+import { codeOf, dataOf, paginationOf } from '../support/routes.ts';
 import { lackOf, scopedKey } from '../support/scopes.ts';
 import { useWorld } from '../support/world.ts';
 
@@ -208,8 +208,8 @@ describe('webhooks', () => {
         const ids: string[] = [];
         for (let index = 0; index < 3; index++) ids.unshift((await added(ada)).webhook_id);
         const page = await ada.call('GET', '/v1/webhooks?limit=2');
-        const { next_cursor, total } = (page.body['meta'] as { pagination: { next_cursor: string; total: number } }).pagination;
-        const rest = await ada.call('GET', `/v1/webhooks?limit=2&cursor=${encodeURIComponent(next_cursor)}`);
+        const { next_cursor, total } = paginationOf(page);
+        const rest = await ada.call('GET', `/v1/webhooks?limit=2&cursor=${encodeURIComponent(next_cursor ?? '')}`);
         const idsOf = (answer: Answer) => dataOf<WebhookEntry[]>(answer).map(({ webhook_id }) => webhook_id);
         expect([...idsOf(page), ...idsOf(rest)]).to.deep.equal(ids);
         expect(total).to.equal(3);
@@ -253,8 +253,8 @@ describe('webhooks', () => {
         const list = (query: string) => ada.call('GET', `/v1/webhooks/${webhook_id}/deliveries?${query}`);
         const idsOf = (answer: Answer) => dataOf<DeliveryEntry[]>(answer).map(({ delivery_id }) => delivery_id);
         const page = await list('limit=2');
-        const { next_cursor, total } = (page.body['meta'] as { pagination: { next_cursor: string; total: number } }).pagination;
-        expect([...idsOf(page), ...idsOf(await list(`limit=2&cursor=${encodeURIComponent(next_cursor)}`))]).to.deep.equal(made);
+        const { next_cursor, total } = paginationOf(page);
+        expect([...idsOf(page), ...idsOf(await list(`limit=2&cursor=${encodeURIComponent(next_cursor ?? '')}`))]).to.deep.equal(made);
         expect(total).to.equal(3);
         expect(idsOf(await list('status=pending'))).to.deep.equal(made);
         expect(idsOf(await list('status=delivered'))).to.deep.equal([]);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ended, FLAKY, type Item, ordered, products, useBatchWorld } from '../support/batch-world.ts';
 import { says } from '../support/flaky-site.ts';
-import { codeOf, dataOf } from '../support/routes.ts';
+import { codeOf, dataOf, paginationOf } from '../support/routes.ts';
 import { ANY_TOPOLOGY } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
@@ -18,7 +18,7 @@ for (const topology of ANY_TOPOLOGY) {
                     `/v1/batches/${batch.batch_id}/results?limit=4&after=${encodeURIComponent(after)}`.replace(/&after=$/, ''),
                 );
                 seen.push(...dataOf<Item[]>(page).map(({ job_id: id }) => id));
-                const { next_cursor: next } = (page.body['meta'] as { pagination: { next_cursor: string | null } }).pagination;
+                const { next_cursor: next } = paginationOf(page);
                 if (next === null) break;
                 after = next;
             }

@@ -8,7 +8,7 @@ import { CONNECTED, connectedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
 import { type Answer, join, type Person, withKey } from '../support/people.ts';
-import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
+import { codeOf, dataOf, detailsOf, paginationOf } from '../support/routes.ts';
 import { scopedKey } from '../support/scopes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
@@ -412,7 +412,7 @@ for (const topology of TOPOLOGIES) {
                     expect(job).to.not.have.any.keys('params', 'result');
                     pages.push(job.job_id);
                 }
-                const { pagination } = page.body['meta'] as { pagination: { next_cursor: string | null; total: number } };
+                const pagination = paginationOf(page);
                 expect(pagination.total).to.equal(5);
                 path =
                     pagination.next_cursor === null

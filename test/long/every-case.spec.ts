@@ -33,6 +33,7 @@ import '../api/removals.spec.ts';
 import '../api/schema-requests.spec.ts';
 import '../api/schemas.spec.ts';
 import '../api/search.spec.ts';
+import '../api/search-pages.spec.ts';
 import '../api/site-policy.spec.ts';
 import '../api/tenants.spec.ts';
 import '../api/trending.spec.ts';

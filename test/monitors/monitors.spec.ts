@@ -14,7 +14,7 @@ import { endRun } from '../../workers/monitors/end-run.ts';
 import type { Reader, ReadingTurn } from '../../workers/select/reader.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, withKey } from '../support/people.ts';
-import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
+import { codeOf, dataOf, detailsOf, paginationOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -471,9 +471,8 @@ describe('a monitor', () => {
             await db('monitor_changes').insert({ ...place, diff: await sealText(secrets, 'diff', text) });
         }
         const page = async (query: string) => {
-            const { body } = await ada.call('GET', at(monitor, `/changes?limit=100${query}`));
-            const { pagination } = body['meta'] as { pagination: { next_cursor: string | null; total: number } };
-            return { ids: (body['data'] as { change_id: string }[]).map(({ change_id }) => change_id), ...pagination };
+            const answer = await ada.call('GET', at(monitor, `/changes?limit=100${query}`));
+            return { ids: dataOf<{ change_id: string }[]>(answer).map(({ change_id }) => change_id), ...paginationOf(answer) };
         };
         const first = await page('');
         expect(first).to.deep.include({ ids: ['chg_3', 'chg_2'], total: 3 });

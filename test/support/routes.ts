@@ -135,3 +135,8 @@ export function dataOf<T = Record<string, unknown>>({ status, body }: Answer): T
     if (body['success'] !== true) throw new Error(`expected a success, got ${status} ${JSON.stringify(body)}`);
     return body['data'] as T;
 }
+
+/** `meta.pagination` of a list. */
+export function paginationOf({ body }: Answer): { limit: number; next_cursor: string | null; total: number } {
+    return (body['meta'] as { pagination: ReturnType<typeof paginationOf> }).pagination;
+}
