@@ -7,7 +7,7 @@ import { ANY_TOPOLOGY } from '../support/world.ts';
 
 for (const topology of ANY_TOPOLOGY) {
     describe(`the secret of a connection, over ${topology}`, () => {
-        const { world, site, owner, at, endpoint, publish, connect, forgetAll } = useConnectionWorld(topology);
+        const { world, site, owner, at, endpoint, publish, connect, forgetAll, connectOnly } = useConnectionWorld(topology);
 
         const encodings: [
             entry: PackageAuth,
@@ -49,9 +49,7 @@ for (const topology of ANY_TOPOLOGY) {
         ];
         for (const [entry, secret, sent, expected] of encodings) {
             it(`reaches the site as ${entry.type}${entry.prefix === undefined ? '' : ' with a prefix'}, and the caller sees ••• instead`, async () => {
-                await forgetAll();
-                await publish([entry]);
-                idOf(await connect(owner, secret));
+                await connectOnly(entry, secret);
                 const answer = await owner.fetch(SITE, 'echo');
                 expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
                 const seen = site.seen.at(-1);
@@ -93,9 +91,7 @@ for (const topology of ANY_TOPOLOGY) {
         describe('with one header', () => {
             let id: string;
             before(async () => {
-                await forgetAll();
-                await publish([HEADER]);
-                id = idOf(await connect(owner));
+                id = await connectOnly();
             });
 
             it('is shown by no route, except for its last four characters', async () => {

@@ -10,15 +10,13 @@ import { ANY_TOPOLOGY, type World } from '../support/world.ts';
 for (const topology of ANY_TOPOLOGY) {
     describe(`a credential of the caller's own, over ${topology}`, () => {
         const opened = useConnectionWorld(topology);
-        const { world, site, owner, at, endpoint, publish, connect, forgetAll } = opened;
+        const { world, site, owner, at, endpoint, publish, connect, connectOnly } = opened;
         const seenHeaders = (answer: Answer) => dataOf<{ headers: Record<string, string> }>(answer).headers;
 
         describe('with one header', () => {
             let id: string;
             before(async () => {
-                await forgetAll();
-                await publish([HEADER]);
-                id = idOf(await connect(owner));
+                id = await connectOnly();
             });
 
             it('is not sent to endpoints without auth, and to an endpoint with optional auth only if it is named', async () => {

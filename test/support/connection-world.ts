@@ -36,6 +36,8 @@ interface ConnectionWorld {
     connect(person: Person, secret?: object, more?: object): Promise<Answer>;
     /** Deletes all connections, and waits until every process has noticed. */
     forgetAll(): Promise<void>;
+    /** Leaves one connection: of the owner, for a package that takes `auth`. Returns its id. */
+    connectOnly(auth?: PackageAuth, secret?: object): Promise<string>;
 }
 
 /** Opens a world with a site that takes credentials, for the tests of a `describe`. Its parts are empty until then. */
@@ -79,6 +81,11 @@ export function useConnectionWorld(topology: Topology): ConnectionWorld {
                 () => world.app.vault.list(owner.workspaceId, SITE),
                 (known) => known.length === 0,
             );
+        },
+        async connectOnly(auth = HEADER, secret) {
+            await opened.forgetAll();
+            await opened.publish([auth]);
+            return idOf(await opened.connect(owner, secret));
         },
     };
     before(async () => {
