@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OAuthClient, OAuthClients } from '../../domain/connections/oauth-clients.ts';
 import type { Grant } from '../../domain/connections/secret.ts';
 import type { PackageAuth } from '../../domain/types.ts';
-import { type Columns, columns, countRows, type Db, now } from '../../platform/db.ts';
+import { type Columns, columns, countRows, type Db, fromNow, now, toColumns } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { openPlaced, type SealedPlace, sealSecret } from './sealing.ts';
@@ -52,20 +52,7 @@ export async function addFlow(db: Db, flow: NewFlow): Promise<Date | undefined> 
         const open = trx('oauth_flows').where({ workspace_id: workspaceId, user_id: userId, status: 'open' });
         if ((await countRows(open)) >= MAX_FLOWS) return undefined;
         const [row] = await trx('oauth_flows')
-            .insert({
-                state_hash: flow.stateHash,
-                workspace_id: workspaceId,
-                user_id: userId,
-                connection_id: flow.connectionId,
-                site: flow.site,
-                entry: JSON.stringify(flow.entry),
-                hosts: flow.hosts,
-                scopes: flow.scopes,
-                client_id: flow.clientId,
-                redirect_url: flow.redirectUrl,
-                sealed: flow.sealed,
-                expires_at: trx.raw("app_now() + interval '10 minutes'"),
-            })
+            .insert({ ...toColumns(flow), entry: JSON.stringify(flow.entry), expires_at: fromNow(trx, '10 minutes') })
             .returning<{ expires_at: Date }[]>('expires_at');
         return row?.expires_at;
     });

@@ -1,7 +1,7 @@
 import { KEPT_VALUES } from '../../domain/monitors/bounds.ts';
 import type { MonitorStatus, PausedReason, SkippedReason } from '../../domain/monitors/states.ts';
 import { newId } from '../../domain/text/ids.ts';
-import type { Db } from '../../platform/db.ts';
+import { type Db, toColumns } from '../../platform/db.ts';
 import { lastPrunedNumber, lockMonitor, type MonitorRow } from './monitors.ts';
 
 /** How long a claim lasts, in real time by the database's clock. If a worker dies, another one takes over after this time. */
@@ -54,38 +54,27 @@ interface NewRun {
 }
 
 /** Adds a run with its job. Call it with the monitor locked, so that no monitor has two running runs. */
-export async function addRun(trx: Db, { runId, monitorId, base, dueAt }: NewRun, job: { jobId: string; version: number }): Promise<void> {
-    await trx('monitor_runs').insert({
-        run_id: runId,
-        monitor_id: monitorId,
-        base,
-        due_at: dueAt,
-        status: 'running',
-        job_id: job.jobId,
-        version: job.version,
-    });
+export async function addRun(trx: Db, run: NewRun, { jobId, version }: { jobId: string; version: number }): Promise<void> {
+    await trx('monitor_runs').insert(toColumns({ ...run, status: 'running', jobId, version }));
 }
 
 /** Adds a run that ended before it started. @param end includes the job if a person started the run */
 export async function addEndedRun(
     trx: Db,
-    { runId, monitorId, base, dueAt }: NewRun,
+    run: NewRun,
     end:
         | { status: 'skipped'; reason: SkippedReason; job?: { jobId: string; version: number } }
         | { status: 'failed'; code: string; error: Buffer },
 ): Promise<void> {
     await trx('monitor_runs').insert({
-        run_id: runId,
-        monitor_id: monitorId,
-        base,
-        due_at: dueAt,
+        ...toColumns(run),
         status: end.status,
         finished_at: trx.raw('app_now()'),
         ...(end.status === 'skipped'
             ? { skipped_reason: end.reason, job_id: end.job?.jobId, version: end.job?.version }
             : { code: end.code, error: end.error }),
     });
-    await forgetOld(trx, monitorId);
+    await forgetOld(trx, run.monitorId);
 }
 
 export async function runningJob(db: Db, monitorId: string): Promise<string | undefined> {
@@ -203,15 +192,9 @@ export async function writeRunEnd(trx: Db, run: EndedRun, end: RunEnd): Promise<
         });
     if (ended === 0) return false;
     if (change !== undefined) {
-        const { changeId, diff, isTruncated, beforeRun } = change;
-        await trx('monitor_changes').insert({
-            change_id: changeId,
-            monitor_id: run.monitorId,
-            diff,
-            diff_truncated: isTruncated,
-            before_run: beforeRun,
-            after_run: run.runId,
-        });
+        const { isTruncated, ...others } = change;
+        const { monitorId, runId } = run;
+        await trx('monitor_changes').insert(toColumns({ ...others, monitorId, diffTruncated: isTruncated, afterRun: runId }));
     }
     await forgetOld(trx, run.monitorId);
     return true;
