@@ -1,11 +1,13 @@
 import type { ErrorBody } from '../../shared/refusals.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
+import { actingCaller, CHOOSE_KEY, memberCaller } from './callers.ts';
 import type { ApiAnswer, ApiCall } from './internal-api.ts';
-import { type Answer, pageNotFound, type Sent, type WorkspaceVisit } from './page.ts';
+import { type Answer, pageNotFound, type Sent, type Shown, type WorkspaceVisit } from './page.ts';
 
-const ABSENT = ['JOB_NOT_FOUND', 'BATCH_NOT_FOUND', 'MONITOR_NOT_FOUND', 'WEBHOOK_NOT_FOUND'];
+/** The path names something that does not exist. */
+const ABSENT = ['JOB', 'BATCH', 'MONITOR', 'WEBHOOK', 'CONNECTION', 'VERSION'].map((what) => `${what}_NOT_FOUND`);
 
-/** Reads from the API as this member. @throws Refusal the API's error; NOT_FOUND if the job, batch, monitor or webhook does not exist */
+/** Reads from the API as this member. @throws Refusal the API's error; NOT_FOUND if what the path names does not exist */
 export async function read(visit: WorkspaceVisit, path: string): Promise<ApiAnswer & { ok: true }> {
     const answer = await visit.ask({ method: 'GET', path });
     if (answer.ok) return answer;
@@ -18,18 +20,34 @@ export async function readData<Data>(visit: WorkspaceVisit, path: string): Promi
 
 /**
  * Sends a change to the API, then redirects. If the API refuses it, answers with `show`.
- * @throws Refusal NOT_FOUND if the job, batch, monitor or webhook does not exist
+ * @param done the redirect, or a function that makes it from the `data` of the answer
+ * @throws Refusal NOT_FOUND if what the path names does not exist
  */
-export async function change(
+export async function change<Data>(
     visit: WorkspaceVisit,
     call: ApiCall,
-    sent: Sent,
+    done: Sent | ((data: Data) => Answer | Promise<Answer>),
     show: (refused: ErrorBody) => Promise<Answer>,
 ): Promise<Answer> {
     const answer = await visit.ask(call);
-    if (answer.ok) return sent;
+    if (answer.ok) return typeof done === 'function' ? done(answer.body['data'] as Data) : done;
     if (ABSENT.includes(answer.refused.code)) throw pageNotFound();
     return show(answer.refused);
+}
+
+/** Sends a change with the rights of the chosen key, or of the member. `show` answers with the reason why it had no effect. */
+export async function changeAs(
+    visit: WorkspaceVisit,
+    { needsKey, ...call }: ApiCall & { needsKey: boolean },
+    sent: Sent,
+    show: (problem: string) => Promise<Shown>,
+): Promise<Answer> {
+    const as = needsKey ? await actingCaller(visit) : memberCaller(visit);
+    if (as === undefined) return show(CHOOSE_KEY);
+    return change(visit, { ...call, as }, sent, async ({ message, retry_after: retryAfter }) => {
+        const shown = await show(message);
+        return retryAfter === undefined ? shown : { ...shown, status: 429, retryAfter };
+    });
 }
 
 /** Converts an API error to a refusal, which is shown as a page. */

@@ -5,8 +5,13 @@ import { hostOf, MAX_REDIRECTS, redirectProblem } from '../../../shared/domain/c
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import { redirectUrls, setRedirectUrls } from '../../../shared/store/connections/oauth.ts';
 import { type Fields, line, type Problems, readFields } from '../fields.ts';
-import { type Answer, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
+import type { ApiCall } from '../internal-api.ts';
+import type { Notice } from '../notices.ts';
+import { type Answer, MANAGERS, type Sent, type WorkspaceVisit } from '../page.ts';
+import { change } from '../read-api.ts';
 import { showNew } from './new.ts';
+
+const PATH = '/dashboard/connections';
 
 /** GET /dashboard/connections: the newest 100 connections that the visitor may use. */
 export async function listConnections(visit: WorkspaceVisit, problems: Problems = {}): Promise<Answer> {
@@ -38,8 +43,8 @@ export async function connect(visit: WorkspaceVisit): Promise<Answer> {
         ...(fields.get('shared') === 'on' ? { shared: true } : {}),
         secret: secretIn(fields),
     };
-    const answer = await visit.ask({ method: 'POST', path: '/v1/connections', body });
-    return answer.ok ? { to: '/dashboard/connections', notice: 'connected' } : showNew(visit, problemsOf(answer.refused));
+    const sent: Sent = { to: PATH, notice: 'connected' };
+    return change(visit, { method: 'POST', path: '/v1/connections', body }, sent, (refused) => showNew(visit, problemsOf(refused)));
 }
 
 /** The secret in the API's form, from the fields that were filled in. */
@@ -56,20 +61,24 @@ export async function beginConsent(visit: WorkspaceVisit): Promise<Answer> {
     const { site } = read.values;
     const authId = visit.fields.get('auth_id') ?? '';
     const body = { site, ...(authId === '' ? {} : { auth_id: authId }) };
-    const answer = await visit.ask({ method: 'POST', path: '/v1/connections/authorize', body });
-    if (!answer.ok) return showNew(visit, problemsOf(answer.refused));
-    const { authorize_url: url } = answer.body['data'] as AuthorizeAnswer;
-    return { view: 'connections/consent', title: `Connect ${site}`, model: { site, url, host: hostOf(url) } };
+    const showLink = ({ authorize_url: url }: AuthorizeAnswer): Answer => {
+        return { view: 'connections/consent', title: `Connect ${site}`, model: { site, url, host: hostOf(url) } };
+    };
+    const call = { method: 'POST', path: '/v1/connections/authorize', body } as const;
+    return change(visit, call, showLink, (refused) => showNew(visit, problemsOf(refused)));
 }
 
-export async function testConnection(visit: WorkspaceVisit): Promise<Answer> {
-    const answer = await visit.ask({ method: 'POST', path: `${pathOf(visit)}/test` });
-    return answer.ok ? { to: '/dashboard/connections', notice: 'connection-works' } : showRefusal(visit, answer.refused);
+export function testConnection(visit: WorkspaceVisit): Promise<Answer> {
+    return act(visit, { method: 'POST', path: '/test' }, 'connection-works');
 }
 
-export async function deleteConnection(visit: WorkspaceVisit): Promise<Answer> {
-    const answer = await visit.ask({ method: 'DELETE', path: pathOf(visit) });
-    return answer.ok ? { to: '/dashboard/connections', notice: 'connection-deleted' } : showRefusal(visit, answer.refused);
+export function deleteConnection(visit: WorkspaceVisit): Promise<Answer> {
+    return act(visit, { method: 'DELETE', path: '' }, 'connection-deleted');
+}
+
+function act(visit: WorkspaceVisit, { method, path }: ApiCall, notice: Notice): Promise<Answer> {
+    const call = { method, path: `/v1/connections/${encodeURIComponent(visit.params['connection_id'] ?? '')}${path}` };
+    return change(visit, call, { to: PATH, notice }, ({ message }) => listConnections(visit, { '': message }));
 }
 
 /** POST …/redirects: sets the URLs to which people may return after a consent. */
@@ -78,16 +87,7 @@ export async function changeRedirects(visit: WorkspaceVisit): Promise<Answer> {
     const problem = redirectProblem(urls);
     if (problem !== undefined) return listConnections(visit, { redirects: problem });
     await setRedirectUrls(visit.app.db, visit.workspace.workspaceId, urls);
-    return { to: '/dashboard/connections', notice: 'redirects-set' };
-}
-
-function pathOf({ params }: WorkspaceVisit): string {
-    return `/v1/connections/${encodeURIComponent(params['connection_id'] ?? '')}`;
-}
-
-function showRefusal(visit: WorkspaceVisit, error: ErrorBody): Promise<Answer> {
-    if (error.code === 'CONNECTION_NOT_FOUND') throw pageNotFound();
-    return listConnections(visit, { '': error.message });
+    return { to: PATH, notice: 'redirects-set' };
 }
 
 /** Maps the API's error to form fields. */

@@ -7,6 +7,7 @@ import { isMaintainer } from '../../../shared/store/registry/maintainers.ts';
 import { keepTyped, type Problems } from '../fields.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, MANAGERS, pageNotFound, type WorkspaceVisit } from '../page.ts';
+import { change } from '../read-api.ts';
 import { problemsOf, secretIn } from './list.ts';
 import { waysOf } from './ways.ts';
 
@@ -41,12 +42,12 @@ export async function showConnection(visit: WorkspaceVisit, problems: Problems =
 
 /** POST …/{connection_id}: replaces the secret. */
 export function changeSecret(visit: WorkspaceVisit): Promise<Answer> {
-    return change(visit, { secret: secretIn(visit.fields) });
+    return patch(visit, { secret: secretIn(visit.fields) });
 }
 
 /** POST …/{connection_id}/agree: the owner agrees to how the latest version uses the connection. */
 export function agree(visit: WorkspaceVisit): Promise<Answer> {
-    return change(visit, { agree: true });
+    return patch(visit, { agree: true });
 }
 
 /**
@@ -54,15 +55,15 @@ export function agree(visit: WorkspaceVisit): Promise<Answer> {
  */
 export function lend(visit: WorkspaceVisit): Promise<Answer> {
     const lends = visit.fields.get('lend') === 'yes';
-    return change(visit, { verify_with: lends }, lends ? 'connection-lent' : 'connection-not-lent');
+    return patch(visit, { verify_with: lends }, lends ? 'connection-lent' : 'connection-not-lent');
 }
 
 type Change = { secret: object } | { agree: true } | { verify_with: boolean };
 
-async function change(visit: WorkspaceVisit, body: Change, notice: Notice = 'connected'): Promise<Answer> {
+async function patch(visit: WorkspaceVisit, body: Change, notice: Notice = 'connected'): Promise<Answer> {
     const { connectionId } = await findMine(visit);
-    const answer = await visit.ask({ method: 'PATCH', path: `/v1/connections/${connectionId}`, body });
-    return answer.ok ? { to: '/dashboard/connections', notice } : showConnection(visit, problemsOf(answer.refused));
+    const call = { method: 'PATCH', path: `/v1/connections/${connectionId}`, body } as const;
+    return change(visit, call, { to: '/dashboard/connections', notice }, (refused) => showConnection(visit, problemsOf(refused)));
 }
 
 /** @throws Refusal NOT_FOUND */

@@ -1,7 +1,8 @@
 import type { ClaimChecked, ClaimEntry } from '../../../shared/contracts/claims.ts';
 import { line, readFields } from '../fields.ts';
 import type { Notice } from '../notices.ts';
-import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
+import { type Answer, pageNotFound, type Sent, type WorkspaceVisit } from '../page.ts';
+import { change } from '../read-api.ts';
 import { findClaimed } from './find-claimed.ts';
 import { listDomains, showDomain } from './show.ts';
 
@@ -19,10 +20,8 @@ export async function startClaim(visit: WorkspaceVisit): Promise<Answer> {
     const before = await visit.ask({ method: 'GET', path });
     const open = before.ok ? (before.body['data'] as ClaimEntry[]).find(({ status }) => status !== 'proven') : undefined;
     if (open !== undefined) return { to: `/dashboard/domains/${open.domain}`, notice: 'claim-open' };
-    const answer = await visit.ask({ method: 'POST', path });
-    if (!answer.ok) return listDomains(visit, answer.refused.message, answer.refused.retry_after);
-    const { domain } = answer.body['data'] as ClaimEntry;
-    return { to: `/dashboard/domains/${domain}`, notice: 'claim-made' };
+    const sent = ({ domain }: ClaimEntry): Sent => ({ to: `/dashboard/domains/${domain}`, notice: 'claim-made' });
+    return change(visit, { method: 'POST', path }, sent, ({ message, retry_after: wait }) => listDomains(visit, message, wait));
 }
 
 /** Extracts the host name, since people may also paste the URL of a page. */
@@ -34,18 +33,15 @@ function nameIn(text: string): string {
 /** POST …/claims/{claim_id}/check: checks the proof now, which takes up to ten seconds. */
 export async function checkClaim(visit: WorkspaceVisit): Promise<Answer> {
     const { domain, id, path } = await findClaim(visit);
-    const answer = await visit.ask({ method: 'POST', path: `${path}/check` });
-    if (!answer.ok) return showDomain(visit, id, answer.refused);
-    const { status } = answer.body['data'] as ClaimChecked;
-    return { to: `/dashboard/domains/${domain}`, notice: AFTER_CHECK[status] };
+    const sent = ({ status }: ClaimChecked): Sent => ({ to: `/dashboard/domains/${domain}`, notice: AFTER_CHECK[status] });
+    return change(visit, { method: 'POST', path: `${path}/check` }, sent, (refused) => showDomain(visit, id, refused));
 }
 
 /** POST …/claims/{claim_id}/delete: deletes a claim, even a proved one. */
 export async function deleteClaim(visit: WorkspaceVisit): Promise<Answer> {
     const { domain, id, path, isLast } = await findClaim(visit);
-    const answer = await visit.ask({ method: 'DELETE', path });
-    if (!answer.ok) return showDomain(visit, id, answer.refused);
-    return { to: isLast ? '/dashboard/domains' : `/dashboard/domains/${domain}`, notice: 'claim-deleted' };
+    const sent: Sent = { to: isLast ? '/dashboard/domains' : `/dashboard/domains/${domain}`, notice: 'claim-deleted' };
+    return change(visit, { method: 'DELETE', path }, sent, (refused) => showDomain(visit, id, refused));
 }
 
 /** @throws Refusal NOT_FOUND */

@@ -4,10 +4,10 @@ import { defined } from '../../../shared/domain/defined.ts';
 import { JOB_STATUSES } from '../../../shared/domain/jobs/states.ts';
 import { readerOf } from '../../../shared/fetch/present-job.ts';
 import { failuresOf } from '../../../shared/store/jobs/jobs.ts';
-import { actingCaller, CHOOSE_KEY, keysToActWith, memberCaller } from '../callers.ts';
+import { keysToActWith, memberCaller } from '../callers.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
-import { change, dateOf, pagerOf, parseChoice, readData, readList } from '../read-api.ts';
+import { changeAs, dateOf, pagerOf, parseChoice, readData, readList } from '../read-api.ts';
 import { forView as jobForView, ROWS, statusChoices } from './jobs.ts';
 
 const PATH = '/dashboard/jobs/batches';
@@ -86,14 +86,9 @@ const ACTS = {
 export async function actOnBatch(visit: WorkspaceVisit, act: keyof typeof ACTS): Promise<Answer> {
     const { method, path, needsKey, notice } = ACTS[act];
     const { batch_id: id } = await readBatch(visit);
-    const as = needsKey ? await actingCaller(visit) : memberCaller(visit);
-    if (as === undefined) return showBatch(visit, CHOOSE_KEY);
     const body = bodyOf(visit, act);
-    const call = { method, path: `/v1/batches/${id}${path}`, ...(body === undefined ? {} : { body }), as };
-    return change(visit, call, { to: `${PATH}/${id}`, notice }, async ({ message, retry_after: retryAfter }) => {
-        const shown = await showBatch(visit, message);
-        return retryAfter === undefined ? shown : { ...shown, status: 429, retryAfter };
-    });
+    const call = { method, path: `/v1/batches/${id}${path}`, ...(body === undefined ? {} : { body }), needsKey };
+    return changeAs(visit, call, { to: `${PATH}/${id}`, notice }, (problem) => showBatch(visit, problem));
 }
 
 function bodyOf({ fields }: WorkspaceVisit, act: keyof typeof ACTS): object | undefined {

@@ -2,11 +2,11 @@ import type { Monitor, MonitorChange, MonitorRun } from '../../../shared/contrac
 import type { WebhookEntry } from '../../../shared/contracts/webhooks.ts';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Json } from '../../../shared/domain/types.ts';
-import { actingCaller, CHOOSE_KEY, keysToActWith, memberCaller } from '../callers.ts';
+import { keysToActWith } from '../callers.ts';
 import { formats } from '../formats.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, MANAGERS, type Shown, type WorkspaceVisit } from '../page.ts';
-import { change, dateOf, pagerOf, readData, readList } from '../read-api.ts';
+import { changeAs, dateOf, pagerOf, readData, readList } from '../read-api.ts';
 
 const PATH = '/dashboard/monitors';
 const ROWS = '12';
@@ -79,14 +79,9 @@ const ACTS = {
 export async function actOnMonitor(visit: WorkspaceVisit, act: keyof typeof ACTS): Promise<Answer> {
     const { method, path, body, needsKey, notice } = ACTS[act];
     const at = encodeURIComponent(visit.params['monitor_id'] ?? '');
-    const as = needsKey ? await actingCaller(visit) : memberCaller(visit);
-    if (as === undefined) return showMonitor(visit, CHOOSE_KEY);
-    const call = { method, path: `/v1/monitors/${at}${path}`, ...(body === undefined ? {} : { body }), as };
+    const call = { method, path: `/v1/monitors/${at}${path}`, ...(body === undefined ? {} : { body }), needsKey };
     const to = act === 'delete' ? PATH : `${PATH}/${at}`;
-    return change(visit, call, { to, notice }, async ({ message, retry_after: retryAfter }) => {
-        const shown = await showMonitor(visit, message);
-        return retryAfter === undefined ? shown : { ...shown, status: 429, retryAfter };
-    });
+    return changeAs(visit, call, { to, notice }, (problem) => showMonitor(visit, problem));
 }
 
 function forView(monitor: Monitor) {

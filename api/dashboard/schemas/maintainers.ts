@@ -1,7 +1,8 @@
 import { isId } from '../../../shared/domain/text/ids.ts';
 import { removalOf } from '../../../shared/store/registry/removals.ts';
 import { line, readFields } from '../fields.ts';
-import type { Answer, WorkspaceVisit } from '../page.ts';
+import type { Answer, Sent, WorkspaceVisit } from '../page.ts';
+import { change } from '../read-api.ts';
 import { findOwnSite } from './own-site.ts';
 import { showOwn } from './show.ts';
 
@@ -11,9 +12,8 @@ const FORM = 'maintainers';
 export async function addMaintainer(visit: WorkspaceVisit): Promise<Answer> {
     const asked = await read(visit);
     if ('problem' in asked) return showOwn(visit, { maintainer: asked.problem }, FORM);
-    const answer = await visit.ask({ method: 'PUT', path: asked.path });
-    if (!answer.ok) return showOwn(visit, { maintainer: answer.refused.message }, FORM);
-    return { to: `/dashboard/schemas/${asked.site}`, notice: 'maintainer-added' };
+    const sent: Sent = { to: `/dashboard/schemas/${asked.site}`, notice: 'maintainer-added' };
+    return change(visit, { method: 'PUT', path: asked.path }, sent, ({ message }) => showOwn(visit, { maintainer: message }, FORM));
 }
 
 /**

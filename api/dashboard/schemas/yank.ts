@@ -1,6 +1,9 @@
 import { YANK_REASONS } from '../../../shared/store/registry/history.ts';
 import { oneOf, readFields } from '../fields.ts';
+import type { ApiCall } from '../internal-api.ts';
+import type { Notice } from '../notices.ts';
 import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
+import { change } from '../read-api.ts';
 import { findOwnSite } from './own-site.ts';
 import { showOwn } from './show.ts';
 
@@ -9,15 +12,13 @@ export async function yankVersion(visit: WorkspaceVisit): Promise<Answer> {
     const { site, path } = await place(visit);
     const read = readFields(visit.fields, { reason: oneOf(YANK_REASONS) });
     if (!read.ok) return showOwn(visit, read.problems, visit.params['version']);
-    const answer = await visit.ask({ method: 'POST', path, body: read.values });
-    return after(visit, site, answer, 'version-yanked');
+    return send(visit, site, { method: 'POST', path, body: read.values }, 'version-yanked');
 }
 
 /** POST …/versions/{version}/restore: allows calls to use the version again. */
 export async function restoreVersion(visit: WorkspaceVisit): Promise<Answer> {
     const { site, path } = await place(visit);
-    const answer = await visit.ask({ method: 'DELETE', path });
-    return after(visit, site, answer, 'version-restored');
+    return send(visit, site, { method: 'DELETE', path }, 'version-restored');
 }
 
 async function place(visit: WorkspaceVisit) {
@@ -27,13 +28,7 @@ async function place(visit: WorkspaceVisit) {
     return { site, path: `/v1/schemas/${site}/versions/${version}/yank` };
 }
 
-async function after(
-    visit: WorkspaceVisit,
-    site: string,
-    answer: Awaited<ReturnType<WorkspaceVisit['ask']>>,
-    notice: 'version-yanked' | 'version-restored',
-): Promise<Answer> {
-    if (answer.ok) return { to: `/dashboard/schemas/${site}`, notice };
-    if (answer.refused.code === 'VERSION_NOT_FOUND') throw pageNotFound();
-    return showOwn(visit, { '': answer.refused.message }, visit.params['version']);
+function send(visit: WorkspaceVisit, site: string, call: ApiCall, notice: Notice): Promise<Answer> {
+    const sent = { to: `/dashboard/schemas/${site}`, notice };
+    return change(visit, call, sent, ({ message }) => showOwn(visit, { '': message }, visit.params['version']));
 }
