@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { MARKS } from '../../domain/find/endpoint-words.ts';
 import type { EndpointEntry } from '../../domain/find/entry.ts';
 import type { Claim } from '../../domain/site/claim.ts';
@@ -12,6 +11,7 @@ import type { FindFilters } from './find-statements.ts';
 import { isLeaf } from './keyset-segments.ts';
 import { claimOf } from './ownership.ts';
 import { PlaceGone } from './search.ts';
+import { createTotals } from './totals.ts';
 
 export interface EndpointRow {
     id: number;
@@ -103,38 +103,22 @@ export interface UsedLists {
     page(filters: FindFilters, page: { limit: number; from: Json | undefined }): Promise<UsedPage>;
 }
 
-/** A total of n thousand is cached for n seconds, up to a minute. */
+/** Larger totals are cached. */
 const MANY = 1000;
-const MAX_MS = 60_000;
 const TYPES = { category: 'text', kind: 'text', effect: 'text', site: 'text', credits: 'integer', rollup: 'bigint', behind: 'text' };
 
 /** @param read must limit the time of queries */
 export function createUsedLists(read: Read): UsedLists {
-    const totals = new LRUCache<string, number>({ max: 1000 });
-    const running = new Map<string, Promise<number>>();
-
-    async function count(filters: FindFilters): Promise<number> {
-        const { conditions, values } = conditionsOf(filters);
-        const key = JSON.stringify([values, conditions]);
-        const known = totals.get(key) ?? running.get(key);
-        if (known !== undefined) return known;
-        const counting = countNow(conditions, values).finally(() => running.delete(key));
-        running.set(key, counting);
-        const total = await counting;
-        if (total > MANY) totals.set(key, total, { ttl: Math.min(MAX_MS, total) });
-        return total;
-    }
-
-    async function countNow(conditions: readonly string[], values: Record<string, unknown>): Promise<number> {
-        const text = `select count(*) as total ${FROM} where ${conditions.join(' and ')}`;
-        const [row] = await read((db) => runPlanned<{ total: number }>(db, { text, values, types: TYPES }));
-        return row?.total ?? 0;
-    }
-
+    const count = createTotals(read, MANY);
     return {
         async page(filters, { limit, from }) {
             const place = from === undefined ? BEGINNING : readPlace(from);
-            const [rows, total] = await Promise.all([read((db) => walk(db, filters, place, limit + 1)), count(filters)]);
+            const { conditions, values } = conditionsOf(filters);
+            const text = `select count(*) as total ${FROM} where ${conditions.join(' and ')}`;
+            const [rows, total] = await Promise.all([
+                read((db) => walk(db, filters, place, limit + 1)),
+                count({ text, values, types: TYPES }),
+            ]);
             const shown = rows.slice(0, limit);
             const last = rows.length > limit ? shown.at(-1) : undefined;
             return {

@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache';
 import { type Search, spellings, typosAllowed } from '../../domain/search/search-text.ts';
 import type { Json } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { compose, runComposed, runPlanned } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
 import { isLeaf, type ListSort, segmentsOf } from './keyset-segments.ts';
+import { createTotals } from './totals.ts';
 
 /** The sites of a list, and their order. Only sites with a usable version are ever listed. */
 export interface ListQuery {
@@ -30,9 +30,6 @@ export class PlaceGone extends Error {}
 
 /** Larger totals are cached. */
 const MANY = 5000;
-/** A total of n thousand is cached for n seconds, up to a minute. */
-const MS_PER_ROW = 1;
-const MAX_MS = 60_000;
 
 /** A page of sites. `from` is `next` of the previous page. */
 export interface Lists {
@@ -41,19 +38,12 @@ export interface Lists {
 
 /** @param read must limit the time of queries */
 export function createLists(read: Read): Lists {
-    const manyKnown = new LRUCache<string, number>({ max: 1000 });
+    const count = createTotals(read, MANY);
 
-    async function countMany(query: ListQuery, spelt: Spelt): Promise<number> {
+    function countMany(query: ListQuery, spelt: Spelt): Promise<number> {
         const { conditions, matches, values } = filtersOf(query, spelt);
-        const key = JSON.stringify([conditions, values]);
-        const known = manyKnown.get(key);
-        if (known !== undefined) return known;
         const counts = matches.map((match) => `(select count(*) from sites s where ${[...conditions, match].join(' and ')})`);
-        const text = `select ${counts.join(' + ')} as total`;
-        const [row] = await read((db) => runPlanned<{ total: number }>(db, { text, values, types: TYPES }));
-        const total = row?.total ?? 0;
-        if (total > MANY) manyKnown.set(key, total, { ttl: Math.min(MAX_MS, total * MS_PER_ROW) });
-        return total;
+        return count({ text: `select ${counts.join(' + ')} as total`, values, types: TYPES });
     }
 
     return {
