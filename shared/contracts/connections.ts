@@ -125,15 +125,17 @@ const TESTED = [
     ...UPSTREAM_REFUSALS,
 ] as const;
 
+const COMMON = { tag: 'Connections', scope: 'account' } as const;
+const USED = { tag: 'Connections', scope: 'fetch' } as const;
+
 export const postConnection = contract({
+    ...COMMON,
     name: 'postConnection',
     route: 'POST /v1/connections',
-    tag: 'Connections',
     summary: 'Connect a site',
     window: 'changes',
     description:
         'The value is stored encrypted; only a worker decrypts it, for each call. It is sent over https to the hosts in the answer and nowhere else. If the schema names a test, the value is tested first: if the site answers 401 or 403, the answer is CONNECTION_REJECTED and nothing is stored. A workspace can have up to 500 connections.',
-    scope: 'account',
     query: Joi.object<NewConnectionQuery, true>({
         test: Joi.boolean().description('false: save it without the test, as untested'),
     }),
@@ -143,14 +145,13 @@ export const postConnection = contract({
 });
 
 export const patchConnection = contract({
+    ...COMMON,
     name: 'patchConnection',
     route: 'PATCH /v1/connections/{connection_id}',
-    tag: 'Connections',
     summary: 'Change a connection',
     window: 'changes',
     description:
         'Its owner changes a private connection, owners and admins of the workspace a shared one. A new secret is tested first, like a new connection; if the site rejects it, the previous secret is kept.',
-    scope: 'account',
     params: params(),
     query: Joi.object<NewConnectionQuery, true>({ test: Joi.boolean().description('false: save a new secret without the test') }),
     body: { schema: patch },
@@ -159,49 +160,45 @@ export const patchConnection = contract({
 });
 
 export const testConnection = contract({
+    ...COMMON,
     name: 'testConnection',
     route: 'POST /v1/connections/{connection_id}/test',
-    tag: 'Connections',
     summary: 'Test a connection',
     description:
         'Calls the test endpoint of the schema. The call counts like a fetch and is free. A passed test clears a rejection. An account can run 30 tests an hour; after 5 rejected tests of a site within an hour, no more of that site.',
-    scope: 'account',
     params: params(),
     answer: { schema: () => entry() },
     refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
 export const getConnections = contract({
+    ...USED,
     name: 'getConnections',
     route: 'GET /v1/connections',
-    tag: 'Connections',
     summary: 'List your connections',
     description: "Your own and the workspace's shared connections, newest first. Values are never shown.",
-    scope: 'fetch',
     query: Joi.object<ConnectionQuery, true>({ site: v.siteInput(), limit: v.limit(), cursor: v.cursor() }),
     answer: { shape: 'list', schema: () => v.listOf(entry()) },
     refusals: ['INVALID_DOMAIN'],
 });
 
 export const getConnection = contract({
+    ...USED,
     name: 'getConnection',
     route: 'GET /v1/connections/{connection_id}',
-    tag: 'Connections',
     summary: 'Read one connection',
-    scope: 'fetch',
     params: params(),
     answer: { schema: () => entry() },
     refusals: ['CONNECTION_NOT_FOUND'],
 });
 
 export const deleteConnection = contract({
+    ...COMMON,
     name: 'deleteConnection',
     route: 'DELETE /v1/connections/{connection_id}',
-    tag: 'Connections',
     summary: 'Delete a connection and its value',
     window: 'changes',
     description: 'Every process drops the value within a second. Owners and admins of the workspace can also delete shared connections.',
-    scope: 'account',
     params: params(),
     answer: { schema: () => v.deleted('connection_id') },
     refusals: ['CONNECTION_NOT_FOUND'],

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
-import { siteParams } from './schemas.ts';
+import { BROWSED, MAINTAINED, siteParams } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
 export interface MaintainerEntry {
@@ -31,29 +31,24 @@ const maintainerParams = () =>
     Joi.object<MaintainerParams, true>({ site: v.siteInput().required(), workspace_id: Joi.string().required().description('wsp_…') });
 
 export const getMaintainers = contract({
+    ...BROWSED,
     name: 'getMaintainers',
     route: 'GET /v1/schemas/{site}/maintainers',
-    tag: 'Registry',
     summary: 'List the workspaces that maintain a site',
     description: 'They maintain every site of the registrable domain. The longest-standing one is first.',
-    auth: 'optional',
-    scope: 'none',
     params: siteParams(),
     query: v.pageQuery(),
     answer: list(),
-    cacheSeconds: 30,
     refusals: ['SITE_NOT_FOUND'],
 });
 
 export const putMaintainer = contract({
+    ...MAINTAINED,
     name: 'putMaintainer',
     route: 'PUT /v1/schemas/{site}/maintainers/{workspace_id}',
-    tag: 'Registry',
     summary: 'Let a workspace maintain a site',
-    window: 'changes',
     description:
         'No body. A workspace that already maintains the domain is unchanged, and so is its pending removal. A workspace whose removal is pending cannot add or remove others: FORBIDDEN. Returns the first page of the updated list, like GET.',
-    scope: 'maintain',
     actsOnDomain: true,
     params: maintainerParams(),
     answer: list(),
@@ -61,14 +56,12 @@ export const putMaintainer = contract({
 });
 
 export const deleteMaintainer = contract({
+    ...MAINTAINED,
     name: 'deleteMaintainer',
     route: 'DELETE /v1/schemas/{site}/maintainers/{workspace_id}',
-    tag: 'Registry',
     summary: 'Remove a workspace from the maintainers of a site',
-    window: 'changes',
     description:
         'A workspace can remove itself at once, unless it is the last one: LAST_MAINTAINER. A proved owner removes others at once. Any other removal takes effect after 24 hours, at `removal_at`, unless the owners of that workspace stop it; then only an operator or a proved owner can remove it within the next 30 days. Only an operator can remove a proved owner. Removing a workspace that does not maintain the domain changes nothing. Returns the first page of the updated list, like GET.',
-    scope: 'maintain',
     actsOnDomain: true,
     params: maintainerParams(),
     answer: list(),

@@ -53,17 +53,21 @@ export const authorizeConnection = contract({
     refusals: ['INVALID_DOMAIN', 'SITE_BLOCKED', 'SITE_NOT_FOUND'],
 });
 
-export const putOAuthClient = contract({
-    name: 'putOAuthClient',
-    route: 'PUT /v1/oauth-clients/{site}',
+const OF_CLIENT = {
     tag: 'Connections',
-    summary: "Set the workspace's OAuth client for a site",
-    window: 'changes',
-    description:
-        'Register callback_url at the site. A public client has no secret. The client is sent only to the token endpoint of the latest version: set it again if a later version names another.',
     scope: 'account',
     managersOnly: true,
+    window: 'changes',
     params: siteParams(),
+} as const;
+
+export const putOAuthClient = contract({
+    ...OF_CLIENT,
+    name: 'putOAuthClient',
+    route: 'PUT /v1/oauth-clients/{site}',
+    summary: "Set the workspace's OAuth client for a site",
+    description:
+        'Register callback_url at the site. A public client has no secret. The client is sent only to the token endpoint of the latest version: set it again if a later version names another.',
     body: {
         schema: Joi.object<OAuthClientOrder, true>({
             client_id: Joi.string().min(1).max(1024).required(),
@@ -81,15 +85,11 @@ export const putOAuthClient = contract({
 });
 
 export const deleteOAuthClient = contract({
+    ...OF_CLIENT,
     name: 'deleteOAuthClient',
     route: 'DELETE /v1/oauth-clients/{site}',
-    tag: 'Connections',
     summary: "Delete the workspace's OAuth client for a site",
-    window: 'changes',
     description: 'Connections made with it can no longer be renewed.',
-    scope: 'account',
-    managersOnly: true,
-    params: siteParams(),
     answer: { schema: () => v.deleted('site', v.siteName()) },
     refusals: ['NOT_FOUND'],
 });

@@ -51,6 +51,10 @@ export interface SiteParams {
     site: string;
 }
 
+/** Routes that anybody may read, and those that change what a workspace maintains. */
+export const BROWSED = { tag: 'Registry', auth: 'optional', scope: 'none', cacheSeconds: 30 } as const;
+export const MAINTAINED = { tag: 'Registry', scope: 'maintain', window: 'changes' } as const;
+
 export const siteParams = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
 
 export const changes = () =>
@@ -125,17 +129,14 @@ export const card = () =>
     });
 
 export const getSchema = contract({
+    ...BROWSED,
     name: 'getSchema',
     route: 'GET /v1/schemas/{site}',
-    tag: 'Registry',
     summary: "Read the card of a site's latest schema",
-    auth: 'optional',
-    scope: 'none',
     params: siteParams(),
     answer: {
         schema: () => card(),
     },
-    cacheSeconds: 30,
     refusals: ['SITE_NOT_FOUND'],
 });
 
@@ -162,14 +163,12 @@ interface OpenApiExport extends JsonObject {
 const success = () => Joi.boolean().valid(true).required();
 
 export const getPackage = contract({
+    ...BROWSED,
     name: 'getPackage',
     route: 'GET /v1/schemas/{site}/package',
-    tag: 'Registry',
     summary: 'Download a schema package',
     description:
         'The formats: `routebook`, the package as published; `openapi`, an OpenAPI 3.1 document of the site itself, without an envelope; `tools`, tool definitions whose name and input are the `endpoint` and `params` of a hosted fetch; `postman` and `bruno`, collections of hosted fetches, without an envelope; `typescript` and `python`, a file of typed functions that use `routebook/client` or the Python package `routebook`.',
-    auth: 'optional',
-    scope: 'none',
     params: siteParams(),
     query: Joi.object<PackageQuery, true>({
         version: Joi.string()
@@ -249,6 +248,5 @@ export const getPackage = contract({
             ),
     },
     answerParts: { '/anyOf/0/properties/data': 'PublishedPackage' },
-    cacheSeconds: 30,
     refusals: ['SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
-import { type Changes, changes, siteParams } from './schemas.ts';
+import { BROWSED, type Changes, changes, MAINTAINED, siteParams } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
 export interface VersionEntry {
@@ -45,29 +45,24 @@ const versionParams = () =>
     });
 
 export const getVersions = contract({
+    ...BROWSED,
     name: 'getVersions',
     route: 'GET /v1/schemas/{site}/versions',
-    tag: 'Registry',
     summary: "List the versions of a site's schema",
     description: 'Newest first, including yanked versions.',
-    auth: 'optional',
-    scope: 'none',
     params: siteParams(),
     query: v.pageQuery(),
     answer: { shape: 'list', schema: () => v.listOf(entry()) },
-    cacheSeconds: 30,
     refusals: ['SITE_NOT_FOUND'],
 });
 
 export const postYank = contract({
+    ...MAINTAINED,
     name: 'postYank',
     route: 'POST /v1/schemas/{site}/versions/{version}/yank',
-    tag: 'Registry',
     summary: 'Yank a version',
-    window: 'changes',
     description:
         'The highest remaining version becomes the latest at once. A version yanked as `broken` still runs if a call names it; one yanked for `security` or `legal` reasons never runs, and the package of a `legal` one is removed. Yanking it again only changes the reason.',
-    scope: 'maintain',
     params: versionParams(),
     body: {
         schema: Joi.object<YankOrder, true>({ reason: Joi.string().valid('broken', 'security', 'legal').required() }),
@@ -77,14 +72,12 @@ export const postYank = contract({
 });
 
 export const deleteYank = contract({
+    ...MAINTAINED,
     name: 'deleteYank',
     route: 'DELETE /v1/schemas/{site}/versions/{version}/yank',
-    tag: 'Registry',
     summary: 'Restore a yanked version',
-    window: 'changes',
     description:
         'Does nothing to a version that is in use. What an operator took out of use for `security` or `legal` reasons only an operator puts back: FORBIDDEN.',
-    scope: 'maintain',
     params: versionParams(),
     answer: { schema: () => entry() },
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
