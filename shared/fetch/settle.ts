@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { PartialError } from '../contracts/fetch.ts';
 import { defined } from '../domain/defined.ts';
@@ -6,6 +5,7 @@ import { isServerError } from '../domain/fetch/circuit-verdict.ts';
 import type { FailedPage, FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/fetch-job.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { Span } from '../platform/tracing.ts';
+import { within } from '../platform/within.ts';
 import { Refusal, type RefusalCode, type RefusalExtras, refusalEntry } from '../refusals.ts';
 import type { AnswerToKeep } from '../store/credits/moves.ts';
 import type { Admitted, Found } from './admit.ts';
@@ -116,16 +116,10 @@ async function release(app: App, { operation, effect }: FetchJob, wanted?: numbe
  * Releases the hold of a failed call, and waits for the release until shortly after the deadline. If the database takes longer, the caller
  * learns that nothing was charged, which is certain, and the release continues in the background.
  */
-async function releaseInTime(app: App, { times }: FetchOrder, job: FetchJob, hold: Hold): Promise<Ending> {
-    const timer = new AbortController();
+function releaseInTime(app: App, { times }: FetchOrder, job: FetchJob, hold: Hold): Promise<Ending> {
     const ms = Math.max(VERDICT_MS, times.deadlineAt + LATE_MS / 2 - Date.now());
-    const late = sleep(ms, undefined, { signal: timer.signal }).then(
-        (): Ending => ({ isBilled: false, marked: job.effect === 'write', available: hold.availableAfter + hold.amount }),
-    );
-    late.catch(() => undefined);
-    const ending = await Promise.race([release(app, job), late]);
-    timer.abort();
-    return ending;
+    const available = hold.availableAfter + hold.amount;
+    return within(ms, release(app, job), () => ({ isBilled: false, marked: job.effect === 'write', available }));
 }
 
 /**

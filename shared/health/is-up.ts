@@ -1,18 +1,15 @@
 import type { App } from '../app.ts';
+import { within } from '../platform/within.ts';
 
 /** Timeout of a check, in milliseconds. A check that takes longer counts as down, because the caller needs an answer soon. */
 const CHECK_MS = 900;
 
-export async function isUp(check: () => PromiseLike<unknown>): Promise<boolean> {
-    const { promise: late, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), CHECK_MS);
-    try {
-        return await Promise.race([Promise.resolve(check()).then(() => true), late]);
-    } catch {
-        return false;
-    } finally {
-        clearTimeout(timer);
-    }
+export function isUp(check: () => PromiseLike<unknown>): Promise<boolean> {
+    const answered = async () => {
+        await check();
+        return true;
+    };
+    return within(CHECK_MS, answered(), () => false).catch(() => false);
 }
 
 /** For /readyz: the process reaches its database and is not shutting down. */

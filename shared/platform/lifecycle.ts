@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from './within.ts';
 
 /** The part of a pino logger that this file needs. */
 export interface LifecycleLog {
@@ -25,7 +25,7 @@ export function createCleanup(log: LifecycleLog): Cleanup {
             for (let last = opened.pop(); last !== undefined; last = opened.pop()) {
                 const { name, close, timeoutMs } = last;
                 try {
-                    const isInTime = await within(timeoutMs, async () => close());
+                    const isInTime = await endsWithin(timeoutMs, async () => close());
                     if (!isInTime) log.error({ part: name, timeout_ms: timeoutMs }, `${name} did not close in time`);
                 } catch (error) {
                     log.error({ part: name, err: error }, `${name} failed to close`);
@@ -61,12 +61,12 @@ export async function runUntilSignal({ start, graceMs, log }: Run): Promise<neve
     try {
         await Promise.race([started, stop.requested]);
     } catch (error) {
-        await within(graceMs, () => cleanup.close());
+        await endsWithin(graceMs, () => cleanup.close());
         for (const line of linesOf(error)) process.stderr.write(`routebook: ${line}\n`);
         process.exit(1);
     }
     await stop.requested;
-    const isInTime = await within(graceMs, async () => {
+    const isInTime = await endsWithin(graceMs, async () => {
         // An interrupted start finishes first, because only then are all its resources registered.
         await started.catch(() => undefined);
         await cleanup.close();
@@ -109,13 +109,10 @@ function linesOf(error: unknown): string[] {
 }
 
 /** Whether the work ended in time. @throws errors that the work throws within that time */
-async function within(limitMs: number, work: () => Promise<void>): Promise<boolean> {
-    const timer = new AbortController();
-    const working = work();
-    try {
-        return await Promise.race([working.then(() => true), sleep(limitMs, false, { signal: timer.signal }).catch(() => false)]);
-    } finally {
-        timer.abort();
-        working.catch(() => undefined);
-    }
+function endsWithin(ms: number, work: () => Promise<void>): Promise<boolean> {
+    return within(
+        ms,
+        work().then(() => true),
+        () => false,
+    );
 }

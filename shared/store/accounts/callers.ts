@@ -6,6 +6,7 @@ import { openBatchWriter } from '../../platform/batch-writer.ts';
 import { ago, columnList, columns, type Db, now } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+import { within } from '../../platform/within.ts';
 import { payerOf } from '../credits/accounts.ts';
 
 /** The caller that a key identifies: the person, the workspace and the paying account. */
@@ -104,7 +105,10 @@ export function openKeys(db: Db, options: { onError?: (error: unknown) => void }
                 answer = lookUp(hash, name).finally(() => asked.delete(name));
                 asked.set(name, answer);
             }
-            return within(ANSWER_MS, answer);
+            // The look-up continues for later callers.
+            return within(ANSWER_MS, answer, () => {
+                throw new WaitedTooLong(`the key was not looked up within ${ANSWER_MS} ms`);
+            });
         },
         isFamiliar(hash) {
             const name = hash.toString('latin1');
@@ -113,19 +117,6 @@ export function openKeys(db: Db, options: { onError?: (error: unknown) => void }
         flush: uses.flush,
         close: uses.close,
     };
-}
-
-/** Stops waiting after this time. The look-up continues for later callers. */
-async function within<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new WaitedTooLong(`the key was not looked up within ${ms} ms`)), ms);
-    });
-    try {
-        return await Promise.race([answer, late]);
-    } finally {
-        clearTimeout(timer);
-    }
 }
 
 interface Found {
