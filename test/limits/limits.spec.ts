@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import knex, { type Knex } from 'knex';
-import type { Limits, LimitWindow } from '../../shared/coordination/limits/limits.ts';
+import type { Limits } from '../../shared/coordination/limits/limits.ts';
+import type { RateWindow } from '../../shared/domain/accounts/plans.ts';
 import { eventually, openQueueFixture, type QueueFixture, topologies } from '../queue/queue-fixture.ts';
 import { replaceClock } from '../support/clock.ts';
 
-const MINUTE: LimitWindow = { name: 'minute', limit: 3, seconds: 60 };
+const MINUTE: RateWindow = { name: 'minute', limit: 3, seconds: 60 };
 /** These tests check counts, not durations. Timeouts are tested in test/faults/outages.spec.ts. */
 const UNHURRIED_MS = 20_000;
-const HOUR: LimitWindow = { name: 'hour', limit: 100, seconds: 3600 };
+const HOUR: RateWindow = { name: 'hour', limit: 100, seconds: 3600 };
 
 for (const topology of topologies) {
     describe(`the limits over ${topology}`, () => {
@@ -94,7 +95,7 @@ for (const topology of topologies) {
 
         it('names the longest wait when several windows are full', async () => {
             const identity = somebody();
-            const windows: LimitWindow[] = [
+            const windows: RateWindow[] = [
                 { name: 'minute', limit: 1, seconds: 60 },
                 { name: 'day', limit: 1, seconds: 86_400 },
                 { name: 'hour', limit: 1, seconds: 3600 },
@@ -107,7 +108,7 @@ for (const topology of topologies) {
 
         it('takes nothing at all if any part refuses', async () => {
             const identity = somebody();
-            const full: LimitWindow = { name: 'minute', limit: 0, seconds: 60 };
+            const full: RateWindow = { name: 'minute', limit: 0, seconds: 60 };
             const site = `site-${++serial}.example`;
             expect((await limits.take({ identity, windows: [HOUR, full], lease: aLease(identity, { site, share: 1 }) })).ok).to.equal(
                 false,
@@ -228,7 +229,7 @@ for (const topology of topologies) {
 
         it('admits exactly the limit when 10,000 calls come at once over several connections', async () => {
             const identity = somebody();
-            const many: LimitWindow = { name: 'hour', limit: 777, seconds: 3600 };
+            const many: RateWindow = { name: 'hour', limit: 777, seconds: 3600 };
             const processes = [limits, ...Array.from({ length: 3 }, () => fixture.openLimits(clock, UNHURRIED_MS))];
             for (const own of processes) await eventually('the counters answer', () => answers(own));
             let left = 10_000;

@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
-import type { Lease, LimitWindow, TakeOrder } from '../../shared/coordination/limits/limits.ts';
-import { sharesSlotsOfFree, windowsOf } from '../../shared/domain/accounts/plans.ts';
+import type { Lease, TakeOrder } from '../../shared/coordination/limits/limits.ts';
+import { type RateWindow, sharesSlotsOfFree, windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { canRoleHave } from '../../shared/domain/accounts/roles.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
@@ -296,7 +296,7 @@ async function checkLimits({ limits }: App, { accountId, figures }: Caller): Pro
 }
 
 /** A fifth of each rate limit is reserved for live calls. */
-function windowsOfJobs(figures: Caller['figures']): LimitWindow[] {
+function windowsOfJobs(figures: Caller['figures']): RateWindow[] {
     return windowsOf(figures).map((window) => ({ ...window, limit: jobsOfWindow(window.limit) }));
 }
 

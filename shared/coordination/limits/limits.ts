@@ -1,11 +1,12 @@
+import type { RateWindow } from '../../domain/accounts/plans.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 import { Refusal } from '../../refusals.ts';
 import { openPostgresLimits } from './postgres-limits.ts';
 import { openRedisLimits } from './redis-limits.ts';
-import type { LimitStore, Limits, LimitWindow, StoreAnswer, TakeVerdict, WindowState } from './types.ts';
+import type { LimitStore, Limits, StoreAnswer, TakeVerdict, WindowState } from './types.ts';
 
-export type { Lease, Limits, LimitWindow, TakeOrder } from './types.ts';
+export type { Lease, Limits, TakeOrder } from './types.ts';
 
 interface LimitsOptions {
     databaseUrl: string;
@@ -58,7 +59,7 @@ const REASONS = ['concurrency', 'share', 'free'] as const;
 const LEASE_RETRY_S = 1;
 
 /** Converts the answer of a store into a verdict. Both stores use this function, so that they round in the same way. */
-function toVerdict(windows: readonly LimitWindow[], answer: StoreAnswer): TakeVerdict {
+function toVerdict(windows: readonly RateWindow[], answer: StoreAnswer): TakeVerdict {
     const states = toStates(windows, answer);
     if (answer.verdict === 0) return { ok: true, windows: states };
     if (answer.verdict === 1) {
@@ -75,7 +76,7 @@ function toVerdict(windows: readonly LimitWindow[], answer: StoreAnswer): TakeVe
  * After a downgrade, an account may have used more than its limit. Then 0 calls remain. A window without calls never begins; its wait is a
  * whole window, so that a caller who obeys it does not come back each second.
  */
-function toStates(windows: readonly LimitWindow[], { used, leftMs }: StoreAnswer): WindowState[] {
+function toStates(windows: readonly RateWindow[], { used, leftMs }: StoreAnswer): WindowState[] {
     return windows.map(({ name, limit, seconds }, index) => ({
         name,
         limit,

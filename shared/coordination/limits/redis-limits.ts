@@ -1,4 +1,5 @@
 import type { Result } from 'ioredis';
+import type { RateWindow } from '../../domain/accounts/plans.ts';
 import { openBatch } from '../../platform/batch.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
@@ -6,7 +7,7 @@ import { hashTag, openRedis } from '../../platform/redis.ts';
 import { createStallDetector } from '../../platform/stall-detector.ts';
 import { PEEK_SCRIPT, STEP_SCRIPT } from './redis-scripts.ts';
 import { rememberSlots } from './slots.ts';
-import type { LeaseKey, LimitStore, LimitWindow, StoreAnswer, TakeOrder } from './types.ts';
+import type { LeaseKey, LimitStore, StoreAnswer, TakeOrder } from './types.ts';
 
 declare module 'ioredis' {
     interface RedisCommander<Context> {
@@ -128,7 +129,7 @@ function batchOf(orders: readonly Order[], keys: Keys) {
 }
 
 /** Parses `[verdict, used, left, used, left, …]`. */
-function fromFlat(windows: readonly LimitWindow[], [verdict = 0, ...states]: number[]): StoreAnswer {
+function fromFlat(windows: readonly RateWindow[], [verdict = 0, ...states]: number[]): StoreAnswer {
     return {
         verdict,
         used: windows.map((_, index) => states[2 * index] ?? 0),

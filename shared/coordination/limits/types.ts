@@ -1,12 +1,4 @@
-type WindowName = 'minute' | 'hour' | 'day';
-
-/** A fixed window of an identity. It begins with the first counted call after the last window ended. */
-export interface LimitWindow {
-    name: WindowName;
-    limit: number;
-    /** Length of the window. */
-    seconds: number;
-}
+import type { RateWindow } from '../../domain/accounts/plans.ts';
 
 /** One running fetch. It counts against its account and its site until it ends or the lease expires. */
 export interface Lease {
@@ -35,15 +27,12 @@ export interface TakeOrder {
     /** Owner of the windows, for example `account:wsp_…` or `ip:…`. Other rate limits use prefixes of their own. */
     identity: string;
     /** Each name at most once. */
-    windows: readonly LimitWindow[];
+    windows: readonly RateWindow[];
     lease?: Lease | undefined;
 }
 
-export interface WindowState {
-    name: WindowName;
-    limit: number;
+export interface WindowState extends RateWindow {
     remaining: number;
-    seconds: number;
     /** Seconds until the window ends, rounded up; 0: no window is running. */
     resetsIn: number;
 }
@@ -51,7 +40,7 @@ export interface WindowState {
 export type TakeVerdict =
     | { ok: true; windows: WindowState[] }
     /** `window`: the exhausted window that ends last. Without other callers, a retry after `retryAfter` seconds succeeds. */
-    | { ok: false; reason: 'window'; window: WindowName; retryAfter: number; windows: WindowState[] }
+    | { ok: false; reason: 'window'; window: RateWindow['name']; retryAfter: number; windows: WindowState[] }
     | { ok: false; reason: 'concurrency' | 'share' | 'free'; retryAfter: number; windows: WindowState[] };
 
 export interface Limits {
@@ -64,7 +53,7 @@ export interface Limits {
     /** Ends a lease. Idempotent. Never throws, because a lease that cannot be ended expires. */
     end(lease: LeaseKey): Promise<void>;
     /** Reads the counters without counting. @throws Refusal SERVICE_UNAVAILABLE */
-    peek(identity: string, windows: readonly LimitWindow[], account: string): Promise<{ windows: WindowState[]; inFlight: number }>;
+    peek(identity: string, windows: readonly RateWindow[], account: string): Promise<{ windows: WindowState[]; inFlight: number }>;
     close(): Promise<void>;
 }
 
@@ -82,6 +71,6 @@ export interface StoreAnswer {
 export interface LimitStore {
     take(order: TakeOrder): Promise<StoreAnswer>;
     end(lease: LeaseKey): Promise<void>;
-    peek(identity: string, windows: readonly LimitWindow[], account: string): Promise<{ answer: StoreAnswer; inFlight: number }>;
+    peek(identity: string, windows: readonly RateWindow[], account: string): Promise<{ answer: StoreAnswer; inFlight: number }>;
     close(): Promise<void>;
 }

@@ -20,10 +20,12 @@ interface PlanFigures extends AccountFigures {
 /** The limits that an operator set for one paying account. Absent or null: the limits of the plan. */
 export type LimitOverrides = { [figure in keyof AccountFigures]?: number | null | undefined };
 
+/** A fixed window of an identity. It begins with the first counted request after the last window ended. */
 export interface RateWindow {
     name: 'minute' | 'hour' | 'day';
     /** Maximum number of counted requests in the window. */
     limit: number;
+    /** Length of the window. */
     seconds: number;
 }
 
