@@ -1,15 +1,9 @@
 import type { Knex } from 'knex';
 import { type Columns, columns, type Db, definedConditions } from '../../platform/db.ts';
+import type { UsageScope } from './usage-report.ts';
 
 /** Criteria for calls of the request log. Undefined ones do not restrict the result. */
-export interface CallFilter {
-    workspaceId: string;
-    /** Only the calls of one member. */
-    userId: string | undefined;
-    site: string | undefined;
-    /** `''` for calls without an endpoint: look-ups in the catalog, and calls that were refused before their endpoint was known. */
-    endpoint: string | undefined;
-    keyId: string | undefined;
+export interface CallFilter extends UsageScope {
     /** `success`, `failed` for all other outcomes, or a code. */
     outcome: string | undefined;
     operation: string | undefined;

@@ -8,7 +8,7 @@ export interface UsageScope {
     /** Only the calls of one member. */
     userId: string | undefined;
     site: string | undefined;
-    /** `''` for look-ups in the catalog. */
+    /** `''` for calls without an endpoint: look-ups in the catalog, and calls that were refused before their endpoint was known. */
     endpoint: string | undefined;
     keyId: string | undefined;
 }
