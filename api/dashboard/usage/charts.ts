@@ -36,13 +36,16 @@ type Tone = 'main' | 'bad' | 'second';
 export const BOX = { width: 1000, height: 200 } as const;
 const GAP = 0.22;
 
+const EMPTY = { bars: [], lines: [], legend: [] };
+
 /** The four charts of the page: calls, success rate, credits, latency. */
 export function chartsOf(slots: readonly Slot[], say: { number(value: number): string }): Chart[] {
     const calls = scaleOf(slots.map((slot) => slot.calls));
     const credits = scaleOf(slots.map((slot) => slot.credits));
     const latency = scaleOf(slots.map(({ p95Ms }) => p95Ms ?? 0));
-    return [
+    const charts: Chart[] = [
         {
+            ...EMPTY,
             title: 'Calls',
             words: `Calls over time, at most ${say.number(Math.max(...slots.map((slot) => slot.calls)))} in one bar.`,
             top: say.number(calls),
@@ -50,7 +53,6 @@ export function chartsOf(slots: readonly Slot[], say: { number(value: number): s
                 bar(index, slots.length, 0, slot.successes / calls, 'main'),
                 bar(index, slots.length, slot.successes / calls, (slot.calls - slot.successes) / calls, 'bad'),
             ]),
-            lines: [],
             values: slots.map((slot) => `${say.number(slot.calls)} calls, ${say.number(slot.calls - slot.successes)} failed or refused`),
             legend: [
                 { tone: 'main', label: 'succeeded' },
@@ -58,42 +60,29 @@ export function chartsOf(slots: readonly Slot[], say: { number(value: number): s
             ],
         },
         {
+            ...EMPTY,
             title: 'Success rate',
             words: 'Share of calls that succeeded, over time.',
             top: '100 %',
-            bars: [],
-            lines: [
-                line(
-                    'main',
-                    slots.map((slot) => (slot.calls === 0 ? null : slot.successes / slot.calls)),
-                ),
-            ],
+            lines: [line('main', slots, ({ calls, successes }) => (calls === 0 ? null : successes / calls))],
             values: slots.map((slot) => (slot.calls === 0 ? 'no calls' : `${Math.floor((slot.successes / slot.calls) * 1000) / 10} %`)),
-            legend: [],
         },
         {
+            ...EMPTY,
             title: 'Credits',
             words: `Credits over time, at most ${say.number(Math.max(...slots.map((slot) => slot.credits)))} in one bar.`,
             top: say.number(credits),
             bars: slots.map((slot, index) => bar(index, slots.length, 0, slot.credits / credits, 'main')),
-            lines: [],
             values: slots.map((slot) => `${say.number(slot.credits)} credits`),
-            legend: [],
         },
         {
+            ...EMPTY,
             title: 'Latency of successful calls',
             words: 'Time that successful calls took: the median, and what 95 of 100 calls stay under.',
             top: `${say.number(latency)} ms`,
-            bars: [],
             lines: [
-                line(
-                    'second',
-                    slots.map(({ p95Ms }) => (p95Ms === null ? null : p95Ms / latency)),
-                ),
-                line(
-                    'main',
-                    slots.map(({ p50Ms }) => (p50Ms === null ? null : p50Ms / latency)),
-                ),
+                line('second', slots, ({ p95Ms }) => (p95Ms === null ? null : p95Ms / latency)),
+                line('main', slots, ({ p50Ms }) => (p50Ms === null ? null : p50Ms / latency)),
             ],
             values: slots.map(({ p50Ms, p95Ms }) =>
                 p50Ms === null || p95Ms === null ? 'no calls' : `p50 ${say.number(p50Ms)} ms, p95 ${say.number(p95Ms)} ms`,
@@ -103,7 +92,8 @@ export function chartsOf(slots: readonly Slot[], say: { number(value: number): s
                 { tone: 'second', label: 'p95' },
             ],
         },
-    ].map((chart) => ({ ...chart, bars: chart.bars.filter(({ height }) => height > 0) }) as Chart);
+    ];
+    return charts.map((chart) => ({ ...chart, bars: chart.bars.filter(({ height }) => height > 0) }));
 }
 
 /** The maximum of the scale: 1, 2 or 5 times a power of ten. */
@@ -125,8 +115,9 @@ function bar(index: number, of: number, from: number, share: number, tone: Tone)
     };
 }
 
-function line(tone: Tone, values: readonly (number | null)[]): Line {
-    const width = BOX.width / values.length;
+/** @param share the height of a slot's point as a share of the chart's height; null: a gap */
+function line(tone: Tone, slots: readonly Slot[], share: (slot: Slot) => number | null): Line {
+    const width = BOX.width / slots.length;
     const paths: string[] = [];
     const dots: Line['dots'] = [];
     let stretch: { x: number; y: number }[] = [];
@@ -136,7 +127,8 @@ function line(tone: Tone, values: readonly (number | null)[]): Line {
         if (stretch.length > 1) paths.push(`M${stretch.map(({ x, y }) => `${x} ${y}`).join('L')}`);
         stretch = [];
     };
-    for (const [index, value] of values.entries()) {
+    for (const [index, slot] of slots.entries()) {
+        const value = share(slot);
         if (value === null) end();
         else stretch.push({ x: round((index + 0.5) * width), y: round(BOX.height * (1 - value)) });
     }
