@@ -123,6 +123,11 @@ export function orNow(db: Db, column: string): Knex.Raw {
     return db.raw('coalesce(??, app_now())', [column]);
 }
 
+/** Transactions that lock the same name run one after the other. The lock ends with the transaction. */
+export async function lockName(trx: Db, name: string): Promise<void> {
+    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [name]);
+}
+
 /** Conditions for `where`. Omits undefined ones, which do not restrict the result. */
 export function definedConditions(conditions: Readonly<Record<string, string | undefined>>): Record<string, string> {
     return Object.fromEntries(Object.entries(conditions).filter((entry): entry is [string, string] => entry[1] !== undefined));

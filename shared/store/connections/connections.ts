@@ -2,7 +2,7 @@ import type { ConnectionStatus } from '../../domain/connections/connection.ts';
 import type { AuthTerms } from '../../domain/package/auth.ts';
 import { isId } from '../../domain/text/ids.ts';
 import type { PackageAuth } from '../../domain/types.ts';
-import { ago, type Columns, columns, countRows, type Db } from '../../platform/db.ts';
+import { ago, type Columns, columns, countRows, type Db, lockName } from '../../platform/db.ts';
 import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { queueRevocations } from './oauth.ts';
@@ -106,7 +106,7 @@ export async function addConnection(db: Db, added: NewConnection, by: By): Promi
     const { connectionId, viewer, shared, site, status } = added;
     const { workspaceId } = viewer;
     return db.transaction(async (trx): Promise<Connection | undefined> => {
-        await trx.raw("select pg_advisory_xact_lock(hashtextextended('connections ' || ?, 0))", [workspaceId]);
+        await lockName(trx, `connections ${workspaceId}`);
         if ((await countRows(trx('connections').where({ workspace_id: workspaceId }))) >= MAX_CONNECTIONS) return undefined;
         const connection = await insertConnection(trx, added);
         if (status !== 'trial') await recordCreated(trx, { connectionId, workspaceId, site, shared }, by);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OAuthClient, OAuthClients } from '../../domain/connections/oauth-clients.ts';
 import type { Grant } from '../../domain/connections/secret.ts';
 import type { PackageAuth } from '../../domain/types.ts';
-import { type Columns, columns, countRows, type Db, fromNow, now, toColumns } from '../../platform/db.ts';
+import { type Columns, columns, countRows, type Db, fromNow, lockName, now, toColumns } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { openPlaced, type SealedPlace, sealSecret } from './sealing.ts';
@@ -47,7 +47,7 @@ type NewFlow = Omit<Flow, 'status' | 'problem' | 'expiresAt'>;
 export async function addFlow(db: Db, flow: NewFlow): Promise<Date | undefined> {
     return db.transaction(async (trx) => {
         const { workspaceId, userId } = flow;
-        await trx.raw("select pg_advisory_xact_lock(hashtextextended('consents ' || ?, 0))", [userId]);
+        await lockName(trx, `consents ${userId}`);
         await trx('oauth_flows').where('expires_at', '<=', now(trx)).delete();
         const open = trx('oauth_flows').where({ workspace_id: workspaceId, user_id: userId, status: 'open' });
         if ((await countRows(open)) >= MAX_FLOWS) return undefined;
@@ -176,7 +176,7 @@ export async function putClient(
     const sealed =
         clientSecret === undefined ? null : await sealSecret(db, secrets, clientPlace(workspaceId, site), { value: clientSecret });
     return db.transaction(async (trx) => {
-        await trx.raw("select pg_advisory_xact_lock(hashtextextended('oauth clients ' || ?, 0))", [workspaceId]);
+        await lockName(trx, `oauth clients ${workspaceId}`);
         const others = trx('oauth_clients').where({ workspace_id: workspaceId }).whereNot({ site });
         if ((await countRows(others)) >= MAX_CLIENTS) return false;
         const client = { client_id: clientId, sealed, origins: origins ?? null, updated_at: now(trx) };

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { KEPT_CHANGES, KEPT_RUNS } from '../../domain/monitors/bounds.ts';
 import type { MonitorStatus, PausedReason, RunStatus, SkippedReason } from '../../domain/monitors/states.ts';
 import type { Effect } from '../../domain/types.ts';
-import { columns, countRows, cutPage, type Db, PAGE_BYTES, toColumns } from '../../platform/db.ts';
+import { columns, countRows, cutPage, type Db, lockName, PAGE_BYTES, toColumns } from '../../platform/db.ts';
 import { type Reader, seenBy } from '../jobs/jobs.ts';
 
 export interface MonitorRow {
@@ -167,7 +167,7 @@ interface Payer {
  * Counts the monitors of a payer, including those of this transaction. Counts of one payer are serialized, so that the limits are exact.
  */
 export async function countMonitors(trx: Db, { plan, userId, workspaceId }: Payer, { active }: { active: boolean }): Promise<number> {
-    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`monitors ${plan === 'free' ? userId : workspaceId}`]);
+    await lockName(trx, `monitors ${plan === 'free' ? userId : workspaceId}`);
     const counted = trx('monitors as m').join('workspaces as w', 'w.id', 'm.workspace_id');
     counted.where(plan === 'free' ? { 'm.user_id': userId, 'w.plan': 'free' } : { 'm.workspace_id': workspaceId });
     if (active) counted.whereNot({ 'm.status': 'paused' });

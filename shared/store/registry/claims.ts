@@ -2,7 +2,7 @@ import type { Act } from '../../domain/accounts/acts.ts';
 import { type ClaimStatus, newClaimToken, type ProofMethod, proofLine, proofName, proofUrl } from '../../domain/site/proof.ts';
 import { isId, newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import { type Columns, columns, countRows, type Db, fromNow, now, orNow } from '../../platform/db.ts';
+import { type Columns, columns, countRows, type Db, fromNow, lockName, now, orNow } from '../../platform/db.ts';
 import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
@@ -45,7 +45,7 @@ export async function createClaim(
     { registrable, workspaceId, accountId, by }: { registrable: string; workspaceId: string; accountId: string; by: By },
 ): Promise<{ ok: true; claim: Claim } | { ok: false; retryAfter: number }> {
     return db.transaction(async (trx) => {
-        await trx.raw("select pg_advisory_xact_lock(hashtextextended('claims ' || ?, 0))", [accountId]);
+        await lockName(trx, `claims ${accountId}`);
         const open = await trx('claims')
             .where({ account_id: accountId })
             .whereNot({ status: 'proven' })

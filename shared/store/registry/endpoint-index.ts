@@ -1,6 +1,6 @@
 import { FIND_RULES } from '../../domain/find/endpoint-words.ts';
 import type { IndexedPackage } from '../../domain/find/index-package.ts';
-import type { Db } from '../../platform/db.ts';
+import { type Db, lockName } from '../../platform/db.ts';
 import { isOutage } from '../../platform/pg-errors.ts';
 import { millisecondsOf, WEEK } from '../usage/traffic.ts';
 import { queueSiteToEmbed } from './endpoint-vectors.ts';
@@ -50,7 +50,7 @@ export async function indexNextSite(db: Db, { describe, onFault }: Indexing): Pr
 
 async function indexSite(db: Db, site: string, describe: Indexing['describe']): Promise<void> {
     // If two processes index the same site, the second one reads the version that is the latest after the first one has finished.
-    await db.raw("select pg_advisory_xact_lock(hashtextextended('endpoints of ' || ?, 0))", [site]);
+    await lockName(db, `endpoints of ${site}`);
     const latest = await db('sites as s')
         .join('versions as v', 'v.id', 's.latest_version_id')
         .where({ 's.site': site })

@@ -2,7 +2,7 @@ import type { PackageContent, PackageHead } from '../../domain/package/content.t
 import type { PackageChanges } from '../../domain/package/diff.ts';
 import { SEARCH_RULES, searchEntry } from '../../domain/search/search-text.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
-import { ago, type Db, type Interval } from '../../platform/db.ts';
+import { ago, type Db, type Interval, lockName } from '../../platform/db.ts';
 import type { By } from '../accounts/workspace-audit.ts';
 import { addWords } from './search-index.ts';
 import type { LookAlike } from './site-warnings.ts';
@@ -111,7 +111,7 @@ export function workspaceOf({ publisher, loadedFor = ROUTEBOOK_WORKSPACE }: Publ
 
 /** Serialises publishing: locks the account first, then the domain. */
 export async function lockDomain(db: Db, registrable: string, accountId: string | undefined): Promise<void> {
-    if (accountId !== undefined) await db.raw("select pg_advisory_xact_lock(hashtextextended('publish ' || ?, 0))", [accountId]);
+    if (accountId !== undefined) await lockName(db, `publish ${accountId}`);
     // An update without changes locks the row, even if it is new. It does not lock the key, because endpoints that are being indexed refer
     // to it.
     await db('domains')
