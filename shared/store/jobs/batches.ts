@@ -1,7 +1,7 @@
 import type { BatchRow } from '../../domain/jobs/batch-view.ts';
 import type { BatchStatus } from '../../domain/jobs/states.ts';
 import type { Effect } from '../../domain/types.ts';
-import { countRows, type Db, toColumns } from '../../platform/db.ts';
+import { countRows, type Db, now, toColumns } from '../../platform/db.ts';
 import { BATCH_ROW, endQueuedItems, pause } from './batch-ends.ts';
 import { renewLeasesOfBatch } from './claims.ts';
 import { cancelJob } from './ends.ts';
@@ -111,11 +111,7 @@ export async function resumeBatch(db: Db, batchId: string, { keyId, maxCredits, 
         await trx('batches')
             .where({ batch_id: batchId })
             .update({
-                status: 'running',
-                paused_reason: null,
-                key_id: keyId,
-                failures: 0,
-                due_at: trx.raw('app_now()'),
+                ...runningBy(trx, keyId),
                 ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),
                 ...(stopAfterFailures === undefined ? {} : { stop_after_failures: stopAfterFailures }),
             });
@@ -239,17 +235,18 @@ export async function retryBatch(
     await trx('batches')
         .where({ batch_id: batchId })
         .update({
-            status: 'running',
-            paused_reason: null,
-            key_id: keyId,
+            ...runningBy(trx, keyId),
             account_id: accountId,
-            failures: 0,
             greatest_cost: trx.raw('greatest_cost + ?', [more]),
             finished_at: null,
-            due_at: trx.raw('app_now()'),
             expires_at: trx.raw(EXPIRES),
         });
     return items;
+}
+
+/** Columns of a batch that goes on at once, with the rights of this key. */
+function runningBy(db: Db, keyId: string) {
+    return { status: 'running', paused_reason: null, key_id: keyId, failures: 0, due_at: now(db) };
 }
 
 /** Locks items of a batch in the order of their ids, and counts those that have ended. @param which raw SQL */
