@@ -20,7 +20,7 @@ export function checkAuth(draft: PackageDraft, report: Report, isPortAllowed: (p
         checkOAuth(entry, at, report, isPortAllowed);
         for (const [index, host] of (entry.hosts ?? []).entries()) {
             if (host !== undefined && !hosts.has(host))
-                report.add([...at, 'hosts', index], 'INVALID_VALUE', `No endpoint of this package calls ${quoted(host)}.`);
+                report.refuse([...at, 'hosts', index], `No endpoint of this package calls ${quoted(host)}.`);
         }
     }
     const drafts = entries.map(({ entry }) => entry);
@@ -30,7 +30,7 @@ export function checkAuth(draft: PackageDraft, report: Report, isPortAllowed: (p
         const at: Path = ['endpoints', index];
         for (const [place, scope] of (endpoint.scopes ?? []).entries()) {
             if (scope !== undefined && !scopes.has(scope))
-                report.add([...at, 'scopes', place], 'INVALID_VALUE', `No entry of auth lists the scope ${quoted(scope)} in oauth2.`);
+                report.refuse([...at, 'scopes', place], `No entry of auth lists the scope ${quoted(scope)} in oauth2.`);
         }
         checkNeed(endpoint, at, report, drafts);
     }
@@ -42,29 +42,28 @@ function checkName({ type, name, prefix }: AuthDraft, at: Path, report: Report):
     if (type === undefined) return;
     if (NAMED.has(type) && name === undefined) report.add([...at, 'name'], 'REQUIRED', `An entry of type ${type} names its ${type}.`);
     if (!NAMED.has(type) && name !== undefined)
-        report.add([...at, 'name'], 'INVALID_VALUE', `An entry of type ${type} is always sent as Authorization: leave the name out.`);
-    if (prefix !== undefined && type !== 'header')
-        report.add([...at, 'prefix'], 'INVALID_VALUE', 'Only an entry of type header has a prefix.');
+        report.refuse([...at, 'name'], `An entry of type ${type} is always sent as Authorization: leave the name out.`);
+    if (prefix !== undefined && type !== 'header') report.refuse([...at, 'prefix'], 'Only an entry of type header has a prefix.');
     if (type === 'header' && name !== undefined) {
         const fault = headerNameFault(name.toLowerCase(), { isCredential: true });
         if (fault !== undefined) report.add([...at, 'name'], fault.code, fault.message);
     }
     if (type === 'cookie' && name !== undefined && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-        report.add([...at, 'name'], 'INVALID_VALUE', 'The name of a cookie is a token of letters, digits and signs such as the hyphen.');
+        report.refuse([...at, 'name'], 'The name of a cookie is a token of letters, digits and signs such as the hyphen.');
 }
 
 function checkObtainUrl({ obtain_url: url }: AuthDraft, at: Path, report: Report): void {
     if (url === undefined) return;
     const parsed = URL.parse(url);
     if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '')
-        report.add([...at, 'obtain_url'], 'INVALID_VALUE', 'This has to be a page: a URL with https and without user name.');
+        report.refuse([...at, 'obtain_url'], 'This has to be a page: a URL with https and without user name.');
 }
 
 /** The hosts of these URLs are checked later, when the domain is known (`offDomainAuthHosts`). */
 function checkOAuth({ type, oauth2 }: AuthDraft, at: Path, report: Report, isPortAllowed: (port: number) => boolean): void {
     if (type === undefined) return;
     if (type !== 'oauth2') {
-        if (oauth2 !== undefined) report.add([...at, 'oauth2'], 'INVALID_VALUE', 'Only an entry of type oauth2 has this.');
+        if (oauth2 !== undefined) report.refuse([...at, 'oauth2'], 'Only an entry of type oauth2 has this.');
         return;
     }
     if (oauth2 === undefined) {
@@ -86,7 +85,7 @@ function checkOAuth({ type, oauth2 }: AuthDraft, at: Path, report: Report, isPor
 function checkTest({ test }: AuthDraft, at: Path, report: Report, endpoints: NonNullable<PackageDraft['endpoints']>): void {
     if (test === undefined) return;
     const tested = endpoints.find((endpoint) => endpoint?.name === test);
-    const add = (message: string) => report.add([...at, 'test'], 'INVALID_VALUE', message);
+    const add = (message: string) => report.refuse([...at, 'test'], message);
     if (tested === undefined) {
         add(`No endpoint of this package is called ${quoted(test)}.`);
         return;
@@ -103,18 +102,14 @@ function checkTest({ test }: AuthDraft, at: Path, report: Report, endpoints: Non
 function checkNeed({ auth: need, url }: EndpointDraft, at: Path, report: Report, entries: readonly AuthDraft[]): void {
     if (entries.length === 0) {
         if (need === 'required' || need === 'optional')
-            report.add([...at, 'auth'], 'INVALID_VALUE', 'The package has no auth that says how to send a credential.');
+            report.refuse([...at, 'auth'], 'The package has no auth that says how to send a credential.');
         return;
     }
     if (need === 'none' || url === undefined) return;
     const host = URL.parse(url)?.hostname;
     const isReached = host === undefined || entries.some(({ hosts }) => hosts === undefined || hosts.includes(host));
     if (!isReached)
-        report.add(
-            [...at, 'url'],
-            'INVALID_VALUE',
-            `No entry of auth sends its credential to ${quoted(host)}: add it to hosts, or say auth none.`,
-        );
+        report.refuse([...at, 'url'], `No entry of auth sends its credential to ${quoted(host)}: add it to hosts, or say auth none.`);
 }
 
 function hostsOfDraft(endpoints: NonNullable<PackageDraft['endpoints']>): Set<string> {

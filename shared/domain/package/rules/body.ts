@@ -13,10 +13,10 @@ import { checkTextBody } from './text-body.ts';
 export function checkBody(subject: Subject): void {
     const { draft, at, report, params } = subject;
     if (draft.body_required === false && !params.some((param) => param.draft.source === 'body')) {
-        report.add([...at, 'body_required'], 'INVALID_VALUE', 'Without body params the body is always the same: leave this out.');
+        report.refuse([...at, 'body_required'], 'Without body params the body is always the same: leave this out.');
     }
     if (subject.bodyFormat === 'multipart' && subject.effect === 'read')
-        report.add([...at, 'body_format'], 'INVALID_VALUE', 'Only a write sends a multipart body: use another format, or effect write.');
+        report.refuse([...at, 'body_format'], 'Only a write sends a multipart body: use another format, or effect write.');
     if (draft.body === undefined) {
         if (isTextFormat(subject.bodyFormat) && subject.sendsBody)
             report.add([...at, 'body'], 'REQUIRED', `A body of format ${subject.bodyFormat} is a text with placeholders: write it here.`);
@@ -24,7 +24,7 @@ export function checkBody(subject: Subject): void {
     }
     const place = [...at, 'body'];
     if (draft.method === 'GET' || draft.method === 'HEAD') {
-        report.add(place, 'INVALID_VALUE', `A ${draft.method} request has no body: leave the template out, or use another method.`);
+        report.refuse(place, `A ${draft.method} request has no body: leave the template out, or use another method.`);
     }
     if (subject.bodyFormat === 'form' || subject.bodyFormat === 'multipart') checkFormTemplate(draft.body, place, report);
     if (isTextFormat(subject.bodyFormat)) {
@@ -81,7 +81,7 @@ function checkFormTemplate(body: Json, at: Path, report: Report): void {
     for (const [name, value] of Object.entries(body)) {
         const values = Array.isArray(value) ? value : [value];
         if (values.some((item) => typeof item === 'object')) {
-            report.add([...at, name], 'INVALID_VALUE', 'A field of a form has a text, a number, a boolean or a list of these.');
+            report.refuse([...at, name], 'A field of a form has a text, a number, a boolean or a list of these.');
         }
     }
 }

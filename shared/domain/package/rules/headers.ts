@@ -203,14 +203,13 @@ function checkValue(name: string, value: unknown, at: Path, report: Report, { bo
         return;
     }
     if (!isVisibleAscii(value, MAX_HEADER_TEXT)) {
-        report.add(
+        report.refuse(
             at,
-            'INVALID_VALUE',
             `The value of a header is visible ASCII, at most ${MAX_HEADER_TEXT} characters, without line breaks or blanks at its ends.`,
         );
     }
     if (value.includes('{') && /\{[A-Za-z_][A-Za-z0-9_]*\}/.test(value)) {
-        report.add(at, 'INVALID_VALUE', 'A header takes no placeholders but {prepare.name}; all else is sent exactly as written.');
+        report.refuse(at, 'A header takes no placeholders but {prepare.name}; all else is sent exactly as written.');
     }
     for (const extract of new Set(preparedIn(value))) checkExtracted(extract, extracted, at, report);
     // The scan needs the name: `x-service: key=…` is recognisable as a key, the value alone may look like a word. If the name is refused
@@ -220,10 +219,8 @@ function checkValue(name: string, value: unknown, at: Path, report: Report, { bo
 }
 
 function checkContentType(value: string, at: Path, report: Report, body: BodyFormat | undefined): void {
-    if (body === undefined)
-        report.add(at, 'INVALID_VALUE', 'This endpoint sends no body, so it has no content-type: leave the header out.');
+    if (body === undefined) report.refuse(at, 'This endpoint sends no body, so it has no content-type: leave the header out.');
     else if (body === 'multipart')
-        report.add(at, 'INVALID_VALUE', 'The content-type of a multipart body is set with its boundary: leave the header out.');
-    else if (!CONTENT_TYPES[body].test(value))
-        report.add(at, 'INVALID_VALUE', `The content-type contradicts body_format, which is ${body}.`);
+        report.refuse(at, 'The content-type of a multipart body is set with its boundary: leave the header out.');
+    else if (!CONTENT_TYPES[body].test(value)) report.refuse(at, `The content-type contradicts body_format, which is ${body}.`);
 }

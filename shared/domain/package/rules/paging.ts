@@ -11,13 +11,13 @@ import { fitsSchema } from './values.ts';
 /** PUT, PATCH and DELETE are always writes. Only reads may follow pages, because following pages repeats the request. */
 export function checkEffect({ draft, at, report, effect }: Subject): void {
     if (draft.method !== undefined && isWritingMethod(draft.method) && draft.effect === 'read') {
-        report.add([...at, 'effect'], 'INVALID_VALUE', `A ${draft.method} request always writes: declare write or leave effect out.`);
+        report.refuse([...at, 'effect'], `A ${draft.method} request always writes: declare write or leave effect out.`);
     }
     if (effect === undefined) return;
     if (draft.kind === 'paginate' && effect !== 'read') {
-        report.add([...at, 'effect'], 'INVALID_VALUE', 'An endpoint of kind paginate has to have effect read.');
+        report.refuse([...at, 'effect'], 'An endpoint of kind paginate has to have effect read.');
     } else if (draft.pagination !== undefined && effect !== 'read') {
-        report.add([...at, 'pagination'], 'INVALID_VALUE', 'Only an endpoint with effect read can be followed from page to page.');
+        report.refuse([...at, 'pagination'], 'Only an endpoint with effect read can be followed from page to page.');
     }
 }
 
@@ -45,13 +45,13 @@ export function checkPagination(subject: Subject): void {
     }
     const carrier = params.find((param) => pagination.param !== undefined && param.draft.name === pagination.param);
     if (carrier?.draft.source === 'header') {
-        report.add([...place, 'param'], 'INVALID_VALUE', 'Pages are told by a path, query or body param, and this one is a header.');
+        report.refuse([...place, 'param'], 'Pages are told by a path, query or body param, and this one is a header.');
     }
     if (style === 'page' || style === 'offset') {
         checkStart(subject, carrier?.draft, pagination.start ?? defaultStart(style));
         if (carrier !== undefined) checkDefault(subject, carrier);
     }
-    if (draft.method === 'HEAD') report.add(place, 'INVALID_VALUE', 'The answer to HEAD has no items, so it has no pages.');
+    if (draft.method === 'HEAD') report.refuse(place, 'The answer to HEAD has no items, so it has no pages.');
 }
 
 /**
@@ -62,9 +62,8 @@ function checkStart({ at, report, slots, budget }: Subject, carrier: ParamDraft 
     const slot = slots.get(carrier?.name ?? '');
     if (carrier?.name === undefined || slot === undefined || carrier.required === true || Object.hasOwn(carrier, 'default')) return;
     if (fitsSchema(start, slot, budget)) return;
-    report.add(
+    report.refuse(
         [...at, 'pagination', 'start'],
-        'INVALID_VALUE',
         `The pages start with ${start}, which does not fit the schema of ${quoted(carrier.name)}: give a start or a default that fits.`,
     );
 }
@@ -72,7 +71,7 @@ function checkStart({ at, report, slots, budget }: Subject, carrier: ParamDraft 
 /** A walk that cannot count on from its default would also end silently. */
 function checkDefault({ report }: Subject, { draft, at }: Subject['params'][number]): void {
     if (draft.default === undefined || stepFrom(draft.default, 0) !== undefined) return;
-    report.add([...at, 'default'], 'INVALID_VALUE', 'Pages are counted from this default, so it has to be a whole number.');
+    report.refuse([...at, 'default'], 'Pages are counted from this default, so it has to be a whole number.');
 }
 
 /** Results can be counted only if the response contains an array. */
@@ -84,16 +83,15 @@ export function checkBilling({ draft, at, report }: Subject): void {
         report.add(place, 'FORBIDDEN_FIELD', 'A path with this name is not accepted.');
     if (billing?.unit !== 'result' && draft.pagination === undefined) return;
     if (draft.method === 'HEAD' && billing?.unit === 'result')
-        report.add(place, 'INVALID_VALUE', 'The answer to HEAD has no results to count: use unit request.');
+        report.refuse(place, 'The answer to HEAD has no results to count: use unit request.');
     if (response?.type === 'text' || response?.type === 'binary')
-        report.add(place, 'INVALID_VALUE', `A ${response.type} answer has no results to count: use unit request, without pagination.`);
+        report.refuse(place, `A ${response.type} answer has no results to count: use unit request, without pagination.`);
     const [first = ''] = path.split('.');
     if (response?.type === 'xml' && response.select === undefined)
-        report.add(place, 'INVALID_VALUE', 'XML as a whole has no results to count: select a list of that name.');
+        report.refuse(place, 'XML as a whole has no results to count: select a list of that name.');
     if (isObject(response?.select) && !Object.hasOwn(response.select, first)) {
-        report.add(
+        report.refuse(
             place,
-            'INVALID_VALUE',
             `The results are counted at ${path}, and select makes nothing of that name; set billing.results to the list that it makes.`,
         );
     }

@@ -96,33 +96,27 @@ function checkPlace(subject: Subject, param: ParamDraft, at: Path): void {
     const { name, source } = param;
     if (source === undefined) return;
     if (source === 'body' && (draft.method === 'GET' || draft.method === 'HEAD')) {
-        report.add([...at, 'source'], 'INVALID_VALUE', `A ${draft.method} request has no body: use source query, or another method.`);
+        report.refuse([...at, 'source'], `A ${draft.method} request has no body: use source query, or another method.`);
     }
     if (source === 'path') {
         if (name !== undefined && !PLACEHOLDER_NAME.test(name)) {
-            report.add(
+            report.refuse(
                 [...at, 'name'],
-                'INVALID_VALUE',
                 'The name of a path param has letters, digits and underscores, and does not begin with a digit.',
             );
         }
         if (param.required === false && !Object.hasOwn(param, 'default')) {
-            report.add(
-                [...at, 'required'],
-                'INVALID_VALUE',
-                'A path param has to be required or have a default: without a value there is no URL.',
-            );
+            report.refuse([...at, 'required'], 'A path param has to be required or have a default: without a value there is no URL.');
         }
     }
     if (source === 'header') checkHeaderName(subject, name, at);
     if (param.segments === true && source !== 'path')
-        report.add([...at, 'segments'], 'INVALID_VALUE', 'Only a path param has segments: leave this out, or use source path.');
+        report.refuse([...at, 'segments'], 'Only a path param has segments: leave this out, or use source path.');
     checkStyle(subject, param, at);
     if (isFileSchema(param.schema as JsonSchema | undefined) && (source !== 'body' || bodyFormat !== 'multipart'))
-        report.add([...at, 'schema', 'format'], 'INVALID_VALUE', 'Only a body param of body_format multipart is a file.');
+        report.refuse([...at, 'schema', 'format'], 'Only a body param of body_format multipart is a file.');
     const type = unsendableType(placedAs(param, source), bodyFormat);
-    if (type !== undefined)
-        report.add([...at, 'schema', 'type'], 'INVALID_VALUE', `A value of type ${type} cannot be sent from this source.`);
+    if (type !== undefined) report.refuse([...at, 'schema', 'type'], `A value of type ${type} cannot be sent from this source.`);
 }
 
 /** Header params follow the rules of fixed headers. They never replace fixed headers. */
@@ -149,7 +143,7 @@ function checkStyle({ draft, report, bodyFormat }: Subject, { source, style, sch
     if (style === undefined) return;
     const isField = source === 'body' && bodyFormat === 'form' && draft.body === undefined;
     if (source !== 'query' && !isField) {
-        report.add([...at, 'style'], 'INVALID_VALUE', 'Only a query param and a field of a form without a template have a style.');
+        report.refuse([...at, 'style'], 'Only a query param and a field of a form without a template have a style.');
     } else if (style === 'deepObject' && schema === undefined) {
         report.add([...at, 'schema'], 'REQUIRED', 'An object in a query needs a schema that says what it holds.');
     }

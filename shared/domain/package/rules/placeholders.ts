@@ -14,8 +14,7 @@ export function isPlaceholder(text: string): boolean {
 /** Refuses titles and descriptions that are only placeholders, because callers and agents choose endpoints by them. */
 export function checkPlaceholders({ title, description, auth = [], endpoints = [] }: PackageDraft, report: Report): void {
     const check = (text: string | undefined, at: Path, wanted: string) => {
-        if (text !== undefined && isPlaceholder(text))
-            report.add(at, 'INVALID_VALUE', `This is a placeholder. Say in a sentence ${wanted}.`);
+        if (text !== undefined && isPlaceholder(text)) report.refuse(at, `This is a placeholder. Say in a sentence ${wanted}.`);
     };
     check(title, ['title'], 'how the site is called');
     check(description, ['description'], 'what the site offers, or leave the description out');

@@ -35,9 +35,8 @@ export function checkPrepare(subject: Subject): void {
             checkStepPlaceholders(subject, url, known, [...step.at, 'url']);
         }
         if (form !== undefined) {
-            const fault = selectorFault(form);
-            if (fault !== undefined) report.add([...step.at, 'form'], 'INVALID_VALUE', fault);
-            if (place < steps.length - 1) report.add([...step.at, 'form'], 'INVALID_VALUE', 'Only the last step has a form.');
+            report.refuse([...step.at, 'form'], selectorFault(form));
+            if (place < steps.length - 1) report.refuse([...step.at, 'form'], 'Only the last step has a form.');
         }
         if (extract !== undefined) checkExtracts(extract, [...step.at, 'extract'], known, report);
     }
@@ -63,11 +62,7 @@ function checkStepPlaceholders({ params, report }: Subject, url: string, known: 
                 `Without a value of {${name}} there is no URL: make the param required or give it a default.`,
             );
         } else if (param.source === 'query' && !isPlain(param)) {
-            report.add(
-                at,
-                'INVALID_VALUE',
-                `The param {${name}} may be a list or an object, and a placeholder stands for one value: give it a type.`,
-            );
+            report.refuse(at, `The param {${name}} may be a list or an object, and a placeholder stands for one value: give it a type.`);
         }
     }
 }
@@ -95,11 +90,7 @@ function checkExtracts(extract: object, at: Path, known: Set<string>, report: Re
     for (const [name, entry] of entries.slice(0, MAX_EXTRACTS)) {
         const place = [...at, name];
         if (!EXTRACT_NAME.test(name) || PROTOTYPE_KEYS.has(name))
-            report.add(
-                place,
-                'INVALID_VALUE',
-                'The name of a value has letters, digits and underscores, at most 64, and begins with no digit.',
-            );
+            report.refuse(place, 'The name of a value has letters, digits and underscores, at most 64, and begins with no digit.');
         if (known.has(name)) report.add(place, 'DUPLICATE_NAME', 'An earlier step extracts a value of this name too.');
         known.add(name);
         checkExtract(entry, place, report);
@@ -112,13 +103,13 @@ function checkExtracts(extract: object, at: Path, known: Set<string>, report: Re
 function checkExtract(entry: unknown, at: Path, report: Report): void {
     if (typeof entry === 'string') {
         const fault = expressionFault(entry) === undefined ? undefined : selectorFault(entry);
-        if (fault !== undefined) report.add(at, 'INVALID_VALUE', `${fault} Nor is it a JMESPath expression.`);
+        if (fault !== undefined) report.refuse(at, `${fault} Nor is it a JMESPath expression.`);
     } else if (!isObject(entry)) {
         report.add(at, 'INVALID_TYPE', 'One value is extracted: an expression, a selector, {selector, value} or {cookie}.');
     } else if (Object.hasOwn(entry, 'cookie')) {
         checkCookie(entry, at, report);
     } else if (isObject(entry['value'])) {
-        report.add([...at, 'value'], 'INVALID_VALUE', 'One value is extracted, and no map of several: name an attribute.');
+        report.refuse([...at, 'value'], 'One value is extracted, and no map of several: name an attribute.');
     } else {
         checkHtmlEntry(entry, at, report);
     }
@@ -127,20 +118,16 @@ function checkExtract(entry: unknown, at: Path, report: Report): void {
 function checkCookie({ cookie, ...rest }: Record<string, unknown>, at: Path, report: Report): void {
     for (const key of Object.keys(rest)) report.add([...at, key], 'UNKNOWN_FIELD', 'An entry with cookie has no other fields.');
     if (typeof cookie !== 'string' || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(cookie))
-        report.add([...at, 'cookie'], 'INVALID_VALUE', 'This is the name of a cookie: a token of at most 100 letters, digits and signs.');
+        report.refuse([...at, 'cookie'], 'This is the name of a cookie: a token of at most 100 letters, digits and signs.');
 }
 
 /** The action of a form replaces `url`, and forms support only two methods. */
 function checkForm({ draft, at, report }: Subject): void {
     if (draft.url !== undefined && placeholdersOf(draft.url).length > 0) {
-        report.add(
-            [...at, 'url'],
-            'INVALID_VALUE',
-            'With prepare.form the action of the form replaces the url, so it has no placeholders.',
-        );
+        report.refuse([...at, 'url'], 'With prepare.form the action of the form replaces the url, so it has no placeholders.');
     }
     if (draft.method !== undefined && draft.method !== 'GET' && draft.method !== 'POST')
-        report.add([...at, 'method'], 'INVALID_VALUE', `No form is sent by ${draft.method}: with prepare.form use GET or POST.`);
+        report.refuse([...at, 'method'], `No form is sent by ${draft.method}: with prepare.form use GET or POST.`);
 }
 
 /** In a body, `"{prepare.name}"` stands for an extracted value, so no body param may have such a name. */
@@ -151,5 +138,5 @@ function checkNames({ params, at, report, draft, bodyFormat }: Subject, known: R
             report.add([...place, 'name'], 'DUPLICATE_NAME', 'A value of this name is extracted by prepare; call the param otherwise.');
     }
     if (typeof draft.body !== 'string' || bodyFormat === 'json' || preparedIn(draft.body).length === 0 || known.size === 0) return;
-    report.add([...at, 'body'], 'INVALID_VALUE', 'A text takes no values of prepare; send them in a header, or use a JSON or form body.');
+    report.refuse([...at, 'body'], 'A text takes no values of prepare; send them in a header, or use a JSON or form body.');
 }

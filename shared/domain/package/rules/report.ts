@@ -9,6 +9,8 @@ export type Path = readonly (string | number)[];
 export interface Report {
     readonly problems: Detail[];
     add(path: Path, code: DetailCode, message: string): void;
+    /** Adds an INVALID_VALUE. @param fault why the value is refused; undefined if it is allowed */
+    refuse(path: Path, fault: string | undefined): void;
     /** Adds problems that were found elsewhere. Their pointers are already complete. */
     addAll(found: readonly Detail[]): void;
     has(path: Path, code: DetailCode): boolean;
@@ -20,10 +22,14 @@ const MAX_PROBLEMS = 500;
 
 export function createReport(): Report {
     const problems: Detail[] = [];
+    const add: Report['add'] = (path, code, message) => {
+        if (problems.length < MAX_PROBLEMS) problems.push({ path: pointerTo(path), code, message });
+    };
     return {
         problems,
-        add(path, code, message) {
-            if (problems.length < MAX_PROBLEMS) problems.push({ path: pointerTo(path), code, message });
+        add,
+        refuse(path, fault) {
+            if (fault !== undefined) add(path, 'INVALID_VALUE', fault);
         },
         addAll(found) {
             for (const { path, code, message } of found.slice(0, MAX_PROBLEMS - problems.length)) {

@@ -31,7 +31,7 @@ function isMarkup(type: ResponseType | undefined): boolean {
 /** Without a declared type, the content type decides at run time. So `select` must be valid for JSON or for HTML. */
 function checkSelect(select: unknown, type: ResponseType | undefined, at: Path, report: Report): void {
     if (type === 'text' || type === 'binary')
-        report.add(at, 'INVALID_VALUE', `A ${type} answer has no parts to select: leave select out, or set another type.`);
+        report.refuse(at, `A ${type} answer has no parts to select: leave select out, or set another type.`);
     else if (isMarkup(type) || (type === undefined && isMadeForHtml(select, at))) checkHtmlSelect(select, at, report);
     else checkJsonSelect(select, at, report);
 }
@@ -39,16 +39,11 @@ function checkSelect(select: unknown, type: ResponseType | undefined, at: Path, 
 /** Checks fields that only some types have. */
 function checkFormat({ type, charset, csv, sse }: ResponseDraft, at: Path, report: Report): void {
     if (charset !== undefined && type === 'binary')
-        report.add([...at, 'charset'], 'INVALID_VALUE', 'Bytes of type binary are not decoded: leave charset out.');
+        report.refuse([...at, 'charset'], 'Bytes of type binary are not decoded: leave charset out.');
     else if (charset !== undefined && !isEncoding(charset))
-        report.add(
-            [...at, 'charset'],
-            'INVALID_VALUE',
-            'No encoding has this name; well-known ones are utf-8, windows-1252 and shift_jis.',
-        );
-    if (csv !== undefined && type !== 'csv') report.add([...at, 'csv'], 'INVALID_VALUE', 'This is for answers of type csv: set the type.');
-    if (sse === true && type !== 'ndjson')
-        report.add([...at, 'sse'], 'INVALID_VALUE', 'An event stream is read as JSON values: set the type to ndjson.');
+        report.refuse([...at, 'charset'], 'No encoding has this name; well-known ones are utf-8, windows-1252 and shift_jis.');
+    if (csv !== undefined && type !== 'csv') report.refuse([...at, 'csv'], 'This is for answers of type csv: set the type.');
+    if (sse === true && type !== 'ndjson') report.refuse([...at, 'sse'], 'An event stream is read as JSON values: set the type to ndjson.');
     const columns = csv?.columns ?? [];
     for (const [place, name] of columns.entries()) {
         if (name === undefined || columns.indexOf(name) === place) continue;
@@ -79,19 +74,17 @@ function checkNext(next: string, type: ResponseType | undefined, at: Path, repor
     const asExpression = expressionFault(next);
     const asSelector = selectorFault(next);
     if (type === undefined && (asExpression === undefined || asSelector === undefined)) return;
-    const fault = isMarkup(type) ? asSelector : asExpression;
-    if (fault !== undefined) report.add(at, 'INVALID_VALUE', fault);
+    report.refuse(at, isMarkup(type) ? asSelector : asExpression);
 }
 
 function checkPageExpressions({ unique, end }: PaginationDraft, type: ResponseType | undefined, at: Path, report: Report): void {
-    const unfit = unique === undefined ? undefined : expressionFault(unique);
-    if (unfit !== undefined) report.add([...at, 'unique'], 'INVALID_VALUE', unfit);
+    if (unique !== undefined) report.refuse([...at, 'unique'], expressionFault(unique));
     for (const field of ['total', 'has_more'] as const) {
         const expression = end?.[field];
         if (expression === undefined) continue;
         const fault = isMarkup(type)
             ? 'Only JSON can be asked this: of pages of HTML and XML, use short_page.'
             : expressionFault(expression);
-        if (fault !== undefined) report.add([...at, 'end', field], 'INVALID_VALUE', fault);
+        report.refuse([...at, 'end', field], fault);
     }
 }

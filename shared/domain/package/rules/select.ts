@@ -8,11 +8,11 @@ import { selectorFault } from './selectors.ts';
 /** Checks a JMESPath expression, or a map from output names to expressions. */
 export function checkJsonSelect(select: unknown, at: Path, report: Report): void {
     if (typeof select === 'string') {
-        refuseIf(expressionFault(select), at, report);
+        report.refuse(at, expressionFault(select));
     } else if (isObject(select)) {
         checkSize(select, at, report);
         for (const [name, expression] of Object.entries(select).slice(0, MAX_OUTPUTS)) {
-            if (typeof expression === 'string') refuseIf(expressionFault(expression), [...at, name], report);
+            if (typeof expression === 'string') report.refuse([...at, name], expressionFault(expression));
             else report.add([...at, name], 'INVALID_TYPE', 'An output of select for JSON is a JMESPath expression.');
         }
     } else {
@@ -49,12 +49,12 @@ export function checkHtmlEntry(entry: unknown, at: Path, report: Report): void {
 function checkEntry(entry: unknown, at: Path, report: Report, level: number): void {
     if (!Array.isArray(entry)) checkDescriptor(entry, at, report, level);
     else if (entry.length === 1) checkDescriptor(entry[0], [...at, 0], report, level);
-    else report.add(at, 'INVALID_VALUE', 'A list in select has exactly one selector, which stands for all that match.');
+    else report.refuse(at, 'A list in select has exactly one selector, which stands for all that match.');
 }
 
 function checkDescriptor(entry: unknown, at: Path, report: Report, level: number): void {
     if (typeof entry === 'string') {
-        refuseIf(selectorFault(entry), at, report);
+        report.refuse(at, selectorFault(entry));
         return;
     }
     if (!isObject(entry)) {
@@ -77,7 +77,7 @@ function checkDescriptor(entry: unknown, at: Path, report: Report, level: number
     }
     const { selector, value } = entry;
     if (selector === undefined) report.add([...at, 'selector'], 'REQUIRED', 'The field selector is missing.');
-    else if (typeof selector === 'string') refuseIf(selectorFault(selector), [...at, 'selector'], report);
+    else if (typeof selector === 'string') report.refuse([...at, 'selector'], selectorFault(selector));
     else report.add([...at, 'selector'], 'INVALID_TYPE', 'A selector is a text.');
     if (typeof value === 'string') checkProperty(value, [...at, 'value'], report);
     else if (value !== undefined) checkMap(value, [...at, 'value'], report, level + 1);
@@ -91,14 +91,12 @@ const OTHER_FIELD = `An output of select has the fields ${[...FIELDS].join(', ')
 /** Checks `type` and `decimal`: the type to which a value is converted, and the decimal separator of the page. */
 function checkConversion({ value, type, decimal }: Record<string, unknown>, at: Path, report: Report): void {
     const isType = SELECTED_TYPES.some((known) => known === type);
-    if (type !== undefined && !isType)
-        report.add([...at, 'type'], 'INVALID_VALUE', `A value is converted to one of ${SELECTED_TYPES.join(', ')}.`);
-    else if (isType && isObject(value))
-        report.add([...at, 'type'], 'INVALID_VALUE', 'A map of values has no type: write it at the entries inside.');
+    if (type !== undefined && !isType) report.refuse([...at, 'type'], `A value is converted to one of ${SELECTED_TYPES.join(', ')}.`);
+    else if (isType && isObject(value)) report.refuse([...at, 'type'], 'A map of values has no type: write it at the entries inside.');
     if (decimal === undefined) return;
-    if (decimal !== '.' && decimal !== ',') report.add([...at, 'decimal'], 'INVALID_VALUE', 'decimal is "." or ",".');
+    if (decimal !== '.' && decimal !== ',') report.refuse([...at, 'decimal'], 'decimal is "." or ",".');
     else if (type !== 'number' && type !== 'integer')
-        report.add([...at, 'decimal'], 'INVALID_VALUE', 'decimal says how numbers are written: use it with type number or integer.');
+        report.refuse([...at, 'decimal'], 'decimal says how numbers are written: use it with type number or integer.');
 }
 
 /** Properties that lead from an element to the rest of the page, or to code. They are not values. */
@@ -111,18 +109,14 @@ const NO_VALUES: ReadonlySet<string> = new Set(
 
 function checkProperty(name: string, at: Path, report: Report): void {
     if (!/^[A-Za-z_][A-Za-z0-9_:.-]{0,63}$/.test(name) || NO_VALUES.has(name)) {
-        report.add(at, 'INVALID_VALUE', 'value names an attribute or one of textContent, innerText, innerHTML, outerHTML and tagName.');
+        report.refuse(at, 'value names an attribute or one of textContent, innerText, innerHTML, outerHTML and tagName.');
     }
 }
 
 function checkSize(map: object, at: Path, report: Report): void {
     const size = Object.keys(map).length;
-    if (size === 0) report.add(at, 'INVALID_VALUE', 'select has to name at least one output; leave it out to get everything.');
+    if (size === 0) report.refuse(at, 'select has to name at least one output; leave it out to get everything.');
     if (size > MAX_OUTPUTS) report.add(at, 'TOO_COMPLEX', `select has at most ${MAX_OUTPUTS} outputs.`);
-}
-
-function refuseIf(fault: string | undefined, at: Path, report: Report): void {
-    if (fault !== undefined) report.add(at, 'INVALID_VALUE', fault);
 }
 
 const FORMS = ['table', 'microdata', 'assign', 'json'] as const;
@@ -151,10 +145,7 @@ function checkDataEntry(entry: Record<string, unknown>, at: Path, report: Report
             report.add([...at, key], 'UNKNOWN_FIELD', `An entry with ${form} has the fields ${FORM_FIELDS[form].join(', ')}.`);
         else if (key === 'type' || key === 'decimal') continue;
         else if (typeof value !== 'string') report.add([...at, key], 'INVALID_TYPE', 'This has to be a text.');
-        else {
-            const fault = faultOf(key, value);
-            if (fault !== undefined) report.add([...at, key], 'INVALID_VALUE', fault);
-        }
+        else report.refuse([...at, key], faultOf(key, value));
     }
     if (form === 'json' && !Object.hasOwn(entry, 'selector')) report.add([...at, 'selector'], 'REQUIRED', 'The field selector is missing.');
 }

@@ -82,7 +82,7 @@ export function listOf<T>(item: Reader<T>, { min, max, of }: { min?: number; max
     const schema = { type: 'array', items: item.schema, ...(min !== undefined && { minItems: min }), maxItems: max };
     return reader(schema, (value, at, report) => {
         if (!Array.isArray(value)) return refuse(at, report, `This has to be a list of ${of}.`, 'INVALID_TYPE');
-        if (value.length < (min ?? 0)) report.add(at, 'INVALID_VALUE', `There has to be at least ${min} of the ${of}.`);
+        if (value.length < (min ?? 0)) report.refuse(at, `There has to be at least ${min} of the ${of}.`);
         if (value.length > max) report.add(at, 'TOO_COMPLEX', `There may be at most ${max} ${of}, and here are ${value.length}.`);
         return value.slice(0, max).map((entry: unknown, index) => item(entry, [...at, index], report));
     });

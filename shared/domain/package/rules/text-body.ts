@@ -3,7 +3,7 @@ import { type Path, quoted, type Report } from './report.ts';
 
 /** Checks a text template. Placeholders are allowed only where the format can escape them. */
 export function checkTextBody(template: string, format: TextFormat, at: Path, report: Report): void {
-    if (template.trim() === '') report.add(at, 'INVALID_VALUE', 'The template of a body may not be empty.');
+    if (template.trim() === '') report.refuse(at, 'The template of a body may not be empty.');
     if (format === 'ndjson') checkLines(template, at, report);
     if (format === 'xml') checkXml(template, at, report);
 }
@@ -13,11 +13,7 @@ function checkLines(template: string, at: Path, report: Report): void {
     const lines = replacePlaceholders(template, '"P"').split('\n');
     const broken = lines.findIndex((line) => line.trim() !== '' && !isJson(line));
     if (broken === -1) return;
-    report.add(
-        at,
-        'INVALID_VALUE',
-        `Line ${broken + 1} is no JSON once its placeholders are filled; a placeholder has no quotes around it.`,
-    );
+    report.refuse(at, `Line ${broken + 1} is no JSON once its placeholders are filled; a placeholder has no quotes around it.`);
 }
 
 function isJson(text: string): boolean {
@@ -35,9 +31,8 @@ function checkXml(template: string, at: Path, report: Report): void {
         const { bare, end } = markupAt(template, open);
         const [name] = textPlaceholders(bare);
         if (name !== undefined) {
-            report.add(
+            report.refuse(
                 at,
-                'INVALID_VALUE',
                 `The placeholder ${quoted(`{${name}}`)} stands in the markup; in XML it stands in a text or in a quoted value of an attribute.`,
             );
             return;

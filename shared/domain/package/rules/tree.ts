@@ -84,7 +84,7 @@ function checkScalar(frame: Frame, report: Report): boolean {
         return false;
     }
     // `1e999` is well-formed JSON but parses to Infinity, which JSON cannot express.
-    if (!Number.isFinite(value)) report.add(pathTo(frame), 'INVALID_VALUE', 'This number is too large to hold.');
+    if (!Number.isFinite(value)) report.refuse(pathTo(frame), 'This number is too large to hold.');
     return true;
 }
 
@@ -92,7 +92,7 @@ function checkText(frame: Frame, text: string, report: Report): void {
     const isTooLong = isLongerThan(text, MAX_TEXT);
     const fault = isTooLong ? undefined : textProblem(text, { multiline: true });
     if (isTooLong) report.add(pathTo(frame), 'TOO_COMPLEX', `This text is longer than ${MAX_TEXT} bytes.`);
-    if (fault !== undefined) report.add(pathTo(frame), 'INVALID_VALUE', `The text ${fault}; leave that character out.`);
+    if (fault !== undefined) report.refuse(pathTo(frame), `The text ${fault}; leave that character out.`);
 }
 
 function checkKeys(frame: Frame, keys: readonly string[], report: Report): void {
@@ -100,7 +100,7 @@ function checkKeys(frame: Frame, keys: readonly string[], report: Report): void 
         if (PROTOTYPE_KEYS.has(key))
             report.add([...pathTo(frame), key], 'FORBIDDEN_FIELD', 'A key of this name is not accepted anywhere in a package.');
         const fault = textProblem(key);
-        if (fault !== undefined) report.add(pathTo(frame), 'INVALID_VALUE', `A key here ${fault}; leave that character out.`);
+        if (fault !== undefined) report.refuse(pathTo(frame), `A key here ${fault}; leave that character out.`);
     }
 }
 

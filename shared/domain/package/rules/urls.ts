@@ -51,18 +51,18 @@ export function checkUrl(
 ): void {
     const start = /^(https?):\/\/([^/?#\\]*)/.exec(template);
     if (start === null) {
-        report.add(at, 'INVALID_VALUE', 'A URL begins with https:// in small letters and names a host.');
+        report.refuse(at, 'A URL begins with https:// in small letters and names a host.');
         return;
     }
     const authority = start[2] ?? '';
     const faults = FAULTS.filter(({ applies }) => applies(template, authority, placeholders));
-    for (const { message } of faults) report.add(at, 'INVALID_VALUE', message);
+    for (const { message } of faults) report.refuse(at, message);
     // With these faults, the parser would find another host than a person reads.
     if (faults.some((fault) => fault.hidesHost)) return;
     checkParts(template, at, report);
     const url = parseFilled(template);
     if (url === undefined) {
-        report.add(at, 'INVALID_VALUE', 'This is not a valid URL.');
+        report.refuse(at, 'This is not a valid URL.');
         return;
     }
     checkForm(template, url, at, report, faults.length > 0);
@@ -136,16 +136,15 @@ const MARK = '~~placeholder~~';
 /** The URL parser silently fixes tabs, backslashes, upper case and default ports. The result then differs from what the author wrote. */
 function checkForm(template: string, url: URL, at: Path, report: Report, isFaulty: boolean): void {
     if (isFaulty || url.href === fill(template)) return;
-    report.add(at, 'INVALID_VALUE', `The URL is not in its canonical form. Write ${quoted(canonical(template))}.`);
+    report.refuse(at, `The URL is not in its canonical form. Write ${quoted(canonical(template))}.`);
 }
 
 function checkReach(url: URL, at: Path, report: Report, context: UrlContext): void {
     const isDefault = url.protocol === 'https:' && url.port === '';
     const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
     if (!isDefault && !context.isPortAllowed(port)) {
-        report.add(
+        report.refuse(
             at,
-            'INVALID_VALUE',
             url.port === ''
                 ? 'A URL has to begin with https://.'
                 : 'A URL has to use https on its default port: leave the port out, unless EGRESS_ALLOW covers it where you check and where you publish.',

@@ -18,9 +18,9 @@ export interface Slot extends Placed {
 export function checkValue(value: Json, slot: Slot, at: Path, report: Report, budget: Budget): void {
     // If the schema is invalid, it is unknown whether the param accepts lists.
     const faults = placeFaults(slot.isSchemaBroken ? { ...slot, schema: true } : slot, slot.bodyFormat, value);
-    for (const { says } of faults) report.add(at, 'INVALID_VALUE', `A value of this param ${says}.`);
+    for (const { says } of faults) report.refuse(at, `A value of this param ${says}.`);
     const fault = faults.length > 0 ? undefined : schemaFault(value, slot, budget);
-    if (fault !== undefined) report.add(at, 'INVALID_VALUE', `This value does not fit the schema of its param: it ${fault}.`);
+    if (fault !== undefined) report.refuse(at, `This value does not fit the schema of its param: it ${fault}.`);
 }
 
 /** Whether `value` matches the schema of its param; true if the param has no valid schema. */
