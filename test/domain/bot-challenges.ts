@@ -89,6 +89,18 @@ export const CHALLENGES: readonly (Sample & { vendor: string })[] = [
         body: `<HTML><HEAD>\n<TITLE>Access Denied</TITLE>\n</HEAD><BODY>\n<H1>Access Denied</H1>\n \nYou don't have permission to access "http&#58;&#47;&#47;www.shop.test&#47;" on this server.<P>\nReference&#32;&#35;18.2d351ab8.1557333295.a4e16ab\n<P>https&#58;&#47;&#47;errors.edgesuite.net&#47;18.2d351ab8\n</BODY>\n</HTML>`,
     },
     {
+        what: 'Akamai, which escapes all signs of its reference',
+        fate: 'refused',
+        vendor: 'Akamai',
+        body: '<HTML><HEAD>\n<TITLE>Access Denied</TITLE>\n</HEAD><BODY>\n<H1>Access Denied</H1>\n \nYou don\'t have permission to access "http&#58;&#47;&#47;shop&#46;example&#47;p" on this server.<P>\nReference&#32;&#35;18&#46;2d351ab8&#46;1764000000&#46;a4e16ab\n</BODY>\n</HTML>',
+    },
+    {
+        what: 'Akamai, which escapes all signs of its address too',
+        fate: 'refused',
+        vendor: 'Akamai',
+        body: '<HTML><HEAD>\n<TITLE>Access Denied</TITLE>\n</HEAD><BODY>\n<H1>Access Denied</H1>\n<P>\nhttps&#58;&#47;&#47;errors&#46;edgesuite&#46;net&#47;18&#46;2d351ab8&#46;1764000000&#46;a4e16ab\n</P>\n</BODY>\n</HTML>',
+    },
+    {
         what: 'an Akamai interstitial',
         fate: 'unreadable',
         vendor: 'Akamai',

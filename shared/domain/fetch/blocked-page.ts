@@ -51,8 +51,12 @@ const MARKS: readonly Mark[] = [
     mark('Cloudflare', /<title>\s*(?:Just a moment|Attention Required! \| Cloudflare|DDoS protection by Cloudflare)/i, { isSure: false }),
     mark('Cloudflare', /Sorry, you have been blocked|used Cloudflare to restrict access/i, { isSure: false }),
     mark('Akamai', /sec-if-cpt-container|\/_sec\/cp_challenge\/|[?&]bm-verify=/),
-    mark('Akamai', /<title>\s*Access Denied\s*<\/title>/i, { also: /errors\.edge(?:suite|key)\.net/i, isSure: false }),
-    mark('Akamai', /You don't have permission to access/i, { also: /Reference\s*(?:#|&#35;)\d+\.[0-9a-f]+\./i, isSure: false }),
+    // Akamai escapes signs in its texts.
+    mark('Akamai', /<title>\s*Access Denied\s*<\/title>/i, { also: /errors(?:\.|&#46;)edge(?:suite|key)(?:\.|&#46;)net/i, isSure: false }),
+    mark('Akamai', /You don't have permission to access/i, {
+        also: /Reference(?:\s|&#32;){0,9}(?:#|&#35;)\d+(?:\.|&#46;)[0-9a-f]+(?:\.|&#46;)/i,
+        isSure: false,
+    }),
     mark('HUMAN (PerimeterX)', /id=["']px-captcha["']|_pxBlockedUrl|captcha\.px-c(?:dn|loud)\.net/),
     mark('DataDome', /\b(?:geo|ct)\.captcha-delivery\.com/),
     mark('Imperva', /Incapsula incident ID|_Incapsula_Resource\?[^"'\s?]{0,300}(?:incident_id|CWUDNSAI)/),
