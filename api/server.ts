@@ -7,6 +7,7 @@ import { gate } from './admission/gate.ts';
 import { invalidRequests } from './admission/invalid-requests.ts';
 import { MAX_HEADER_BYTES, MAX_HEADERS, rawRefusals } from './admission/raw-refusals.ts';
 import { slowReaders } from './admission/slow-readers.ts';
+import { slowRefusals } from './admission/slow-refusals.ts';
 import { writeThrottling } from './admission/writes.ts';
 import { agentTools } from './agents/mcp.ts';
 import { apps } from './apps/plugin.ts';
@@ -28,7 +29,7 @@ import { packageFormat } from './schemas/package-schema.ts';
 /** First checks of connections and requests before hapi, then of requests in hapi, then the routes. */
 const PLUGINS = [
     ...[connectionBounds, rawRefusals, gate, slowReaders],
-    ...[observe, oneHost, apiKey, session, invalidRequests, writeThrottling, input, fetchRefusals, refusalPages, refusals],
+    ...[observe, oneHost, apiKey, session, slowRefusals, invalidRequests, writeThrottling, input, fetchRefusals, refusalPages, refusals],
     ...[v1, packageFormat, probes, stripeWebhook, agentTools, apps, dashboard, otherMethods],
 ];
 

@@ -38,7 +38,7 @@ interface WaitingRoom {
     taken: number;
 }
 
-export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: KeyedQueueOptions<Turn>): KeyedQueue<Turn> {
+export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: KeyedQueueOptions<Turn> = {}): KeyedQueue<Turn> {
     const { atOnce = Number.POSITIVE_INFINITY, waitingPerKey = Number.POSITIVE_INFINITY, patienceMs, inOrder = (turns) => turns } = options;
     const room = options.room ?? { places: Number.POSITIVE_INFINITY, taken: 0 };
     const running = new Set<string>();

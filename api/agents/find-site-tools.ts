@@ -7,6 +7,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { mayRun, type VersionRef } from '../../shared/store/registry/history.ts';
 import { readPackageText } from '../../shared/store/registry/versions.ts';
 import { endpointHealth } from '../../shared/store/usage/traffic.ts';
+import { createKeyedQueue, type QueueTurn } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import { workOnPackage } from '../packages/work.ts';
 
@@ -14,11 +15,27 @@ import { workOnPackage } from '../packages/work.ts';
 const KEPT_MS = 60_000;
 const listsOf = perApp(() => new LRUCache<string, AgentTool[]>({ max: 200, ttl: KEPT_MS }));
 
+/** Lists that a process builds at a time, and one of each client: anyone may ask for ever other lists of a package of 4 MiB. */
+const BUILT_AT_ONCE = 2;
+const PATIENCE_MS = 20_000;
+const buildsOf = perApp(() => createKeyedQueue({ atOnce: BUILT_AT_ONCE, patienceMs: PATIENCE_MS }));
+
+/** Who asks, and whether they still wait. */
+interface Asker {
+    client: string;
+    gone: AbortSignal;
+}
+
 /**
  * Returns the endpoints of a site's latest version as tools.
  * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, SITE_NOT_FOUND, VALIDATION_ERROR for unknown endpoint names
  */
-export async function findSiteTools(app: App, written: string, choice: ToolChoice): Promise<{ site: string; tools: AgentTool[] }> {
+export async function findSiteTools(
+    app: App,
+    written: string,
+    choice: ToolChoice,
+    { client, gone }: Asker,
+): Promise<{ site: string; tools: AgentTool[] }> {
     const { site, registrable } = readSite(written, '/site');
     const { isBlocked, version } = await app.latest.find({ site, registrable });
     if (isBlocked) throw siteBlocked();
@@ -36,13 +53,16 @@ export async function findSiteTools(app: App, written: string, choice: ToolChoic
     }
     const lists = listsOf(app);
     const key = JSON.stringify([version.versionId, choice.names?.toSorted(), choice.effect]);
-    let tools = lists.get(key);
-    if (tools === undefined) {
+    const build = async () => {
+        const known = lists.get(key);
+        if (known !== undefined) return known;
         const shown = await describeTools(app, { site, version }, choice);
-        tools = shown.map((tool) => runnable(tool, { site, version: version.version }));
+        const tools = shown.map((tool) => runnable(tool, { site, version: version.version }));
         lists.set(key, tools);
-    }
-    return { site, tools };
+        return tools;
+    };
+    const turn: QueueTurn = { keys: [client], gone, full: () => new Refusal('OVERLOADED', undefined, { retryAfter: 5 }) };
+    return { site, tools: lists.get(key) ?? (await buildsOf(app).run(turn, build)) };
 }
 
 /** @throws Refusal SITE_NOT_FOUND */

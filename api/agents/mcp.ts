@@ -12,9 +12,12 @@ import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { createClientTurns } from '../admission/client-turns.ts';
 import { fetchShareOf } from '../admission/fetch-share.ts';
+import { createKeyedQueue } from '../admission/keyed-queue.ts';
+import { perApp } from '../admission/per-app.ts';
 import { callOwnApi } from '../answers/own-api.ts';
 import { callerOf } from '../auth/caller.ts';
 import { readJsonBody } from '../bodies/json-body.ts';
+import { goneSignal } from '../call.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { findSiteTools } from './find-site-tools.ts';
 import { fullResultsOf } from './full-results.ts';
@@ -48,7 +51,7 @@ export const agentTools: AppPlugin = {
             const { serveTools } = await import('./serve-tools.ts');
             const fullResults = caller && fullResultsOf(app, caller);
             const agreements = caller && sealedAgreements(app, caller);
-            const served = { tools, instructions, ask: askAs(request), fullResults, agreements };
+            const served = { tools, instructions, ask: askAs(app, request), fullResults, agreements };
             const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, served);
             const response = h.response(body).code(status).header('cache-control', 'no-store');
             for (const name of KEPT_HEADERS) {
@@ -89,7 +92,8 @@ export const agentTools: AppPlugin = {
                     requireOwnOrigin(app, request);
                     const { names, effect, signIn } = readQuery(request, 'endpoints');
                     return serve(request, h, signIn, async () => {
-                        const { site, tools } = await findSiteTools(app, String(request.params['site']), { names, effect });
+                        const asker = { client: limitIdentity(request.app.clientAddress), gone: goneSignal(request) };
+                        const { site, tools } = await findSiteTools(app, String(request.params['site']), { names, effect }, asker);
                         return { tools, instructions: `The endpoints of ${site}. A call costs credits when it succeeds.` };
                     });
                 },
@@ -207,18 +211,28 @@ function acceptsJson(accept = '*/*'): boolean {
     return accept.split(',').some((range) => /^\s*(?:\*\/\*|application\/(?:\*|json))\s*(?:;|$)/i.test(range));
 }
 
+/**
+ * One read of each account at a time, except those that wait for an end: a request has ten messages, and the limit of the reads of a client
+ * does not apply within this process.
+ */
+const readsOf = perApp(() => createKeyedQueue());
+
 /** Calls our own routes with the key of the agent's request. */
-function askAs(request: Request): Ask {
+function askAs(app: App, request: Request): Ask {
     const { authorization } = request.raw.req.headers;
+    const reader = callerOf(request)?.accountId ?? limitIdentity(request.app.clientAddress);
+    const turn = { keys: [reader], gone: goneSignal(request), full: () => new Refusal('OVERLOADED') };
     return async ({ method, path, query = {}, body, headers, confirmed }) => {
         const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
-        const answer = await callOwnApi(request, {
-            method,
-            path: pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`,
-            body,
-            headers: { ...(authorization !== undefined && { authorization }), ...headers },
-            app: { confirmed },
-        });
+        const call = () =>
+            callOwnApi(request, {
+                method,
+                path: pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`,
+                body,
+                headers: { ...(authorization !== undefined && { authorization }), ...headers },
+                app: { confirmed },
+            });
+        const answer = await (method === 'GET' && !query['wait'] ? readsOf(app).run(turn, call) : call());
         if (answer.error !== undefined) throw new AskFailure(answer.error);
         return answer.body;
     };

@@ -10,6 +10,8 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { type KeyedCall, keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import { countRefused } from '../admission/count-in-window.ts';
+import { createKeyedQueue } from '../admission/keyed-queue.ts';
+import { perApp } from '../admission/per-app.ts';
 import type { Call, OpenCall, Rendered } from '../call.ts';
 import { renderRefusal } from './refusal.ts';
 
@@ -96,7 +98,9 @@ async function takeKey<P, Q, B>(
                 await waitForRoom(call, request, keyed);
                 break;
             case 'replay': {
-                const kept = await idempotency.read(keyed);
+                const kept = await replaysOf(call.app).run({ keys: [keyed.workspaceId], gone: call.gone, full: tooMany }, () =>
+                    idempotency.read(keyed),
+                );
                 if (kept === 'sealed') throw new Refusal('SERVICE_UNAVAILABLE', SEALED, { retryAfter: 60 });
                 // Undefined if it expired since; then the key is free.
                 if (kept === undefined) break;
@@ -106,6 +110,15 @@ async function takeKey<P, Q, B>(
         }
     }
     throw inProgress();
+}
+
+/** Stored answers that a process reads at a time, and one of each workspace: an answer may have 10 MiB, and a replay costs nothing. */
+const REPLAYS_AT_ONCE = 4;
+
+const replaysOf = perApp(() => createKeyedQueue({ atOnce: REPLAYS_AT_ONCE }));
+
+function tooMany(): Refusal {
+    return new Refusal('OVERLOADED', undefined, { retryAfter: 1 });
 }
 
 function inProgress(): Refusal {

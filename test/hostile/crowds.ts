@@ -3,8 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
 import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
 import { connectedPackage, consentedPackage } from '../support/connections.ts';
-import { aPackage } from '../support/schemas.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { clientNumber, createSender, freshName } from './crowd-client.ts';
 import { again, BREATH_MS, type Stranger, type Target } from './stranger.ts';
 
@@ -102,6 +103,11 @@ export const CROWDS: readonly Crowd[] = [
             return sender.call('POST', '/v1/fetch', { apiKey, body: { site: 7, [freshName()]: true } });
         }),
     ),
+    variant(
+        crowd('fetches of sites that are not there, past the rate limit', async (sender, { apiKey }) => () => {
+            return sender.call('POST', '/v1/fetch', { apiKey, body: { site: `${freshName()}.test`, endpoint: 'product' } });
+        }),
+    ),
     crowd('reads of everything large that needs no key', async (sender) => (turn) => {
         const path = LARGE[turn % LARGE.length] ?? '/docs';
         return sender.send(path, { from: clientNumber(turn % 50), headers: { 'accept-encoding': turn % 2 === 0 ? 'gzip' : 'identity' } });
@@ -114,6 +120,24 @@ export const CROWDS: readonly Crowd[] = [
         };
         const messages = Array.from({ length: 10 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }));
         return () => sender.send('/mcp', { method: 'POST', headers, body: JSON.stringify(messages) });
+    }),
+    variant(
+        crowd('reads by the tools for agents, ten in a request', async (sender, { apiKey }) => {
+            const params = { name: 'check_request', arguments: { request_id: newId('srq') } };
+            const messages = Array.from({ length: 10 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params }));
+            return () => sender.call('POST', '/mcp', { apiKey, body: messages });
+        }),
+    ),
+    crowd('ever other lists of the tools of one large site', async (sender, { apiKey }) => {
+        const names = Array.from({ length: 450 }, (_, at) => `endpoint_${at}`);
+        const site = await publishOne(sender, apiKey, (of) =>
+            aPackage(of, { endpoints: names.map((name) => anEndpoint(of, { name, description: 'long '.repeat(1400) })) }),
+        );
+        const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+        return (turn) => {
+            const [one, other] = [names[turn % names.length], names[(turn * 7 + Math.floor(turn / names.length)) % names.length]];
+            return sender.call('POST', `/mcp/${site}?endpoints=${one},${other}`, { body, from: clientNumber(turn % 50) });
+        };
     }),
     variant(
         crowd(
