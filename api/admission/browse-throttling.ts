@@ -2,11 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
-import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
-import { Refusal } from '../../shared/refusals.ts';
 import type { Arrival, Check } from './check.ts';
-import { reject, rejectionCounter } from './rejections.ts';
+import { createReadRefusal } from './refuse-read.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /** Maximum number of concurrent browsing requests. More would only delay each other and all fetches. */
@@ -35,15 +33,8 @@ const WORDS = 'This process is busy, and fetches come first; read this again in 
  */
 export function browseThrottling(server: Server, app: App): Check {
     const admission = createAdmission(app.config.browsedPerSecond);
-    const countRejection = rejectionCounter(app, { code: 'SERVICE_UNAVAILABLE', message: 'browsing was refused: fetches need the time' });
+    const refuse = createReadRefusal(server, app, { words: WORDS, message: 'browsing was refused: fetches need the time' });
     let lastFetch = Number.NEGATIVE_INFINITY;
-    /** Refused requests of browsers, which get a page instead of JSON. */
-    const refusedInHapi = new WeakMap<IncomingMessage, Refusal>();
-    server.ext('onPreAuth', ({ raw: { req } }, h) => {
-        const refusal = refusedInHapi.get(req);
-        if (refusal !== undefined) throw refusal;
-        return h.continue;
-    });
     /** Browsing requests in progress. A finished answer that its client reads slowly does not count. */
     const inService = new Set<IncomingMessage>();
     server.ext('onPreResponse', ({ raw: { req } }, h) => {
@@ -53,18 +44,9 @@ export function browseThrottling(server: Server, app: App): Check {
 
     return (arrival, pass) => {
         const { request, response, contract } = arrival;
-        const browsed = contract?.cacheSeconds === undefined ? pageOf(arrival) : contract;
-        if (browsed !== undefined) {
+        if (contract?.cacheSeconds !== undefined || isBrowsedPage(arrival)) {
             const isContested = performance.now() - lastFetch < FETCHES_MS;
-            if (inService.size >= MAX_CONCURRENT || !admission.admits(isContested)) {
-                const refusal = new Refusal('SERVICE_UNAVAILABLE', WORDS, { retryAfter: 1 });
-                if (contract === undefined && request.headers.accept?.includes('text/html')) {
-                    refusedInHapi.set(request, refusal);
-                    return pass();
-                }
-                countRejection(browsed);
-                return reject(app, arrival, refusal);
-            }
+            if (inService.size >= MAX_CONCURRENT || !admission.admits(isContested)) return refuse(arrival, pass);
             inService.add(request);
             response.once('close', () => inService.delete(request));
         }
@@ -73,10 +55,8 @@ export function browseThrottling(server: Server, app: App): Check {
     };
 }
 
-/** The page that a request reads, as the metrics name it. */
-function pageOf({ request: { method }, path = '' }: Arrival): Pick<AnyContract, 'method' | 'path'> | undefined {
-    const isRead = method === 'GET' || method === 'HEAD';
-    return isRead && PAGES.test(path) ? { method: 'GET', path: path as `/${string}` } : undefined;
+function isBrowsedPage({ request: { method }, path = '' }: Arrival): boolean {
+    return (method === 'GET' || method === 'HEAD') && PAGES.test(path);
 }
 
 /** Admits requests from a bucket that fills at the guaranteed rate, and beyond it a share that depends on the load of the event loop. */

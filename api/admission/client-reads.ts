@@ -3,6 +3,7 @@ import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { Arrival, Check } from './check.ts';
 import { clientAddress, limitIdentity } from './client-address.ts';
+import { createReadRefusal } from './refuse-read.ts';
 
 declare module '@hapi/hapi' {
     interface RequestApplicationState {
@@ -14,29 +15,34 @@ declare module '@hapi/hapi' {
 /** Concurrent reads of one client address: more than a browser sends, and half of the database's connections. */
 const AT_A_TIME = 8;
 
-/**
- * A read that takes longer counts as stalled, in milliseconds. Much shorter than the second that a call waits for a database connection
- * (goal R9), much longer than a normal read.
- */
-const STALLED_MS = 200;
+/** How long a read waits for a slot, in milliseconds: as long as a call waits for a database connection (goal R9). */
+const PATIENCE_MS = 1000;
+
+const WORDS = 'Too many reads of your address are in progress; read this again in a moment.';
+
+interface Waiting {
+    arrival: Arrival;
+    pass: () => void;
+    patience: NodeJS.Timeout;
+}
 
 interface Reads {
-    /** Start times, oldest first. */
-    inService: Map<IncomingMessage, number>;
-    waiting: { arrival: Arrival; pass: () => void }[];
-    /** Set while requests wait: the timer that checks whether the oldest read has stalled. */
-    look?: NodeJS.Timeout | undefined;
+    inService: number;
+    /** Oldest first. */
+    waiting: Set<Waiting>;
 }
 
 /**
  * Limits the concurrent reads of one client address; further reads wait here, before they take a database connection. Without this limit,
  * 100 connections that read pages, files or lists make every fetch ten times slower, with a key or without. Look-ups with a key have their
  * own rate limits and are not limited here. A finished answer releases its slot, even if the client reads it slowly, and so does a call
- * that waits for an event. A stalled read means that the database is slow; then waiting reads start at once. The limit on open connections
- * bounds the number of waiting reads.
- * @param stalledMs milliseconds after which a read counts as stalled
+ * that waits for an event. A read that has waited too long gets 503 SERVICE_UNAVAILABLE: while the database is slow, nobody waits longer
+ * for a slot than for a connection, and slow reads of one client stay eight. The limit on open connections bounds the number of waiting
+ * reads.
+ * @param patienceMs how long a read waits
  */
-export function clientReads(server: Server, { config: { trustProxy } }: App, stalledMs = STALLED_MS): Check {
+export function clientReads(server: Server, app: App, patienceMs = PATIENCE_MS): Check {
+    const refuse = createReadRefusal(server, app, { words: WORDS, message: 'reads were refused: their client has too many' });
     const readsOf = new Map<string, Reads>();
     const ends = new WeakMap<IncomingMessage, () => void>();
     server.ext('onPreHandler', (request, h) => {
@@ -48,15 +54,13 @@ export function clientReads(server: Server, { config: { trustProxy } }: App, sta
         return h.continue;
     });
 
-    function begin(client: string, reads: Reads, { arrival: { request, response }, pass }: Reads['waiting'][number]): void {
-        reads.inService.set(request, performance.now());
+    function begin(client: string, reads: Reads, { arrival: { request, response }, pass }: Pick<Waiting, 'arrival' | 'pass'>): void {
+        reads.inService += 1;
         const end = () => {
             if (!ends.delete(request)) return;
-            reads.inService.delete(request);
-            if (reads.inService.size < AT_A_TIME) beginNext(client, reads);
-            if (reads.inService.size > 0) return;
-            clearTimeout(reads.look);
-            readsOf.delete(client);
+            reads.inService -= 1;
+            beginNext(client, reads);
+            if (reads.inService === 0) readsOf.delete(client);
         };
         ends.set(request, end);
         response.once('close', end);
@@ -64,24 +68,14 @@ export function clientReads(server: Server, { config: { trustProxy } }: App, sta
     }
 
     function beginNext(client: string, reads: Reads): void {
-        // Skips callers who hung up while they waited.
-        const next = reads.waiting.splice(0, reads.waiting.findIndex(isConnected) + 1).at(-1);
-        if (next === undefined) reads.waiting = [];
-        else begin(client, reads, next);
-    }
-
-    /** Milliseconds until the oldest read in service has stalled. */
-    function untilStalled({ inService }: Reads): number {
-        const [oldest = performance.now()] = inService.values();
-        return oldest + stalledMs - performance.now();
-    }
-
-    function lookForStall(client: string, reads: Reads): void {
-        reads.look ??= setTimeout(() => {
-            reads.look = undefined;
-            if (untilStalled(reads) <= 0) while (reads.waiting.length > 0) beginNext(client, reads);
-            else if (reads.waiting.length > 0) lookForStall(client, reads);
-        }, untilStalled(reads));
+        for (const next of reads.waiting) {
+            leaveLine(reads, next);
+            // Skips callers who hung up while they waited.
+            if (isConnected(next)) {
+                begin(client, reads, next);
+                return;
+            }
+        }
     }
 
     return (arrival, pass) => {
@@ -89,15 +83,24 @@ export function clientReads(server: Server, { config: { trustProxy } }: App, sta
         const isRead = request.method === 'GET' || request.method === 'HEAD';
         const isCounted = contract?.counted === true && request.headers.authorization !== undefined;
         if (!isRead || isCounted) return pass();
-        const client = limitIdentity(clientAddress(request, trustProxy));
-        const reads: Reads = readsOf.get(client) ?? { inService: new Map(), waiting: [] };
+        const client = limitIdentity(clientAddress(request, app.config.trustProxy));
+        const reads: Reads = readsOf.get(client) ?? { inService: 0, waiting: new Set() };
         readsOf.set(client, reads);
-        if (reads.inService.size < AT_A_TIME || untilStalled(reads) <= 0) return begin(client, reads, { arrival, pass });
-        reads.waiting.push({ arrival, pass });
-        lookForStall(client, reads);
+        if (reads.inService < AT_A_TIME) return begin(client, reads, { arrival, pass });
+        const giveUp = () => {
+            leaveLine(reads, waiting);
+            if (isConnected(waiting)) refuse(arrival, pass);
+        };
+        const waiting: Waiting = { arrival, pass, patience: setTimeout(giveUp, patienceMs).unref() };
+        reads.waiting.add(waiting);
     };
 }
 
-function isConnected({ arrival }: { arrival: Arrival }): boolean {
+function leaveLine({ waiting }: Reads, one: Waiting): void {
+    clearTimeout(one.patience);
+    waiting.delete(one);
+}
+
+function isConnected({ arrival }: Waiting): boolean {
     return !arrival.request.socket.destroyed;
 }
