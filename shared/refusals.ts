@@ -226,3 +226,8 @@ export class Refusal extends Error {
         this.extras = extras;
     }
 }
+
+/** A VALIDATION_ERROR because of one field. @param path its JSON pointer; empty for the whole body */
+export function invalidField(path: string, message: string, code: DetailCode = 'INVALID_VALUE'): Refusal {
+    return new Refusal('VALIDATION_ERROR', undefined, { details: [{ path, code, message }] });
+}

@@ -6,7 +6,7 @@ import { memorableWords, searchWords } from '../../shared/domain/search/ranking.
 import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { newId, newTimedId } from '../../shared/domain/text/ids.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
-import { type Detail, Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { invalidField, Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { isPublishedForSite } from '../../shared/store/registry/ownership.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { countCall } from '../admission/count-call.ts';
@@ -69,8 +69,7 @@ function readIntentHeader(header: string | undefined): string | undefined {
     const intent = isUtf8(bytes) ? bytes.toString() : header;
     const fault = textProblem(intent ?? '', { multiline: true });
     if (fault === undefined) return intent;
-    const details: Detail[] = [{ path: '/intent', code: 'INVALID_VALUE', message: `The header X-Service-Intent ${fault}.` }];
-    throw new Refusal('VALIDATION_ERROR', undefined, { details });
+    throw invalidField('/intent', `The header X-Service-Intent ${fault}.`);
 }
 
 function recordLookUp(

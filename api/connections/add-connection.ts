@@ -2,13 +2,14 @@ import type { ConnectionEntry, ConnectionOrder, NewConnectionQuery } from '../..
 import { hintOf, secretProblems, toStoredSecret } from '../../shared/domain/connections/secret.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { checkCookies, requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
+import { invalidField, Refusal } from '../../shared/refusals.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import { inDomainTurn, writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentConnection } from './connections.ts';
-import { chooseTerms, invalid, latestOffer } from './terms.ts';
+import { chooseTerms, latestOffer } from './terms.ts';
 import { passTest } from './test-connection.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
     const terms = chooseTerms(offer, body.auth_id);
     checkCookies(terms.entry, { site, takesCookies });
     const problems = secretProblems(terms.entry, body.secret);
-    if (problems.length > 0) throw invalid(...problems);
+    if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
     const secret = toStoredSecret(terms.entry, body.secret);
     const connectionId = newId('con');
     const sealed = await sealSecret(app.db, app.secrets, { workspaceId, connectionId, site }, secret);
@@ -41,7 +42,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
     );
     if (made === undefined) {
         const message = `This workspace has ${connections.MAX_CONNECTIONS} connections, which is the limit: delete one.`;
-        throw invalid({ path: '', code: 'INVALID_VALUE', message });
+        throw invalidField('', message);
     }
     const kept = isTried ? await keepTried(call, made, test) : made;
     app.vault.forget(workspaceId, site);

@@ -5,12 +5,12 @@ import { unknownScopes } from '../../shared/domain/connections/secret.ts';
 import { type AuthOffer, type AuthTerms, flowsOf } from '../../shared/domain/package/auth.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { invalidField, Refusal } from '../../shared/refusals.ts';
 import { addFlow, bindClient, findEnded, hashOfState, MAX_FLOWS, redirectUrls } from '../../shared/store/connections/oauth.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import type { Call, Reply } from '../call.ts';
 import { callbackUrl } from './oauth-clients.ts';
-import { chooseTerms, invalid, latestOffer } from './terms.ts';
+import { chooseTerms, latestOffer } from './terms.ts';
 
 /** POST /v1/connections/authorize: starts a code flow with PKCE and a state that works once. */
 export async function authorize(call: Call<object, object, AuthorizeOrder>): Promise<Reply<AuthorizeAnswer>> {
@@ -21,19 +21,19 @@ export async function authorize(call: Call<object, object, AuthorizeOrder>): Pro
     const terms = consentTerms(offer, body.auth_id);
     const { entry } = terms;
     const wrong = unknownScopes(entry, body.scopes ?? []);
-    if (wrong.length > 0) throw invalid(...wrong);
+    if (wrong.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: wrong });
     const client = await bindClient(app, { workspaceId, site }, originsOf(offer.auth));
     if (client === undefined) {
         const message = 'There is no OAuth client for this site: set one with PUT /v1/oauth-clients/{site}.';
-        throw invalid({ path: '/site', code: 'INVALID_VALUE', message });
+        throw invalidField('/site', message);
     }
     const stray = strayProblem(client, site, entry);
-    if (stray !== undefined) throw invalid({ path: '/site', code: 'INVALID_VALUE', message: stray });
+    if (stray !== undefined) throw invalidField('/site', stray);
     const { clientId } = client;
     const redirectUrl = body.redirect_url ?? null;
     if (redirectUrl !== null && !(await redirectUrls(app.db, workspaceId)).includes(redirectUrl)) {
         const message = "This URL is not in the workspace's list of redirect URLs, which the dashboard shows.";
-        throw invalid({ path: '/redirect_url', code: 'INVALID_VALUE', message });
+        throw invalidField('/redirect_url', message);
     }
     const scopes = body.scopes ?? entry.oauth2?.scopes?.map(({ name }) => name) ?? [];
     // Loaded with the first consent, since few processes see one.
@@ -78,7 +78,7 @@ function consentTerms(offer: AuthOffer, id: string | undefined): AuthTerms {
         if (auth.includes(terms.entry)) return terms;
     }
     const message = 'The schema of this site has no consent for this: keep a credential with POST /v1/connections.';
-    throw invalid({ path: id === undefined ? '/site' : '/auth_id', code: 'INVALID_VALUE', message });
+    throw invalidField(id === undefined ? '/site' : '/auth_id', message);
 }
 
 function serverOf({ entry: { oauth2 } }: AuthTerms): ServerMetadata {

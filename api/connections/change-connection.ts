@@ -5,7 +5,7 @@ import { type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { checkCookies, requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { invalidField, Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
@@ -15,7 +15,7 @@ import { writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { checkMayChange, mustFindConnection, presentConnection } from './connections.ts';
-import { invalid, latestOffer } from './terms.ts';
+import { latestOffer } from './terms.ts';
 import { passTest } from './test-connection.ts';
 
 type ChangeCall = Call<ConnectionParams, NewConnectionQuery, ConnectionPatch>;
@@ -45,7 +45,7 @@ async function latestTerms({ app }: ChangeCall, { site, authId }: connections.Co
     if (terms !== undefined) checkCookies(terms.entry, { site, takesCookies });
     if (terms !== undefined) return terms;
     const message = `The latest version of the schema has no entry ${authId} in its auth: make a new connection.`;
-    throw invalid({ path: '', code: 'INVALID_VALUE', message });
+    throw invalidField('', message);
 }
 
 /** Encrypts a new credential after the site has accepted it in a trial. */
@@ -53,7 +53,7 @@ async function newValue(call: ChangeCall, connection: connections.Connection, te
     const { app, query } = call;
     requireExternalKeyRing(app);
     const problems = secretProblems(terms.entry, given);
-    if (problems.length > 0) throw invalid(...problems);
+    if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
     const secret = toStoredSecret(terms.entry, given);
     const { test } = terms.entry;
     const isTried = test !== undefined && query.test !== false;

@@ -5,11 +5,10 @@ import { originsOf } from '../../shared/domain/connections/oauth-clients.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
 import { offerOf } from '../../shared/fetch/latest-offer.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { invalidField, Refusal } from '../../shared/refusals.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
-import { invalid } from './terms.ts';
 
 /** PUT /v1/oauth-clients/{site} */
 export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>): Promise<Reply<OAuthClientEntry>> {
@@ -23,7 +22,7 @@ export async function putClient(call: Call<SiteParams, object, OAuthClientOrder>
     const client = { clientId: body.client_id, clientSecret: body.client_secret, origins };
     if (!(await store.putClient(app, { workspaceId, site }, client, byCall(call)))) {
         const message = `This workspace has ${store.MAX_CLIENTS} OAuth clients, which is the limit: delete one.`;
-        throw invalid({ path: '', code: 'INVALID_VALUE', message });
+        throw invalidField('', message);
     }
     return { answer: { site, client_id: client.clientId, callback_url: callbackUrl(app) } };
 }

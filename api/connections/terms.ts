@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import { type AuthOffer, type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
 import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
-import { type Detail, Refusal } from '../../shared/refusals.ts';
+import { invalidField } from '../../shared/refusals.ts';
 import { mayRun } from '../../shared/store/registry/history.ts';
 
 /** How a site accepts credentials: by its latest version, and by the operator's settings. */
@@ -26,17 +26,11 @@ export async function latestOffer(app: App, written: string): Promise<SiteOffer>
 export function chooseTerms(offer: AuthOffer, id: string | undefined): AuthTerms {
     const ids = offer.auth.map((entry) => entry.id);
     const [first] = ids;
-    if (first === undefined)
-        throw invalid({ path: '/site', code: 'INVALID_VALUE', message: 'The schema of this site accepts no connections.' });
+    if (first === undefined) throw invalidField('/site', 'The schema of this site accepts no connections.');
     const names = ids.join(', ');
     if (id === undefined && ids.length > 1)
-        throw invalid({ path: '/auth_id', code: 'REQUIRED', message: `Choose how to authenticate: the schema has ${names}.` });
+        throw invalidField('/auth_id', `Choose how to authenticate: the schema has ${names}.`, 'REQUIRED');
     const terms = termsOf(offer, id ?? first);
-    if (terms === undefined)
-        throw invalid({ path: '/auth_id', code: 'INVALID_VALUE', message: `Unknown auth_id. Choose one of: ${names}.` });
+    if (terms === undefined) throw invalidField('/auth_id', `Unknown auth_id. Choose one of: ${names}.`);
     return terms;
-}
-
-export function invalid(...details: Detail[]): Refusal {
-    return new Refusal('VALIDATION_ERROR', undefined, { details });
 }

@@ -6,7 +6,7 @@ import { holdsName } from '../../shared/domain/site/name-list.ts';
 import { registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { JsonObject, PackageAuth } from '../../shared/domain/types.ts';
 import { userContentHosts } from '../../shared/platform/reserved-names.ts';
-import { type Detail, Refusal } from '../../shared/refusals.ts';
+import { type Detail, invalidField, Refusal } from '../../shared/refusals.ts';
 import type { PublishOrder, PublishRefusal } from '../../shared/store/registry/publication.ts';
 import { publishPackage } from '../../shared/store/registry/publish.ts';
 import type { LookAlike } from '../../shared/store/registry/site-warnings.ts';
@@ -115,8 +115,7 @@ function contentIn(call: PublishCall, found: Extract<CheckedPackage, { ok: true 
 function toBodyRefusal(found: Extract<CheckedPackage, { ok: false }>): Refusal {
     if (found.fault === 'INVALID_JSON') return new Refusal('INVALID_JSON');
     if (found.fault === 'SCHEMA_INVALID') return new Refusal('SCHEMA_INVALID', undefined, { details: found.problems });
-    const message = 'The body has to be a JSON object.';
-    return new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '', code: 'INVALID_TYPE', message }] });
+    return invalidField('', 'The body has to be a JSON object.', 'INVALID_TYPE');
 }
 
 /** Reads one strong entity tag, or `*` for any version. Undefined if there is no header. A tag that is no hash names no version. */

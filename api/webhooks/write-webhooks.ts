@@ -5,7 +5,7 @@ import { type Receiver, readReceiver } from '../../shared/domain/events/webhook-
 import { siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { invalidField } from '../../shared/refusals.ts';
 import * as store from '../../shared/store/events/webhooks.ts';
 import { planLimit } from '../answers/plan-limit.ts';
 import { byCall } from '../auth/caller.ts';
@@ -50,10 +50,7 @@ function descriptionOf({ description }: Partial<WebhookOrder>): string | null | 
  */
 async function checkReceiver(app: App, url: string): Promise<Receiver> {
     const read = readReceiver(url, { allow: app.config.egressAllow, publicUrl: app.publicUrl() });
-    if (!read.ok) {
-        const message = `url ${read.message}.`;
-        throw new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '/url', code: 'INVALID_VALUE', message }] });
-    }
+    if (!read.ok) throw invalidField('/url', `url ${read.message}.`);
     if (await store.isReceiverBlocked(app.db, read.receiver)) throw siteBlocked();
     return read.receiver;
 }

@@ -5,7 +5,7 @@ import { MAX_TURN, MIN_INTERVAL } from '../domain/monitors/bounds.ts';
 import { closestRuns, nextRun, type Rhythm, readEvery, type Schedule } from '../domain/monitors/schedule.ts';
 import { newId } from '../domain/text/ids.ts';
 import type { Db } from '../platform/db.ts';
-import { Refusal } from '../refusals.ts';
+import { invalidField, Refusal } from '../refusals.ts';
 import type { Caller } from '../store/accounts/callers.ts';
 import { addJob, type NewJob } from '../store/jobs/orders.ts';
 import type { MonitorRow } from '../store/monitors/monitors.ts';
@@ -41,8 +41,7 @@ export async function admitMonitor(app: App, caller: Caller, call: FetchRequest)
     const admitted = await admitFresh(app, { caller, body: call });
     if (!admitted.ok) throw admitted.refusal;
     if (admitted.found.endpoint.effect === 'read') return admitted;
-    const message = 'A monitor calls endpoints that read; this one writes.';
-    throw new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '/endpoint', code: 'INVALID_VALUE', message }] });
+    throw invalidField('/endpoint', 'A monitor calls endpoints that read; this one writes.');
 }
 
 /** Creates the job of a run. @throws Refusal */
