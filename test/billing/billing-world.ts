@@ -44,7 +44,33 @@ interface PlanState {
     resets: string;
 }
 
-export async function openBillingWorld(): Promise<BillingWorld> {
+/** Opens the world before the tests of a block, and closes it after them. */
+export function useBillingWorld(): BillingWorld {
+    const fixture = {} as BillingWorld;
+    before(async () => {
+        Object.assign(fixture, await openBillingWorld());
+    });
+    after(() => fixture.close());
+    return fixture;
+}
+
+/** A world in which each test begins on May 10 of the next year, without a subscription and with Stripe up. */
+export function usePlanWorld(): BillingWorld {
+    const fixture = useBillingWorld();
+    beforeEach(async () => {
+        fixture.stripe.bank.subscriptions.clear();
+        const { rows } = await fixture.world.app.db.raw<{ rows: [{ now: Date }] }>('select app_now() as now');
+        const next = new Date(Date.UTC(rows[0].now.getUTCFullYear() + 1, 4, 10, 12));
+        await fixture.setTime(next.toISOString());
+    });
+    afterEach(() => {
+        fixture.stripe.fail(undefined);
+        fixture.stripe.waiting.length = 0;
+    });
+    return fixture;
+}
+
+async function openBillingWorld(): Promise<BillingWorld> {
     const stripe = await openStripe();
     const world = await openWorld({ workers: 0, config: { stripe: stripe.settings } });
     stripe.serve(world);

@@ -1,12 +1,8 @@
 import { expect } from 'chai';
-import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
+import { newcomer, useBillingWorld } from './billing-world.ts';
 
 describe('the billing date of a subscription', () => {
-    let fixture: BillingWorld;
-    before(async () => {
-        fixture = await openBillingWorld();
-    });
-    after(() => fixture.close());
+    const fixture = useBillingWorld();
 
     it('keeps its hour when daylight saving time changes, whatever the time zone of the database', async () => {
         const { db, credits } = fixture.world.app;

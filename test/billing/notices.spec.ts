@@ -4,16 +4,12 @@ import { listNotices } from '../../shared/store/accounts/notices.ts';
 import { watchSpending } from '../../workers/watch-spending.ts';
 import { holdMails, mailsTo, type WaitingMail } from '../support/mails.ts';
 import type { Person } from '../support/people.ts';
-import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
+import { newcomer, useBillingWorld } from './billing-world.ts';
 
 describe('users are notified', () => {
-    let fixture: BillingWorld;
-    before(async () => {
-        fixture = await openBillingWorld();
-        // Without a mail server, mails would go to the log. Here they stay in the outbox.
-        await holdMails(fixture.world.app);
-    });
-    after(() => fixture.close());
+    const fixture = useBillingWorld();
+    // Without a mail server, mails would go to the log. Here they stay in the outbox.
+    before(() => holdMails(fixture.world.app));
 
     const mailsFor = async ({ userId }: Person): Promise<WaitingMail[]> => {
         const { rows } = await fixture.world.app.db.raw<{ rows: { email: string }[] }>('select email from users where id = ?', [userId]);

@@ -2,22 +2,18 @@ import { expect } from 'chai';
 import type { Person } from '../support/people.ts';
 import type { StripeEvent } from '../support/stripe-server.ts';
 import { openWorld } from '../support/world.ts';
-import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
+import { newcomer, useBillingWorld } from './billing-world.ts';
 
 const FREE = { plan: 'free', limit: 1_000, left: 1_000 };
 const STARTER = { plan: 'starter', limit: 15_000, left: 15_000 };
 
 describe('a Stripe event', () => {
-    let fixture: BillingWorld;
-    before(async () => {
-        fixture = await openBillingWorld();
-    });
+    const fixture = useBillingWorld();
     afterEach(() => {
         fixture.stripe.fail(undefined);
         fixture.stripe.beforeAnswer(undefined);
         fixture.stripe.waiting.length = 0;
     });
-    after(() => fixture.close());
 
     /** Pays, and returns Stripe's events about it. */
     async function paid(): Promise<{ person: Person; events: StripeEvent[]; named(type: string): StripeEvent }> {

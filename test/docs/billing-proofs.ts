@@ -8,6 +8,7 @@ const PRICES = 'test/domain/pricing.spec.ts';
 const SITES = 'test/hostile/upstreams.spec.ts';
 const CALLS = 'test/workers/upstream.spec.ts';
 const PLANS = 'test/billing/plans.spec.ts';
+const ENDED_PLANS = 'test/billing/ended-plans.spec.ts';
 const EVENTS = 'test/billing/webhook.spec.ts';
 const PAGES = 'test/dashboard/billing.spec.ts';
 const DATES = 'test/billing/dates.spec.ts';
@@ -181,11 +182,11 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     'Until then everything stays': [
         [PLANS, 'down and back again before the month ends, without effect', 'not to Free if that was cancelled'],
     ],
-    'If the payment of a new month fails': [[PLANS, 'remains for seven days, then Free, and nothing more is billed']],
+    'If the payment of a new month fails': [[ENDED_PLANS, 'remains for seven days, then Free, and nothing more is billed']],
     'A refund of the whole': [
-        [PLANS, 'ends at once, and nothing more is billed', 'of a past month remains after a refund, and ends after a dispute'],
+        [ENDED_PLANS, 'ends at once, and nothing more is billed', 'of a past month remains after a refund, and ends after a dispute'],
     ],
-    'A refund in part': [[PLANS, 'in part remains', 'of a past month remains after a refund, and ends after a dispute']],
+    'A refund in part': [[ENDED_PLANS, 'in part remains', 'of a past month remains after a refund, and ends after a dispute']],
     'Of several checkouts': [
         [
             PLANS,
@@ -194,7 +195,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         ],
     ],
     'Deleting an account first': [
-        [PLANS, 'ends at Stripe first, and an open checkout can no longer be paid', 'remains, with the account, if Stripe is down'],
+        [ENDED_PLANS, 'ends at Stripe first, and an open checkout can no longer be paid', 'remains, with the account, if Stripe is down'],
         [PAGES, 'end the subscription when the account is deleted', 'keep an account whose subscription cannot be ended'],
     ],
     'Where payment is not set up': [
