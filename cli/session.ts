@@ -56,12 +56,17 @@ const THIS_MACHINE = 'http://localhost:8080';
 /** Selects the server: `--server`, else ROUTEBOOK_URL, else that of the last login, else this machine. @throws CommandFault */
 export function openSession(terminal: Terminal, settings: Settings, options: CommonOptions): Session {
     const keys = keysIn(settings.folder);
-    const stored = keys.read();
-    const server = readServer(options.server ?? settings.server ?? stored.lastServer ?? THIS_MACHINE);
+    // A broken file hinders no one who names the server and gives the key in the environment.
+    let read: ReturnType<StoredKeys['read']> | undefined;
+    const stored = () => {
+        read ??= keys.read();
+        return read;
+    };
+    const server = readServer(options.server ?? settings.server ?? stored().lastServer ?? THIS_MACHINE);
     const isJson = options.json === true;
     const note = (line: string) => terminal.complain(line);
     const clientOptions = (): RoutebookOptions => {
-        const apiKey = settings.apiKey ?? stored.keyOf(server);
+        const apiKey = settings.apiKey ?? stored().keyOf(server);
         if (apiKey !== undefined && isInTheClear(server)) note(`! the key is sent unencrypted to ${server}`);
         return {
             baseUrl: server,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
@@ -92,6 +92,14 @@ describe('logging in on the command line', () => {
         const whoami = await shell.run(['whoami', '--json']);
         expect(whoami.code).to.equal(1);
         expect(whoami.error['code']).to.equal('API_KEY_REQUIRED');
+    });
+
+    it('needs no file of keys if the environment has server and key', async () => {
+        mkdirSync(shell.credentials, { recursive: true });
+        const env = { ROUTEBOOK_URL: world.base, ROUTEBOOK_API_KEY: key() };
+        const whoami = await shell.run(['whoami', '--json'], { env });
+        expect(whoami.code, whoami.stderr).to.equal(0);
+        expect(whoami.json['workspace_id']).to.equal(ada.workspaceId);
     });
 
     it('reports a damaged file of keys, and leaves it unchanged', async () => {
