@@ -3,16 +3,16 @@ import { EFFECTS, ROUTE_SCOPES, type Scopes } from '../domain/accounts/scopes.ts
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
-const names = () => Joi.array().items(Joi.string()).allow(null);
+const names = () => v.texts().allow(null);
 
 const scopes = () =>
-    Joi.object({
-        effects: Joi.array().items(v.oneOf(EFFECTS)).required(),
-        sites: names().required().description('Exact names; null: all'),
-        endpoints: names().required().description('Names of endpoints; null: all'),
-        connections: names().required().description('Ids; null: all; empty: none'),
-        routes: Joi.array().items(v.oneOf(ROUTE_SCOPES)).required(),
-        ip_allow: names().required().description('Addresses and CIDR ranges that may use the key; null: all'),
+    v.complete({
+        effects: v.listOf(v.oneOf(EFFECTS)),
+        sites: names().description('Exact names; null: all'),
+        endpoints: names().description('Names of endpoints; null: all'),
+        connections: names().description('Ids; null: all; empty: none'),
+        routes: v.listOf(v.oneOf(ROUTE_SCOPES)),
+        ip_allow: names().description('Addresses and CIDR ranges that may use the key; null: all'),
     });
 
 export interface AccountAnswer {
@@ -39,35 +39,33 @@ export const getAccount = contract({
     scope: 'none',
     answer: {
         schema: () =>
-            Joi.object<AccountAnswer, true>({
-                user_id: Joi.string().required(),
-                workspace_id: Joi.string().required(),
-                plan: Joi.string().valid('free', 'starter', 'pro', 'enterprise').required(),
-                credits: Joi.object({
-                    balance: v.count().required(),
-                    allowance: Joi.object({ limit: v.count().required(), remaining: v.count().required() }).required(),
-                    bonus: v.count().required(),
-                    held: v.count().required(),
-                    resets_at: v.time().required(),
-                }).required(),
-                limits: Joi.array()
-                    .items(
-                        Joi.object({
-                            window: Joi.string().valid('minute', 'hour', 'day').required(),
-                            limit: v.count().required(),
-                            remaining: v.count().required(),
-                            resets_in: v.count().required().description('Seconds'),
-                        }),
-                    )
-                    .required(),
-                concurrency: Joi.object({ limit: v.count().required(), in_flight: v.count().required() }).required(),
-                key: Joi.object({
-                    id: Joi.string().required(),
-                    name: Joi.string().allow('').required(),
-                    prefix: Joi.string().required(),
-                    expires_at: v.nullableTime().required(),
-                    scopes: scopes().required(),
-                }).required(),
+            v.complete<AccountAnswer>({
+                user_id: Joi.string(),
+                workspace_id: Joi.string(),
+                plan: Joi.string().valid('free', 'starter', 'pro', 'enterprise'),
+                credits: {
+                    balance: v.count(),
+                    allowance: { limit: v.count(), remaining: v.count() },
+                    bonus: v.count(),
+                    held: v.count(),
+                    resets_at: v.time(),
+                },
+                limits: v.listOf(
+                    v.complete({
+                        window: Joi.string().valid('minute', 'hour', 'day'),
+                        limit: v.count(),
+                        remaining: v.count(),
+                        resets_in: v.count().description('Seconds'),
+                    }),
+                ),
+                concurrency: { limit: v.count(), in_flight: v.count() },
+                key: {
+                    id: Joi.string(),
+                    name: Joi.string().allow(''),
+                    prefix: Joi.string(),
+                    expires_at: v.nullableTime(),
+                    scopes: scopes(),
+                },
             }),
     },
 });

@@ -44,15 +44,13 @@ export const getAudit = contract({
         shape: 'list',
         schema: () =>
             v.listOf(
-                Joi.object<AuditEntry, true>({
-                    at: v.time().required(),
-                    actor: Joi.string()
-                        .required()
-                        .description('usr_…, key_…, wsp_… for another workspace, operator, or system for Routebook itself'),
-                    action: v.oneOf(ACT_NAMES).required(),
-                    target: Joi.string().allow('').required().description('An id, a member, a site, or site@version'),
-                    ip: Joi.string().allow(null).required().description('Address of the client'),
-                    details: v.jsonObject().required().description('What changed'),
+                v.complete<AuditEntry>({
+                    at: v.time(),
+                    actor: Joi.string().description('usr_…, key_…, wsp_… for another workspace, operator, or system for Routebook itself'),
+                    action: v.oneOf(ACT_NAMES),
+                    target: Joi.string().allow('').description('An id, a member, a site, or site@version'),
+                    ip: Joi.string().allow(null).description('Address of the client'),
+                    details: v.jsonObject().description('What changed'),
                 }),
             ),
     },

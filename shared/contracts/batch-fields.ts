@@ -120,35 +120,28 @@ export const fields = () => ({
 /** A batch whose items are validated separately. */
 export const batchEnvelope = Joi.object<BatchRequest, true>({ ...fields(), items: Joi.array().required() });
 
-export const batchFields = () => ({
-    batch_id: Joi.string().required().description('bat_…'),
-    name: Joi.string().allow(null).required(),
-    status: v.oneOf(BATCH_STATUSES).required(),
-    counts: Joi.object(Object.fromEntries(['total', ...JOB_STATUSES].map((name) => [name, v.count().required()]))).required(),
-    credits: Joi.object({ used: v.count().required(), max: v.count().required() }).required(),
-    waiting_for: Joi.string()
-        .valid(...WAITING_FOR, null)
-        .required()
-        .description('Why queued items do not start; null: they wait for a worker, or nothing is queued'),
-    paused_reason: Joi.string()
-        .valid(...PAUSED_REASONS, null)
-        .required(),
-    created_at: v.time().required(),
-    finished_at: v.nullableTime().required(),
-    expires_at: v.time().required(),
-    metadata: metadata().required(),
-    eta_seconds: v
-        .count()
-        .allow(null)
-        .required()
-        .description('Estimated seconds until the end, from limits alone; null unless the batch is running'),
-});
-export const batchSchema = () => Joi.object<Batch>(batchFields());
-export const warnings = () =>
-    Joi.array()
-        .items(Joi.string())
-        .required()
-        .description('EXPIRES_BEFORE_END: at the current limits some items would expire before they start');
+export const batchFields = () =>
+    ({
+        batch_id: v.id('bat'),
+        name: Joi.string().allow(null),
+        status: v.oneOf(BATCH_STATUSES),
+        counts: v.complete(Object.fromEntries(['total', ...JOB_STATUSES].map((name) => [name, v.count()]))),
+        credits: { used: v.count(), max: v.count() },
+        waiting_for: Joi.string()
+            .valid(...WAITING_FOR, null)
+            .description('Why queued items do not start; null: they wait for a worker, or nothing is queued'),
+        paused_reason: Joi.string().valid(...PAUSED_REASONS, null),
+        created_at: v.time(),
+        finished_at: v.nullableTime(),
+        expires_at: v.time(),
+        metadata: metadata(),
+        eta_seconds: v
+            .count()
+            .allow(null)
+            .description('Estimated seconds until the end, from limits alone; null unless the batch is running'),
+    }) as Joi.StrictSchemaMap<Batch>;
+export const batchSchema = () => v.complete<Batch>(batchFields());
+export const warnings = () => v.texts().description('EXPIRES_BEFORE_END: at the current limits some items would expire before they start');
 
 export interface BatchDryRun {
     items: number;

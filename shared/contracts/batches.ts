@@ -29,7 +29,7 @@ import * as v from './vocabulary.ts';
 
 const COMMON = { tag: 'Jobs', scope: 'jobs', window: 'reads' } as const;
 const ONE = ['BATCH_NOT_FOUND'] as const;
-const batchParams = () => Joi.object<{ batch_id: string }, true>({ batch_id: Joi.string().required().description('bat_…') });
+const batchParams = () => v.complete<{ batch_id: string }>({ batch_id: v.id('bat') });
 const { json, lines } = BATCH_BODIES;
 
 export const postBatch = contract({
@@ -60,13 +60,15 @@ export const postBatch = contract({
         alsoStatus: [200],
         schema: () =>
             Joi.alternatives<Batch | BatchDryRun>(
-                Joi.object<Batch>({ ...batchFields(), warnings: warnings() }),
-                Joi.object<BatchDryRun>({
-                    items: v.count().required(),
-                    credits: Joi.object({ max: v.count().required() }).required(),
-                    eta_seconds: v.count().allow(null).required(),
-                    warnings: warnings(),
-                }).description('Of a dry run'),
+                v.complete<Batch>({ ...batchFields(), warnings: warnings() }),
+                v
+                    .complete<BatchDryRun>({
+                        items: v.count(),
+                        credits: { max: v.count() },
+                        eta_seconds: v.count().allow(null),
+                        warnings: warnings(),
+                    })
+                    .description('Of a dry run'),
             ),
     },
     refusals: ['INSUFFICIENT_CREDITS', 'EMAIL_NOT_VERIFIED', 'SITE_UNAVAILABLE'],
@@ -118,7 +120,7 @@ export const getBatchResults = contract({
     }),
     answer: {
         shape: 'list',
-        schema: () => v.listOf(Joi.object<EndedItem, true>({ ...jobFields({ result: true }), cursor: Joi.string().required() })),
+        schema: () => v.listOf(v.complete<EndedItem>({ ...jobFields({ result: true }), cursor: Joi.string() })),
         lines: 'One item a line, as in data',
     },
     refusals: ONE,
@@ -167,7 +169,7 @@ export const postBatchRetry = contract({
         schema: Joi.object<RetryRequest, true>({ codes: Joi.array().items(errorCode()).max(100) }),
         mayBeEmpty: true,
     },
-    answer: { schema: () => Joi.object<Batch>({ ...batchFields(), retried: v.count().required() }) },
+    answer: { schema: () => v.complete<Batch>({ ...batchFields(), retried: v.count() }) },
 });
 
 export const deleteBatch = contract({

@@ -3,13 +3,8 @@ import { CLAIM_STATUSES, type ClaimStatus } from '../domain/site/proof.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
-export interface DomainParams {
-    domain: string;
-}
-
-export interface ClaimParams extends DomainParams {
-    claim_id: string;
-}
+export type DomainParams = Record<'domain', string>;
+export type ClaimParams = Record<'domain' | 'claim_id', string>;
 
 export interface ClaimEntry {
     claim_id: string;
@@ -27,40 +22,35 @@ export interface ClaimEntry {
     expires_at: string | null;
 }
 
-export interface ClaimChecked {
-    status: ClaimStatus;
-    reason: string | null;
-}
+export type ClaimChecked = Pick<ClaimEntry, 'status' | 'reason'>;
 
 export type ClaimDeleted = v.Deleted<'claim_id'>;
 
-export const domainParams = () => Joi.object<DomainParams, true>({ domain: v.siteInput().required() });
-const claimParams = () =>
-    Joi.object<ClaimParams, true>({ domain: v.siteInput().required(), claim_id: Joi.string().required().description('clm_…') });
+export const domainParams = () => v.complete<DomainParams>({ domain: v.siteInput() });
+const claimParams = () => v.complete<ClaimParams>({ domain: v.siteInput(), claim_id: v.id('clm') });
 
 const status = () => v.oneOf(CLAIM_STATUSES).description('failed: the last check found no proof. Publish the proof and check again');
 const reason = () => Joi.string().allow(null).description('Why the last check found no proof');
 
 const entry = () =>
-    Joi.object<ClaimEntry, true>({
-        claim_id: Joi.string().required().description('clm_…'),
-        domain: v.siteName().required(),
-        status: status().required(),
-        reason: reason().required(),
-        value: Joi.string().required().description("The TXT record's text, and the line of the file"),
+    v.complete<ClaimEntry>({
+        claim_id: v.id('clm'),
+        domain: v.siteName(),
+        status: status(),
+        reason: reason(),
+        value: Joi.string().description("The TXT record's text, and the line of the file"),
         methods: Joi.array()
             .ordered(
-                Joi.object<{ dns: string }, true>({ dns: Joi.string().required().description('The TXT record, name and text') }),
-                Joi.object<{ url: string }, true>({
-                    url: Joi.string().required().description('A text file of at most 1 KiB; one line is the value'),
+                v.complete<{ dns: string }>({ dns: Joi.string().description('The TXT record, name and text') }),
+                v.complete<{ url: string }>({
+                    url: Joi.string().description('A text file of at most 1 KiB; one line is the value'),
                 }),
             )
-            .required()
             .description('Either proves the claim; for a public suffix only the file does'),
-        created_at: v.time().required(),
-        checked_at: v.nullableTime().required(),
-        proven_at: v.nullableTime().required(),
-        expires_at: v.nullableTime().required().description('When an unproven claim is deleted; null once proved'),
+        created_at: v.time(),
+        checked_at: v.nullableTime(),
+        proven_at: v.nullableTime(),
+        expires_at: v.nullableTime().description('When an unproven claim is deleted; null once proved'),
     });
 
 const COMMON = { tag: 'Owners', scope: 'maintain', actsOnDomain: true } as const;
@@ -97,7 +87,7 @@ export const postClaimCheck = contract({
         'No body. A worker looks up the TXT record and reads the file over https; a redirect may only lead to `www.` of the domain. Answers within 10 seconds, with `pending` if the lookup has not ended by then. One check a minute per claim, 20 an hour per account. The proof makes the workspace the owner and a maintainer. It is checked again every month and lost after three failures a day apart.',
     params: claimParams(),
     answer: {
-        schema: () => Joi.object<ClaimChecked, true>({ status: status().required(), reason: reason().required() }),
+        schema: () => v.complete<ClaimChecked>({ status: status(), reason: reason() }),
     },
     refusals: ['CLAIM_NOT_FOUND'],
 });

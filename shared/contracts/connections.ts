@@ -6,9 +6,7 @@ import { contract } from './contract.ts';
 import { UPSTREAM_REFUSALS } from './fetch.ts';
 import * as v from './vocabulary.ts';
 
-export interface ConnectionParams {
-    connection_id: string;
-}
+export type ConnectionParams = Record<'connection_id', string>;
 
 export interface ConnectionOrder {
     site: string;
@@ -54,30 +52,29 @@ export interface ConnectionQuery extends v.PageQuery {
     site?: string;
 }
 
-const params = () => Joi.object<ConnectionParams, true>({ connection_id: Joi.string().required().description('con_…') });
+const params = () => v.complete<ConnectionParams>({ connection_id: v.id('con') });
 
 const entry = () =>
-    Joi.object<ConnectionEntry, true>({
-        connection_id: Joi.string().required().description('con_…'),
-        site: v.siteName().required(),
-        auth_id: Joi.string().required().description("The entry of the package's auth that it belongs to"),
-        type: v.oneOf(AUTH_TYPES).required(),
-        name: Joi.string().required(),
-        shared: Joi.boolean().required().description('Whether every member of the workspace may use it'),
-        owner: Joi.string().allow(null).required().description('usr_…; null if the owner of a shared connection left the workspace'),
-        hosts: Joi.array().items(Joi.string()).required().description('The hosts that receive the credential'),
-        scopes: Joi.array().items(Joi.string()).required().description('The scopes of an OAuth grant; empty for other credentials'),
+    v.complete<ConnectionEntry>({
+        connection_id: v.id('con'),
+        site: v.siteName(),
+        auth_id: Joi.string().description("The entry of the package's auth that it belongs to"),
+        type: v.oneOf(AUTH_TYPES),
+        name: Joi.string(),
+        shared: Joi.boolean().description('Whether every member of the workspace may use it'),
+        owner: Joi.string().allow(null).description('usr_…; null if the owner of a shared connection left the workspace'),
+        hosts: v.texts().description('The hosts that receive the credential'),
+        scopes: v.texts().description('The scopes of an OAuth grant; empty for other credentials'),
         status: v
             .oneOf(CONNECTION_STATUSES)
-            .required()
             .description(
                 'Calls use active and untested connections. untested: saved with test=false; rejected: the site answered three calls in a row with 401; expired, revoked: connect again',
             ),
-        verify_with: Joi.boolean().required().description('Whether verification runs of the package may use it'),
-        hint: Joi.string().required().description('The last four characters of the value; empty for values below 12 characters'),
-        created_at: v.time().required(),
-        last_used_at: v.nullableTime().required(),
-        expires_at: v.nullableTime().required().description('When an OAuth grant expires; null otherwise'),
+        verify_with: Joi.boolean().description('Whether verification runs of the package may use it'),
+        hint: Joi.string().description('The last four characters of the value; empty for values below 12 characters'),
+        created_at: v.time(),
+        last_used_at: v.nullableTime(),
+        expires_at: v.nullableTime().description('When an OAuth grant expires; null otherwise'),
     });
 
 const secretText = () => Joi.string().max(8192);

@@ -19,12 +19,10 @@ export const getCategories = contract({
     answer: {
         schema: () =>
             v.listOf(
-                Joi.object<Category, true>({
-                    slug: Joi.string().required(),
-                    name: Joi.string().required(),
-                    children: Joi.array()
-                        .items(Joi.object({ slug: Joi.string().required(), name: Joi.string().required(), path: Joi.string().required() }))
-                        .required(),
+                v.complete<Category>({
+                    slug: Joi.string(),
+                    name: Joi.string(),
+                    children: v.listOf(v.complete({ slug: Joi.string(), name: Joi.string(), path: Joi.string() })),
                 }),
             ),
     },
@@ -49,12 +47,12 @@ export const getErrors = contract({
     answer: {
         schema: () =>
             v.listOf(
-                Joi.object<ErrorEntry, true>({
-                    code: Joi.string().required(),
-                    status: Joi.number().integer().required(),
-                    fault: Joi.string().valid('caller', 'service', 'upstream', 'schema').required(),
-                    retryable: Joi.alternatives(Joi.boolean(), Joi.string().valid('reads')).required(),
-                    meaning: Joi.string().required(),
+                v.complete<ErrorEntry>({
+                    code: Joi.string(),
+                    status: Joi.number().integer(),
+                    fault: Joi.string().valid('caller', 'service', 'upstream', 'schema'),
+                    retryable: Joi.alternatives(Joi.boolean(), Joi.string().valid('reads')),
+                    meaning: Joi.string(),
                 }),
             ),
     },
@@ -69,7 +67,7 @@ export interface HealthAnswer {
     checks: { database: Check; queue: Check; workers: Check };
 }
 
-const check = () => Joi.string().valid('ok', 'down').required();
+const check = () => Joi.string().valid('ok', 'down');
 
 export const getHealth = contract({
     name: 'getHealth',
@@ -82,10 +80,10 @@ export const getHealth = contract({
     scope: 'none',
     answer: {
         schema: () =>
-            Joi.object<HealthAnswer, true>({
-                status: Joi.string().valid('ok', 'degraded').required(),
-                version: Joi.string().required(),
-                checks: Joi.object({ database: check(), queue: check(), workers: check() }).required(),
+            v.complete<HealthAnswer>({
+                status: Joi.string().valid('ok', 'degraded'),
+                version: Joi.string(),
+                checks: { database: check(), queue: check(), workers: check() },
             }),
     },
 });

@@ -46,50 +46,47 @@ export interface FindMeta {
 }
 
 const found = () =>
-    Joi.object<FoundEndpoint, true>({
-        site: v.siteName().required(),
-        title: Joi.string().required(),
-        endpoint: Joi.string().required(),
-        kind: v.kind().required(),
-        effect: v.effect().required(),
-        description: Joi.string().allow('').required(),
-        required: Joi.array()
-            .items(
-                Joi.object({
-                    name: Joi.string().required(),
-                    type: Joi.string().required(),
-                    description: Joi.string().allow('').required(),
-                    example: v.anyJson().required().description('null if the package has none, or only a long one'),
+    v.complete<FoundEndpoint>({
+        site: v.siteName(),
+        title: Joi.string(),
+        endpoint: Joi.string(),
+        kind: v.kind(),
+        effect: v.effect(),
+        description: Joi.string().allow(''),
+        required: v
+            .listOf(
+                v.complete({
+                    name: Joi.string(),
+                    type: Joi.string(),
+                    description: Joi.string().allow(''),
+                    example: v.anyJson().description('null if the package has none, or only a long one'),
                 }),
             )
-            .required()
             .description('Required params'),
-        optional: Joi.array().items(Joi.string()).required().description('Names of the optional params'),
-        returns: Joi.object({ fields: Joi.array().items(Joi.string()).max(30).required() })
-            .required()
-            .description('Paths of the returned fields, such as items[].title'),
-        credits: v.count().required().description('Price of one unit in a hosted fetch'),
-        billing_unit: Joi.string().valid('request', 'result').required(),
-        max_results: v.count().allow(null).required().description('Most results of one call; null if requests are billed'),
-        verified: Joi.boolean().required(),
-        verified_at: v.nullableTime().required(),
-        claim: v.claim().required(),
-        health: Joi.object({
-            success_rate_7d: Joi.number().min(0).max(1).allow(null).required(),
-            p95_ms: v.count().allow(null).required(),
-        }).required(),
-        needs_connection: Joi.boolean().required().description('Whether a call needs your own credential for the site'),
-        hosted: Joi.boolean().required().description('Whether POST /v1/fetch can call it'),
-        score: Joi.number().min(0).max(1).allow(null).required().description('How well it matches the task; null without a task'),
-        matched: Joi.array().items(v.oneOf(WORD_FIELDS)).required().description('The fields that contain words of the task'),
-        fetch: Joi.object({
-            site: v.siteName().required(),
-            endpoint: Joi.string().required(),
-            params: v.jsonObject().required(),
-            dry_run: Joi.boolean().valid(true),
-        })
+        optional: v.texts().description('Names of the optional params'),
+        returns: v.complete({ fields: v.texts().max(30) }).description('Paths of the returned fields, such as items[].title'),
+        credits: v.count().description('Price of one unit in a hosted fetch'),
+        billing_unit: Joi.string().valid('request', 'result'),
+        max_results: v.count().allow(null).description('Most results of one call; null if requests are billed'),
+        verified: Joi.boolean(),
+        verified_at: v.nullableTime(),
+        claim: v.claim(),
+        health: {
+            success_rate_7d: Joi.number().min(0).max(1).allow(null),
+            p95_ms: v.count().allow(null),
+        },
+        needs_connection: Joi.boolean().description('Whether a call needs your own credential for the site'),
+        hosted: Joi.boolean().description('Whether POST /v1/fetch can call it'),
+        score: Joi.number().min(0).max(1).allow(null).description('How well it matches the task; null without a task'),
+        matched: v.listOf(v.oneOf(WORD_FIELDS)).description('The fields that contain words of the task'),
+        fetch: v
+            .complete({
+                site: v.siteName(),
+                endpoint: Joi.string(),
+                params: v.jsonObject(),
+                dry_run: Joi.boolean().valid(true).optional(),
+            })
             .allow(null)
-            .required()
             .description(
                 'A body for POST /v1/fetch, from an example of the package; for writes with dry_run. null if there is no example or the endpoint is not hosted',
             ),
@@ -122,14 +119,18 @@ export const getEndpoints = contract({
     answer: {
         shape: 'list',
         schema: () => v.listOf(found()),
-        meta: Joi.object<FindMeta, true>({
-            session_id: Joi.string().description('Only with a key. Send it as X-Service-Session of the following fetch'),
-            suggestion: Joi.object({
-                request: v.jsonObject().required().description('A body for POST /v1/schema-requests'),
-                missing: Joi.array()
-                    .ordered(Joi.string().valid('domain').required())
-                    .description('Fields that you must add to the body; absent if it is complete'),
-            }).description('Present if nothing matches the task'),
+        meta: v.complete<FindMeta>({
+            session_id: Joi.string().description('Only with a key. Send it as X-Service-Session of the following fetch').optional(),
+            suggestion: v
+                .complete({
+                    request: v.jsonObject().description('A body for POST /v1/schema-requests'),
+                    missing: Joi.array()
+                        .ordered(Joi.string().valid('domain').required())
+                        .description('Fields that you must add to the body; absent if it is complete')
+                        .optional(),
+                })
+                .description('Present if nothing matches the task')
+                .optional(),
         }),
     },
     cacheSeconds: 60,

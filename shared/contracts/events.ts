@@ -54,11 +54,11 @@ export const getEvents = contract({
         shape: 'list',
         schema: () =>
             v.listOf(
-                Joi.object<EventEntry, true>({
-                    event_id: Joi.string().required().description('evt_…, the same in each listing and delivery'),
-                    type: v.oneOf(EVENT_TYPES).required(),
-                    timestamp: v.time().required(),
-                    data: v.jsonObject().required().description('The content of the event'),
+                v.complete<EventEntry>({
+                    event_id: Joi.string().description('evt_…, the same in each listing and delivery'),
+                    type: v.oneOf(EVENT_TYPES),
+                    timestamp: v.time(),
+                    data: v.jsonObject().description('The content of the event'),
                 }),
             ),
     },

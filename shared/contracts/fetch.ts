@@ -93,34 +93,44 @@ const request = Joi.object<FetchRequest, true>({
 });
 
 const meta = () =>
-    Joi.object<FetchMeta, true>({
-        credits_used: v.count().required(),
-        credits_remaining: v.count().required(),
-        request_id: v.requestId().required(),
-        site: v.siteName().required(),
-        endpoint: Joi.string().required(),
-        version: v.versionNumber().required(),
-        results: v.count(),
-        truncated: Joi.boolean(),
-        pagination_end: v.oneOf(PAGINATION_ENDS).description('Why the reading of pages ended: after the last page, or at a limit'),
-        next_cursor: Joi.string().description('Pass it as cursor within 24 h to continue'),
-        partial_error: Joi.object<PartialError, true>({
-            code: Joi.string().required(),
-            message: Joi.string().required(),
-            retryable: Joi.boolean().required(),
-            upstream: Joi.object({ status: Joi.number().integer().required(), snippet: Joi.string().allow('').required() }),
-        }).description('Only with partial: why the page at next_cursor failed'),
-        cached: Joi.boolean().description(
-            'true: a stored result that this account already paid for, returned because of max_age; queue_ms and upstream are absent',
-        ),
-        duration_ms: v.count().required(),
-        queue_ms: v.count(),
-        upstream: Joi.object({
-            status: Joi.number().integer().required(),
-            attempts: v.count().required(),
-            duration_ms: v.count().required(),
-            bytes: v.count().required(),
-        }),
+    v.complete<FetchMeta>({
+        credits_used: v.count(),
+        credits_remaining: v.count(),
+        request_id: v.requestId(),
+        site: v.siteName(),
+        endpoint: Joi.string(),
+        version: v.versionNumber(),
+        results: v.count().optional(),
+        truncated: Joi.boolean().optional(),
+        pagination_end: v
+            .oneOf(PAGINATION_ENDS)
+            .description('Why the reading of pages ended: after the last page, or at a limit')
+            .optional(),
+        next_cursor: Joi.string().description('Pass it as cursor within 24 h to continue').optional(),
+        partial_error: v
+            .complete<PartialError>({
+                code: Joi.string(),
+                message: Joi.string(),
+                retryable: Joi.boolean(),
+                upstream: v.complete({ status: Joi.number().integer(), snippet: Joi.string().allow('') }).optional(),
+            })
+            .description('Only with partial: why the page at next_cursor failed')
+            .optional(),
+        cached: Joi.boolean()
+            .description(
+                'true: a stored result that this account already paid for, returned because of max_age; queue_ms and upstream are absent',
+            )
+            .optional(),
+        duration_ms: v.count(),
+        queue_ms: v.count().optional(),
+        upstream: v
+            .complete({
+                status: Joi.number().integer(),
+                attempts: v.count(),
+                duration_ms: v.count(),
+                bytes: v.count(),
+            })
+            .optional(),
     });
 
 /** Error codes of a call before credits are held or anything is sent. */
@@ -179,10 +189,10 @@ export const postFetch = contract({
     answer: {
         shape: 'whole',
         schema: () =>
-            Joi.object<FetchAnswer, true>({
-                success: Joi.boolean().valid(true).required(),
-                data: v.jsonObject().required(),
-                meta: meta().required(),
+            v.complete<FetchAnswer>({
+                success: Joi.boolean().valid(true),
+                data: v.jsonObject(),
+                meta: meta(),
             }),
     },
     refusals: [...ADMISSION_REFUSALS, 'SPENDING_LIMIT', ...UPSTREAM_REFUSALS, 'UPSTREAM_UNAUTHORIZED', 'OUTCOME_UNKNOWN'],

@@ -54,7 +54,6 @@ export const metadata = () =>
         .max(16)
         .messages({ 'object.unknown': 'A name in metadata must have 1 to 64 characters' })
         .description('Up to 16 names of 64 characters, with values of up to 500 characters; returned with the job or batch');
-const jobId = () => Joi.string().description('job_…');
 export const waitQuery = () =>
     Joi.object<WaitQuery, true>({
         wait: Joi.number()
@@ -64,46 +63,41 @@ export const waitQuery = () =>
             .default(0)
             .description('Seconds to wait for the end; an account may have up to 50 waiting reads'),
     });
-const jobParams = () => Joi.object<{ job_id: string }, true>({ job_id: jobId().required() });
+const jobParams = () => v.complete<{ job_id: string }>({ job_id: v.id('job') });
 const jobStatus = () => v.oneOf(JOB_STATUSES);
 
 /** The fields of a job. @param shown the optional fields that an answer includes */
 export const jobFields = (shown: { params?: true; result?: true } = {}) =>
     ({
-        job_id: jobId().required(),
-        status: jobStatus().required(),
-        site: v.siteName().required(),
-        endpoint: Joi.string().required(),
-        version: v.versionNumber().required(),
-        batch_id: Joi.string().allow(null).required(),
-        custom_id: Joi.string().allow(null).required(),
-        monitor_id: Joi.string().allow(null).required(),
-        metadata: metadata().required(),
-        created_at: v.time().required(),
-        started_at: v.nullableTime().required(),
-        finished_at: v.nullableTime().required(),
-        expires_at: v.time().required().description('The job expires if it has not started by then'),
+        job_id: v.id('job'),
+        status: jobStatus(),
+        site: v.siteName(),
+        endpoint: Joi.string(),
+        version: v.versionNumber(),
+        batch_id: Joi.string().allow(null),
+        custom_id: Joi.string().allow(null),
+        monitor_id: Joi.string().allow(null),
+        metadata: metadata(),
+        created_at: v.time(),
+        started_at: v.nullableTime(),
+        finished_at: v.nullableTime(),
+        expires_at: v.time().description('The job expires if it has not started by then'),
         waiting_for: Joi.string()
             .valid(...WAITING_FOR, null)
-            .required()
             .description('Why a queued job does not start; null: it waits for a worker or its next attempt, or is not queued'),
-        next_attempt_at: v.nullableTime().required(),
-        attempts: v.count().required(),
-        credits_used: v.count().required(),
-        ...(shown.params ? { params: v.jsonObject().allow(null).required().description('null after their deletion') } : {}),
+        next_attempt_at: v.nullableTime(),
+        attempts: v.count(),
+        credits_used: v.count(),
+        ...(shown.params ? { params: v.jsonObject().allow(null).description('null after their deletion') } : {}),
         ...(shown.result
             ? {
-                  result: v
-                      .jsonObject()
-                      .allow(null)
-                      .required()
-                      .description('data and meta, as in the answer of a fetch; null if there is no result'),
+                  result: v.jsonObject().allow(null).description('data and meta, as in the answer of a fetch; null if there is no result'),
               }
             : {}),
-        result_expired: Joi.boolean().required().description('true: the result was deleted'),
-        error: v.jsonObject().allow(null).required().description('The error of the last attempt of a failed job'),
+        result_expired: Joi.boolean().description('true: the result was deleted'),
+        error: v.jsonObject().allow(null).description('The error of the last attempt of a failed job'),
     }) as Joi.StrictSchemaMap<Job>;
-export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => Joi.object<Job, true>(jobFields(shown));
+export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => v.complete<Job>(jobFields(shown));
 
 const COMMON = { tag: 'Jobs', scope: 'jobs', window: 'reads' } as const;
 const ONE = ['JOB_NOT_FOUND'] as const;

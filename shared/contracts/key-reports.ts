@@ -53,10 +53,10 @@ export const postKeyReport = contract({
         shape: 'whole',
         schema: () =>
             v.listOf(
-                Joi.object<KeyReportEntry, true>({
-                    token_hash: Joi.string().required().description('SHA-256 of the key, in base64'),
-                    token_type: Joi.string().description('As reported'),
-                    label: Joi.string().valid('true_positive', 'false_positive').required().description('Whether it is a Routebook key'),
+                v.complete<KeyReportEntry>({
+                    token_hash: Joi.string().description('SHA-256 of the key, in base64'),
+                    token_type: Joi.string().description('As reported').optional(),
+                    label: Joi.string().valid('true_positive', 'false_positive').description('Whether it is a Routebook key'),
                 }),
             ),
     },

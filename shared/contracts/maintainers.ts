@@ -10,25 +10,21 @@ export interface MaintainerEntry {
     removal_at?: string;
 }
 
-export interface MaintainerParams {
-    site: string;
-    workspace_id: string;
-}
+export type MaintainerParams = Record<'site' | 'workspace_id', string>;
 
 const list = () => ({
     shape: 'list' as const,
     schema: () =>
         v.listOf(
-            Joi.object<MaintainerEntry, true>({
-                workspace_id: Joi.string().required(),
-                name: Joi.string().required(),
-                removal_at: v.time().description('When its removal takes effect; present while a removal is pending'),
+            v.complete<MaintainerEntry>({
+                workspace_id: Joi.string(),
+                name: Joi.string(),
+                removal_at: v.time().description('When its removal takes effect; present while a removal is pending').optional(),
             }),
         ),
 });
 
-const maintainerParams = () =>
-    Joi.object<MaintainerParams, true>({ site: v.siteInput().required(), workspace_id: Joi.string().required().description('wsp_…') });
+const maintainerParams = () => v.complete<MaintainerParams>({ site: v.siteInput(), workspace_id: v.id('wsp') });
 
 export const getMaintainers = contract({
     ...BROWSED,

@@ -17,9 +17,7 @@ import { fetchFields } from './fetch.ts';
 import { metadata } from './jobs.ts';
 import * as v from './vocabulary.ts';
 
-export interface MonitorParams {
-    monitor_id: string;
-}
+export type MonitorParams = Record<'monitor_id', string>;
 
 /** The fields of POST and PATCH; null in PATCH removes a value. */
 export interface MonitorChanges {
@@ -62,26 +60,10 @@ export interface MonitorRun {
     error: ErrorBody | null;
 }
 
-export interface Monitor {
+export interface Monitor extends Required<Omit<MonitorChanges, 'status'>> {
     monitor_id: string;
-    name: string | null;
     site: string;
     endpoint: string;
-    params: JsonObject;
-    version: number | string | null;
-    timeout_ms: number | null;
-    max_results: number | null;
-    max_pages: number | null;
-    max_credits: number | null;
-    connection: string | null;
-    every: string | null;
-    cron: string | null;
-    timezone: string | null;
-    watch: string | null;
-    identity: string | null;
-    when: When;
-    max_credits_per_day: number | null;
-    metadata: Readonly<Record<string, string>>;
     status: MonitorStatus;
     paused_reason: PausedReason | null;
     next_run_at: string | null;
@@ -103,7 +85,7 @@ export interface MonitorsQuery extends v.PageQuery {
     status?: MonitorStatus;
 }
 
-export const params = () => Joi.object<MonitorParams, true>({ monitor_id: Joi.string().required().description('mon_…') });
+export const params = () => v.complete<MonitorParams>({ monitor_id: v.id('mon') });
 const name = () => v.publicText(1, 100);
 const every = () =>
     Joi.string()
@@ -127,91 +109,61 @@ const when = () =>
 const perDay = () => Joi.number().integer().min(1).max(1_000_000_000).description('Most credits that the runs of one day (UTC) may cost');
 const maxPages = () => Joi.number().integer().min(1).max(20).description("Most pages of a call; can only lower the package's limit");
 
-function callFields() {
-    const { params: values, version, timeout_ms, max_credits, max_results, connection } = fetchFields();
-    return { values, version, timeout_ms, max_credits, max_results, connection };
+/** What may change. Each value but these can be removed by null. */
+const NEVER_NULL: readonly string[] = ['params', 'when', 'metadata'];
+
+function settings() {
+    const { params: values, version, timeout_ms, max_results, max_credits, connection } = fetchFields();
+    return {
+        ...{ name: name(), params: values, version, timeout_ms, max_results, max_pages: maxPages(), max_credits, connection },
+        ...{ every: every(), cron: cron(), timezone: timezone(), watch: expression(), identity: expression(), when: when() },
+        ...{ max_credits_per_day: perDay(), metadata: metadata() },
+    };
 }
 
 export const order = () => {
     const { site, endpoint } = fetchFields();
-    const { values, version, timeout_ms, max_credits, max_results, connection } = callFields();
+    const { name: named, ...all } = settings();
     return Joi.object<MonitorOrder, true>({
-        name: name(),
-        site,
-        endpoint,
-        params: values,
-        version,
-        timeout_ms,
-        max_results,
-        max_pages: maxPages(),
-        max_credits,
-        connection,
-        every: every(),
-        cron: cron(),
-        timezone: timezone(),
-        watch: expression().description('JMESPath over data that selects the watched value; all of data by default'),
-        identity: expression().description("JMESPath of an item's id; arrays are compared by these ids"),
-        when: when(),
-        max_credits_per_day: perDay(),
-        metadata: metadata(),
+        ...{ name: named, site, endpoint, ...all },
+        watch: all.watch.description('JMESPath over data that selects the watched value; all of data by default'),
+        identity: all.identity.description("JMESPath of an item's id; arrays are compared by these ids"),
     });
 };
 
 export const changes = () => {
-    const { values, version, timeout_ms, max_credits, max_results, connection } = callFields();
-    return Joi.object<MonitorChanges, true>({
-        name: name().allow(null),
-        params: values,
-        version: version.allow(null),
-        timeout_ms: timeout_ms.allow(null),
-        max_results: max_results.allow(null),
-        max_pages: maxPages().allow(null),
-        max_credits: max_credits.allow(null),
-        connection: connection.allow(null),
-        every: every().allow(null),
-        cron: cron().allow(null),
-        timezone: timezone().allow(null),
-        watch: expression().allow(null),
-        identity: expression().allow(null),
-        when: when(),
-        max_credits_per_day: perDay().allow(null),
-        metadata: metadata(),
-        status: Joi.string().valid('active', 'paused'),
-    });
+    const all = Object.entries(settings()).map(([field, schema]) => [field, NEVER_NULL.includes(field) ? schema : schema.allow(null)]);
+    const fields = { ...Object.fromEntries(all), status: Joi.string().valid('active', 'paused') };
+    return Joi.object<MonitorChanges, true>(fields as Joi.StrictSchemaMap<MonitorChanges>);
 };
 
-const text = () => Joi.string().allow(null).required();
-const number = () => Joi.number().integer().allow(null).required();
+const text = () => Joi.string().allow(null);
+const number = () => Joi.number().integer().allow(null);
 
 export const run = () =>
-    Joi.object<MonitorRun, true>({
-        run_id: Joi.string().required().description('run_…'),
-        status: v.oneOf(RUN_STATUSES).required(),
-        skipped_reason: Joi.string()
-            .valid(...SKIPPED_REASONS, null)
-            .required(),
-        due_at: v.nullableTime().required().description('null: started by hand'),
-        started_at: v.time().required(),
-        finished_at: v.nullableTime().required(),
+    v.complete<MonitorRun>({
+        run_id: v.id('run'),
+        status: v.oneOf(RUN_STATUSES),
+        skipped_reason: Joi.string().valid(...SKIPPED_REASONS, null),
+        due_at: v.nullableTime().description('null: started by hand'),
+        started_at: v.time(),
+        finished_at: v.nullableTime(),
         job_id: text().description('null: the run ended before it had a job'),
         version: number(),
-        credits_used: v.count().required(),
-        changed: Joi.boolean().allow(null).required().description('null: there was no earlier value to compare with'),
+        credits_used: v.count(),
+        changed: Joi.boolean().allow(null).description('null: there was no earlier value to compare with'),
         change_id: text(),
-        error: v.jsonObject().allow(null).required(),
+        error: v.jsonObject().allow(null),
     });
 
 export const monitor = () =>
-    Joi.object<Monitor, true>({
-        monitor_id: Joi.string().required().description('mon_…'),
+    v.complete<Monitor>({
+        monitor_id: v.id('mon'),
         name: text(),
-        site: v.siteName().required(),
-        endpoint: Joi.string().required(),
-        params: v.jsonObject().required(),
-        version: Joi.alternatives(v.versionNumber(), v.versionHash())
-            .allow(null)
-            .required()
-            .description('null: each run uses the latest version'),
+        site: v.siteName(),
+        endpoint: Joi.string(),
+        params: v.jsonObject(),
+        version: Joi.alternatives(v.versionNumber(), v.versionHash()).allow(null).description('null: each run uses the latest version'),
         timeout_ms: number(),
         max_results: number(),
         max_pages: number(),
@@ -222,33 +174,31 @@ export const monitor = () =>
         timezone: text(),
         watch: text(),
         identity: text(),
-        when: when().required(),
+        when: when(),
         max_credits_per_day: number(),
-        metadata: metadata().required(),
-        status: v.oneOf(MONITOR_STATUSES).required(),
+        metadata: metadata(),
+        status: v.oneOf(MONITOR_STATUSES),
         paused_reason: Joi.string()
             .valid(...PAUSED_REASONS, null)
-            .required()
             .description('null if somebody paused it by hand'),
-        next_run_at: v.nullableTime().required(),
-        last_run: run().allow(null).required(),
-        failures: v.count().required().description('Failed runs in a row'),
-        created_at: v.time().required(),
+        next_run_at: v.nullableTime(),
+        last_run: run().allow(null),
+        failures: v.count().description('Failed runs in a row'),
+        created_at: v.time(),
     });
 
 export const change = () =>
-    Joi.object<MonitorChange, true>({
-        change_id: Joi.string().required().description('chg_…'),
-        at: v.time().required(),
-        diff: Joi.object({
-            added: Joi.array().items(v.anyJson()).required().description('Array items that were added'),
-            removed: Joi.array().items(v.anyJson()).required().description('Array items that were removed'),
-            changed: Joi.array()
-                .items(Joi.object({ path: Joi.string().allow('').required(), before: v.anyJson(), after: v.anyJson() }))
-                .required()
+    v.complete<MonitorChange>({
+        change_id: v.id('chg'),
+        at: v.time(),
+        diff: {
+            added: v.listOf(v.anyJson()).description('Array items that were added'),
+            removed: v.listOf(v.anyJson()).description('Array items that were removed'),
+            changed: v
+                .listOf(v.complete({ path: Joi.string().allow(''), before: v.anyJson().optional(), after: v.anyJson().optional() }))
                 .description('Changed values; path is a JSON pointer into the later value'),
-        }).required(),
-        diff_truncated: Joi.boolean().required().description('true: the diff was longer than 1,000 entries or 256 KiB'),
-        before_run: Joi.string().required(),
-        after_run: Joi.string().required(),
+        },
+        diff_truncated: Joi.boolean().description('true: the diff was longer than 1,000 entries or 256 KiB'),
+        before_run: Joi.string(),
+        after_run: Joi.string(),
     });

@@ -48,7 +48,7 @@ export const authorizeConnection = contract({
         }),
     },
     answer: {
-        schema: () => Joi.object<AuthorizeAnswer, true>({ authorize_url: Joi.string().required(), expires_at: v.time().required() }),
+        schema: () => v.complete<AuthorizeAnswer>({ authorize_url: Joi.string(), expires_at: v.time() }),
     },
     refusals: ['INVALID_DOMAIN', 'SITE_BLOCKED', 'SITE_NOT_FOUND'],
 });
@@ -76,10 +76,10 @@ export const putOAuthClient = contract({
     },
     answer: {
         schema: () =>
-            Joi.object<OAuthClientEntry, true>({
-                site: v.siteName().required(),
-                client_id: Joi.string().required(),
-                callback_url: Joi.string().required().description('The redirect URI to register at the site'),
+            v.complete<OAuthClientEntry>({
+                site: v.siteName(),
+                client_id: Joi.string(),
+                callback_url: Joi.string().description('The redirect URI to register at the site'),
             }),
     },
 });

@@ -28,12 +28,12 @@ const kind = () =>
         .description('broken, wrong_result, outdated, or another word, in lower case with _ between parts');
 
 const shown = () => ({
-    report_id: Joi.string().required().description('rep_…'),
-    site: v.siteName().required(),
-    version: v.versionNumber().required().description('The latest version, which the report concerns'),
-    endpoint: Joi.string().allow(null).required(),
-    kind: kind().required(),
-    created_at: v.time().required(),
+    report_id: v.id('rep'),
+    site: v.siteName(),
+    version: v.versionNumber().description('The latest version, which the report concerns'),
+    endpoint: Joi.string().allow(null),
+    kind: kind(),
+    created_at: v.time(),
 });
 
 export const postReport = contract({
@@ -58,7 +58,7 @@ export const postReport = contract({
     },
     answer: {
         status: 201,
-        schema: () => Joi.object<ReportCreated, true>(shown()),
+        schema: () => v.complete<ReportCreated>(shown()),
     },
     refusals: ['SITE_NOT_FOUND', 'ENDPOINT_NOT_FOUND'],
 });
@@ -74,7 +74,7 @@ export const getReports = contract({
     query: v.pageQuery(),
     answer: {
         shape: 'list',
-        schema: () => v.listOf(Joi.object<Report, true>({ ...shown(), text: Joi.string().required() })),
+        schema: () => v.listOf(v.complete<Report>({ ...shown(), text: Joi.string() })),
     },
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND'],
 });

@@ -31,9 +31,7 @@ export interface RequestCreated {
     created_at: string;
 }
 
-export interface RequestAnswer {
-    request_id: string;
-    domain: string;
+export interface RequestAnswer extends Omit<RequestCreated, 'status'> {
     task: string;
     read_or_write: NewRequest['readOrWrite'];
     auth_shape: NewRequest['authShape'];
@@ -42,14 +40,11 @@ export interface RequestAnswer {
     intent_category: string | null;
     frequency: NewRequest['frequency'];
     status: RequestStatus;
-    demand: number;
-    created_at: string;
     updated_at: string;
     fulfilled_by: { site: string; version: number } | null;
     history: { status: RequestStatus; at: string }[];
 }
 
-const requestId = () => Joi.string().description('srq_…');
 const demand = () => v.count().description('Open requests for this domain');
 const status = () => v.oneOf(REQUEST_STATUSES);
 
@@ -86,12 +81,12 @@ export const postSchemaRequest = contract({
     answer: {
         status: 201,
         schema: () =>
-            Joi.object<RequestCreated, true>({
-                request_id: requestId().required(),
-                domain: v.siteName().required(),
-                status: Joi.string().valid('open').required(),
-                demand: demand().required(),
-                created_at: v.time().required(),
+            v.complete<RequestCreated>({
+                request_id: v.id('srq'),
+                domain: v.siteName(),
+                status: Joi.string().valid('open'),
+                demand: demand(),
+                created_at: v.time(),
             }),
     },
     refusals: ['INVALID_DOMAIN', 'RATE_LIMITED', 'OVERLOADED'],
@@ -104,33 +99,25 @@ export const getSchemaRequest = contract({
     summary: 'Read the state of a schema request',
     auth: 'optional',
     scope: 'none',
-    params: Joi.object<{ request_id: string }, true>({ request_id: requestId().required() }),
+    params: v.complete<{ request_id: string }>({ request_id: v.id('srq') }),
     answer: {
         schema: () =>
-            Joi.object<RequestAnswer, true>({
-                request_id: requestId().required(),
-                domain: v.siteName().required(),
-                task: Joi.string().required(),
-                read_or_write: Joi.string()
-                    .valid(...READ_OR_WRITE, null)
-                    .required(),
-                auth_shape: Joi.string()
-                    .valid(...AUTH_SHAPES, null)
-                    .required(),
-                output_shape: Joi.string().allow(null).required(),
-                failure_mode: Joi.string().allow(null).required(),
-                intent_category: Joi.string().allow(null).required(),
-                frequency: Joi.string()
-                    .valid(...FREQUENCIES, null)
-                    .required(),
-                status: status().required(),
-                demand: demand().required(),
-                created_at: v.time().required(),
-                updated_at: v.time().required(),
-                fulfilled_by: Joi.object({ site: v.siteName().required(), version: v.versionNumber().required() }).allow(null).required(),
-                history: Joi.array()
-                    .items(Joi.object({ status: status().required(), at: v.time().required() }))
-                    .required(),
+            v.complete<RequestAnswer>({
+                request_id: v.id('srq'),
+                domain: v.siteName(),
+                task: Joi.string(),
+                read_or_write: Joi.string().valid(...READ_OR_WRITE, null),
+                auth_shape: Joi.string().valid(...AUTH_SHAPES, null),
+                output_shape: Joi.string().allow(null),
+                failure_mode: Joi.string().allow(null),
+                intent_category: Joi.string().allow(null),
+                frequency: Joi.string().valid(...FREQUENCIES, null),
+                status: status(),
+                demand: demand(),
+                created_at: v.time(),
+                updated_at: v.time(),
+                fulfilled_by: v.complete({ site: v.siteName(), version: v.versionNumber() }).allow(null),
+                history: v.listOf(v.complete({ status: status(), at: v.time() })),
             }),
     },
     refusals: ['REQUEST_NOT_FOUND'],

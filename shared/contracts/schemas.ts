@@ -47,22 +47,20 @@ export interface Card {
 
 export type DownloadedPackage = PackageDocument & { version: number; version_hash: string; published_at: string };
 
-export interface SiteParams {
-    site: string;
-}
+export type SiteParams = Record<'site', string>;
 
 /** Routes that anybody may read, and those that change what a workspace maintains. */
 export const BROWSED = { tag: 'Registry', auth: 'optional', scope: 'none', cacheSeconds: 30 } as const;
 export const MAINTAINED = { tag: 'Registry', scope: 'maintain', window: 'changes' } as const;
 
-export const siteParams = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
+export const siteParams = () => v.complete<SiteParams>({ site: v.siteInput() });
 
 export const changes = () =>
-    Joi.object<Changes, true>({
-        added: Joi.array().items(Joi.string()).required(),
-        removed: Joi.array().items(Joi.string()).required(),
-        changed: Joi.array().items(Joi.string()).required(),
-        hosts_added: Joi.array().items(Joi.string()).required().description('Hosts that the previous version did not call'),
+    v.complete<Changes>({
+        added: v.texts(),
+        removed: v.texts(),
+        changed: v.texts(),
+        hosts_added: v.texts().description('Hosts that the previous version did not call'),
     });
 
 export const postSchema = contract({
@@ -79,53 +77,49 @@ export const postSchema = contract({
         status: 201,
         alsoStatus: [200],
         schema: () =>
-            Joi.object<PublishAnswer, true>({
-                site: v.siteName().required(),
-                version: v.versionNumber().required(),
-                version_hash: v.versionHash().required(),
-                created: Joi.boolean().required(),
-                change: Joi.string().valid('major', 'minor', 'patch').required(),
-                changes: changes().required(),
-                published_at: v.nullableTime().required(),
-                verified: Joi.boolean().required(),
-                warnings: Joi.array()
-                    .items(Joi.object({ code: Joi.string().required(), path: Joi.string().allow(''), message: Joi.string().required() }))
-                    .required(),
-                credits_earned: v.count().required(),
+            v.complete<PublishAnswer>({
+                site: v.siteName(),
+                version: v.versionNumber(),
+                version_hash: v.versionHash(),
+                created: Joi.boolean(),
+                change: Joi.string().valid('major', 'minor', 'patch'),
+                changes: changes(),
+                published_at: v.nullableTime(),
+                verified: Joi.boolean(),
+                warnings: v.listOf(v.complete({ code: Joi.string(), path: Joi.string().allow('').optional(), message: Joi.string() })),
+                credits_earned: v.count(),
             }),
     },
     refusals: ['EMAIL_NOT_VERIFIED', 'NOT_MAINTAINER', 'CLAIM_REQUIRED', 'SITE_BLOCKED', 'VERSION_CONFLICT', 'SCHEMA_INVALID'],
 });
 
 export const card = () =>
-    Joi.object<Card, true>({
-        site: v.siteName().required(),
-        title: Joi.string().required(),
-        description: Joi.string().allow('').required(),
-        intent_category: Joi.string().required(),
-        verified: Joi.boolean().required(),
-        verified_at: v.nullableTime().required(),
-        version: v.versionNumber().required(),
-        version_hash: v.versionHash().required(),
-        published_at: v.time().required(),
-        endpoints: Joi.array()
-            .items(
-                Joi.object({
-                    name: Joi.string().required(),
-                    kind: v.kind().required(),
-                    method: v.method().required(),
-                    description: Joi.string().allow('').required(),
-                    hosted: Joi.boolean().required(),
-                    credits: v.count().required(),
-                }),
-            )
-            .required(),
-        maintainer: Joi.string().required().description('Name of the longest-standing maintainer of the domain'),
-        maintainer_id: Joi.string().required(),
-        claim: v.claim().required(),
-        hosts: v.hosts().required(),
-        fetches_7d: v.count().required(),
-        health: v.health().required(),
+    v.complete<Card>({
+        site: v.siteName(),
+        title: Joi.string(),
+        description: Joi.string().allow(''),
+        intent_category: Joi.string(),
+        verified: Joi.boolean(),
+        verified_at: v.nullableTime(),
+        version: v.versionNumber(),
+        version_hash: v.versionHash(),
+        published_at: v.time(),
+        endpoints: v.listOf(
+            v.complete({
+                name: Joi.string(),
+                kind: v.kind(),
+                method: v.method(),
+                description: Joi.string().allow(''),
+                hosted: Joi.boolean(),
+                credits: v.count(),
+            }),
+        ),
+        maintainer: Joi.string().description('Name of the longest-standing maintainer of the domain'),
+        maintainer_id: Joi.string(),
+        claim: v.claim(),
+        hosts: v.hosts(),
+        fetches_7d: v.count(),
+        health: v.health(),
     });
 
 export const getSchema = contract({
@@ -160,7 +154,7 @@ interface OpenApiExport extends JsonObject {
     paths: JsonObject;
 }
 
-const success = () => Joi.boolean().valid(true).required();
+const success = () => Joi.boolean().valid(true);
 
 export const getPackage = contract({
     ...BROWSED,
@@ -180,70 +174,65 @@ export const getPackage = contract({
         shape: 'whole',
         schema: () =>
             Joi.alternatives<PackageAnswer>(
-                Joi.object({
+                v.complete({
                     success: success(),
-                    data: Joi.object<DownloadedPackage>({
-                        format: Joi.string().valid('routebook/1').required(),
-                        site: v.siteName().required(),
-                        title: Joi.string().required(),
-                        intent_category: Joi.string().required(),
-                        endpoints: Joi.array().items(v.jsonObject()).required(),
-                        version: v.versionNumber().required(),
-                        version_hash: v.versionHash().required(),
-                        published_at: v.time().required(),
+                    data: v
+                        .complete({
+                            format: Joi.string().valid('routebook/1'),
+                            site: v.siteName(),
+                            title: Joi.string(),
+                            intent_category: Joi.string(),
+                            endpoints: v.listOf(v.jsonObject()),
+                            version: v.versionNumber(),
+                            version_hash: v.versionHash(),
+                            published_at: v.time(),
+                        })
+                        .unknown(true),
+                }),
+                v.complete({
+                    success: success(),
+                    data: v.listOf(
+                        v.complete<ToolDefinition>({
+                            name: Joi.string().max(64),
+                            description: Joi.string().max(1024),
+                            input_schema: v.jsonObject().description('JSON Schema 2020-12 of an object'),
+                        }),
+                    ),
+                }),
+                v.complete({
+                    success: success(),
+                    data: v.complete<SourceFile>({ file: Joi.string(), source: Joi.string() }),
+                }),
+                v
+                    .complete({
+                        openapi: Joi.string().valid('3.1.0'),
+                        info: v.jsonObject(),
+                        paths: v.jsonObject(),
                     })
-                        .unknown(true)
-                        .required(),
+                    .unknown(true),
+                v.complete<BrunoCollection>({
+                    name: Joi.string(),
+                    version: Joi.string().valid('1'),
+                    brunoConfig: v.jsonObject(),
+                    root: v.jsonObject(),
+                    items: v.listOf(v.jsonObject()),
+                    environments: v.listOf(v.jsonObject()),
                 }),
-                Joi.object({
-                    success: success(),
-                    data: Joi.array()
-                        .items(
-                            Joi.object<ToolDefinition, true>({
-                                name: Joi.string().max(64).required(),
-                                description: Joi.string().max(1024).required(),
-                                input_schema: v.jsonObject().required().description('JSON Schema 2020-12 of an object'),
-                            }),
-                        )
-                        .required(),
-                }),
-                Joi.object({
-                    success: success(),
-                    data: Joi.object<SourceFile, true>({
-                        file: Joi.string().required(),
-                        source: Joi.string().required(),
-                    }).required(),
-                }),
-                Joi.object({
-                    openapi: Joi.string().valid('3.1.0').required(),
-                    info: v.jsonObject().required(),
-                    paths: v.jsonObject().required(),
-                }).unknown(true),
-                Joi.object<BrunoCollection, true>({
-                    name: Joi.string().required(),
-                    version: Joi.string().valid('1').required(),
-                    brunoConfig: v.jsonObject().required(),
-                    root: v.jsonObject().required(),
-                    items: Joi.array().items(v.jsonObject()).required(),
-                    environments: Joi.array().items(v.jsonObject()).required(),
-                }),
-                Joi.object<PostmanCollection, true>({
-                    info: Joi.object({
-                        name: Joi.string().required(),
-                        description: Joi.string().allow('').required(),
-                        schema: Joi.string().required(),
-                    }).required(),
-                    auth: v.jsonObject().required(),
-                    variable: Joi.array()
-                        .items(
-                            Joi.object({
-                                key: Joi.string().required(),
-                                value: Joi.string().allow('').required(),
-                                type: Joi.string().required(),
-                            }),
-                        )
-                        .required(),
-                    item: Joi.array().items(v.jsonObject()).required(),
+                v.complete<PostmanCollection>({
+                    info: {
+                        name: Joi.string(),
+                        description: Joi.string().allow(''),
+                        schema: Joi.string(),
+                    },
+                    auth: v.jsonObject(),
+                    variable: v.listOf(
+                        v.complete({
+                            key: Joi.string(),
+                            value: Joi.string().allow(''),
+                            type: Joi.string(),
+                        }),
+                    ),
+                    item: v.listOf(v.jsonObject()),
                 }),
             ),
     },

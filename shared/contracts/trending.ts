@@ -33,25 +33,22 @@ export const getTrending = contract({
     query: Joi.object<{ window?: Window }, true>({ window: windows().default('7d') }),
     answer: {
         schema: () =>
-            Joi.object<TrendingAnswer, true>({
-                window: windows().required(),
-                sites: Joi.array()
-                    .items(
-                        Joi.object({
-                            rank: Joi.number().integer().min(1).required(),
-                            site: v.siteName().required(),
-                            title: Joi.string().required(),
-                            intent_category: Joi.string().required(),
-                            verified: Joi.boolean().required(),
-                            fetches: v.count().required().description('Successful hosted fetches that count'),
-                            lookups: v.count().required().description('Catalog look-ups that count'),
-                            score: Joi.number().min(0).required(),
-                        }),
-                    )
-                    .required(),
-                requested: Joi.array()
-                    .items(Joi.object({ domain: v.siteName().required(), requests: v.count().required() }))
-                    .required()
+            v.complete<TrendingAnswer>({
+                window: windows(),
+                sites: v.listOf(
+                    v.complete({
+                        rank: Joi.number().integer().min(1),
+                        site: v.siteName(),
+                        title: Joi.string(),
+                        intent_category: Joi.string(),
+                        verified: Joi.boolean(),
+                        fetches: v.count().description('Successful hosted fetches that count'),
+                        lookups: v.count().description('Catalog look-ups that count'),
+                        score: Joi.number().min(0),
+                    }),
+                ),
+                requested: v
+                    .listOf(v.complete({ domain: v.siteName(), requests: v.count() }))
                     .description('Domains with schema requests, most wanted first'),
             }),
     },

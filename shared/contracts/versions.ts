@@ -14,33 +14,29 @@ export interface VersionEntry {
     changes: Changes;
 }
 
-export interface VersionParams {
-    site: string;
-    version: string;
-}
+export type VersionParams = Record<'site' | 'version', string>;
 
 export interface YankOrder {
     reason: 'broken' | 'security' | 'legal';
 }
 
 const entry = () =>
-    Joi.object<VersionEntry, true>({
-        version: v.versionNumber().required(),
-        version_hash: v.versionHash().required(),
-        published_at: v.time().required(),
-        published_by: Joi.string().required().description('Name of the workspace'),
-        verified: Joi.boolean().required(),
-        yanked: Joi.boolean().required().description('A yanked version is never the latest'),
-        change: Joi.string().valid('major', 'minor', 'patch').required(),
-        changes: changes().required(),
+    v.complete<VersionEntry>({
+        version: v.versionNumber(),
+        version_hash: v.versionHash(),
+        published_at: v.time(),
+        published_by: Joi.string().description('Name of the workspace'),
+        verified: Joi.boolean(),
+        yanked: Joi.boolean().description('A yanked version is never the latest'),
+        change: Joi.string().valid('major', 'minor', 'patch'),
+        changes: changes(),
     });
 
 const versionParams = () =>
-    Joi.object<VersionParams, true>({
-        site: v.siteInput().required(),
+    v.complete<VersionParams>({
+        site: v.siteInput(),
         version: Joi.string()
             .pattern(/^[1-9]\d{0,8}$/, 'the number of a version, such as 3')
-            .required()
             .description('Number of a version'),
     });
 

@@ -17,6 +17,20 @@ import {
 
 /** Schemas that several contracts share. */
 
+/** An object whose fields are always there, such as an answer and the params of a path, unless they are `.optional()`. */
+export function complete(fields: Joi.SchemaMap): Joi.ObjectSchema;
+export function complete<T>(fields: Joi.StrictSchemaMap<T>): Joi.ObjectSchema<T>;
+export function complete(fields: Joi.SchemaMap): Joi.ObjectSchema {
+    const all = Object.entries(fields as Record<string, Joi.Schema | Joi.SchemaMap>).map(([name, field]): [string, Joi.Schema] => {
+        const schema = Joi.isSchema(field) ? field : complete(field);
+        return [name, schema.$_getFlag('presence') === 'optional' ? schema : schema.required()];
+    });
+    return Joi.object(Object.fromEntries(all));
+}
+
+/** An id such as `job_…`. @param prefix `job` */
+export const id = (prefix: string) => Joi.string().description(`${prefix}_…`);
+
 export const oneOf = (values: readonly string[]) => Joi.string().valid(...values);
 
 /** RFC 3339 in UTC with milliseconds. */
@@ -32,7 +46,7 @@ export const siteName = () => Joi.string().description('The normalised domain');
 
 export const claim = () =>
     oneOf(CLAIMS).description('owner: a proved owner of the site; operator: the operator of this service; unproven: any other contributor');
-export const hosts = () => Joi.array().items(Joi.string()).description('Names of all hosts that the package calls, sorted');
+export const hosts = () => texts().description('Names of all hosts that the package calls, sorted');
 export const kind = () => oneOf(KINDS);
 export const method = () => oneOf(METHODS);
 export const source = () => oneOf(SOURCES);
@@ -51,25 +65,23 @@ const oauth = () =>
             }),
         ),
         pkce: Joi.boolean(),
-        flows: Joi.array().items(oneOf(OAUTH_FLOWS)),
+        flows: listOf(oneOf(OAUTH_FLOWS)),
     });
 /** How a site accepts credentials, as its package defines it. */
 export const auth = () =>
-    Joi.array()
-        .items(
-            Joi.object<PackageAuth, true>({
-                id: Joi.string().required(),
-                type: oneOf(AUTH_TYPES).required(),
-                name: Joi.string().description('Name of the header, query parameter or cookie'),
-                prefix: Joi.string().description('Text before the value in a header'),
-                description: Joi.string().allow(''),
-                obtain_url: Joi.string().description('Where to get a credential'),
-                test: Joi.string().description('The endpoint that tests a credential'),
-                hosts: Joi.array().items(Joi.string()).description('The hosts that receive it; by default all hosts of the package'),
-                oauth2: oauth().description('For type oauth2: how tokens are obtained'),
-            }),
-        )
-        .description('How the site accepts credentials of callers; empty if it accepts none');
+    listOf(
+        complete<PackageAuth>({
+            id: Joi.string(),
+            type: oneOf(AUTH_TYPES),
+            name: Joi.string().description('Name of the header, query parameter or cookie').optional(),
+            prefix: Joi.string().description('Text before the value in a header').optional(),
+            description: Joi.string().allow('').optional(),
+            obtain_url: Joi.string().description('Where to get a credential').optional(),
+            test: Joi.string().description('The endpoint that tests a credential').optional(),
+            hosts: texts().description('The hosts that receive it; by default all hosts of the package').optional(),
+            oauth2: oauth().description('For type oauth2: how tokens are obtained').optional(),
+        }),
+    ).description('How the site accepts credentials of callers; empty if it accepts none');
 export const effect = () => Joi.string().valid('read', 'write');
 export const versionNumber = () => Joi.number().integer().min(1);
 export const versionHash = () =>
@@ -87,10 +99,10 @@ export interface Health {
 }
 
 export const health = () =>
-    Joi.object<Health, true>({
-        success_rate_7d: Joi.number().min(0).max(1).allow(null).required(),
-        p95_ms: count().allow(null).required(),
-        last_success_at: nullableTime().required(),
+    complete<Health>({
+        success_rate_7d: Joi.number().min(0).max(1).allow(null),
+        p95_ms: count().allow(null),
+        last_success_at: nullableTime(),
     });
 
 export interface PageQuery {
@@ -137,9 +149,10 @@ export function publicText(minLength: number, maxLength: number, { lines = false
 export type Deleted<Id extends string> = Readonly<Record<Id, string>> & { deleted: true };
 
 export const deleted = <Id extends string>(name: Id, id = Joi.string()) =>
-    Joi.object({ [name]: id.required(), deleted: Joi.boolean().valid(true).required() }) as Joi.ObjectSchema<Deleted<Id>>;
+    complete({ [name]: id, deleted: Joi.boolean().valid(true) }) as Joi.ObjectSchema<Deleted<Id>>;
 
 export const listOf = <Item>(item: Joi.Schema<Item>) => Joi.array<Item[]>().items(item);
+export const texts = () => listOf(Joi.string());
 
 /** Any JSON value; the input guard has already bounded it. */
 export const anyJson = () => Joi.any();

@@ -6,13 +6,8 @@ import { MAX_URL_CHARACTERS } from '../domain/events/webhook-url.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
-export interface WebhookParams {
-    webhook_id: string;
-}
-
-export interface DeliveryParams extends WebhookParams {
-    delivery_id: string;
-}
+export type WebhookParams = Record<'webhook_id', string>;
+export type DeliveryParams = Record<'webhook_id' | 'delivery_id', string>;
 
 export interface WebhookOrder {
     url: string;
@@ -55,7 +50,7 @@ export interface DeliveriesQuery extends v.PageQuery {
     status?: DeliveryStatus;
 }
 
-const params = () => Joi.object<WebhookParams, true>({ webhook_id: Joi.string().required().description('whk_…') });
+const params = () => v.complete<WebhookParams>({ webhook_id: v.id('whk') });
 
 const url = () =>
     Joi.string()
@@ -77,43 +72,39 @@ const description = () => v.publicText(1, 200, { lines: true }).allow(null).desc
 const enabled = () => Joi.boolean().description('false: no events are sent. Events of that time are not sent later either');
 
 const entry = (shown: { secret?: true } = {}) =>
-    Joi.object<WebhookEntry, true>({
-        webhook_id: Joi.string().required().description('whk_…'),
-        url: Joi.string().required(),
-        events: Joi.array().items(Joi.string()).required(),
-        description: Joi.string().allow(null).required(),
-        enabled: Joi.boolean().required(),
+    v.complete<WebhookEntry>({
+        webhook_id: v.id('whk'),
+        url: Joi.string(),
+        events: v.texts(),
+        description: Joi.string().allow(null),
+        enabled: Joi.boolean(),
         disabled_reason: Joi.string()
             .valid('caller', 'gone', 'failing', 'backlog', null)
-            .required()
             .description(
                 'caller: disabled by PATCH, or the person who last chose its URL or enabled it left the workspace or got the role billing; gone: the receiver answered 410; failing: all attempts failed for five days; backlog: more than 100,000 deliveries were waiting',
             ),
-        failing_since: v.nullableTime().required().description('When the current series of failures began; null if none'),
-        created_at: v.time().required(),
-        updated_at: v.time().required(),
-        ...(shown.secret ? { secret: Joi.string().required().description('whsec_ and 32 bytes in base64; returned only here') } : {}),
+        failing_since: v.nullableTime().description('When the current series of failures began; null if none'),
+        created_at: v.time(),
+        updated_at: v.time(),
+        ...(shown.secret ? { secret: Joi.string().description('whsec_ and 32 bytes in base64; returned only here') } : {}),
     } as Joi.StrictSchemaMap<WebhookEntry>);
 
 const delivery = () =>
-    Joi.object<DeliveryEntry, true>({
-        delivery_id: Joi.string().required().description('dlv_…'),
-        event_id: Joi.string().required().description('evt_…, sent as the webhook-id header of every attempt'),
-        type: Joi.string()
-            .valid(...EVENT_TYPES, TEST_EVENT)
-            .required(),
+    v.complete<DeliveryEntry>({
+        delivery_id: v.id('dlv'),
+        event_id: Joi.string().description('evt_…, sent as the webhook-id header of every attempt'),
+        type: Joi.string().valid(...EVENT_TYPES, TEST_EVENT),
         status: v
             .oneOf(DELIVERY_STATUSES)
-            .required()
             .description('failed: the last attempt failed; stopped: the webhook was disabled before delivery'),
-        attempts: v.count().required(),
-        code: Joi.number().integer().allow(null).required().description('The HTTP status of the last answer'),
-        problem: Joi.string().allow(null).required().description('Why the last attempt failed'),
-        answer: Joi.string().allow(null, '').required().description('The first 1,024 bytes of the last answer'),
-        duration_ms: v.count().allow(null).required(),
-        created_at: v.time().required(),
-        attempted_at: v.nullableTime().required(),
-        next_attempt_at: v.nullableTime().required(),
+        attempts: v.count(),
+        code: Joi.number().integer().allow(null).description('The HTTP status of the last answer'),
+        problem: Joi.string().allow(null).description('Why the last attempt failed'),
+        answer: Joi.string().allow(null, '').description('The first 1,024 bytes of the last answer'),
+        duration_ms: v.count().allow(null),
+        created_at: v.time(),
+        attempted_at: v.nullableTime(),
+        next_attempt_at: v.nullableTime(),
     });
 
 const ONE = ['WEBHOOK_NOT_FOUND'] as const;
@@ -244,10 +235,7 @@ export const postRedeliver = contract({
     window: 'reads',
     description:
         'Sends the delivery again at once, whatever its status, with the same webhook-id, even to a disabled webhook. Up to 10 a minute, together with POST …/test.',
-    params: Joi.object<DeliveryParams, true>({
-        webhook_id: Joi.string().required().description('whk_…'),
-        delivery_id: Joi.string().required().description('dlv_…'),
-    }),
+    params: v.complete<DeliveryParams>({ webhook_id: v.id('whk'), delivery_id: v.id('dlv') }),
     answer: { status: 202, schema: () => delivery() },
     refusals: [...ONE, 'NOT_FOUND'],
 });
