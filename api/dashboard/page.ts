@@ -164,6 +164,11 @@ function personal(visit: Visit): PersonalVisit {
     return { ...visit, me: visit.me };
 }
 
+/** A page with only a message and a link. */
+export function words(title: string, message: string, [link, label]: readonly [link: string, label: string]): Shown {
+    return { view: 'account/words', title, model: { message, link, label } };
+}
+
 /** The refusal for a page that does not exist and for one that the visitor may not know about. Both look the same. */
 export function pageNotFound(): Refusal {
     return new Refusal('NOT_FOUND');

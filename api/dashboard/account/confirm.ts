@@ -3,14 +3,13 @@ import { factorsOf } from '../../../shared/store/accounts/factors.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { confirmSession, makeSessionCode, useSessionCode } from '../../../shared/store/accounts/user-sessions.ts';
 import { credentialsOf } from '../../../shared/store/accounts/users.ts';
-import { ownPath } from '../authorize.ts';
-import { originsBehind } from '../billing/upgrade.ts';
 import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';
 import { line, type Problems, readFields, secret } from '../fields.ts';
 import type { Answer, PersonalVisit, Shown } from '../page.ts';
 import { passwordFault } from './check-password.ts';
-import { waitText } from './fields.ts';
+import { tooManyAttempts } from './fields.ts';
 import { codeMail } from './mails.ts';
+import { nextOf, withNext } from './next.ts';
 
 /** Accepts a passkey or the password, or a mailed code from users who have neither. Then redirects to `next`. */
 export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
@@ -22,20 +21,20 @@ export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
           : await codeProblems(visit);
     if (problems !== undefined) return showConfirm(visit, problems);
     await confirmSession(app.db, me.sessionId);
-    return { to: ownPath(fields.get('next'), '/dashboard'), notice: 'confirmed' };
+    return { to: nextOf(visit), notice: 'confirmed' };
 }
 
 /** Mails a code to a user without password and passkey. */
 export async function mailCode(visit: PersonalVisit): Promise<Answer> {
-    const { app, me, fields } = visit;
+    const { app, me } = visit;
     if ((await hasPassword(visit)) || (await hasPasskey(visit))) return showConfirm(visit, {}, CONFIRM);
     const wait = await takeAttempts(app.db, [['code mailed to user', me.userId]]);
-    if (wait > 0) return { ...(await showConfirm(visit, tooOften(wait), CONFIRM)), retryAfter: wait };
+    if (wait > 0) return { ...(await showConfirm(visit, tooManyAttempts(wait), CONFIRM)), retryAfter: wait };
     await app.db.transaction(async (trx) => {
         await queueMail(trx, app.secrets, codeMail(me.email, app.publicUrl(), await makeSessionCode(trx, me.sessionId)));
     });
     visit.hurryMail();
-    return { to: `/dashboard/confirm?next=${encodeURIComponent(ownPath(fields.get('next'), '/dashboard'))}`, notice: 'code-sent' };
+    return { to: `/dashboard/confirm?next=${encodeURIComponent(nextOf(visit))}`, notice: 'code-sent' };
 }
 
 async function passwordProblems(visit: PersonalVisit): Promise<Problems | undefined> {
@@ -52,7 +51,7 @@ async function codeProblems({ app, me, fields }: PersonalVisit): Promise<Problem
     const read = readFields(fields, { code: line({ maxLength: 20 }) });
     if (!read.ok) return read.problems;
     const wait = await takeAttempts(app.db, [['code by session', me.sessionId]]);
-    if (wait > 0) return tooOften(wait);
+    if (wait > 0) return tooManyAttempts(wait);
     if (!(await useSessionCode(app.db, me.sessionId, read.values.code))) return { code: 'This code is wrong or has expired.' };
     await forgetAttempts(app.db, [['code by session', me.sessionId]]);
     return undefined;
@@ -66,10 +65,6 @@ async function hasPasskey({ app, me }: PersonalVisit): Promise<boolean> {
     return takesPasskeys(app) && (await factorsOf(app.db, me.userId)).passkeys > 0;
 }
 
-function tooOften(wait: number): Problems {
-    return { '': `Too many attempts; try again in ${waitText(wait)}.` };
-}
-
 const CONFIRM = '/dashboard/confirm';
 
 /**
@@ -77,20 +72,10 @@ const CONFIRM = '/dashboard/confirm';
  * @param action where the forms are sent; absent: to the address of the page, which keeps the fragment of `next`
  */
 export async function showConfirm(visit: PersonalVisit, problems: Problems = {}, action?: string): Promise<Shown> {
-    const { fields, query } = visit;
-    const next = ownPath(fields.get('next') ?? query('next'), '/dashboard');
-    return {
-        view: 'account/confirm',
-        title: 'Confirm your identity',
-        formsLeadTo: originsBehind(visit.app, next),
-        model: {
-            problems,
-            action,
-            next,
-            hasPassword: await hasPassword(visit),
-            passkey: (await hasPasskey(visit))
-                ? JSON.stringify(await requestOptions(visit.app, { owner: visit.me.userId, signedIn: visit.me.userId }))
-                : undefined,
-        },
-    };
+    const { app, me } = visit;
+    const passkey = (await hasPasskey(visit))
+        ? JSON.stringify(await requestOptions(app, { owner: me.userId, signedIn: me.userId }))
+        : undefined;
+    const model = { problems, action, hasPassword: await hasPassword(visit), passkey };
+    return withNext(visit, nextOf(visit), { view: 'account/confirm', title: 'Confirm your identity', model });
 }

@@ -3,12 +3,11 @@ import { findLink, type MailLink, makeLink } from '../../../shared/store/account
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { isKnownBrowser } from '../../../shared/store/accounts/sign-ins.ts';
 import { credentialsOf } from '../../../shared/store/accounts/users.ts';
-import { ownPath } from '../authorize.ts';
-import { originsBehind } from '../billing/upgrade.ts';
 import type { Problems } from '../fields.ts';
-import type { Answer, PersonalVisit, Shown, Visit } from '../page.ts';
+import { type Answer, type PersonalVisit, type Shown, type Visit, words } from '../page.ts';
 import { waitText } from './fields.ts';
 import { verifyMail } from './mails.ts';
+import { nextOf, withNext } from './next.ts';
 import { confirmAddress, confirmWhereSignedUp, confirmWithPassword, type OpenedLink, takeAddress } from './use-link.ts';
 
 /**
@@ -39,8 +38,7 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
     const wait = await takeAttempts(app.db, [['link by address', me.emailNormalised]]);
     if (wait > 0) {
         const message = `We already sent this link several times. Try again in ${waitText(wait)}.`;
-        const model = { message, link: '/dashboard', label: 'Back' };
-        return { view: 'account/words', title: 'Too many requests', retryAfter: wait, model };
+        return { ...words('Too many requests', message, ['/dashboard', 'Back']), retryAfter: wait };
     }
     await app.db.transaction(async (trx) => {
         const linkId = await makeLink(trx, { purpose: 'verify', userId: me.userId, address: me.email });
@@ -53,12 +51,11 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
 /** The page for a link that no longer works. A signed-in user with a confirmed address goes to the dashboard instead. */
 function gone({ me }: Visit): Answer {
     if (me?.isVerified === true) return { to: '/dashboard' };
-    const [where, link, label] =
+    const [where, link] =
         me === undefined
-            ? ['Sign in or sign up again to get a new one.', '/login', 'Sign in']
-            : ['Get a new one in your settings.', '/dashboard/settings', 'Open settings'];
-    const message = `It was already used, or it has expired. ${where}`;
-    return { view: 'account/words', title: 'This link no longer works', status: 410, model: { message, link, label } };
+            ? (['Sign in or sign up again to get a new one.', ['/login', 'Sign in']] as const)
+            : (['Get a new one in your settings.', ['/dashboard/settings', 'Open settings']] as const);
+    return { ...words('This link no longer works', `It was already used, or it has expired. ${where}`, link), status: 410 };
 }
 
 /** Finds the link of a token. Undefined if the link confirms nothing, or nothing more. */
@@ -83,19 +80,7 @@ async function isWhereSignedUp({ app, me, browserToken }: Visit, { purpose, user
     return isKnownBrowser(app.db, userId, browserToken);
 }
 
-function verifyForm({ app, query, fields }: Visit, link: OpenedLink, problems: Problems): Shown {
-    const next = ownPath(fields.get('next') ?? query('next'), '');
-    return {
-        view: 'account/verify',
-        title: 'Confirm your address',
-        formsLeadTo: originsBehind(app, next),
-        model: {
-            token: link.token,
-            next,
-            address: link.address,
-            account: link.account,
-            isChange: link.purpose === 'change',
-            problems,
-        },
-    };
+function verifyForm(visit: Visit, { token, address, account, purpose }: OpenedLink, problems: Problems): Shown {
+    const model = { token, address, account, isChange: purpose === 'change', problems };
+    return withNext(visit, nextOf(visit, ''), { view: 'account/verify', title: 'Confirm your address', model });
 }

@@ -1,14 +1,13 @@
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { ownPath } from '../authorize.ts';
-import { originsBehind } from '../billing/upgrade.ts';
 import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';
 import type { Problems } from '../fields.ts';
-import type { Answer, Visit } from '../page.ts';
-import { waitText } from './fields.ts';
+import type { Answer, Shown, Visit } from '../page.ts';
+import { tooManyAttempts } from './fields.ts';
+import { nextOf, withNext } from './next.ts';
 import { startSession } from './start-session.ts';
 
 export async function showPasskeySignIn(visit: Visit): Promise<Answer> {
-    if (visit.me !== undefined) return { to: ownPath(visit.query('next'), '/dashboard') };
+    if (visit.me !== undefined) return { to: nextOf(visit) };
     return form(visit, {});
 }
 
@@ -17,7 +16,7 @@ export async function signInByPasskey(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const proven = takesPasskeys(app) ? await userOfPasskey(app, fields.get('credential') ?? '') : undefined;
     if (proven === undefined) return form(visit, { '': 'This passkey was not accepted. Try again, or sign in with your password.' });
-    return startSession(visit, { ...proven, next: ownPath(fields.get('next'), '/dashboard') }, 'passkey');
+    return startSession(visit, { ...proven, next: nextOf(visit) }, 'passkey');
 }
 
 /**
@@ -32,12 +31,10 @@ export async function optionsForVisitor({ app, client }: Visit, owner?: string):
 }
 
 async function form(visit: Visit, problems: Problems): Promise<Answer> {
-    const { app, fields, query } = visit;
-    const next = ownPath(fields.get('next') ?? query('next'), '');
-    const shown = { view: 'account/passkey', title: 'Sign in with a passkey', formsLeadTo: originsBehind(app, next) };
-    if (!takesPasskeys(app)) return { ...shown, model: { problems, next, passkey: undefined } };
+    const shown = (model: { problems: Problems; passkey: string | undefined }): Shown =>
+        withNext(visit, nextOf(visit, ''), { view: 'account/passkey', title: 'Sign in with a passkey', model });
+    if (!takesPasskeys(visit.app)) return shown({ problems, passkey: undefined });
     const made = await optionsForVisitor(visit);
-    if ('options' in made) return { ...shown, model: { problems, next, passkey: made.options } };
-    const tooMany = { '': `Too many attempts; try again in ${waitText(made.wait)}.` };
-    return { ...shown, retryAfter: made.wait, model: { problems: tooMany, next, passkey: undefined } };
+    if ('options' in made) return shown({ problems, passkey: made.options });
+    return { ...shown({ problems: tooManyAttempts(made.wait), passkey: undefined }), retryAfter: made.wait };
 }

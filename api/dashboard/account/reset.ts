@@ -5,7 +5,7 @@ import { lockUser } from '../../../shared/store/accounts/user-sessions.ts';
 import { credentialsOf, findCredentials, resetPassword } from '../../../shared/store/accounts/users.ts';
 import { keepTyped, type Problems, readFields, secret, tick } from '../fields.ts';
 import { MAIL_PRINTED } from '../notices.ts';
-import type { Answer, Shown, Visit } from '../page.ts';
+import { type Answer, type Shown, type Visit, words } from '../page.ts';
 import { hashPassword, newPasswordProblem } from './check-password.ts';
 import { address, waitText } from './fields.ts';
 import { passwordMail, resetMail } from './mails.ts';
@@ -22,10 +22,8 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
         ['foreign mail by client', client],
     ]);
     if (wait > 0) {
-        return {
-            ...(await showForgot(visit, { '': `Too many requests from your network. Try again in ${waitText(wait)}.` })),
-            retryAfter: wait,
-        };
+        const problem = `Too many requests from your network. Try again in ${waitText(wait)}.`;
+        return { ...(await showForgot(visit, { '': problem })), retryAfter: wait };
     }
     visit.later(async () => {
         if ((await takeAttempts(app.db, [['link by address', email.normalised]])) > 0) return;
@@ -42,7 +40,7 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
     });
     const sent = `If ${email.address} has an account, we sent it a link to choose a new password. The link expires in an hour.`;
     const message = app.config.mail.smtpUrl === undefined ? `${sent} ${MAIL_PRINTED}` : sent;
-    return { view: 'account/words', title: 'Check your email', model: { message, link: '/login', label: 'Back to sign in' } };
+    return words('Check your email', message, ['/login', 'Back to sign in']);
 }
 
 /** The form for a new password, which the mailed link opens. */
@@ -97,10 +95,5 @@ function resetForm(token: string, problems: Problems): Shown {
 
 function tooLate(): Shown {
     const message = 'It was already used, or it has expired. Request a new one.';
-    return {
-        view: 'account/words',
-        title: 'This link no longer works',
-        status: 410,
-        model: { message, link: '/forgot', label: 'Send a new link' },
-    };
+    return { ...words('This link no longer works', message, ['/forgot', 'Send a new link']), status: 410 };
 }

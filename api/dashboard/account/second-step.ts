@@ -5,14 +5,13 @@ import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { findTicket, makeTicket, useTicket } from '../../../shared/store/accounts/sign-ins.ts';
 import { useTotp } from '../../../shared/store/accounts/totp.ts';
 import { credentialsOf } from '../../../shared/store/accounts/users.ts';
-import { ownPath } from '../authorize.ts';
-import { originsBehind } from '../billing/upgrade.ts';
 import { recoveryMail } from '../factors/mails.ts';
 import { totpParts } from '../factors/totp.ts';
 import { takesPasskeys } from '../factors/webauthn.ts';
 import { line, type Problems, readFields } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
-import { waitText } from './fields.ts';
+import { tooManyAttempts, waitText } from './fields.ts';
+import { nextOf, withNext } from './next.ts';
 import { optionsForVisitor } from './passkey.ts';
 import { type Entrance, startSession } from './start-session.ts';
 
@@ -31,12 +30,11 @@ export async function giveFactor(visit: Visit): Promise<Answer> {
     const holder = isWebToken(ticket) ? await findTicket(app.db, ticket) : undefined;
     if (ticket === undefined || holder === undefined) return { to: '/login', notice: 'sign-in-again' };
     const { userId } = holder;
-    const step = { ...holder, ticket, next: ownPath(fields.get('next'), '/dashboard') };
+    const step = { ...holder, ticket, next: nextOf(visit) };
     const read = readFields(fields, { code: line({ maxLength: 40 }) });
     if (!read.ok) return form(visit, step, read.problems, 422);
     const wait = await takeAttempts(app.db, [['factor by account', userId]]);
-    if (wait > 0)
-        return { ...(await form(visit, step, { '': `Too many attempts; try again in ${waitText(wait)}.` }, 429)), retryAfter: wait };
+    if (wait > 0) return { ...(await form(visit, step, tooManyAttempts(wait), 429)), retryAfter: wait };
     const { code } = read.values;
     const isApp = /^[\d\s]{6,7}$/.test(code);
     const problem = isApp ? await appProblem(visit, userId, code) : await recoveryProblem(visit, userId, code);
@@ -72,14 +70,9 @@ async function form(
     const { app } = visit;
     const { hasTotp, passkeys } = await factorsOf(app.db, userId);
     const made = passkeys > 0 && takesPasskeys(app) ? await optionsForVisitor(visit, userId) : undefined;
-    const shown = { view: 'account/second-step', title: 'Second factor', formsLeadTo: originsBehind(app, next) };
-    const model = { ticket, next, hasTotp, problems };
-    if (made === undefined || 'options' in made) return { ...shown, status, model: { ...model, passkey: made?.options } };
+    const shown = (more: { problems: Problems; passkey: string | undefined }): Shown =>
+        withNext(visit, next, { view: 'account/second-step', title: 'Second factor', model: { ticket, hasTotp, ...more } });
+    if (made === undefined || 'options' in made) return { ...shown({ problems, passkey: made?.options }), status };
     const tooMany = { '': `Too many attempts with passkeys; try again in ${waitText(made.wait)}.`, ...problems };
-    return {
-        ...shown,
-        status: status === 200 ? 429 : status,
-        retryAfter: made.wait,
-        model: { ...model, problems: tooMany, passkey: undefined },
-    };
+    return { ...shown({ problems: tooMany, passkey: undefined }), status: status === 200 ? 429 : status, retryAfter: made.wait };
 }

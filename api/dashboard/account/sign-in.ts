@@ -1,18 +1,17 @@
 import { endSession } from '../../../shared/store/accounts/user-sessions.ts';
 import { findCredentials } from '../../../shared/store/accounts/users.ts';
-import { ownPath } from '../authorize.ts';
-import { originsBehind } from '../billing/upgrade.ts';
 import { takesPasskeys } from '../factors/webauthn.ts';
 import { keepTyped, type Problems, readFields, secret } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { checkPassword } from './check-password.ts';
 import { address, waitText } from './fields.ts';
 import { mailsConfirm } from './mails.ts';
+import { nextOf, withNext } from './next.ts';
 import { afterFirstFactor } from './second-step.ts';
 
 /** The form to sign in. `next` is the path to continue to afterwards. */
 export async function showSignIn(visit: Visit): Promise<Answer> {
-    if (visit.me !== undefined) return { to: ownPath(visit.query('next'), '/dashboard') };
+    if (visit.me !== undefined) return { to: nextOf(visit) };
     return form(visit, {});
 }
 
@@ -35,7 +34,7 @@ export async function signInByForm(visit: Visit): Promise<Answer> {
         const more = mailsConfirm(app) ? ' If you just signed up, open the link in our email first.' : '';
         return form(visit, { '': `Wrong email address or password.${more}` });
     }
-    return afterFirstFactor(visit, { userId: known.userId, revision: known.revision, next: ownPath(fields.get('next'), '/dashboard') });
+    return afterFirstFactor(visit, { userId: known.userId, revision: known.revision, next: nextOf(visit) });
 }
 
 /** Ends the session in the database and deletes its cookie. */
@@ -44,12 +43,7 @@ export async function signOutByForm({ app, me }: Visit): Promise<Answer> {
     return { to: '/login', notice: 'signed-out', signOut: true };
 }
 
-function form({ app, fields, query }: Visit, problems: Problems): Shown {
-    const next = ownPath(fields.get('next') ?? query('next'), '');
-    return {
-        view: 'account/sign-in',
-        title: 'Sign in',
-        formsLeadTo: originsBehind(app, next),
-        model: { problems, typed: keepTyped(fields), next, takesPasskeys: takesPasskeys(app) },
-    };
+function form(visit: Visit, problems: Problems): Shown {
+    const model = { problems, typed: keepTyped(visit.fields), takesPasskeys: takesPasskeys(visit.app) };
+    return withNext(visit, nextOf(visit, ''), { view: 'account/sign-in', title: 'Sign in', model });
 }

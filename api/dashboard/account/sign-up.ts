@@ -8,13 +8,12 @@ import { knowBrowser } from '../../../shared/store/accounts/sign-ins.ts';
 import { signUp } from '../../../shared/store/accounts/sign-up.ts';
 import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
-import { ownPath } from '../authorize.ts';
-import { originsBehind } from '../billing/upgrade.ts';
 import { keepTyped, type Problems, readFields, secret } from '../fields.ts';
-import type { Answer, Shown, Visit } from '../page.ts';
+import { type Answer, type Shown, type Visit, words } from '../page.ts';
 import { hashPassword, newPasswordProblem } from './check-password.ts';
 import { address, type Email, waitText } from './fields.ts';
 import { knownMail, mailsConfirm, verifyMail } from './mails.ts';
+import { nextOf, withNext } from './next.ts';
 import { startSession } from './start-session.ts';
 
 /** The form for a new account; `invite` is the code of a referral link. */
@@ -52,7 +51,7 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
     const userId = await makeUser(visit, order);
     if (userId === undefined) return form(visit, KNOWN);
     visit.hurryMail();
-    return startSession(visit, { userId, revision: 0, next: ownPath(fields.get('next'), '/dashboard'), notice: 'welcome' }, 'sign-up');
+    return startSession(visit, { userId, revision: 0, next: nextOf(visit), notice: 'welcome' }, 'sign-up');
 }
 
 interface Order {
@@ -94,33 +93,24 @@ async function makeUser(visit: Visit, { email, passwordHash, browserToken }: Ord
     });
 }
 
-async function mailVerifyLink(trx: Db, { app, fields }: Visit, to: { userId: string; address: string }): Promise<void> {
+async function mailVerifyLink(trx: Db, visit: Visit, to: { userId: string; address: string }): Promise<void> {
+    const { secrets, publicUrl } = visit.app;
     const linkId = await makeLink(trx, { purpose: 'verify', ...to });
-    await queueMail(trx, app.secrets, verifyMail(to.address, app.publicUrl(), { linkId, next: ownPath(fields.get('next'), '') }));
+    await queueMail(trx, secrets, verifyMail(to.address, publicUrl(), { linkId, next: nextOf(visit, '') }));
 }
 
 /** Sets the browser's cookie, so that the link signs in at once if it is opened in this browser. */
 function lookIntoMail(to: string, browserToken: string): Shown {
     const message = `We sent an email to ${to}. Open its link to continue, ideally in this browser. No email? Check your spam folder, or sign up again in a few minutes.`;
-    return { view: 'account/words', title: 'Check your email', browserToken, model: { message, link: '/login', label: 'Back to sign in' } };
+    return { ...words('Check your email', message, ['/login', 'Back to sign in']), browserToken };
 }
 
 const KNOWN: Problems = { email: 'This address already has an account. Sign in or reset your password.' };
 
 function form(visit: Visit, problems: Problems): Shown {
-    const { app, fields, query } = visit;
-    const next = ownPath(fields.get('next') ?? query('next'), '');
-    const invite = fields.get('invite') ?? query('invite') ?? '';
-    return {
-        view: 'account/sign-up',
-        title: 'Sign up',
-        formsLeadTo: originsBehind(app, next),
-        model: {
-            problems,
-            typed: keepTyped(fields),
-            invite: /^[0-9A-Za-z]{1,40}$/.test(invite) ? invite : '',
-            next,
-            bonuses: BONUSES,
-        },
-    };
+    const { fields, query } = visit;
+    const written = fields.get('invite') ?? query('invite') ?? '';
+    const invite = /^[0-9A-Za-z]{1,40}$/.test(written) ? written : '';
+    const model = { problems, typed: keepTyped(fields), invite, bonuses: BONUSES };
+    return withNext(visit, nextOf(visit, ''), { view: 'account/sign-up', title: 'Sign up', model });
 }

@@ -3,12 +3,12 @@ import { type MailLink, useLink } from '../../../shared/store/accounts/mail-link
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { lockUser } from '../../../shared/store/accounts/user-sessions.ts';
 import { changeAddress, credentialsOf, resetPassword, verifyAddress } from '../../../shared/store/accounts/users.ts';
-import { ownPath } from '../authorize.ts';
 import { type Problems, readFields, secret } from '../fields.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Visit } from '../page.ts';
 import { hashPassword, newPasswordProblem, passwordFault } from './check-password.ts';
 import { changedMail } from './mails.ts';
+import { nextOf } from './next.ts';
 import { afterFirstFactor } from './second-step.ts';
 
 export interface OpenedLink extends MailLink {
@@ -70,11 +70,6 @@ export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done>
     });
     if (revision === undefined) return undefined;
     return afterFirstFactor(visit, { userId: link.userId, revision, next: nextOf(visit), notice: 'verified' }, 'mailed link');
-}
-
-/** The path that the new user wanted to open. */
-function nextOf({ fields, query }: Visit): string {
-    return ownPath(fields.get('next') ?? query('next'), '/dashboard');
 }
 
 async function consume(visit: Visit, { token, userId }: OpenedLink): Promise<Notice | undefined> {

@@ -2,7 +2,7 @@ import { forgetAttempts, takeAttempts } from '../../../shared/store/accounts/att
 import { factorsOf } from '../../../shared/store/accounts/factors.ts';
 import { confirmTotp, pendingTotp, removeTotp, type TotpParts } from '../../../shared/store/accounts/totp.ts';
 import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
-import { waitText } from '../account/fields.ts';
+import { tooManyAttempts } from '../account/fields.ts';
 import { line, type Problems, readFields } from '../fields.ts';
 import type { Answer, PersonalVisit, Visit } from '../page.ts';
 import { addedFactor, removedFactor } from './changed.ts';
@@ -13,7 +13,7 @@ export async function addTotp(visit: PersonalVisit): Promise<Answer> {
     const read = readFields(fields, { code: line({ maxLength: 20 }) });
     if (!read.ok) return showTotp(visit, read.problems);
     const wait = await takeAttempts(app.db, [['factor by account', me.userId]]);
-    if (wait > 0) return { ...(await showTotp(visit, { '': `Too many attempts; try again in ${waitText(wait)}.` })), retryAfter: wait };
+    if (wait > 0) return { ...(await showTotp(visit, tooManyAttempts(wait))), retryAfter: wait };
     const { code } = read.values;
     const verdict = await whileSignedIn(app.db, me, (db) => confirmTotp({ ...totpParts(visit), db }, me.userId, code));
     if (verdict !== 'right') return showTotp(visit, { code: 'This code is wrong or has expired. Enter the next one.' });

@@ -8,7 +8,7 @@ import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
 import { address, waitText } from '../account/fields.ts';
 import { keepTyped, type Problems, readFields } from '../fields.ts';
-import { type Answer, openPage, type PersonalVisit, personalPage, type Visit } from '../page.ts';
+import { type Answer, openPage, type PersonalVisit, personalPage, type Visit, words } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { ROLE_WORDS } from '../workspace/show.ts';
 
@@ -21,14 +21,11 @@ export const invitePages = [
 ];
 
 const GONE: Answer = {
-    view: 'account/words',
-    title: 'This invitation no longer works',
+    ...words('This invitation no longer works', 'It was used or revoked, or it has expired. Ask for a new one.', [
+        '/',
+        'Go to the home page',
+    ]),
     status: 404,
-    model: {
-        message: 'It was used or revoked, or it has expired. Ask for a new one.',
-        link: '/',
-        label: 'Go to the home page',
-    },
 };
 
 /** Shows the offer of a workspace, or lets a friend sign up. */

@@ -1,7 +1,7 @@
 import { readStopToken } from '../../../shared/mail/news.ts';
 import { actorOfUser, type By } from '../../../shared/store/accounts/workspace-audit.ts';
 import { findRemoval, type Removal, removalOf, stopRemoval } from '../../../shared/store/registry/removals.ts';
-import type { Answer, Shown, Visit, WorkspaceVisit } from '../page.ts';
+import { type Answer, type Shown, type Visit, type WorkspaceVisit, words } from '../page.ts';
 import { findOwnSite } from './own-site.ts';
 import { showOwn } from './show.ts';
 
@@ -18,7 +18,7 @@ export async function stopByLink(visit: Visit): Promise<Shown> {
     if (removal === undefined || !(await stopRemoval(visit.app.db, removal, byHolder(visit, removal)))) return over();
     visit.hurryMail();
     const { name, registrable } = removal;
-    return words('Removal stopped', `${name} still maintains ${registrable}. Its audit log shows who asked for the removal.`, 200);
+    return words('Removal stopped', `${name} still maintains ${registrable}. Its audit log shows who asked for the removal.`, SCHEMAS);
 }
 
 /** POST …/maintainers/stop: the same on the page of the workspace that is being removed. */
@@ -46,9 +46,7 @@ function byHolder({ me, address }: Visit, { workspaceId }: Removal): By {
 
 function over(): Shown {
     const message = 'There is nothing to stop: the removal was already stopped, withdrawn or completed.';
-    return words('This link no longer works', message, 410);
+    return { ...words('This link no longer works', message, SCHEMAS), status: 410 };
 }
 
-function words(title: string, message: string, status: number): Shown {
-    return { view: 'account/words', title, status, model: { message, link: '/dashboard/schemas', label: 'Go to your schemas' } };
-}
+const SCHEMAS = ['/dashboard/schemas', 'Go to your schemas'] as const;
