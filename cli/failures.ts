@@ -1,7 +1,6 @@
-import { defined } from '../shared/domain/defined.ts';
 import { ConfigFault } from '../shared/platform/settings-reader.ts';
 import type { ItemDetail } from '../shared/refusals.ts';
-import { RoutebookError } from './client/index.ts';
+import { errorBodyOf, RoutebookError } from './client/errors.ts';
 import type { Paint } from './terminal.ts';
 
 /** A failure that the user can fix. */
@@ -63,7 +62,7 @@ export function siteAnswered({ status, snippet }: { status: number; snippet: str
 }
 
 function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
-    const { code, message, status, fault, retryable, retryAfter, details, requestId } = error;
+    const { code, message, retryAfter, details, requestId } = error;
     const { upgrade, connectUrl, obtainUrl, upstream, didYouMean } = error;
     // Details list existing connections.
     const isUnconnected = connectUrl !== undefined && details.length === 0;
@@ -80,27 +79,9 @@ function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
         ...(HINTS[code] === undefined ? [] : [`  ${HINTS[code]}`]),
         ...(requestId === undefined ? [] : [paint('dim', `  ${requestId}`)]),
     ];
-    return {
-        error: defined({
-            code,
-            message,
-            status,
-            fault,
-            retryable,
-            retry_after: retryAfter,
-            details: details.length === 0 ? undefined : details,
-            did_you_mean: didYouMean.length === 0 ? undefined : didYouMean,
-            upstream,
-            upgrade_to: upgrade?.to,
-            upgrade_url: upgrade?.url,
-            connect_url: connectUrl,
-            obtain_url: obtainUrl,
-            request_id: requestId,
-            idempotency_key: error.idempotencyKey,
-        }),
-        lines,
-        exitCode: 1,
-    };
+    const { doc_url: _, ...shown } = errorBodyOf(error);
+    const { idempotencyKey: key } = error;
+    return { error: { ...shown, ...(key === undefined ? {} : { idempotency_key: key }) }, lines, exitCode: 1 };
 }
 
 const SCOPE_HINT = '"routebook whoami" shows what the key may do; change that on its page in the dashboard, or log in with another key';

@@ -1,7 +1,6 @@
 import { defined } from '../../shared/domain/defined.ts';
-import type { BatchDryRun, BatchOrder } from '../client/index.ts';
-import { type Batch, RoutebookError } from '../client/index.ts';
-import { CommandFault } from '../failures.ts';
+import { declaredParams } from '../calling/fetch-endpoint.ts';
+import { type Batch, type BatchDryRun, type BatchOrder, RoutebookError } from '../client/index.ts';
 import { formatSeconds } from '../format-seconds.ts';
 import { awaitInterruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
@@ -29,7 +28,8 @@ interface RunOptions extends FollowTo {
 export async function runBatch(session: Session, file: string, options: RunOptions): Promise<Done> {
     const { terminal } = session;
     const client = session.client();
-    const items = await readItems(terminal, file, { map: readMap(options.map), params: await paramsOf(session, options) });
+    const params = await declaredParams(client, options, { mustExist: true });
+    const items = await readItems(terminal, file, { map: readMap(options.map), params });
     const order = defined<BatchOrder>({
         items,
         defaults: defaultsOf(options),
@@ -59,19 +59,6 @@ export async function runBatch(session: Session, file: string, options: RunOptio
         if (error instanceof RoutebookError && error.problems !== undefined && error.problems > error.details.length) {
             session.note(`${count(error.problems)} problems in all; the first ${error.details.length} are listed.`);
         }
-        throw error;
-    }
-}
-
-/** Reads the params of the endpoint, to interpret texts. If that fails, creating the batch reports the reason. */
-async function paramsOf(session: Session, { site, endpoint, version }: RunOptions) {
-    try {
-        const { endpoints } = await session.client().schemas.package(site, defined({ version }));
-        const found = endpoints.find(({ name }) => name === endpoint);
-        if (found === undefined) throw new CommandFault('ENDPOINT_NOT_FOUND', `${site} has no endpoint ${endpoint}.`);
-        return found.params ?? [];
-    } catch (error) {
-        if (error instanceof RoutebookError && error.status >= 400 && error.status < 500) return [];
         throw error;
     }
 }

@@ -2,6 +2,7 @@ import { defined } from '../../shared/domain/defined.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
 import type { JsonObject, PackageParam } from '../../shared/domain/types.ts';
 import { type FetchAnswer, type FetchRequest, type Routebook, RoutebookError } from '../client/index.ts';
+import { CommandFault } from '../failures.ts';
 import { needsSchema, readParams, type TypedParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
 import type { Paint } from '../terminal.ts';
@@ -47,19 +48,24 @@ export async function fetchEndpoint(session: Session, site: string, endpoint: st
 /** The params that the options give. Asks for the schema of the endpoint only if a `name=value` needs it. */
 export async function paramsOfCall(client: Routebook, site: string, endpoint: string, options: CallOptions): Promise<JsonObject> {
     const asTyped = readParams(options);
-    return needsSchema(options) ? readParams(options, await declaredParams(client, site, endpoint, options.version)) : asTyped;
+    if (!needsSchema(options)) return asTyped;
+    return readParams(options, await declaredParams(client, { site, endpoint, version: options.version }));
 }
 
-/** The params that the endpoint declares; none if the server refuses to name them, since then it refuses the call with a reason. */
-async function declaredParams(
+/**
+ * The params that the endpoint declares; none if the server refuses to name them, since then it refuses the call with a reason.
+ * @throws CommandFault ENDPOINT_NOT_FOUND if `mustExist`
+ */
+export async function declaredParams(
     client: Routebook,
-    site: string,
-    endpoint: string,
-    version: number | string | undefined,
+    { site, endpoint, version }: { site: string; endpoint: string; version?: number | string | undefined },
+    { mustExist = false } = {},
 ): Promise<readonly PackageParam[]> {
     try {
         const { endpoints } = await client.schemas.package(site, defined({ version }));
-        return endpoints.find(({ name }) => name === endpoint)?.params ?? [];
+        const found = endpoints.find(({ name }) => name === endpoint);
+        if (found === undefined && mustExist) throw new CommandFault('ENDPOINT_NOT_FOUND', `${site} has no endpoint ${endpoint}.`);
+        return found?.params ?? [];
     } catch (error) {
         if (error instanceof RoutebookError && error.status >= 400 && error.status < 500) return [];
         throw error;

@@ -37,48 +37,33 @@ export interface Failure {
     idempotencyKey?: string;
 }
 
-/** The error of every failed call, except one that the caller's AbortSignal ended. */
+/** The error of every failed call, except one that the caller's AbortSignal ended. Its fields are those of `Failure`. */
 export class RoutebookError extends Error {
     override readonly name = 'RoutebookError';
-    readonly code: RefusalCode | ClientCode;
-    readonly status: number;
+    declare readonly code: RefusalCode | ClientCode;
+    readonly status: number = 0;
     /** Who caused it. */
-    readonly fault: Fault;
+    readonly fault: Fault = 'service';
     /** Whether the same call may succeed later. */
-    readonly retryable: boolean;
-    readonly retryAfter: number | undefined;
-    readonly details: readonly ItemDetail[];
-    readonly problems: number | undefined;
-    readonly requestId: string | undefined;
-    readonly docUrl: string | undefined;
-    readonly creditsUsed: number | undefined;
-    readonly creditsRemaining: number | undefined;
-    readonly upgrade: { to: string; url: string } | undefined;
-    readonly connectUrl: string | undefined;
-    readonly obtainUrl: string | undefined;
-    readonly upstream: { status: number; snippet: string } | undefined;
-    readonly didYouMean: readonly string[];
-    readonly idempotencyKey: string | undefined;
+    readonly retryable: boolean = false;
+    declare readonly retryAfter: number | undefined;
+    readonly details: readonly ItemDetail[] = [];
+    declare readonly problems: number | undefined;
+    declare readonly requestId: string | undefined;
+    declare readonly docUrl: string | undefined;
+    declare readonly creditsUsed: number | undefined;
+    declare readonly creditsRemaining: number | undefined;
+    declare readonly upgrade: { to: string; url: string } | undefined;
+    declare readonly connectUrl: string | undefined;
+    declare readonly obtainUrl: string | undefined;
+    declare readonly upstream: { status: number; snippet: string } | undefined;
+    readonly didYouMean: readonly string[] = [];
+    declare readonly idempotencyKey: string | undefined;
 
-    constructor(failure: Failure, options?: { cause?: unknown }) {
-        super(failure.message, options);
-        this.code = failure.code;
-        this.status = failure.status ?? 0;
-        this.fault = failure.fault ?? 'service';
-        this.retryable = failure.retryable ?? false;
-        this.retryAfter = failure.retryAfter;
-        this.details = failure.details ?? [];
-        this.problems = failure.problems;
-        this.requestId = failure.requestId;
-        this.docUrl = failure.docUrl;
-        this.creditsUsed = failure.creditsUsed;
-        this.creditsRemaining = failure.creditsRemaining;
-        this.upgrade = failure.upgrade;
-        this.connectUrl = failure.connectUrl;
-        this.obtainUrl = failure.obtainUrl;
-        this.upstream = failure.upstream;
-        this.didYouMean = failure.didYouMean ?? [];
-        this.idempotencyKey = failure.idempotencyKey;
+    constructor({ message, ...fields }: Failure, options?: { cause?: unknown }) {
+        super(message, options);
+        // A field that is null counts as absent.
+        Object.assign(this, Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)));
     }
 }
 
@@ -128,4 +113,26 @@ function isEnvelope(body: unknown): body is Envelope {
     if (typeof body !== 'object' || body === null || !('error' in body)) return false;
     const { error } = body;
     return typeof error === 'object' && error !== null && 'code' in error && 'message' in error && typeof error.code === 'string';
+}
+
+/** The fields of the server's error, as it sent them. */
+export function errorBodyOf(error: RoutebookError) {
+    const { code, message, status, fault, retryable, retryAfter, details, requestId, docUrl, upgrade } = error;
+    return defined({
+        code,
+        message,
+        status,
+        fault,
+        retryable,
+        retry_after: retryAfter,
+        details: details.length === 0 ? undefined : details,
+        did_you_mean: error.didYouMean.length === 0 ? undefined : error.didYouMean,
+        upstream: error.upstream,
+        upgrade_to: upgrade?.to,
+        upgrade_url: upgrade?.url,
+        connect_url: error.connectUrl,
+        obtain_url: error.obtainUrl,
+        request_id: requestId,
+        doc_url: docUrl,
+    });
 }

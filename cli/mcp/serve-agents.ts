@@ -3,8 +3,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { agentServer } from '../../shared/agents/agent-server.ts';
 import { type Ask, AskFailure } from '../../shared/agents/ask.ts';
 import { INSTRUCTIONS, TOOLS } from '../../shared/agents/tool-list.ts';
-import { defined } from '../../shared/domain/defined.ts';
-import { RoutebookError } from '../client/index.ts';
+import { errorBodyOf, RoutebookError } from '../client/errors.ts';
 import { Transport } from '../client/transport.ts';
 import type { Done, Session } from '../session.ts';
 
@@ -42,25 +41,7 @@ function askWith(transport: Transport): Ask {
             return await transport.call(call);
         } catch (error) {
             if (!(error instanceof RoutebookError)) throw error;
-            const { code, message, fault, retryable, retryAfter, details, requestId, docUrl } = error;
-            const { upgrade, connectUrl, obtainUrl, upstream, didYouMean } = error;
-            throw new AskFailure(
-                defined({
-                    code,
-                    message,
-                    fault,
-                    retryable,
-                    retry_after: retryAfter,
-                    details: details.length === 0 ? undefined : details,
-                    upgrade_url: upgrade?.url,
-                    connect_url: connectUrl,
-                    obtain_url: obtainUrl,
-                    upstream,
-                    did_you_mean: didYouMean.length === 0 ? undefined : didYouMean,
-                    request_id: requestId,
-                    doc_url: docUrl,
-                }),
-            );
+            throw new AskFailure(errorBodyOf(error));
         }
     };
 }
