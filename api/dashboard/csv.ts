@@ -1,4 +1,32 @@
+import type { Download } from './download.ts';
+
 export type Cell = string | number | boolean | Date | null | undefined;
+
+/** Maximum number of rows of a list in a file. `FILE_STEP` is that of one query. */
+const FILE_ROWS = 50_000;
+const FILE_STEP = 1000;
+/** Maximum number of queries for a file. Each reads a bounded number of rows. */
+const FILE_STEPS = 400;
+
+type RowsAfter<Place> = (page: { limit: number; before: Place | undefined }) => Promise<{ rows: Cell[][]; next: Place | undefined }>;
+
+/** Downloads a list as CSV. @param read the rows after a position; the first ones without it */
+export function csvFile<Place>(file: string, heads: readonly string[], read: RowsAfter<Place>): Download {
+    return { file, type: 'text/csv; charset=utf-8', lines: linesOf(heads, read) };
+}
+
+async function* linesOf<Place>(heads: readonly string[], read: RowsAfter<Place>): AsyncGenerator<string> {
+    yield csvLine(heads);
+    let before: Place | undefined;
+    let left = FILE_ROWS;
+    for (let step = 0; step < FILE_STEPS && left > 0; step++) {
+        const { rows, next } = await read({ limit: Math.min(FILE_STEP, left), before });
+        yield rows.map(csvLine).join('');
+        if (next === undefined) return;
+        left -= rows.length;
+        before = next;
+    }
+}
 
 /**
  * The place before a formula that a spreadsheet would run; some take the wide forms of `=`, `+`, `-` and `@` too. Where commas write

@@ -1,6 +1,6 @@
 import { REFUSALS, type RefusalCode, refusalEntry } from '../../../shared/refusals.ts';
 import { type CallFilter, type CallPlace, heldAt, type LoggedCall, listCalls } from '../../../shared/store/usage/call-log.ts';
-import { type Cell, csvLine } from '../csv.ts';
+import { type Cell, csvFile } from '../csv.ts';
 import type { Download } from '../download.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { addressOf } from '../read-api.ts';
@@ -9,11 +9,6 @@ import { filterOf, keyChoices, keyNames, scopeOf, seesAll } from './scope.ts';
 /** Calls per page, few enough for a phone. */
 const SHOWN_CALLS = 12;
 const PATH = '/dashboard/usage/calls';
-/** Maximum number of rows of a file. `FILE_STEP` is that of one query. */
-const FILE_ROWS = 50_000;
-const FILE_STEP = 1000;
-/** Maximum number of queries for a file. Each reads a bounded number of rows. */
-const FILE_STEPS = 400;
 /** The longest time from holding a call's credits to its entry in the log. */
 const CALL_LASTS_MS = 10 * 60_000;
 const DAY_MS = 86_400_000;
@@ -67,27 +62,13 @@ function factsOf({ requestId, version, results, queueMs, upstreamStatus, upstrea
 /** Downloads the filtered request log as CSV. */
 export async function downloadCalls(visit: WorkspaceVisit): Promise<Download> {
     const [filter, keys] = await Promise.all([filterCalls(visit), keyNames(visit)]);
-    return { file: 'routebook-calls.csv', type: 'text/csv; charset=utf-8', lines: linesOf(visit, filter, keys) };
+    return csvFile<CallPlace>('routebook-calls.csv', Object.keys(COLUMNS), async (page) => {
+        const { calls, next } = filter === undefined ? NOTHING : await listCalls(visit.app.browse, filter, page);
+        return { rows: calls.map((call) => Object.values(COLUMNS).map((read) => read(call, keys))), next };
+    });
 }
 
 const NOTHING = { calls: [], next: undefined };
-
-async function* linesOf(
-    { app }: WorkspaceVisit,
-    filter: CallFilter | undefined,
-    keys: ReadonlyMap<string, string>,
-): AsyncGenerator<string> {
-    yield csvLine(Object.keys(COLUMNS));
-    let before: CallPlace | undefined;
-    let left = FILE_ROWS;
-    for (let step = 0; step < FILE_STEPS && filter !== undefined && left > 0; step++) {
-        const page = await listCalls(app.browse, filter, { limit: Math.min(FILE_STEP, left), before });
-        yield page.calls.map((call) => csvLine(Object.values(COLUMNS).map((read) => read(call, keys)))).join('');
-        left -= page.calls.length;
-        before = page.next;
-        if (before === undefined) return;
-    }
-}
 
 const COLUMNS: Readonly<Record<string, (call: LoggedCall, keys: ReadonlyMap<string, string>) => Cell>> = {
     at: (call) => call.at,

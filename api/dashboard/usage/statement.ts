@@ -1,7 +1,7 @@
 import { counted } from '../../../shared/domain/text/counted.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { listMovements, type Movement, type StatementPlace, statementAccounts } from '../../../shared/store/usage/statement-report.ts';
-import { csvLine } from '../csv.ts';
+import { type Cell, csvFile } from '../csv.ts';
 import type { Download } from '../download.ts';
 import { BILLING_VIEWERS, pageNotFound, type Shown, USERS, type WorkspaceVisit } from '../page.ts';
 import { addressOf } from '../read-api.ts';
@@ -10,9 +10,6 @@ import { seesAll } from './scope.ts';
 /** Entries per page, few enough for a phone. */
 const SHOWN_MOVEMENTS = 12;
 const PATH = '/dashboard/statement';
-/** Maximum number of rows of a file. `FILE_STEP` is that of one query. */
-const FILE_ROWS = 50_000;
-const FILE_STEP = 1000;
 
 /** Shows the remaining credits, the next reset, and the ledger entries. */
 export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
@@ -41,25 +38,17 @@ export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
 /** Downloads the ledger entries as CSV. */
 export async function downloadStatement(visit: WorkspaceVisit): Promise<Download> {
     if (!mayRead(visit)) throw pageNotFound();
-    return { file: 'routebook-statement.csv', type: 'text/csv; charset=utf-8', lines: linesOf(visit) };
+    const accounts = await accountsOf(visit);
+    const heads = ['id', 'at', 'kind', 'reason', 'site', 'endpoint', 'call', 'batch', 'items', 'change', 'held_change', 'balance'];
+    return csvFile<StatementPlace>('routebook-statement.csv', heads, async (page) => {
+        const { movements, next } = await listMovements(visit.app.browse, accounts, page);
+        return { rows: movements.map(cellsOf), next };
+    });
 }
 
-async function* linesOf(visit: WorkspaceVisit): AsyncGenerator<string> {
-    yield csvLine(['id', 'at', 'kind', 'reason', 'site', 'endpoint', 'call', 'batch', 'items', 'change', 'held_change', 'balance']);
-    const accounts = await accountsOf(visit);
-    let before: StatementPlace | undefined;
-    for (let left = FILE_ROWS; left > 0; left -= FILE_STEP) {
-        const { movements, next } = await listMovements(visit.app.browse, accounts, { limit: Math.min(FILE_STEP, left), before });
-        yield movements
-            .map((movement) => {
-                const { id, at, kind, site, endpoint, operation, batchId, items, availableDelta, heldDelta, balance } = movement;
-                const call = [site, endpoint, operation, batchId, items];
-                return csvLine([id, at, kind, reasonOf(movement), ...call, availableDelta, heldDelta, balance]);
-            })
-            .join('');
-        before = next;
-        if (before === undefined) return;
-    }
+function cellsOf(movement: Movement): Cell[] {
+    const { id, at, kind, site, endpoint, operation, batchId, items, availableDelta, heldDelta, balance } = movement;
+    return [id, at, kind, reasonOf(movement), site, endpoint, operation, batchId, items, availableDelta, heldDelta, balance];
 }
 
 /** The accounts of the statement. After a change of plan another account pays, but the statement continues. */
