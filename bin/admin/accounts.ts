@@ -2,6 +2,7 @@ import { readEmail } from '../../shared/domain/accounts/email.ts';
 import type { Plan } from '../../shared/domain/accounts/plans.ts';
 import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { scopeText } from '../../shared/domain/accounts/scopes-text.ts';
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import { findAccounts, findByAddress, type ListedAccount, listAccounts } from '../../shared/store/accounts/directory.ts';
@@ -35,7 +36,7 @@ function present(accounts: readonly ListedAccount[]): Done {
             verified: account.isVerified,
             suspended: account.isSuspended,
             created_at: account.createdAt.toISOString(),
-            workspaces: account.workspaces.map(({ workspaceId, ...rest }) => ({ workspace_id: workspaceId, ...rest })),
+            workspaces: account.workspaces.map((one) => presentFields(one, 'workspace_id name plan role')),
         })),
         lines: table(
             ['user', 'workspace', 'address', 'plan', 'state', 'role', 'since'],

@@ -1,4 +1,6 @@
 import type { Plan } from '../../shared/domain/accounts/plans.ts';
+import { defined } from '../../shared/domain/defined.ts';
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { recordAct } from '../../shared/store/accounts/workspace-audit.ts';
@@ -9,19 +11,11 @@ import { type Done, done, fields, table } from './command.ts';
 import { AdminFault, audited, type Operator, workspaceOrFault } from './operator.ts';
 
 /** The options that override a plan's figures, as commander names them. */
-export interface LimitOptions {
-    perMinute?: number;
-    perHour?: number;
-    perDay?: number;
-    allowance?: number;
-    concurrency?: number;
-    monitors?: number;
-}
+export type LimitOptions = { [Limit in keyof Overrides]?: number };
 
 /** Only the limits that were given on the command line. */
 export function readLimits({ perMinute, perHour, perDay, allowance, concurrency, monitors }: LimitOptions): Overrides {
-    const limits = { perMinute, perHour, perDay, allowance, concurrency, monitors };
-    return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
+    return defined<Overrides>({ perMinute, perHour, perDay, allowance, concurrency, monitors });
 }
 
 /** Overrides as shown in results and in the audit log; null follows the plan. */
@@ -72,12 +66,7 @@ export async function grant(operator: Operator, workspaceId: string, amount: num
 }
 
 export async function check({ db }: Operator): Promise<Done> {
-    const drifts = (await checkLedger(db)).map(({ accountId, available, held, openHolds }) => ({
-        account_id: accountId,
-        available,
-        held,
-        open_holds: openHolds,
-    }));
+    const drifts = (await checkLedger(db)).map((drift) => presentFields(drift, 'account_id available held open_holds'));
     const isOk = drifts.length === 0;
     const heads = ['account', 'available off by', 'held off by', 'open holds off by'];
     return {

@@ -1,4 +1,5 @@
 import type { RequestStatus } from '../../shared/domain/site/schema-request.ts';
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { recordChange } from '../../shared/store/accounts/audit.ts';
@@ -21,18 +22,13 @@ export async function load(
         if (verify === true && isOurs(loaded)) await requestRun(trx, loaded.site);
     };
     const loaded = await loadPackages(operator.db, documents, { then, isDryRun: dryRun === true });
+    const shown = loaded.map(({ site, outcome, ...published }) => ({ site, outcome, version: null, change: null, ...published }));
     const changes = loaded.filter(({ outcome }) => outcome === 'published').length;
     return {
-        result: loaded.map((one) => ({
-            site: one.site,
-            outcome: one.outcome,
-            version: versionOf(one),
-            change: changeOf(one),
-            ...(verify === true && { verify: isOurs(one) }),
-        })),
+        result: shown.map((one) => ({ ...one, ...(verify === true && { verify: isOurs(one) }) })),
         lines: table(
             ['site', 'outcome', 'version', 'change'],
-            loaded.map((one) => [one.site, WORDS[one.outcome], versionOf(one), changeOf(one)]),
+            shown.map(({ site, outcome, version, change }) => [site, WORDS[outcome], version, change]),
         ),
         note:
             dryRun === true
@@ -59,7 +55,7 @@ async function recordLoad({ actor, command }: Operator, trx: Db, loaded: LoadedP
 }
 
 /** Whether Routebook published the latest version and may verify it. */
-function isOurs({ outcome }: LoadedPackage): boolean {
+function isOurs({ outcome }: Pick<LoadedPackage, 'outcome'>): boolean {
     return outcome === 'published' || outcome === 'unchanged';
 }
 
@@ -70,14 +66,6 @@ const WORDS: Readonly<Record<LoadedPackage['outcome'], string>> = {
     maintained: 'skipped: others maintain the domain',
     blocked: 'skipped: the domain is blocked',
 };
-
-function changeOf(loaded: LoadedPackage): string | null {
-    return loaded.outcome === 'published' ? loaded.change : null;
-}
-
-function versionOf(loaded: LoadedPackage): number | null {
-    return loaded.outcome === 'published' ? loaded.version : null;
-}
 
 function documentsAt(...order: Parameters<typeof readPackages>): ReturnType<typeof readPackages> {
     try {
@@ -99,7 +87,7 @@ export async function status({ db }: Operator): Promise<Done> {
             domain: registrable,
             verified_at: verifiedAt?.toISOString() ?? null,
             last_run_at: lastRunAt?.toISOString() ?? null,
-            others: (others.get(registrable) ?? []).map(({ workspaceId, name }) => ({ workspace_id: workspaceId, name })),
+            others: (others.get(registrable) ?? []).map((one) => presentFields(one, 'workspace_id name')),
         })),
         lines: table(
             ['site', 'state', 'others who maintain it', 'version', 'last run'],
@@ -119,8 +107,9 @@ export async function status({ db }: Operator): Promise<Done> {
 export async function listRequests({ db }: Operator, { status: wanted, limit }: { status?: RequestStatus; limit: number }): Promise<Done> {
     const requests = await schemaRequests.list(db, { status: wanted, limit });
     return {
-        result: requests.map(({ id, domain, task, status: state, demand, createdAt, workspaceId }) => ({
-            ...{ request_id: id, domain, status: state, demand, task, workspace_id: workspaceId, created_at: createdAt.toISOString() },
+        result: requests.map((request) => ({
+            request_id: request.id,
+            ...presentFields(request, 'domain status demand task workspace_id created_at'),
         })),
         lines: table(
             ['request', 'domain', 'demand', 'status', 'task', 'since'],

@@ -31,6 +31,8 @@ export async function show({ db }: Operator, workspaceId: string): Promise<Done>
         await readBalance(db, workspace.accountId),
         await ownSites(db, workspaceId, { limit: MAX_SITES }),
     ];
+    const joined = members.map((member) => presentFields(member, 'user_id email role keys'));
+    const owned = sites.map(({ site, latest, verifiedAt }) => ({ site, latest, verified: verifiedAt !== null }));
     const figures = figuresFor(workspace.plan, balance?.overrides);
     const shown = {
         workspace_id: workspaceId,
@@ -45,28 +47,11 @@ export async function show({ db }: Operator, workspaceId: string): Promise<Done>
         keys: members.reduce((sum, { keys }) => sum + keys, 0),
     };
     return {
-        result: {
-            ...shown,
-            limits: presentLimits(figures),
-            members: members.map((member) => ({ user_id: member.userId, email: member.email, role: member.role, keys: member.keys })),
-            sites: sites.map(({ site, latest, verifiedAt }) => ({ site, latest, verified: verifiedAt !== null })),
-        },
+        result: { ...shown, limits: presentLimits(figures), members: joined, sites: owned },
         lines: [
             ...fields({ ...shown, per_minute: figures.perMinute, per_day: figures.perDay, concurrency: figures.concurrency }),
-            '',
-            ...table(
-                ['member', 'address', 'role', 'keys'],
-                members.map((member) => [member.userId, member.email, member.role, member.keys]),
-            ),
-            ...(sites.length === 0
-                ? []
-                : [
-                      '',
-                      ...table(
-                          ['site', 'latest', 'verified'],
-                          sites.map(({ site, latest, verifiedAt }) => [site, latest, verifiedAt === null ? 'no' : 'yes']),
-                      ),
-                  ]),
+            ...['', ...table(['member', 'address', 'role', 'keys'], joined.map(Object.values))],
+            ...(owned.length === 0 ? [] : ['', ...table(['site', 'latest', 'verified'], owned.map(Object.values))]),
         ],
     };
 }
