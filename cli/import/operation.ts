@@ -8,6 +8,18 @@ export interface NotCarried {
     scope: 'operation' | 'part' | 'document';
 }
 
+/** A part of an operation that the draft leaves out. */
+export interface LeftOut {
+    name: string;
+    why: string;
+}
+
+/** The reason why something of the document cannot be read. */
+export interface NotRead {
+    ok: false;
+    why: string;
+}
+
 /** An imported operation: the endpoint, and its place in the document. */
 export interface ReadOperation {
     where: string;

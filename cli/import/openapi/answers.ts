@@ -1,8 +1,8 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint, ResponseType } from '../../../shared/domain/types.ts';
+import type { NotRead } from '../operation.ts';
 import { printableName } from '../texts.ts';
-import type { Resolver } from './refs.ts';
-import type { SchemaReader } from './schemas.ts';
+import type { DocumentReader } from './schemas.ts';
 
 /** The answer of an operation, or the reason why it cannot be read. */
 export type ReadAnswer =
@@ -12,21 +12,21 @@ export type ReadAnswer =
           /** The Accept header, unless the defaults for JSON and HTML are enough. */
           accept?: string;
       }
-    | { ok: false; why: string };
+    | NotRead;
 
 /** Reads the successful answer of an operation: 200, else the first other 2xx, else `default`. */
-export function readAnswer(responses: Json | undefined, resolver: Resolver, schemas: SchemaReader): ReadAnswer {
+export function readAnswer(responses: Json | undefined, reader: DocumentReader): ReadAnswer {
     const all = isObject(responses) ? responses : {};
     const codes = Object.keys(all).filter((code) => /^2(?:\d\d|XX)$/i.test(code));
     const code = codes.includes('200') ? '200' : (codes.sort()[0] ?? (all['default'] === undefined ? undefined : 'default'));
-    const answer = code === undefined ? undefined : resolver.resolve(all[code]);
+    const answer = code === undefined ? undefined : reader.resolve(all[code]);
     const content = isObject(answer?.['content']) ? answer['content'] : {};
     const types = Object.keys(content);
     const json =
         types.find((type) => /^application\/json\b/i.test(type)) ??
         types.find((type) => /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i.test(type)) ??
         types.find((type) => type === '*/*');
-    if (json !== undefined) return { ok: true, response: { type: 'json', ...schemaOf(content[json], schemas) }, ...acceptOf(json) };
+    if (json !== undefined) return { ok: true, response: { type: 'json', ...schemaOf(content[json], reader) }, ...acceptOf(json) };
     if (types.some((type) => /^(?:text\/html|application\/xhtml\+xml)\b/i.test(type))) return { ok: true, response: { type: 'html' } };
     for (const [type, pattern] of OTHERS) {
         const found = types.find((one) => pattern.test(one));
@@ -63,9 +63,9 @@ function acceptOf(type: string): { accept?: string } {
 }
 
 /** A list becomes `{items}` and a plain value `{value}` in `data` (docs/api.md, "Hosted fetch"). */
-function schemaOf(media: Json | undefined, schemas: SchemaReader): { schema?: JsonSchema } {
+function schemaOf(media: Json | undefined, reader: DocumentReader): { schema?: JsonSchema } {
     const written = isObject(media) ? media['schema'] : undefined;
-    const schema = schemas.ofAnswer(written);
+    const schema = reader.ofAnswer(written);
     if (!isObject(schema) || Object.keys(schema).length === 0) return {};
     const sort = sortOf(schema);
     if (sort === 'object') return { schema };

@@ -1,12 +1,12 @@
 import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
-import type { BodyFormat, Json, JsonObject, PackageParam } from '../../../shared/domain/types.ts';
+import type { BodyFormat, Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/identifier.ts';
-import { cleanText, printableName } from '../texts.ts';
-import { examplesOf, isFit, PARAM_NAME } from './params.ts';
+import type { LeftOut, NotRead } from '../operation.ts';
+import { printableName } from '../texts.ts';
+import { describedBy, examplesOf, isFit, PARAM_NAME } from './params.ts';
 import { plainSchema } from './plain-schema.ts';
-import type { Resolver } from './refs.ts';
-import { type SchemaReader, typesOf, UNSAFE_KEYS } from './schemas.ts';
+import { type DocumentReader, typesOf, UNSAFE_KEYS } from './schemas.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
 /** The request body of a package, or the reason why a required body cannot be sent. */
@@ -19,11 +19,15 @@ type ReadBody =
           contentType: string | undefined;
           /** Whether a call may omit the body. */
           isOptional: boolean;
-          left: { name: string; why: string }[];
+          left: LeftOut[];
       }
-    | { ok: false; why: string };
+    | NotRead;
 
-const NOTHING = { ok: true as const, params: [], template: undefined, format: 'json' as const, contentType: undefined, isOptional: false };
+type Carried = Extract<ReadBody, { ok: true }>;
+
+const NOTHING: Carried = { ok: true, params: [], template: undefined, format: 'json', contentType: undefined, isOptional: false, left: [] };
+/** Maximum number of characters of a field's description. */
+const MAX_DESCRIPTION = 400;
 const MAX_FIELDS = 150;
 /** Maximum number of params of a body with schemas that have to be compiled. The rules allow 30 per endpoint. */
 const MAX_STRUCTURED = 25;
@@ -33,14 +37,8 @@ const MAX_VALUE_NODES = 200;
 const MAX_PARTS = 300;
 
 /** Reads the request body of an operation as params and a template. @param taken names of the operation's other params */
-export function readBody(
-    body: JsonObject | undefined,
-    method: string,
-    taken: ReadonlySet<string>,
-    resolver: Resolver,
-    schemas: SchemaReader,
-): ReadBody {
-    if (body === undefined) return { ...NOTHING, left: [] };
+export function readBody(body: JsonObject | undefined, method: string, taken: ReadonlySet<string>, reader: DocumentReader): ReadBody {
+    if (body === undefined) return NOTHING;
     if (method === 'GET' || method === 'HEAD') return without(body, `A ${method} request has no body.`);
     const content = isObject(body['content']) ? body['content'] : {};
     const types = Object.keys(content);
@@ -59,15 +57,7 @@ export function readBody(
                 : `Its body is ${types.slice(0, 3).map(printableName).join(', ')}, and a package takes JSON, forms and texts over.`,
         );
     const media = isObject(content[type]) ? content[type] : {};
-    const read = {
-        media,
-        schema: media['schema'],
-        encoding: media['encoding'],
-        required: body['required'] === true,
-        taken,
-        resolver,
-        schemas,
-    };
+    const read = { media, schema: media['schema'], required: body['required'] === true, taken, reader };
     const contentType = json !== undefined && /\+json/.test(json) ? (json.split(';', 1)[0] ?? json).trim().toLowerCase() : undefined;
     if (json !== undefined) return { ...readJson(read), contentType };
     return type === plain ? asText(read, type) : readForm(read, body, type === form ? 'form' : 'multipart');
@@ -89,18 +79,17 @@ function without(body: JsonObject, why: string): ReadBody {
 interface Reading {
     media: JsonObject;
     schema: Json | undefined;
-    encoding: Json | undefined;
     required: boolean;
     taken: ReadonlySet<string>;
-    resolver: Resolver;
-    schemas: SchemaReader;
+    reader: DocumentReader;
 }
 
-function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
-    const whole = flatten(reading.schema, reading.resolver);
+function readJson(reading: Reading): Carried {
+    const whole = flatten(reading.schema, reading.reader);
     const members = whole === undefined ? [] : membersOf(whole, reading);
-    if (whole === undefined || members.length === 0 || members.length > MAX_FIELDS) return asOneValue(reading);
-    const left: { name: string; why: string }[] = [];
+    if (whole === undefined || members.length === 0 || members.length > MAX_FIELDS)
+        return { ...NOTHING, ...asOneParam(reading, reading.reader.ofRequest(reading.schema, MAX_VALUE_NODES)) };
+    const left: LeftOut[] = [];
     const needsTemplate = members.some(({ key }) => !PARAM_NAME.test(key) || reading.taken.has(key));
     const used = new Set(reading.taken);
     // All params of an endpoint together may have 2,000 schemas, and a package with 500 endpoints far fewer of each.
@@ -119,54 +108,46 @@ function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
             name,
             source: 'body',
             required: required && reading.required,
-            ...readDescription(schema, reading.resolver),
-            schema: reading.schemas.ofRequest(schema, nodes),
+            ...describedBy({ schema }, reading.reader, MAX_DESCRIPTION),
+            schema: reading.reader.ofRequest(schema, nodes),
             ...exampleOf(key, schema, reading),
         });
     }
-    return {
-        ok: true,
-        params: withFewStructures(params),
-        template: needsTemplate ? template : undefined,
-        format: 'json',
-        contentType: undefined,
-        isOptional: !reading.required,
-        left,
-    };
+    const made = withFewStructures(params);
+    return { ...NOTHING, params: made, template: needsTemplate ? template : undefined, isOptional: !reading.required, left };
 }
 
-/** Lists, plain values, and objects with unknown fields become one param. */
-function asOneValue({ schema, required, taken, schemas, resolver }: Reading): Extract<ReadBody, { ok: true }> {
-    const name = placeholder('body', new Set(taken));
-    const params: PackageParam[] = [
-        { name, source: 'body', required, ...readDescription(schema, resolver), schema: schemas.ofRequest(schema, MAX_VALUE_NODES) },
-    ];
-    return { ok: true, params, template: `{${name}}`, format: 'json', contentType: undefined, isOptional: !required, left: [] };
-}
-
-/** A text body becomes one param, and the template is only its placeholder. */
-function asText({ schema, required, taken, resolver }: Reading, type: string): ReadBody {
+function asText(reading: Reading, type: string): Carried {
     const essence = (type.split(';', 1)[0] ?? type).trim().toLowerCase();
-    const name = placeholder('body', new Set(taken));
-    const params: PackageParam[] = [{ name, source: 'body', required, ...readDescription(schema, resolver), schema: { type: 'string' } }];
     const left = /octet-stream$/.test(essence)
         ? [{ name: 'the body', why: 'It is sent as a text: bytes that are none cannot be given.' }]
         : [];
     const contentType = essence === 'text/plain' ? undefined : essence;
-    return { ok: true, params, template: `{${name}}`, format: 'text', contentType, isOptional: !required, left };
+    return { ...NOTHING, ...asOneParam(reading, { type: 'string' }), format: 'text', contentType, left };
+}
+
+/** Texts, lists, plain values, and objects with unknown fields become one param, and the template is only its placeholder. */
+function asOneParam(
+    { schema: written, required, taken, reader }: Reading,
+    schema: JsonSchema,
+): Pick<Carried, 'params' | 'template' | 'isOptional'> {
+    const name = placeholder('body', taken);
+    const described = describedBy({ schema: written ?? null }, reader, MAX_DESCRIPTION);
+    return { params: [{ name, source: 'body', required, ...described, schema }], template: `{${name}}`, isOptional: !required };
 }
 
 function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipart'): ReadBody {
-    const whole = flatten(reading.schema, reading.resolver);
-    const left: { name: string; why: string }[] = [];
+    const whole = flatten(reading.schema, reading.reader);
+    const left: LeftOut[] = [];
     const params: PackageParam[] = [];
     const used = new Set(reading.taken);
+    const { encoding: encodings } = reading.media;
     for (const { key, schema, required } of whole === undefined ? [] : membersOf(whole, reading)) {
-        const encoding = isObject(reading.encoding) ? reading.encoding[key] : undefined;
-        const file = format === 'multipart' ? fileIn(schema, reading.resolver) : undefined;
+        const encoding = isObject(encodings) ? encodings[key] : undefined;
+        const file = format === 'multipart' ? fileIn(schema, reading.reader) : undefined;
         // Multipart bodies have no styles: a list repeats its name.
         const declared = isObject(encoding) && format === 'form' ? encoding : {};
-        const structure = file === undefined ? readStructure(key, schema, declared, reading) : undefined;
+        const structure = file === undefined ? readStructure(key, schema, declared, reading.reader) : undefined;
         const fault = formFault(key, used) ?? (structure?.ok === false ? structure.why : undefined);
         if (fault !== undefined) {
             if (required && reading.required) return { ok: false, why: `It needs the field ${printableName(key)} of its form. ${fault}` };
@@ -180,24 +161,16 @@ function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipar
             name: key,
             source: 'body',
             required: required && reading.required,
-            ...readDescription(schema, reading.resolver),
+            ...describedBy({ schema }, reading.reader, MAX_DESCRIPTION),
             ...(file !== undefined
                 ? { schema: { format: 'file' } }
                 : structure?.ok === true
                   ? { schema: structure.schema, ...keepStyle(structure) }
-                  : { schema: plainSchema(reading.schemas.ofRequest(schema)) }),
+                  : { schema: plainSchema(reading.reader.ofRequest(schema)) }),
         });
     }
     if (params.length === 0 && reading.required) return without(body, 'Its form has no fields that a package could send.');
-    return {
-        ok: true,
-        params: withFewStructures(params),
-        template: undefined,
-        format,
-        contentType: undefined,
-        isOptional: !reading.required,
-        left,
-    };
+    return { ...NOTHING, params: withFewStructures(params), format, isOptional: !reading.required, left };
 }
 
 function formFault(key: string, used: ReadonlySet<string>): string | undefined {
@@ -206,12 +179,12 @@ function formFault(key: string, used: ReadonlySet<string>): string | undefined {
 }
 
 /** The object that a schema describes, with the parts of `allOf` merged. `undefined` if a value may be something else. */
-function flatten(schema: Json | undefined, resolver: Resolver, level = 0, budget = { parts: MAX_PARTS }): JsonObject | undefined {
-    const resolved = resolver.resolve(schema);
+function flatten(schema: Json | undefined, reader: DocumentReader, level = 0, budget = { parts: MAX_PARTS }): JsonObject | undefined {
+    const resolved = reader.resolve(schema);
     if (resolved === undefined || level > 5 || --budget.parts < 0 || resolved['oneOf'] !== undefined || resolved['anyOf'] !== undefined)
         return undefined;
     const types = typesOf(resolved);
-    const parts = Array.isArray(resolved['allOf']) ? resolved['allOf'].map((part) => flatten(part, resolver, level + 1, budget)) : [];
+    const parts = Array.isArray(resolved['allOf']) ? resolved['allOf'].map((part) => flatten(part, reader, level + 1, budget)) : [];
     if (parts.includes(undefined) || types.some((type) => type !== 'object' && type !== 'null')) return undefined;
     const all = [...parts.filter((part) => part !== undefined), resolved];
     const properties: JsonObject = {};
@@ -223,10 +196,10 @@ function flatten(schema: Json | undefined, resolver: Resolver, level = 0, budget
     return Object.keys(properties).length === 0 ? undefined : { type: 'object', properties, required };
 }
 
-function membersOf(whole: JsonObject, { resolver }: Reading): { key: string; schema: Json; required: boolean }[] {
+function membersOf(whole: JsonObject, { reader }: Reading): { key: string; schema: Json; required: boolean }[] {
     const required = new Set(Array.isArray(whole['required']) ? whole['required'] : []);
     return Object.entries(isObject(whole['properties']) ? whole['properties'] : {})
-        .filter(([, schema]) => resolver.resolve(schema)?.['readOnly'] !== true)
+        .filter(([, schema]) => reader.resolve(schema)?.['readOnly'] !== true)
         .map(([key, schema]) => ({ key, schema, required: required.has(key) }));
 }
 
@@ -250,26 +223,19 @@ function placeholder(key: string, used: ReadonlySet<string>): string {
 }
 
 /** An example of the field, or its value in an example of the whole body. Lists and objects give no example. */
-function exampleOf(key: string, schema: Json, { media, resolver }: Reading): { example?: Json } {
-    const bodies = examplesOf(media, resolver).filter(isObject);
-    const values = [...examplesOf({ schema }, resolver), ...bodies.map((body) => body[key])];
-    const types = typesOf(resolver.resolve(schema) ?? {});
+function exampleOf(key: string, schema: Json, { media, reader }: Reading): { example?: Json } {
+    const bodies = examplesOf(media, reader).filter(isObject);
+    const values = [...examplesOf({ schema }, reader), ...bodies.map((body) => body[key])];
+    const types = typesOf(reader.resolve(schema) ?? {});
     const value = values.find((one) => one !== undefined && isFit(one, types.length === 0 ? {} : { type: types }));
     return value === undefined ? {} : { example: value };
 }
 
-function readDescription(schema: Json | undefined, resolver: Resolver): { description?: string } {
-    // In OpenAPI 3.1 a description may stand beside a reference, and is about this field.
-    const own = cleanText(isObject(schema) ? schema['description'] : undefined, 400);
-    const description = own ?? cleanText(resolver.resolve(schema)?.['description'], 400);
-    return description === undefined ? {} : { description };
-}
-
 /** Whether a field of a multipart body is a file, or a list of files. */
-function fileIn(schema: Json | undefined, resolver: Resolver): 'one' | 'several' | undefined {
-    const resolved = resolver.resolve(schema) ?? {};
+function fileIn(schema: Json | undefined, reader: DocumentReader): 'one' | 'several' | undefined {
+    const resolved = reader.resolve(schema) ?? {};
     if (isFile(resolved)) return 'one';
-    const items = resolver.resolve(resolved['items']);
+    const items = reader.resolve(resolved['items']);
     return items !== undefined && isFile(items) ? 'several' : undefined;
 }
 

@@ -9,8 +9,8 @@ import type { NotCarried, ReadOperation } from '../operation.ts';
 import { cleanLine, cleanText, printableName, textsOf } from '../texts.ts';
 import { referencesIn } from './folder.ts';
 import { readOperation } from './operations.ts';
-import { openResolver } from './refs.ts';
-import { openSchemaReader } from './schemas.ts';
+import type { Resolver } from './refs.ts';
+import { openReader } from './schemas.ts';
 import { readSchemes } from './security.ts';
 import { chooseServer, type Server, serverOfSite, siteOfBases } from './servers.ts';
 
@@ -18,25 +18,19 @@ const METHODS: ReadonlySet<string> = new Set(['get', 'head', 'post', 'put', 'pat
 
 /** Imports an OpenAPI 3.x document. Each operation is converted, or listed with the reason why not. */
 export function importOpenApi(document: JsonObject, options: ImportOptions): Imported {
-    const resolver = openResolver(document);
+    const reader = openReader(document);
     const notCarried: NotCarried[] = [];
     const named = options.site === undefined ? undefined : normaliseSite(options.site);
     const site = named?.ok === true ? named.site : options.site;
     const base = chooseServer(document['servers'], site) ?? serverOfSite(site);
-    const found = onlyWanted(operationsOf(document, resolver, notCarried), options.only, notCarried).map((one) => ({
+    const found = onlyWanted(operationsOf(document, reader, notCarried), options.only, notCarried).map((one) => ({
         ...one,
         server: chooseServer(one.operation?.['servers'], site) ?? chooseServer(one.item['servers'], site) ?? base,
     }));
     const bases = found.flatMap(({ server }) => (server.ok ? [server.base] : []));
     const own = site ?? siteOfBases(bases) ?? (base.ok ? new URL(base.base).hostname : 'unknown');
-    const schemes = readSchemes(document, resolver, registrableDomain(own));
-    const context = {
-        resolver,
-        schemas: openSchemaReader(resolver),
-        security: document['security'],
-        schemes,
-        names: new Set<string>(),
-    };
+    const schemes = readSchemes(document, reader, registrableDomain(own));
+    const context = { reader, security: document['security'], schemes, names: new Set<string>() };
     const operations: ReadOperation[] = [];
     for (const { where, method, path, item, operation, tags, server } of found) {
         if (operation === undefined) {
@@ -72,7 +66,7 @@ interface FoundOperation {
     tags: string[];
 }
 
-function operationsOf(document: JsonObject, resolver: ReturnType<typeof openResolver>, notCarried: NotCarried[]): FoundOperation[] {
+function operationsOf(document: JsonObject, resolver: Resolver, notCarried: NotCarried[]): FoundOperation[] {
     const paths = isObject(document['paths']) ? document['paths'] : {};
     return Object.entries(paths).flatMap(([path, written]) => {
         if (!path.startsWith('/')) return [];

@@ -3,13 +3,13 @@ import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts
 import type { Json, JsonObject, Kind, Method, PackageAuth, PackageEndpoint, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/identifier.ts';
 import { nameEndpoint } from '../../inspect/naming.ts';
+import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { readAnswer } from './answers.ts';
 import { readBody } from './bodies.ts';
 import { pagesOf } from './pageable.ts';
 import { readParams } from './params.ts';
-import type { Resolver } from './refs.ts';
-import type { SchemaReader } from './schemas.ts';
+import type { DocumentReader } from './schemas.ts';
 import type { Access, CredentialHeader, Schemes } from './security.ts';
 
 export interface Operation {
@@ -22,8 +22,7 @@ export interface Operation {
 }
 
 interface OperationContext {
-    resolver: Resolver;
-    schemas: SchemaReader;
+    reader: DocumentReader;
     /** The document's `security`, for operations without their own. */
     security: Json | undefined;
     schemes: Schemes;
@@ -31,9 +30,7 @@ interface OperationContext {
     names: Set<string>;
 }
 
-type ReadOperationResult =
-    | { ok: true; endpoint: PackageEndpoint; auth: readonly PackageAuth[]; left: { name: string; why: string }[] }
-    | { ok: false; why: string };
+type ReadOperationResult = { ok: true; endpoint: PackageEndpoint; auth: readonly PackageAuth[]; left: LeftOut[] } | NotRead;
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const MAX_URL = 2048;
@@ -41,21 +38,21 @@ const MAX_URL = 2048;
 /** Converts one operation to an endpoint, or returns a sentence that says why a package cannot contain it. */
 export function readOperation(found: Operation, context: OperationContext): ReadOperationResult {
     const { method, item, operation, base } = found;
-    const { resolver, schemas } = context;
+    const { reader } = context;
     if (!KNOWN_METHODS.has(method)) return { ok: false, why: `A package has no ${method} requests.` };
     // AWS documents append `#…` to a path to tell operations apart; the request does not need it.
     const [path = ''] = found.path.split('#', 1);
     const declared = context.schemes.accessOf(operation['security'] ?? context.security);
-    const params = readParams([item['parameters'], operation['parameters']], path, resolver, schemas, declared.entries);
+    const params = readParams([item['parameters'], operation['parameters']], path, declared.entries, reader);
     if (!params.ok) return params;
     const access =
         declared.entries.length === 0 && declared.fault === undefined ? context.schemes.accessByHeaders(params.credentials) : declared;
     const written = operation['requestBody'];
-    const request = resolver.resolve(written);
+    const request = reader.resolve(written);
     if (written !== undefined && request === undefined) return { ok: false, why: 'Its body refers to nothing in this document.' };
-    const body = readBody(request, method, new Set(params.params.map(({ name }) => name)), resolver, schemas);
+    const body = readBody(request, method, new Set(params.params.map(({ name }) => name)), reader);
     if (!body.ok) return body;
-    const answer = readAnswer(operation['responses'], resolver, schemas);
+    const answer = readAnswer(operation['responses'], reader);
     if (!answer.ok) return answer;
     const url = urlOf(base, path, params);
     if (url === undefined) return { ok: false, why: 'Its path makes no valid URL.' };
@@ -117,14 +114,14 @@ function urlOf(
 }
 
 /** Headers with credentials that the entries of `auth` do not send. */
-function unusedOf(credentials: readonly CredentialHeader[], { entries }: Access): { name: string; why: string }[] {
+function unusedOf(credentials: readonly CredentialHeader[], { entries }: Access): LeftOut[] {
     return credentials
         .filter(({ name }) => !entries.some((entry) => (entry.name ?? 'authorization').toLowerCase() === name.toLowerCase()))
         .map(({ name }) => ({ name: `header ${printableName(name)}`, why: headerNameFault(name.toLowerCase())?.message ?? '' }));
 }
 
-function leftOf(operation: JsonObject, { fault }: Access): { name: string; why: string }[] {
-    const left: { name: string; why: string }[] = [];
+function leftOf(operation: JsonObject, { fault }: Access): LeftOut[] {
+    const left: LeftOut[] = [];
     if (fault !== undefined) left.push({ name: 'security', why: `${fault} It is for self execution alone (hosted: false).` });
     if (isObject(operation['callbacks'])) left.push({ name: 'callbacks', why: 'A package cannot describe calls from the site to others.' });
     return left;

@@ -6,15 +6,15 @@ import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import type { Json, JsonObject, JsonSchema, PackageAuth, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/identifier.ts';
+import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { plainSchema } from './plain-schema.ts';
-import type { Resolver } from './refs.ts';
-import { type SchemaReader, typesOf } from './schemas.ts';
+import { type DocumentReader, typesOf } from './schemas.ts';
 import type { CredentialHeader } from './security.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
 /** The params of an operation besides those of the body, or why the operation cannot be imported. */
-export type ReadParams = ({ ok: true } & Collected) | { ok: false; why: string };
+export type ReadParams = ({ ok: true } & Collected) | NotRead;
 
 /** Valid param names (docs/api.md, "Schema packages"). */
 export const PARAM_NAME = /^[!-z|~]{1,64}$/;
@@ -28,7 +28,7 @@ interface Collected {
     prefixes: Map<string, string>;
     /** Headers with credentials. They do not become params. */
     credentials: CredentialHeader[];
-    left: { name: string; why: string }[];
+    left: LeftOut[];
 }
 
 /**
@@ -38,21 +38,20 @@ interface Collected {
 export function readParams(
     lists: readonly (Json | undefined)[],
     path: string,
-    resolver: Resolver,
-    schemas: SchemaReader,
-    auth: readonly PackageAuth[] = [],
+    auth: readonly PackageAuth[],
+    reader: DocumentReader,
 ): ReadParams {
     const found = new Map<string, JsonObject>();
     for (const list of lists) {
         const own = new Map<string, JsonObject>();
         for (const item of Array.isArray(list) ? list : []) {
-            const param = resolver.resolve(item);
+            const param = reader.resolve(item);
             if (param === undefined) {
                 const ref = isObject(item) && typeof item['$ref'] === 'string' ? ` (${printableName(item['$ref'])})` : '';
                 return { ok: false, why: `A parameter refers to nothing in this document${ref}.` };
             }
             if (typeof param['name'] !== 'string' || typeof param['in'] !== 'string') continue;
-            for (const one of membersOf(param, resolver)) {
+            for (const one of membersOf(param, reader)) {
                 const key = `${one['in']} ${one['name']}`;
                 if (one === param || !own.has(key)) own.set(key, one);
             }
@@ -65,7 +64,7 @@ export function readParams(
     for (const name of namesIn(path)) {
         const param = found.get(`path ${name}`);
         const style = param?.['style'] ?? 'simple';
-        const isPlain = !typesOf(resolver.resolve(schemaOf(param)) ?? {}).some((type) => type === 'array' || type === 'object');
+        const isPlain = !typesOf(reader.resolve(schemaOf(param)) ?? {}).some((type) => type === 'array' || type === 'object');
         if (isPlain && style === 'label') out.prefixes.set(name, '.');
         else if (isPlain && style === 'matrix') out.prefixes.set(name, `;${encodeURIComponent(name.toWellFormed())}=`);
         else if (style !== 'simple')
@@ -73,16 +72,16 @@ export function readParams(
                 ok: false,
                 why: `The path parameter ${printableName(name)} has the style ${printableName(String(style))}, which a template cannot hold.`,
             };
-        addPathParam(name, param, taken, out, { resolver, schemas });
+        addPathParam(name, param, taken, out, reader);
     }
     const inPlace = (place: string) => all.filter((param) => param['in'] === place);
     for (const param of inPlace('query')) {
-        const fault = addQueryParam(param, out, resolver, schemas);
+        const fault = addQueryParam(param, out, reader);
         if (fault !== undefined) return { ok: false, why: fault };
     }
     // Headers come last, since only a header param can take another name.
     for (const param of inPlace('header')) {
-        const fault = addHeader(param, out, resolver, schemas);
+        const fault = addHeader(param, out, reader);
         if (fault !== undefined) return { ok: false, why: fault };
     }
     for (const param of inPlace('cookie'))
@@ -94,9 +93,9 @@ export function readParams(
  * An object in a query is usually exploded: each member is sent as a parameter of its own. Objects without named members, or with members
  * in parts of the schema, are left as they are, since some of what they send would be lost.
  */
-function membersOf(param: JsonObject, resolver: Resolver): JsonObject[] {
+function membersOf(param: JsonObject, reader: DocumentReader): JsonObject[] {
     const { in: place, style = 'form', explode = true, required } = param;
-    const schema = resolver.resolve(schemaOf(param)) ?? {};
+    const schema = reader.resolve(schemaOf(param)) ?? {};
     const { properties, required: needed } = schema;
     if (place !== 'query' || style !== 'form' || explode !== true || !isObject(properties)) return [param];
     if (Object.keys(properties).length === 0 || ['allOf', 'oneOf', 'anyOf'].some((keyword) => keyword in schema)) return [param];
@@ -115,26 +114,20 @@ export function namesIn(path: string): string[] {
     return [...new Set([...path.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] ?? ''))];
 }
 
-function addPathParam(
-    name: string,
-    param: JsonObject | undefined,
-    taken: Set<string>,
-    out: Collected,
-    { resolver, schemas }: { resolver: Resolver; schemas: SchemaReader },
-): void {
+function addPathParam(name: string, param: JsonObject | undefined, taken: Set<string>, out: Collected, reader: DocumentReader): void {
     const plain = /^[A-Za-z_][A-Za-z0-9_]{0,60}$/.test(name) ? name : identifier(name) || 'value';
     let unique = plain;
     for (let count = 2; taken.has(unique); count++) unique = `${plain}_${count}`;
     taken.add(unique);
     out.placeholders.set(name, unique);
-    const schema = withoutEmpty(plainSchema(schemas.ofRequest(schemaOf(param))));
+    const schema = withoutEmpty(plainSchema(reader.ofRequest(schemaOf(param))));
     out.params.push({
         name: unique,
         source: 'path',
         required: true,
-        ...describedBy(param, resolver),
+        ...describedBy(param, reader),
         schema,
-        ...exampleOf(param, resolver, schema),
+        ...exampleOf(param, reader, schema),
     });
     if (param === undefined)
         out.left.push({ name: printableName(name), why: 'The document does not describe it; it was taken for a text.' });
@@ -147,7 +140,7 @@ function withoutEmpty(schema: JsonSchema): JsonSchema {
     return left.length === 0 ? schema : { ...(schema as JsonObject), enum: left };
 }
 
-function addQueryParam(param: JsonObject, out: Collected, resolver: Resolver, schemas: SchemaReader): string | undefined {
+function addQueryParam(param: JsonObject, out: Collected, reader: DocumentReader): string | undefined {
     const name = String(param['name']);
     const required = param['required'] === true;
     const leave = (why: string) => {
@@ -156,23 +149,23 @@ function addQueryParam(param: JsonObject, out: Collected, resolver: Resolver, sc
         return undefined;
     };
     if (!PARAM_NAME.test(name)) return leave('Its name has characters that the name of a param may not have.');
-    const base = { name, source: 'query' as const, required, ...describedBy(param, resolver) };
+    const base = { name, source: 'query' as const, required, ...describedBy(param, reader) };
     const isJson = param['content'] !== undefined;
-    const structure = isJson ? undefined : readStructure(name, schemaOf(param), param, { resolver, schemas });
+    const structure = isJson ? undefined : readStructure(name, schemaOf(param), param, reader);
     if (structure !== undefined) {
         if (!structure.ok) return leave(structure.why);
         out.left.push(...structure.left);
         const { style } = structure;
-        const example = style === 'deepObject' ? {} : listExampleOf(param, resolver, structure.schema);
+        const example = style === 'deepObject' ? {} : listExampleOf(param, reader, structure.schema);
         out.params.push({ ...base, schema: structure.schema, ...keepStyle(structure), ...example });
         return undefined;
     }
-    const schema = isJson ? { type: 'string' } : plainSchema(schemas.ofRequest(schemaOf(param)));
-    const resolved = resolver.resolve(schemaOf(param)) ?? {};
+    const schema = isJson ? { type: 'string' } : plainSchema(reader.ofRequest(schemaOf(param)));
+    const resolved = reader.resolve(schemaOf(param)) ?? {};
     // A required param with one allowed value becomes optional, with that value as default.
     const [only, ...others] = required && Array.isArray(resolved['enum']) ? resolved['enum'] : [];
     const standard = others.length === 0 && isFit(only, schema) ? { default: only, required: false } : defaultOf(resolved, schema);
-    out.params.push({ ...base, schema, ...standard, ...exampleOf(param, resolver, schema) });
+    out.params.push({ ...base, schema, ...standard, ...exampleOf(param, reader, schema) });
     return undefined;
 }
 
@@ -185,7 +178,7 @@ const SENT_ANYWAY: ReadonlySet<string> = new Set(['user-agent', 'host', 'connect
  * A required header with one allowed value becomes a fixed header. Any other header becomes a param, if the rules allow its name.
  * @returns why the operation cannot be imported; undefined if it can
  */
-function addHeader(param: JsonObject, out: Collected, resolver: Resolver, schemas: SchemaReader): string | undefined {
+function addHeader(param: JsonObject, out: Collected, reader: DocumentReader): string | undefined {
     const written = String(param['name']);
     const lower = written.toLowerCase();
     const required = param['required'] === true;
@@ -201,7 +194,7 @@ function addHeader(param: JsonObject, out: Collected, resolver: Resolver, schema
     };
     const fault = PARAM_NAME.test(written) ? headerNameFault(lower)?.message : 'Its name is longer than that of a param may be.';
     if (fault !== undefined) return leave(fault);
-    const resolved = resolver.resolve(schemaOf(param)) ?? {};
+    const resolved = reader.resolve(schemaOf(param)) ?? {};
     const fixed = onlyChoice(resolved);
     if (required && fixed !== undefined) {
         out.headers[lower] = fixed;
@@ -210,15 +203,15 @@ function addHeader(param: JsonObject, out: Collected, resolver: Resolver, schema
     // Header names ignore case and param names do not, so upper case can avoid a conflict.
     const name = [written, written.toUpperCase()].find((one) => !out.params.some((other) => other.name === one));
     if (name === undefined) return leave('Another param has this name.');
-    const schema = plainSchema(schemas.ofRequest(schemaOf(param)));
+    const schema = plainSchema(reader.ofRequest(schemaOf(param)));
     out.params.push({
         name,
         source: 'header',
         required,
-        ...describedBy(param, resolver),
+        ...describedBy(param, reader),
         schema,
         ...defaultOf(resolved, schema),
-        ...exampleOf(param, resolver, schema),
+        ...exampleOf(param, reader, schema),
     });
     return undefined;
 }
@@ -234,13 +227,15 @@ function schemaOf(param: JsonObject | undefined): Json | undefined {
     return param?.['schema'];
 }
 
-function describedBy(param: JsonObject | undefined, resolver?: Resolver): { description?: string } {
+/** The description of a parameter, else of its schema. One beside a reference, as OpenAPI 3.1 allows it, is about this parameter. */
+export function describedBy(param: JsonObject | undefined, reader?: DocumentReader, max = 600): { description?: string } {
     const schema = schemaOf(param);
-    const description =
-        cleanText(param?.['description'], 600) ??
-        cleanText(isObject(schema) ? schema['description'] : undefined, 600) ??
-        cleanText(resolver?.resolve(schema)?.['description'], 600);
-    return description === undefined ? {} : { description };
+    const texts = [param, schema, reader?.resolve(schema)].map((part) => (isObject(part) ? part['description'] : undefined));
+    for (const text of texts) {
+        const description = cleanText(text, max);
+        if (description !== undefined) return { description };
+    }
+    return {};
 }
 
 function defaultOf(schema: JsonObject, bound: JsonSchema): { default?: Json } {
@@ -249,25 +244,25 @@ function defaultOf(schema: JsonObject, bound: JsonSchema): { default?: Json } {
 }
 
 /** The first valid example of the parameter or of its schema. */
-function exampleOf(param: JsonObject | undefined, resolver: Resolver, bound: JsonSchema): { example?: Json } {
-    const value = examplesOf(param, resolver).find((one) => isFit(one, bound));
+function exampleOf(param: JsonObject | undefined, reader: DocumentReader, bound: JsonSchema): { example?: Json } {
+    const value = examplesOf(param, reader).find((one) => isFit(one, bound));
     return value === undefined ? {} : { example: value };
 }
 
 /** An example of a list, if all its items are valid. */
-function listExampleOf(param: JsonObject, resolver: Resolver, bound: JsonSchema): { example?: Json } {
+function listExampleOf(param: JsonObject, reader: DocumentReader, bound: JsonSchema): { example?: Json } {
     const items = isObject(bound) ? (bound['items'] as JsonSchema | undefined) : undefined;
-    const value = examplesOf(param, resolver).find(
+    const value = examplesOf(param, reader).find(
         (one) => Array.isArray(one) && one.length > 0 && one.length <= 20 && one.every((item) => isFit(item, items ?? {})),
     );
     return value === undefined ? {} : { example: value };
 }
 
 /** The examples of a document, the most reliable first. */
-export function examplesOf(param: JsonObject | undefined, resolver: Resolver): Json[] {
-    const schema = resolver.resolve(schemaOf(param));
+export function examplesOf(param: JsonObject | undefined, reader: DocumentReader): Json[] {
+    const schema = reader.resolve(schemaOf(param));
     const named = isObject(param?.['examples']) ? Object.values(param['examples']) : [];
-    const ofNamed = named.slice(0, 10).map((one) => resolver.resolve(one)?.['value']);
+    const ofNamed = named.slice(0, 10).map((one) => reader.resolve(one)?.['value']);
     const ofSchema = Array.isArray(schema?.['examples']) ? schema['examples'].slice(0, 10) : [];
     return [param?.['example'], ...ofNamed, schema?.['example'], ...ofSchema].filter((one) => one !== undefined);
 }

@@ -2,13 +2,13 @@ import { TYPES } from '../../../shared/domain/json/schema/keywords.ts';
 import { compilePattern } from '../../../shared/domain/json/schema/patterns.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema } from '../../../shared/domain/types.ts';
-import type { Resolver } from './refs.ts';
+import { openResolver, type Resolver } from './refs.ts';
 
 /**
- * Converts schemas of OpenAPI 3.0 and 3.1 to schemas of a package (docs/api.md, "Schema packages"): without references, and limited in
- * depth and size.
+ * Follows the references of a document, and converts its schemas of OpenAPI 3.0 and 3.1 to schemas of a package (docs/api.md, "Schema
+ * packages"): without references, and limited in depth and size.
  */
-export interface SchemaReader {
+export interface DocumentReader extends Resolver {
     /** The schema of a request value: with limits such as `maxLength`, without read-only fields. */
     ofRequest(schema: Json | undefined, nodes?: number): JsonSchema;
     /** The schema of an answer: only types and names, since servers add enum values and fields later. */
@@ -36,7 +36,8 @@ const FORMATS: ReadonlySet<string> = new Set(['date', 'date-time', 'time', 'uuid
 export const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Opens the reader of one document. All patterns of the document share one budget. */
-export function openSchemaReader(resolver: Resolver): SchemaReader {
+export function openReader(document: JsonObject): DocumentReader {
+    const resolver = openResolver(document);
     const isSound = createPatternCheck();
     const read = (schema: Json | undefined, side: Reading['side'], nodes: number) =>
         convert(schema, { side, left: nodes, followed: [], level: 0 });
@@ -124,6 +125,7 @@ export function openSchemaReader(resolver: Resolver): SchemaReader {
     }
 
     return {
+        ...resolver,
         ofRequest: (schema, nodes = 60) => read(schema, 'request', nodes),
         ofAnswer: (schema, nodes = 250) => read(schema, 'answer', nodes),
     };

@@ -3,6 +3,7 @@ import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts
 import { isOnDomain } from '../../../shared/domain/site/site-name.ts';
 import type { AuthNeed, Json, JsonObject, OAuthFlow, PackageAuth, PackageOAuth } from '../../../shared/domain/types.ts';
 import { nameEndpoint } from '../../inspect/naming.ts';
+import type { NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import type { Resolver } from './refs.ts';
 
@@ -38,7 +39,7 @@ const MAX_NEEDED = 50;
 const SCOPE = /^[!#-[\]-~]{1,200}$/;
 const VISIBLE = /^[!-z|~]{1,100}$/;
 
-type Read = { ok: true; entry: PackageAuth; why?: string } | { ok: false; why: string };
+type Read = { ok: true; entry: PackageAuth; why?: string } | NotRead;
 
 /** Reads `components.securitySchemes`. @param registrable the site's registrable domain; OAuth addresses have to be on it */
 export function readSchemes(document: JsonObject, resolver: Resolver, registrable: string | undefined): Schemes {

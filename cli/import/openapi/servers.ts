@@ -1,10 +1,11 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { normaliseSite, registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import type { Json } from '../../../shared/domain/types.ts';
+import type { NotRead } from '../operation.ts';
 import { printableName } from '../texts.ts';
 
 /** The base URL of operations, without a trailing slash; or why the document gives none. */
-export type Server = { ok: true; base: string; wasHttp: boolean } | { ok: false; why: string };
+export type Server = { ok: true; base: string; wasHttp: boolean } | NotRead;
 
 /** The first of `servers` that a package can call, with the defaults of its variables. `site` replaces a missing host. */
 export function chooseServer(servers: Json | undefined, site: string | undefined): Server | undefined {

@@ -3,7 +3,7 @@ import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { CannotImport } from '../imported.ts';
 import { textsOf } from '../texts.ts';
-import { openResolver } from './refs.ts';
+import { openResolver, type Resolver } from './refs.ts';
 
 const MULTIPART = 'multipart/form-data';
 const URLENCODED = 'application/x-www-form-urlencoded';
@@ -61,8 +61,6 @@ function normaliseParts(document: JsonObject): JsonObject {
     );
     return whole;
 }
-
-type Resolver = ReturnType<typeof openResolver>;
 
 function tidiedOperation(
     operation: JsonObject,

@@ -1,11 +1,12 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../../shared/domain/types.ts';
 import { UNSAFE_KEYS } from '../openapi/schemas.ts';
+import type { LeftOut } from '../operation.ts';
 import { printableName } from '../texts.ts';
 
 export interface ReadAnswer {
     response: NonNullable<PackageEndpoint['response']>;
-    left: { name: string; why: string }[];
+    left: LeftOut[];
 }
 
 const MAX_LEVEL = 6;

@@ -2,9 +2,10 @@ import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { decodeQueryPart } from '../../../shared/domain/text/percent-decode.ts';
 import type { BodyFormat, Json, JsonObject } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/identifier.ts';
+import type { NotRead } from '../operation.ts';
 
 /** A body of the format 0.1 as a template of a package. Placeholders stand for whole values; `names` has their names in order. */
-export type ReadTemplate = { ok: true; template: Json; names: string[]; format: BodyFormat } | { ok: false; why: string };
+export type ReadTemplate = { ok: true; template: Json; names: string[]; format: BodyFormat } | NotRead;
 
 /** `{{name}}`, with optional spaces. */
 const PLACEHOLDER = /\{\{\s*([^{}\s]{1,64})\s*\}\}/g;

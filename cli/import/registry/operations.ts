@@ -11,12 +11,13 @@ import {
     type PackageEndpoint,
 } from '../../../shared/domain/types.ts';
 import { nameEndpoint } from '../../inspect/naming.ts';
+import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { readAnswer } from './answers.ts';
 import { nameIn, type ReadTemplate, readTemplate, readTextTemplate } from './body-templates.ts';
 import { readParams } from './params.ts';
 
-type ReadResult = { ok: true; endpoint: PackageEndpoint; left: { name: string; why: string }[] } | { ok: false; why: string };
+type ReadResult = { ok: true; endpoint: PackageEndpoint; left: LeftOut[] } | NotRead;
 
 /** Fields of an operation that are read here or that a package does not need. */
 const KNOWN: ReadonlySet<string> = new Set(
@@ -130,7 +131,7 @@ interface ReadHeaders {
     kept: Record<string, string>;
     /** Header names → names of the inputs that are their whole values. */
     filled: Map<string, string>;
-    left: { name: string; why: string }[];
+    left: LeftOut[];
 }
 
 function headersOf(headers: Json | undefined): ReadHeaders {
@@ -160,9 +161,9 @@ function kindOf(kind: Json | undefined, isForm: boolean): Kind {
     return known ?? (isForm ? 'submit_form' : 'api_call');
 }
 
-function needsOf(requirements: Json | undefined): { name: string; why: string }[] {
+function needsOf(requirements: Json | undefined): LeftOut[] {
     const { auth, session, js } = isObject(requirements) ? requirements : {};
-    const needs: { name: string; why: string }[] = [];
+    const needs: LeftOut[] = [];
     if (typeof auth === 'string' && auth !== '' && auth !== 'public_only' && auth !== 'none')
         needs.push({
             name: 'requirements.auth',
@@ -176,7 +177,7 @@ function needsOf(requirements: Json | undefined): { name: string; why: string }[
 }
 
 /** Inputs that are credentials. Callers cannot send them as params, so the operation gets `hosted: false`. */
-function credentialsOf(operation: JsonObject): { name: string; why: string }[] {
+function credentialsOf(operation: JsonObject): LeftOut[] {
     const inputs = [operation['variables'], operation['params']].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isObject);
     return inputs
         .filter(

@@ -1,11 +1,12 @@
 import { compilePattern } from '../../../shared/domain/json/schema/patterns.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam, ParamSource } from '../../../shared/domain/types.ts';
+import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { typeOf } from './answers.ts';
 import { nameIn } from './body-templates.ts';
 
-export type ReadParams = { ok: true; params: PackageParam[]; left: { name: string; why: string }[] } | { ok: false; why: string };
+export type ReadParams = { ok: true; params: PackageParam[]; left: LeftOut[] } | NotRead;
 
 /** An input that an operation declares. */
 interface Declared {
@@ -36,7 +37,7 @@ export function readParams(
     const declared = [...listOf(operation['params']).map(declaredParam), ...listOf(operation['variables']).map(declaredVariable)];
     if (declared.some(({ place }) => place === 'url'))
         return { ok: false, why: 'A param is the whole address, and a package writes its addresses out.' };
-    const left: { name: string; why: string }[] = [];
+    const left: LeftOut[] = [];
     for (const { name, origin } of declared)
         if (origin !== undefined)
             left.push({
@@ -166,7 +167,7 @@ function addQueryParam(
     query: JsonObject,
     find: (name: string) => Declared | undefined,
     params: Map<string, PackageParam>,
-    left: { name: string; why: string }[],
+    left: LeftOut[],
 ): void {
     const key = String(query['key'] ?? query['name'] ?? '');
     const value = typeof query['value'] === 'string' ? query['value'] : '';
