@@ -1,5 +1,5 @@
 import { defined } from '../../shared/domain/defined.ts';
-import { declaredParams } from '../calling/fetch-endpoint.ts';
+import { type CallOptions, declaredParams } from '../calling/fetch-endpoint.ts';
 import { type Batch, type BatchDryRun, type BatchOrder, RoutebookError } from '../client/index.ts';
 import { formatSeconds } from '../format-seconds.ts';
 import { awaitInterruption } from '../interruption.ts';
@@ -7,17 +7,11 @@ import type { Done, Session } from '../session.ts';
 import { checkWritable, type FollowTo, followBatch } from './follow-batch.ts';
 import { readItems, readMap } from './read-items.ts';
 
-interface RunOptions extends FollowTo {
+interface RunOptions extends FollowTo, Omit<CallOptions, 'param' | 'params' | 'maxPages'> {
     site: string;
     endpoint: string;
     map?: readonly string[];
     name?: string;
-    version?: number | string;
-    maxResults?: number;
-    maxAge?: number;
-    timeout?: number;
-    connection?: string;
-    maxCredits?: number;
     stopAfterFailures?: number;
     expiresIn?: number;
     dryRun?: true;

@@ -3,7 +3,7 @@ import { ACT_NAMES, ACTS, type Act } from '../../../shared/domain/accounts/acts.
 import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import { listMembers } from '../../../shared/store/accounts/workspaces.ts';
 import { MANAGERS, type Shown, type WorkspaceVisit, workspacePage } from '../page.ts';
-import { addressOf, pagerOf } from '../read-api.ts';
+import { type ListPage, pagerOf, readList } from '../read-api.ts';
 import { factsOf } from './facts.ts';
 
 const PATH = '/dashboard/audit';
@@ -14,7 +14,7 @@ export const auditPages = [workspacePage({ method: 'GET', path: PATH, audience: 
 async function showAudit(visit: WorkspaceVisit): Promise<Shown> {
     const { query } = visit;
     const action = ACT_NAMES.find((name) => name === query('action'));
-    const [{ acts, next }, names] = await Promise.all([readPage(visit, action), namesOfActors(visit)]);
+    const [{ items: acts, next }, names] = await Promise.all([readPage(visit, action), namesOfActors(visit)]);
     return {
         view: 'audit/audit',
         title: 'Audit',
@@ -35,13 +35,9 @@ async function showAudit(visit: WorkspaceVisit): Promise<Shown> {
 }
 
 /** Reads a page of the audit log. If the cursor is invalid, starts at the newest entry. */
-async function readPage(visit: WorkspaceVisit, action: string | undefined): Promise<{ acts: AuditEntry[]; next: string | null }> {
-    const ask = (cursor?: string) => visit.ask({ method: 'GET', path: addressOf('/v1/audit', { action, cursor, limit: String(ROWS) }) });
-    const asked = await ask(visit.query('cursor'));
-    const answer = asked.ok ? asked : await ask();
-    if (!answer.ok) throw new Error(`the audit answered ${answer.refused.code}`);
-    const { data, meta } = answer.body as { data: AuditEntry[]; meta: { pagination: { next_cursor: string | null } } };
-    return { acts: data, next: meta.pagination.next_cursor };
+function readPage(visit: WorkspaceVisit, action: string | undefined): Promise<ListPage<AuditEntry>> {
+    const read = (cursor?: string) => readList<AuditEntry>(visit, '/v1/audit', { action, cursor, limit: String(ROWS) });
+    return read(visit.query('cursor')).catch(() => read());
 }
 
 /** Display names by id: the addresses of members and the names of keys. */
