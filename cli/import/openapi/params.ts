@@ -41,6 +41,30 @@ export function readParams(
     auth: readonly PackageAuth[],
     reader: DocumentReader,
 ): ReadParams {
+    const found = declaredIn(lists, reader);
+    if (!(found instanceof Map)) return found;
+    const out: Collected = { params: [], headers: {}, placeholders: new Map(), prefixes: new Map(), credentials: [], left: [] };
+    const all = [...found.values()].filter((param) => !isCredential(param, auth));
+    const inPlace = (place: string) => all.filter((param) => param['in'] === place);
+    const taken = new Set(all.filter((param) => param['in'] !== 'path').map((param) => String(param['name'])));
+    for (const name of namesIn(path)) {
+        const fault = addPathParam(name, found.get(`path ${name}`), taken, out, reader);
+        if (fault !== undefined) return { ok: false, why: fault };
+    }
+    // Headers come last, since only a header param can take another name.
+    for (const [place, add] of [['query', addQueryParam] as const, ['header', addHeader] as const]) {
+        for (const param of inPlace(place)) {
+            const fault = add(param, out, reader);
+            if (fault !== undefined) return { ok: false, why: fault };
+        }
+    }
+    for (const param of inPlace('cookie'))
+        out.left.push({ name: printableName(String(param['name'])), why: 'A package carries no cookies.' });
+    return { ok: true, ...out };
+}
+
+/** The parameters by place and name. The members of an object do not override a parameter of the same list. */
+function declaredIn(lists: readonly (Json | undefined)[], reader: DocumentReader): Map<string, JsonObject> | NotRead {
     const found = new Map<string, JsonObject>();
     for (const list of lists) {
         const own = new Map<string, JsonObject>();
@@ -58,35 +82,7 @@ export function readParams(
         }
         for (const [key, one] of own) found.set(key, one);
     }
-    const out: Collected = { params: [], headers: {}, placeholders: new Map(), prefixes: new Map(), credentials: [], left: [] };
-    const all = [...found.values()].filter((param) => !isCredential(param, auth));
-    const taken = new Set(all.filter((param) => param['in'] !== 'path').map((param) => String(param['name'])));
-    for (const name of namesIn(path)) {
-        const param = found.get(`path ${name}`);
-        const style = param?.['style'] ?? 'simple';
-        const isPlain = !typesOf(reader.resolve(schemaOf(param)) ?? {}).some((type) => type === 'array' || type === 'object');
-        if (isPlain && style === 'label') out.prefixes.set(name, '.');
-        else if (isPlain && style === 'matrix') out.prefixes.set(name, `;${encodeURIComponent(name.toWellFormed())}=`);
-        else if (style !== 'simple')
-            return {
-                ok: false,
-                why: `The path parameter ${printableName(name)} has the style ${printableName(String(style))}, which a template cannot hold.`,
-            };
-        addPathParam(name, param, taken, out, reader);
-    }
-    const inPlace = (place: string) => all.filter((param) => param['in'] === place);
-    for (const param of inPlace('query')) {
-        const fault = addQueryParam(param, out, reader);
-        if (fault !== undefined) return { ok: false, why: fault };
-    }
-    // Headers come last, since only a header param can take another name.
-    for (const param of inPlace('header')) {
-        const fault = addHeader(param, out, reader);
-        if (fault !== undefined) return { ok: false, why: fault };
-    }
-    for (const param of inPlace('cookie'))
-        out.left.push({ name: printableName(String(param['name'])), why: 'A package carries no cookies.' });
-    return { ok: true, ...out };
+    return found;
 }
 
 /**
@@ -114,7 +110,20 @@ export function namesIn(path: string): string[] {
     return [...new Set([...path.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] ?? ''))];
 }
 
-function addPathParam(name: string, param: JsonObject | undefined, taken: Set<string>, out: Collected, reader: DocumentReader): void {
+/** @returns why the operation cannot be imported; undefined if it can */
+function addPathParam(
+    name: string,
+    param: JsonObject | undefined,
+    taken: Set<string>,
+    out: Collected,
+    reader: DocumentReader,
+): string | undefined {
+    const style = param?.['style'] ?? 'simple';
+    const isPlain = !typesOf(reader.resolve(schemaOf(param)) ?? {}).some((type) => type === 'array' || type === 'object');
+    if (isPlain && style === 'label') out.prefixes.set(name, '.');
+    else if (isPlain && style === 'matrix') out.prefixes.set(name, `;${encodeURIComponent(name.toWellFormed())}=`);
+    else if (style !== 'simple')
+        return `The path parameter ${printableName(name)} has the style ${printableName(String(style))}, which a template cannot hold.`;
     const plain = /^[A-Za-z_][A-Za-z0-9_]{0,60}$/.test(name) ? name : identifier(name) || 'value';
     let unique = plain;
     for (let count = 2; taken.has(unique); count++) unique = `${plain}_${count}`;
@@ -131,6 +140,7 @@ function addPathParam(name: string, param: JsonObject | undefined, taken: Set<st
     });
     if (param === undefined)
         out.left.push({ name: printableName(name), why: 'The document does not describe it; it was taken for a text.' });
+    return undefined;
 }
 
 /** Removes the empty text from the allowed values, since a path segment is never empty. */
