@@ -134,9 +134,10 @@ async function form(visit: WorkspaceVisit, { rows, endpoint, problems = {}, ...m
     const text = (fields.get('csv') ?? '').toWellFormed().slice(0, CSV_CHARACTERS);
     const source = text === '' ? undefined : (await workOnPackage('source', me.userId, { text, isStored: false })).answer;
     const isWrong = more.problem !== undefined || Object.keys(problems).length > 0;
+    const params = endpoint?.params ?? [];
     const choices = [
         { value: '', label: '– leave out' },
-        ...(endpoint?.params ?? []).map(({ name, required }) => ({ value: name, label: required ? `${name} (required)` : name })),
+        ...params.map(({ name, required }) => ({ value: name, label: required ? `${name} (required)` : name })),
         { value: ITEM_NAME, label: 'name of the call (custom_id)' },
     ];
     return {
@@ -155,23 +156,23 @@ async function form(visit: WorkspaceVisit, { rows, endpoint, problems = {}, ...m
             wrong: [],
             count: 0,
             ...more,
-            table:
-                rows === undefined
-                    ? undefined
-                    : {
-                          head: JSON.stringify(rows.head),
-                          count: rows.count,
-                          columns: rows.head.map((name, place) => ({ name: cut(name), param: rows.columns[place] ?? '', place })),
-                          first: rows.first.map((cells, at) => ({ line: rows.lines[at], cells: cells.map(cut) })),
-                          missing: (endpoint?.params ?? [])
-                              .filter(
-                                  ({ name, required, default: fallback }) =>
-                                      required && fallback === undefined && !rows.columns.includes(name),
-                              )
-                              .map(({ name }) => name),
-                      },
+            table: rows && tableOf(rows, params),
             choices,
         },
+    };
+}
+
+/** The first lines of the file, with the param of each column. */
+function tableOf(rows: Order['rows'], params: Endpoint['params']) {
+    const missing = params.filter(({ name, required, default: fallback }) => {
+        return required && fallback === undefined && !rows.columns.includes(name);
+    });
+    return {
+        head: JSON.stringify(rows.head),
+        count: rows.count,
+        columns: rows.head.map((name, place) => ({ name: cut(name), param: rows.columns[place] ?? '', place })),
+        first: rows.first.map((cells, at) => ({ line: rows.lines[at], cells: cells.map(cut) })),
+        missing: missing.map(({ name }) => name),
     };
 }
 
