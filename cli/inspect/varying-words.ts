@@ -54,7 +54,8 @@ export function varyingWords(
             word !== '' &&
             !/^[_$][a-z]/.test(word) &&
             (isFolder || !(isUsual(word, parent, place) || PROGRAM_SUFFIX.test(word))) &&
-            !namesApi(words.get(word) ?? [], parent, place),
+            !namesApi(words.get(word) ?? [], parent, place) &&
+            !namesItsList(words.get(word) ?? [], word, place),
     );
     const varying = new Set<string>(candidates.filter((word) => known?.has(word)));
     // An action on one thing may also exist for all of them (`/queues/{queue}/pause`, `/queues/pause`).
@@ -201,6 +202,14 @@ function isKeyed(piece: Piece | undefined): boolean {
  */
 function isMember(groups: readonly Group[], parent: Piece | undefined, place: number, beside: number): boolean {
     return groups.some((group) => isLast(group, place)) || beside > 0 || parent?.form !== 'word' || isPlural(parent.core);
+}
+
+/** Whether what is read at the word, or at a value below it, is a list of that name: `/boats` answers with `{boats: […]}`. It is a kind of things. */
+function namesItsList(groups: readonly Group[], word: string, place: number): boolean {
+    return groups.some(
+        ({ method, segments, shape }) =>
+            method === 'GET' && (shape.fields.get(word)?.arrays ?? 0) > 0 && segments.slice(place + 1).every(isVarying) && segments.length <= place + 2,
+    );
 }
 
 /** Whether the word names a part of the API: below the API's root, the same version always follows it (`/wp-json/wp/v2/posts`). */

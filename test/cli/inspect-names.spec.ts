@@ -29,6 +29,22 @@ describe('routebook inspect tells names of things from words of the program', ()
         expect(found).to.have.members(['GET /all/list.json', 'GET /{}.json', 'GET /{}.html', 'DELETE /{}.json']);
     });
 
+    it('keeps kinds of things that answer with a list of their name, though a description of the API names them', async () => {
+        const kinds = ['boats', 'quays'];
+        const found = await templates([
+            { url: `${SHOP}/api/spec`, json: { kinds: [...kinds, 'owners'].map((name) => ({ name })) } },
+            ...kinds.flatMap((kind) => [
+                { url: `${SHOP}/api/${kind}`, json: { [kind]: [{ id: 1, at: 'x' }], meta: {} } },
+                ...[1, 2].map((id) => ({ url: `${SHOP}/api/${kind}/${id}/owners`, json: { owners: [{ id: 3 }] } })),
+                { method: 'POST', url: `${SHOP}/api/${kind}/7`, body: { why: 'x' }, json: { done: 1 } },
+            ]),
+        ]);
+        expect(found).to.have.members([
+            'GET /api/spec',
+            ...kinds.flatMap((kind) => [`GET /api/${kind}`, `GET /api/${kind}/{}/owners`, `POST /api/${kind}/{}`]),
+        ]);
+    });
+
     it('keeps the names of files whole', async () => {
         const files = ['first.json', 'second.json'];
         const found = await templates([

@@ -21,7 +21,7 @@ export const application: RecordedApplication = {
         writeFileSync(join(folder, 'master/master.cfg'), settings(port));
         return `
             export PYTHONPATH=${folder}/parts
-            buildbot create-master master && exec buildbot start --nodaemon master`;
+            /usr/bin/python3 /usr/bin/buildbot create-master master && exec /usr/bin/python3 /usr/bin/buildbot start --nodaemon master`;
     },
 };
 
@@ -52,7 +52,7 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     ] as const)
         await call(`/forceschedulers/${scheduler}`, 'force', {
             builderid: String(builderid),
-            username: 'Keeper',
+            username: 'Keeper <keeper@harbour.example>',
             reason,
             branch: 'main',
             revision: '',
@@ -140,7 +140,7 @@ BuildmasterConfig = {
     'title': 'Harbour',
     'buildbotURL': 'http://builds.test:${port}/',
     'buildbotNetUsageData': None,
-    'protocols': {},
+    'protocols': {'pb': {'port': 'tcp:${port + 2000}:interface=127.0.0.1'}},
     'workers': [worker.LocalWorker('crane', max_builds=1), worker.LocalWorker('winch', max_builds=1)],
     'builders': [util.BuilderConfig(name=name, workernames=['crane', 'winch'], factory=factory) for name, factory in builders.items()],
     'schedulers': [schedulers.ForceScheduler(name=name, builderNames=list(builders)) for name in ('by-hand', 'by-night')],
