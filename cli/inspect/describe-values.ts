@@ -59,8 +59,8 @@ function namesOfField(name: string): string[] {
 /**
  * The hashes of the values of a param, computed like those of response values. @param place the index of a path param among the path params
  */
-export function hashesOf({ name, source }: PackageParam, { segments, query, body }: Group, place: number): Iterable<number> {
-    if (source === 'query') return query.get(name)?.different ?? [];
+export function hashesOf({ name, source }: PackageParam, { segments, query, body, form }: Group, place: number): Iterable<number> {
+    if (source === 'query') return (query.get(name) ?? form?.query.get(name))?.different ?? [];
     if (source === 'body') return body?.fields.get(name)?.values.different ?? [];
     const piece = segments.filter(isVarying).flatMap((one) => (isRange(one) ? [one, undefined] : [one]))[place];
     if (piece === undefined) return [];

@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Extract, JsonObject, JsonSchema, Kind, Method, PackageEndpoint } from '../../shared/domain/types.ts';
 import { selectsOfData } from './data-facts.ts';
-import type { Group } from './groups.ts';
+import { type Group, isIrrelevant } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import { headersOf } from './headers.ts';
 import { selectOf } from './list-facts.ts';
@@ -24,7 +24,8 @@ type DraftedEndpoint = { ok: true; endpoint: PackageEndpoint; notes: string[] } 
  * @param thing what pages call the subject of the route, if its path does not name it
  */
 export function draftEndpoint(found: Group, names: Set<string>, thing?: string): DraftedEndpoint {
-    const group = isOnFixedPage(found) ? found : withChosen(found);
+    const asked = withQueryOfForm(found);
+    const group = isOnFixedPage(asked) ? asked : withChosen(asked);
     const isFixed = isOnFixedPage(group);
     const prepared = isFixed || !wasSentBy(found) ? undefined : preparedBy(group);
     const fault = unsendable(group, isFixed || prepared !== undefined);
@@ -69,6 +70,14 @@ export function draftEndpoint(found: Group, names: Set<string>, thing?: string):
         ...(paging ?? {}),
     };
     return { ok: true, endpoint, notes: [...notesOf(group, request.left, isForm), ...onceNotes(once)] };
+}
+
+/** A form that no visit sent is sent with the query of its address. */
+function withQueryOfForm(group: Group): Group {
+    const { form, method, sendings, dispatch } = group;
+    if (form === undefined || method !== 'POST' || sendings > 0) return group;
+    const isOwn = (name: string) => name !== '' && !isIrrelevant(name) && !dispatch.some(([one]) => one === name);
+    return { ...group, query: new Map([...form.query].filter(([name]) => isOwn(name))) };
 }
 
 /** A hidden input that was sent with several words of the program is a choice of the caller. Each of several forms of a page hides another. */

@@ -9,6 +9,8 @@ import { addValues, mergeValues, openValues, type Values } from './values.ts';
 export interface FormFacts {
     fields: Map<string, { type: string; isRequired: boolean; options: Values }>;
     hidden: Set<string>;
+    /** The query params that its address has on each page. */
+    query: Map<string, Values>;
     hasToken: boolean;
     selector: string | undefined;
     /** Those of the hidden inputs that had a value on each page. */
@@ -36,6 +38,7 @@ export function factsOf(form: Form, page: URL | undefined): FormFacts {
     return {
         fields,
         hidden: new Set(form.hidden.map(({ name }) => name)),
+        query: queryOf(form.action),
         filled: new Set(form.hidden.filter(({ isFilled }) => isFilled).map(({ name }) => name)),
         hasToken: form.hidden.some(({ isToken }) => isToken),
         selector: form.selector,
@@ -46,6 +49,16 @@ export function factsOf(form: Form, page: URL | undefined): FormFacts {
         isMixed: false,
         kind: form.kind,
     };
+}
+
+function queryOf({ searchParams }: URL): FormFacts['query'] {
+    const query: FormFacts['query'] = new Map();
+    for (const name of new Set(searchParams.keys())) {
+        const values = openValues();
+        addValues(values, searchParams.getAll(name));
+        query.set(name, values);
+    }
+    return query;
 }
 
 /** The address of a page: each part as it was recorded, with the place in the form's address that has the same. */
@@ -119,6 +132,11 @@ export function joinForms(one: FormFacts | undefined, other: FormFacts): FormFac
         one.hidden.add(name);
     }
     for (const name of one.hidden) if (!other.hidden.has(name)) one.filled.delete(name);
+    for (const [name, values] of one.query) {
+        const more = other.query.get(name);
+        if (more === undefined) one.query.delete(name);
+        else mergeValues(values, more);
+    }
     return {
         ...one,
         hasToken: one.hasToken || other.hasToken,

@@ -208,7 +208,10 @@ function isMember(groups: readonly Group[], parent: Piece | undefined, place: nu
 function namesItsList(groups: readonly Group[], word: string, place: number): boolean {
     return groups.some(
         ({ method, segments, shape }) =>
-            method === 'GET' && (shape.fields.get(word)?.arrays ?? 0) > 0 && segments.slice(place + 1).every(isVarying) && segments.length <= place + 2,
+            method === 'GET' &&
+            (shape.fields.get(word)?.arrays ?? 0) > 0 &&
+            segments.slice(place + 1).every(isVarying) &&
+            segments.length <= place + 2,
     );
 }
 

@@ -349,6 +349,14 @@ describe('routebook inspect distinguishes routes at one address', () => {
             expect(paramsOf(endpoint, 'query')).to.deep.equal(['table']);
         });
 
+        it('with the query of its address, if no visit sent it', async () => {
+            const at = (id: number) => `/tables.php?action=rename&table=t${id}`;
+            const shown = visit(at, at, () => ({ sectok: token })).filter((call) => !('method' in call));
+            const endpoint = endpointOf(await inspectCalls(shown), 'POST /tables.php?action=rename');
+            expect(paramsOf(endpoint, 'query')).to.deep.equal(['table']);
+            expect(endpoint.prepare).to.deep.include({ url: `${SHOP}/tables.php?action=rename&table={table}` });
+        });
+
         it('with the inputs that were sent with several words, and no others that the page hides', async () => {
             const calls = ['add', 'remove'].flatMap((deed, place) =>
                 visit(
