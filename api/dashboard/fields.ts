@@ -40,9 +40,12 @@ export function readFields<T extends object>(fields: Fields, readers: { [name in
     return Object.keys(problems).length === 0 ? { ok: true, values: values as T } : { ok: false, problems };
 }
 
-/** A problem that the API names by its field, in words beside the field: `This must have 3 letters.` for `task must have 3 letters.` */
+/**
+ * A problem that the API names by its field, in words beside the field: `This must have 3 letters.` for `task must have 3 letters.`, and
+ * `Each must …` for `events[0] must …`.
+ */
 export function besideField(text: string): string {
-    return text.replace(/^[a-z_]+ (?=(?:takes|looks|is|must) )/, 'This ');
+    return text.replace(/^[a-z_]+(\[\d+\])? (?=(?:takes|looks|is|must) )/, (_, item) => (item === undefined ? 'This ' : 'Each '));
 }
 
 /** The values to show again in a form with problems, without passwords and the fields in `secret`. */

@@ -41,6 +41,22 @@ describe('scopes of keys on the dashboard', () => {
         return next;
     }
 
+    it('are checked together with the other fields, and each problem stands beside its field', async () => {
+        const person = await signUp(world);
+        const fields = {
+            scopes: 'shown',
+            effect_read: 'yes',
+            route_fetch: 'yes',
+            sites: 'not a site',
+            name: 'laptop',
+            expires: 'never',
+            cap: '-5',
+        };
+        const { status, html } = await person.send('/dashboard/keys', fields);
+        expect(status).to.equal(422);
+        expect(html).to.include('id="field-cap-problem"').and.include('id="field-sites-problem"').and.include('not a site');
+    });
+
     it('begin with calls, look-ups, jobs and the account, and store what was ticked', async () => {
         const person = await signUp(world);
         const { html } = await person.get('/dashboard/keys');

@@ -130,6 +130,8 @@ describe('the registry’s pages', () => {
         expect(status).to.equal(404);
         expect(html).to.include('href="/requests/new?domain=nobody-wrote-it.example"');
         expect((await visitor(world).get('/registry/not_a_name')).status).to.equal(404);
+        const { html: misspelt } = await visitor(world).get('/registry/lens-shpo.example');
+        expect(wordsOf(misspelt)).to.include('Did you mean lens-shop.example');
         expect((await visitor(world).get('/registry/LENS-shop.example')).to).to.equal('/registry/lens-shop.example');
     });
 

@@ -74,6 +74,7 @@ describe('the webhooks of a workspace on the dashboard', () => {
         const wrong = await person.send(`${at}/edit`, { url: receiver.url(), events: 'nonsense', description: 'Kept' }, { from: at });
         expect(wrong.status).to.equal(422);
         expect(wrong.html).to.include('id="field-events-problem"').and.include('value="Kept"');
+        expect(wordsOf(wrong.html)).to.include('Each must be an event type');
         expect((await person.get(`${at}/edit`)).to).to.equal(at);
         const fields = { url: receiver.url('/after'), events: 'monitor.*, batch.finished', description: '' };
         const saved = await person.send(`${at}/edit`, fields, { from: at });

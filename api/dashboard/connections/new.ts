@@ -1,6 +1,7 @@
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { offerOf } from '../../../shared/fetch/latest-offer.ts';
 import { keepTyped, type Problems } from '../fields.ts';
+import { noSchemaOf } from '../find-endpoint.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { type Way, waysOf } from './ways.ts';
 
@@ -10,7 +11,7 @@ export async function showNew(visit: WorkspaceVisit, problems: Problems = {}): P
     const written = fields.get('site') ?? query('site') ?? '';
     const name = normaliseSite(written);
     const offer = name.ok ? await offerOf(app, name) : undefined;
-    const absent = written !== '' && offer === undefined ? { site: 'The registry has no schema of this site.' } : {};
+    const absent = written !== '' && offer === undefined ? { site: await noSchemaOf(app, name.ok ? name.site : written) } : {};
     const all = { ...absent, ...problems };
     const ways: readonly Way[] = offer === undefined ? [] : waysOf(offer.auth);
     return {

@@ -16,11 +16,10 @@ export async function createKey(visit: WorkspaceVisit): Promise<Answer> {
     const { app, fields, me, workspace } = visit;
     const preset = presetOf(fields.get('preset'));
     const read = readFields(fields, { name: keyName, expires: oneOf(['never', 'month', 'quarter', 'year']), cap: dayCap });
-    if (!read.ok) return listKeys(visit, read.problems);
+    const scopes = readScopeFields(fields, PRESETS[preset].scopes);
+    if (!read.ok || !scopes.ok) return listKeys(visit, { ...(!read.ok && read.problems), ...(!scopes.ok && scopes.problems) });
     const { name, expires, cap } = read.values;
     if (preset === 'agent' && cap === null) return listKeys(visit, { cap: 'Enter how many credits a day the agent may spend.' });
-    const scopes = readScopeFields(fields, PRESETS[preset].scopes);
-    if (!scopes.ok) return listKeys(visit, scopes.problems);
     if (mustConfirm(visit, scopes.values)) return confirmFirst('/dashboard/keys', visit, me);
     const { workspaceId } = workspace;
     const order = { workspaceId, userId: me.userId, name, expiresIn: EXPIRIES[expires].seconds, scopes: scopes.values };

@@ -21,10 +21,10 @@ export async function findSite({ app, params, path }: Visit): Promise<FoundSite 
     if (site !== written) return { instead: { to: path.replace(encodeURIComponent(written), site).replace(written, site) } };
     const siteState = await app.latest.find({ site, registrable });
     if (siteState.isKnown) return { site, registrable, siteState };
-    return { instead: siteAbsent(site, false) };
+    return { instead: siteAbsent(site, { wasKnown: false, near: await app.nearSites.find(site) }) };
 }
 
 /** A page with status 404 that says what the visitor can do. */
-export function siteAbsent(site: string, wasKnown: boolean): Shown {
-    return { view: 'registry/absent', title: `${site} is not in the registry`, status: 404, model: { site, wasKnown } };
+export function siteAbsent(site: string, why: { wasKnown: boolean; near: readonly string[] }): Shown {
+    return { view: 'registry/absent', title: `${site} is not in the registry`, status: 404, model: { site, ...why } };
 }

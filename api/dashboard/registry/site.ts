@@ -26,7 +26,7 @@ export async function showSite(visit: Visit): Promise<Answer> {
     if ('instead' in found) return found.instead;
     const { app, me } = visit;
     const { site, registrable, siteState } = found;
-    if (siteState.version === undefined) return siteAbsent(site, true);
+    if (siteState.version === undefined) return siteAbsent(site, { wasKnown: true, near: [] });
     const { versionId, verifiedAt } = siteState.version;
     const { policy, siteCredits } = siteState;
     const isRefused = (endpoint: Endpoint) => policy !== null && refusesEndpoint(policy, endpoint, verifiedAt !== null);
@@ -38,7 +38,7 @@ export async function showSite(visit: Visit): Promise<Answer> {
         findHistory(app.browse, site, { limit: VERSIONS }),
         siteWarnings(app.browse, { site, registrable }),
     ]);
-    if (card === undefined || loaded === undefined) return siteAbsent(site, true);
+    if (card === undefined || loaded === undefined) return siteAbsent(site, { wasKnown: true, near: [] });
     // Read only the endpoints of this page, since a package may be large.
     const names = [...loaded.endpoints.keys()];
     const pages = Math.ceil(names.length / ENDPOINTS);
