@@ -31,13 +31,30 @@ export const session: AppPlugin = {
     register(server, { app }) {
         server.auth.scheme('session', () => ({
             async authenticate(request, h) {
-                const user = await whoIsSignedIn(app, request);
+                const find = whoIsSignedIn(app, request);
+                const user = await (request.route.settings.app?.isPublic === true ? orNobody(find) : find);
                 return user === undefined ? h.unauthenticated(unauthorized(null, 'Session')) : h.authenticated({ credentials: { user } });
             },
         }));
         server.auth.strategy('session', 'session');
     },
 };
+
+/** How long a public page waits for its visitor's name, in milliseconds. */
+const NAME_MS = 2000;
+
+/** The status of this service, among others, must be readable while its database is down. */
+async function orNobody(find: Promise<SignedIn | undefined>): Promise<SignedIn | undefined> {
+    const { promise: late, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => resolve(undefined), NAME_MS);
+    try {
+        return await Promise.race([find, late]);
+    } catch {
+        return undefined;
+    } finally {
+        clearTimeout(timer);
+    }
+}
 
 /** Reads the signed-in user again: a form may have waited in a queue. */
 export async function whoIsSignedIn(app: App, request: Request): Promise<SignedIn | undefined> {

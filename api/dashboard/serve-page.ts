@@ -37,7 +37,7 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
         method: page.method,
         path: page.path,
         options: {
-            app: { isOpen: false },
+            app: { isOpen: false, isPublic: page.audience === 'anyone' && page.method === 'GET' },
             auth: { strategy: 'session', mode: 'optional' },
             handler: async (request, h) => {
                 const sent =

@@ -28,6 +28,8 @@ declare module '@hapi/hapi' {
         contract?: AnyContract;
         /** Whether pages of any origin may call at least one method of the path. */
         isOpen?: boolean;
+        /** A page that anybody may read. While the database does not say who is signed in, its visitor is nobody. */
+        isPublic?: boolean;
         /** For a path whose callers sign in by OAuth: the path of the resource. A 401 names the URL of its metadata. */
         resource?: (request: Request) => string;
     }

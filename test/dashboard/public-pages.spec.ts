@@ -9,6 +9,7 @@ import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
 import { useWorld } from '../support/world.ts';
+import { signUp, wordsOf } from './support/visitor.ts';
 
 describe('a first-time visitor', () => {
     const legal = { terms: undefined as string | undefined, privacy: undefined as string | undefined };
@@ -64,6 +65,17 @@ describe('a first-time visitor', () => {
         expect(await read('/status'))
             .to.include('Everything works.')
             .and.match(/Workers[\s\S]*?works/);
+    });
+
+    it('sees the status of the service even if the database does not say who is signed in', async () => {
+        const person = await signUp(world);
+        await world.app.db.transaction(async (trx) => {
+            await trx.raw('lock table web_sessions in access exclusive mode');
+            const { status, html } = await person.get('/status');
+            expect(status).to.equal(200);
+            expect(wordsOf(html)).to.include('Everything works.').and.include('Sign in');
+        });
+        expect(wordsOf((await person.get('/status')).html)).to.include('Dashboard');
     });
 
     it('reads the terms and the privacy notice: the operator’s, or the default ones', async () => {
