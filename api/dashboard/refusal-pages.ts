@@ -44,7 +44,9 @@ function refusalPage(app: App, request: Request, h: ResponseToolkit, refusal: Re
         model: {
             status,
             title,
-            message: refusal.message,
+            // The title says the rest.
+            message: status === 500 ? 'This is a bug, and it was logged.' : refusal.message,
+            contact: app.config.operatorEmails[0],
             next: status === 404 && request.path.startsWith('/dashboard') ? ELSEWHERE : NEXT_STEPS[status],
             again: request.method === 'get' && isTemporary(status) ? ownPath(request.path + request.url.search, '/') : undefined,
             requestId: request.app.requestId,

@@ -155,7 +155,7 @@ describe('every page', () => {
             .get('/requests?a=1')
             .finally(() => world.app.db.raw('alter table requested_domains_away rename to requested_domains'));
         expect(status).to.equal(500);
-        expect(wordsOf(html)).to.include('If it happens again, send us the request ID');
+        expect(wordsOf(html)).to.include('This is a bug, and it was logged. Try again. If it happens again, send us the request ID');
         expect(html).to.include('href="/requests?a=1">Try again');
     });
 
