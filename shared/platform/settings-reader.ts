@@ -181,9 +181,8 @@ export class SettingsReader {
         const value = this.value(name);
         if (value === undefined) return [];
         const parsed = parseSecretKeys(value);
-        // No example, because people would copy it, and a published key protects nothing.
-        if (!parsed.ok) this.report(`${name}: ${parsed.problem}; make one with: openssl rand -base64 32`);
-        return parsed.ok ? parsed.keys : [];
+        // The example makes a new key. People would copy a fixed one, and a published key protects nothing.
+        return parsed.ok ? parsed.keys : (this.fault(name, parsed.problem, '"2026-11:$(openssl rand -base64 32)"') ?? []);
     }
 
     egressHosts(name: string): ReadonlyMap<string, readonly string[]> {

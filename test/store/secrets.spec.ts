@@ -172,6 +172,9 @@ describe('SECRET_KEYS', () => {
         };
         for (const [value, fault] of Object.entries(wrong)) {
             expect(() => readConfig({ SECRET_KEYS: value }), value).to.throw(ConfigFault, fault);
+            expect(() => readConfig({ SECRET_KEYS: value }), value).to.throw(
+                '; for example SECRET_KEYS="2026-11:$(openssl rand -base64 32)"',
+            );
             expect(() => readConfig({ SECRET_KEYS: value }), value).not.to.throw(secret.slice(0, 20));
         }
     });
