@@ -1,7 +1,7 @@
 import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { errorObject } from '../../shared/fetch/error-object.ts';
-import { isOutage } from '../../shared/platform/pg-errors.ts';
+import { isNotMigrated, isOutage } from '../../shared/platform/pg-errors.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { DataKeyUnreadable } from '../../shared/store/connections/sealing.ts';
 import { callerOf } from '../auth/caller.ts';
@@ -23,11 +23,13 @@ export async function renderRefusal(app: App, request: Request, error: Error): P
     };
 }
 
-/** Stores the code for the request log, and logs a bug with its cause. */
+/** Stores the code for the request log, and logs with its cause what only the operator or we can repair. */
 export function recordRefusal(app: App, request: Request, refusal: Refusal): void {
     request.app.refused = refusal.code;
     const { cause } = refusal;
     if (cause instanceof DataKeyUnreadable) app.log.error({ request_id: request.app.requestId, part: 'connections' }, cause.message);
+    if (isNotMigrated(cause))
+        app.log.error({ request_id: request.app.requestId, err: cause }, 'the database is not up to date: run npm run migrate');
     if (refusal.code !== 'INTERNAL') return;
     app.log.error({ request_id: request.app.requestId, err: refusal.cause ?? refusal }, 'a bug: unexpected error while answering');
 }
@@ -60,7 +62,7 @@ const BROKEN_PATH = 'The path is malformed: each escape must be a % with two hex
 /** hapi itself raises 404 for unknown paths and 400 for broken ones, since it does not read our bodies. Any other hapi error is a bug. */
 export function toRefusal(error: Error & { output?: { statusCode: number } }): Refusal {
     if (error instanceof Refusal) return error;
-    if (isOutage(error)) return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });
+    if (isOutage(error) || isNotMigrated(error)) return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });
     if (error instanceof DataKeyUnreadable) return new Refusal('SERVICE_UNAVAILABLE', NO_DATA_KEY, { retryAfter: 60 }, { cause: error });
     const status = error.output?.statusCode;
     if (status === 404) return new Refusal('NOT_FOUND', undefined, {}, { cause: error });

@@ -4,8 +4,8 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 
 /**
- * Probes for orchestrators: /livez (the process answers) and /readyz (it reaches the database; it stays ready without workers, so that
- * browsing still works). /metrics exists only if no separate port is set, and only for programs on this machine.
+ * Probes for orchestrators: /livez (the process answers) and /readyz (it reaches a migrated database; it stays ready without workers, so
+ * that browsing still works). /metrics exists only if no separate port is set, and only for programs on this machine.
  */
 export const probes: AppPlugin = {
     name: 'probes',

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { usageExit } from '../../shared/platform/command-line.ts';
+import { isNotMigrated } from '../../shared/platform/pg-errors.ts';
 import { ConfigFault } from '../../shared/platform/settings-reader.ts';
 import { type Page, table } from '../../shared/platform/table.ts';
 import type { AdminCommand, Table } from './command.ts';
@@ -76,15 +77,11 @@ function add(group: Command, entry: AdminCommand, run: (entry: AdminCommand, giv
     });
 }
 
-/** PostgreSQL's codes for "no such table" and "no such function". */
-const NOT_MIGRATED = ['42P01', '42883'];
-
 function toFault(error: unknown): { code: string; message: string } {
     if (error instanceof AdminFault) return error;
     if (error instanceof ConfigFault) return { code: 'VALIDATION_ERROR', message: error.lines.join('; ') };
+    if (isNotMigrated(error)) return { code: 'SERVICE_UNAVAILABLE', message: 'the database is not up to date: run npm run migrate' };
     const sqlState = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (NOT_MIGRATED.includes(sqlState))
-        return { code: 'SERVICE_UNAVAILABLE', message: 'the database is not up to date: run npm run migrate' };
     if (/^(E[A-Z]+|57P0\d|08\d{3}|28\w{3}|3D000)$/.test(sqlState) || isConnectFault(error)) {
         return { code: 'SERVICE_UNAVAILABLE', message: `the database cannot be reached (${sqlState || 'time-out'}): check DATABASE_URL` };
     }

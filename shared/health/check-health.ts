@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import type { HealthAnswer } from '../contracts/discovery.ts';
 import { isStuck } from '../coordination/limits/fleet.ts';
 import { VERSION } from '../platform/version.ts';
-import { isUp } from './is-up.ts';
+import { isDatabaseUp, isUp } from './is-up.ts';
 
 /**
  * Checks each part: a query, a ping of the queue's store, and recent reports of workers. The status is degraded if only some workers take
@@ -11,7 +11,7 @@ import { isUp } from './is-up.ts';
 export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: boolean }> {
     let stuck = 0;
     const [database, queue, workers] = await Promise.all([
-        isUp(() => app.db.raw('select 1')),
+        isDatabaseUp(app.db),
         isUp(() => app.queue.ping()),
         isUp(async () => {
             const reporting = await app.fleet.live();

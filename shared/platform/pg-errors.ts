@@ -32,6 +32,14 @@ export function isOutage(error: unknown): boolean {
     return failureOf(error) !== 'fault';
 }
 
+/** PostgreSQL's codes for "no such table" and "no such function". */
+const NOT_MIGRATED = new Set(['42P01', '42883']);
+
+/** Whether the database lacks our tables, because `npm run migrate` has not run on it yet. */
+export function isNotMigrated(error: unknown): boolean {
+    return error instanceof Error && 'code' in error && NOT_MIGRATED.has(String(error.code));
+}
+
 /**
  * Retries work until its result is known, for at most `patienceMs`. Then it rejects with the last error. `mayBeDone` means that an earlier
  * attempt may have been committed, so the work must check first.

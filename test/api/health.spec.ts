@@ -96,6 +96,29 @@ for (const topology of TOPOLOGIES) {
                 await world.close();
             }
         });
+
+        it('reports a database that is not migrated yet as down, and no call ends as a bug', async () => {
+            const world = await openWorld({ topology });
+            const rename = (from: string, to: string) => world.app.db.raw(`alter schema ${from} rename to ${to}`);
+            const probe = async () => (await stranger(world).call('GET', '/readyz')).status;
+            try {
+                const caller = await join(world);
+                expect(await probe()).to.equal(200);
+                await rename('public', 'migrated');
+                expect(await probe()).to.equal(503);
+                const answer = await ask(world);
+                expect([answer.status, statusOf(answer), checksOf(answer).split(' ')[0]]).to.deep.equal([503, 'unavailable', 'down']);
+                for (const path of ['/v1/schemas', '/v1/schemas/shop.test', '/v1/trending'])
+                    expect(codeOf(await stranger(world).call('GET', path)), path).to.equal('SERVICE_UNAVAILABLE');
+                expect(codeOf(await caller.fetch('shop.test', 'product', { id: 1 }))).to.equal('SERVICE_UNAVAILABLE');
+                expect(world.logged.map(({ message }) => message)).to.include('the database is not up to date: run npm run migrate');
+                await rename('migrated', 'public');
+                expect(await probe()).to.equal(200);
+            } finally {
+                await rename('migrated', 'public').catch(() => {});
+                await world.close();
+            }
+        });
     });
 }
 
