@@ -118,7 +118,7 @@ function addTest(program: Command, run: Run): void {
         .argument('[endpoint]', 'only this endpoint')
         .option('--allow-writes <endpoint>', 'send this write too; may be repeated', collect)
         .option(
-            '--param <name=value>',
+            '-p, --param <name=value>',
             'call the endpoint with this param instead of its examples; name:=json for JSON, name=@path for a file',
             collect,
         )

@@ -200,7 +200,7 @@ describe('routebook test', () => {
         const ran = await shell.run(['test', write(product, order), 'product', '--param', 'id=9', '--json']);
         expect(ran.code, ran.stdout).to.equal(0);
         expect(shop.seen.map(({ path }) => path)).to.deep.equal(['/products/9']);
-        const wrong = await shell.run(['test', 'shop.json', 'product', '--param', 'id=nine', '--json']);
+        const wrong = await shell.run(['test', 'shop.json', 'product', '-p', 'id=nine', '--json']);
         expect(wrong.code).to.equal(1);
         expect((wrong.json['results'] as Result[])[0]).to.include({ code: 'INVALID_PARAMS' });
         expect(shop.seen).to.have.length(1);
