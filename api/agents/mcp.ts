@@ -222,7 +222,7 @@ function askAs(app: App, request: Request): Ask {
     const { authorization } = request.raw.req.headers;
     const reader = callerOf(request)?.accountId ?? limitIdentity(request.app.clientAddress);
     const turn = { keys: [reader], gone: goneSignal(request), full: () => new Refusal('OVERLOADED') };
-    return async ({ method, path, query = {}, body, headers, confirmed }) => {
+    return async ({ method, path, query = {}, body, headers, confirmed, onLong }) => {
         const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
         const call = () =>
             callOwnApi(request, {
@@ -234,6 +234,7 @@ function askAs(app: App, request: Request): Ask {
             });
         const answer = await (method === 'GET' && !query['wait'] ? readsOf(app).run(turn, call) : call());
         if (answer.error !== undefined) throw new AskFailure(answer.error);
+        if (answer.isCut) onLong?.(answer.text);
         return answer.body;
     };
 }

@@ -24,6 +24,8 @@ interface OwnAnswer {
     body: Record<string, unknown>;
     /** Whether the answer is too large, so that `body` is only its beginning. */
     isCut: boolean;
+    /** The whole answer as JSON text. */
+    text: string;
     error: ErrorBody | undefined;
 }
 
@@ -49,7 +51,7 @@ export async function callOwnApi(request: Request, { method, path, body, headers
         app: app as RequestApplicationState,
     });
     const answer = readAnswer(payload);
-    return { headers: answered, ...answer, error: answer.body['error'] as ErrorBody | undefined };
+    return { headers: answered, ...answer, text: payload, error: answer.body['error'] as ErrorBody | undefined };
 }
 
 /** Maximum number of characters of an answer that are parsed. This is more than an agent or a page shows, and takes a few milliseconds. */

@@ -71,10 +71,10 @@ async function call(
     const agreement = await findAgreement(mcpReq, asked, agreements);
     try {
         const maxCharacters = tool.isCheckedByRoute ? undefined : (args['max_characters'] as number | undefined);
-        return await success(tool, await tool.run(args, (one) => ask(agreement === undefined ? one : confirmedCall(one, agreement))), {
-            maxCharacters,
-            fullResults,
-        });
+        const long: string[] = [];
+        const onLong = (text: string) => long.push(text);
+        const result = await tool.run(args, (one) => ask({ ...(agreement === undefined ? one : confirmedCall(one, agreement)), onLong }));
+        return await success(tool, result, { maxCharacters, fullResults, long });
     } catch (error) {
         if (!(error instanceof AskFailure)) throw error;
         return (await questionOf(error.apiError, mcpReq, asked, agreements)) ?? failure(error.apiError, failed);
@@ -85,17 +85,25 @@ function confirmedCall(call: ApiCall, { credits, once }: Agreement): ApiCall {
     return { ...call, confirmed: credits, headers: { 'idempotency-key': once, ...call.headers } };
 }
 
+interface SuccessOptions {
+    maxCharacters: number | undefined;
+    fullResults: FullResults | undefined;
+    /** Answers of the API of which the result has only the beginning. */
+    long: readonly string[];
+}
+
 /**
  * Returns the result as text and as an object, both within the budget. If the result was cut, also returns the address of the full result.
  */
 async function success(
     { isCheckedByRoute }: AgentTool,
     result: Record<string, unknown>,
-    { maxCharacters = DEFAULT_CHARACTERS, fullResults }: { maxCharacters: number | undefined; fullResults: FullResults | undefined },
+    { maxCharacters = DEFAULT_CHARACTERS, fullResults, long }: SuccessOptions,
 ): Promise<CallToolResult> {
     const { text, isCut } = fitToBudget(result, maxCharacters);
     if (!isCut) return { content: [{ type: 'text', text }], structuredContent: result };
-    const id = await fullResults?.keep(JSON.stringify(result));
+    const [whole = JSON.stringify(result)] = long;
+    const id = (await fullResults?.keep(whole)) ?? (await fullResults?.keep(JSON.stringify(result)));
     // Cut data no longer matches the output schema of its endpoint.
     const { data, ...rest } = parseExact<Record<string, unknown>>(text);
     return {

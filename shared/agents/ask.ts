@@ -11,6 +11,8 @@ export interface ApiCall {
     confirmed?: number | undefined;
     /** Whether the call may be sent again if its answer was lost. */
     isRepeatable: boolean;
+    /** Gets the JSON text of an answer that is too large to be parsed completely. */
+    onLong?(text: string): void;
 }
 
 /** Resolves with the body of a successful answer. @throws AskFailure with the error of the API */

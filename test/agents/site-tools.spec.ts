@@ -153,18 +153,24 @@ describe('the endpoints of a site as tools', () => {
         const n = { name: 'n', source: 'query', required: true, schema: { type: 'integer' } } as const;
         dataOf(await ada.publish({ ...shopPackage(shop.port, { site }), endpoints: [{ name: 'all', method: 'GET', url, params: [n] }] }));
         const agent = await connect('/mcp');
-        const called = { name: 'fetch', arguments: { site, endpoint: 'all', params: { n: 2000 } } };
-        const answer = await agent.callTool(called);
-        const link = answer.content.find(({ type }) => type === 'resource_link') as { uri: string };
-        expect(link.uri).to.match(/^routebook:/);
-        let whole = '';
-        for (let uri: string | null = link.uri; uri !== null; ) {
-            const { contents } = await agent.readResource({ uri });
-            const page = JSON.parse((contents[0] as { text: string }).text) as { text: string; next: string | null };
-            whole += page.text;
-            uri = page.next;
+        const linkTo = async (count: number) => {
+            const answer = await agent.callTool({ name: 'fetch', arguments: { site, endpoint: 'all', params: { n: count } } });
+            return answer.content.find(({ type }) => type === 'resource_link') as { uri: string };
+        };
+        // The second one is longer than what the tools parse.
+        for (const count of [2000, 40_000]) {
+            let whole = '';
+            for (let uri: string | null = (await linkTo(count)).uri; uri !== null; ) {
+                const { contents } = await agent.readResource({ uri });
+                const page = JSON.parse((contents[0] as { text: string }).text) as { text: string; next: string | null };
+                whole += page.text;
+                uri = page.next;
+            }
+            expect((JSON.parse(whole) as { data: { products: unknown[] } }).data.products).to.have.length(count);
+            expect(whole.length > 256 * 1024, `${whole.length}`).to.equal(count > 2000);
         }
-        expect((JSON.parse(whole) as { data: { products: unknown[] } }).data.products).to.have.length(2000);
+        const link = await linkTo(2000);
+        expect(link.uri).to.match(/^routebook:/);
         const other = await connect('/mcp', (await join(world)).apiKey);
         const refused = await other.readResource({ uri: link.uri }).catch((error: Error) => error.message);
         expect(refused).to.include('No such result');
