@@ -1,3 +1,4 @@
+import type { ClientRequest } from 'node:http';
 import type { Readable } from 'node:stream';
 
 /** A limit on small pieces of a body. Each takes microseconds, and some hundred bytes of memory until it is read. */
@@ -18,6 +19,21 @@ export function countSmallPieces(body: Readable, { max, size }: PieceLimit, refu
         if (piece !== null && piece.length < size && ++small === max + 1) refuse();
         return push(piece, encoding);
     };
+}
+
+/**
+ * Calls `refuse` once if the answer to a request arrives in more small reads of its connection than the limit, its head and interim answers
+ * included. A server may send each byte as a TLS record of its own; 16 KiB of headers then cost as much time as a megabyte.
+ */
+export function countSmallReads(request: ClientRequest, { max, size }: PieceLimit, refuse: () => void): void {
+    request.once('socket', (socket) => {
+        let small = 0;
+        const count = (read: Buffer) => {
+            if (read.length < size && ++small === max + 1) refuse();
+        };
+        socket.on('data', count);
+        request.once('close', () => socket.off('data', count));
+    });
 }
 
 /** The end of a sentence that says what arrived. */

@@ -32,6 +32,14 @@ function flood(socket: Socket, start: string, part: string): void {
     write();
 }
 
+/** Writes each character as a TLS record of its own. */
+function trickle(socket: Socket, text: string): void {
+    const write = (at: number) => {
+        if (at < text.length && !socket.destroyed) socket.write(text.charAt(at), () => write(at + 1));
+    };
+    write(0);
+}
+
 /** To add a row, add an entry here. */
 export const ANSWERERS: readonly Answerer[] = [
     {
@@ -82,6 +90,13 @@ export const ANSWERERS: readonly Answerer[] = [
         token: PARSE_ERROR,
         event: 'The receiver could not be reached (HPE_HEADER_OVERFLOW).',
         answer: (socket) => flood(socket, `${OK}X-Header: `, 'a'),
+    },
+    {
+        name: 'sends each byte of its headers by itself',
+        claim: 'HOST answers in more than 2,000 pieces of less than 64 bytes.',
+        token: 'the server answers in more than 2,000 pieces of less than 64 bytes',
+        event: 'The receiver answers in more than 2,000 pieces of less than 64 bytes.',
+        answer: (socket) => trickle(socket, `${OK}X-Header: ${'a'.repeat(8000)}\r\nContent-Length: 2\r\n\r\n{}`),
     },
     {
         name: 'sends a body without end',

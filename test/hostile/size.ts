@@ -25,6 +25,10 @@ export const SIZE: readonly Behaviour[] = [
     row('sends a zstd bomb', bomb('zstd', zlib.zstdCompressSync, 16), CODE, AT_CAP),
     row('sends headers of 80 KiB', send(`${OK}X-Long: ${'a'.repeat(80 * 1024)}\r\n\r\n`), CODE, AT_CAP),
     row('sends headers without end', pour('HTTP/1.1 200 OK\r\n', 'X-A: b\r\n'.repeat(1000), HEADER_CAP), CODE, AT_CAP),
+    row('sends hints of 60 KB, each byte in a TLS record of its own', trickle(hintOf(60_000), 50_000), CODE, {
+        ...AT_CAP,
+        place: { kind: 'tls', certificate: 'good' },
+    }),
     row('sends 201 headers', send(whole(OK + 'X-A: b\r\n'.repeat(199), '{}')), CODE, AT_CAP),
     row('sends 250 trailers', send(`${CHUNKED}2\r\n{}\r\n0\r\n${'X-A: b\r\n'.repeat(250)}\r\n`), CODE, AT_CAP),
     row('nests JSON 101 deep', send(whole(OK, '['.repeat(101) + ']'.repeat(101))), CODE),
@@ -36,6 +40,21 @@ export const SIZE: readonly Behaviour[] = [
 /** The usual quality takes seconds, during which this process does nothing else. */
 function quickBrotli(bytes: Buffer): Buffer {
     return zlib.brotliCompressSync(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } });
+}
+
+function hintOf(bytes: number): string {
+    return `HTTP/1.1 103 Early Hints\r\nLink: ${'a'.repeat(bytes)}\r\n\r\n`;
+}
+
+/** Writes each character by itself. @param cap how many are permitted */
+function trickle(text: string, cap: number): Behaviour['serve'] {
+    return ({ socket, passed }) => {
+        const write = (at: number) => {
+            if (at === cap) passed('endless');
+            if (at < text.length && !socket.destroyed) socket.write(text.charAt(at), () => write(at + 1));
+        };
+        write(0);
+    };
 }
 
 function announces(bytes: number): Behaviour['serve'] {

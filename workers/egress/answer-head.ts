@@ -1,15 +1,19 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import { countSmallReads, inPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
 import type { Waiting } from './agent.ts';
 
 /** How many interim answers (1xx) may precede an answer. */
 export const MAX_INTERIM = 8;
 
+/** Reads of a connection. What is asked here answers briefly. */
+const SMALL_READS: PieceLimit = { max: 2000, size: 64 };
+
 /** The server sent something else than an answer. The message is the rest of a sentence whose subject is the server. */
 export class NoAnswer extends Error {
-    /** The HTTP status of what it sent. */
-    readonly status: number;
+    /** The HTTP status of what it sent; null if it sent none. */
+    readonly status: number | null;
 
-    constructor(message: string, status: number) {
+    constructor(message: string, status: number | null) {
         super(message);
         this.status = status;
     }
@@ -25,6 +29,7 @@ export function answerHead(request: ClientRequest, waiting: Waiting): Promise<In
             request.destroy();
             reject(error);
         };
+        countSmallReads(request, SMALL_READS, () => stop(new NoAnswer(`answers ${inPieces(SMALL_READS)}`, null)));
         let interim = 0;
         waiting.whenOver(() => stop(new Error('the time is over')));
         request.on('response', resolve);

@@ -1,9 +1,13 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Got } from 'got';
 import type { UpstreamRequest } from '../../shared/domain/types.ts';
+import { countSmallReads, inPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
 import { type GuardedAgent, MAX_INTERIM } from '../egress.ts';
 import type { CallTime } from './call-time.ts';
 import { UpstreamFault } from './failures.ts';
+
+/** Reads of a connection for one answer. Sites that stream write each item by itself. */
+const SMALL_READS: PieceLimit = { max: 50_000, size: 64 };
 
 /** One request in progress. */
 export interface Exchange {
@@ -28,6 +32,8 @@ export function startExchange(client: Got, request: UpstreamRequest, pool: Guard
         request: (url, options) => pool.request(url, options, time),
     });
     stream.once('request', (sent: ClientRequest) => {
+        const tooMany = () => sent.destroy(new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer comes ${inPieces(SMALL_READS)}.`));
+        countSmallReads(sent, SMALL_READS, tooMany);
         sent.on('error', (error) => {
             broken ??= error;
         });
