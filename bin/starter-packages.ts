@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PACKAGE_BYTES } from '../shared/contracts/contract.ts';
+import { PACKAGE_BYTES } from '../shared/contracts/body-bytes.ts';
 import { checkPackage } from '../shared/domain/package/rules.ts';
 import { type EgressAllowEntry, isPortAllowed } from '../shared/domain/site/egress-allow.ts';
 import type { PackageDocument } from '../shared/domain/types.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
-import { PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
+import { PACKAGE_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { callerOf } from '../auth/caller.ts';

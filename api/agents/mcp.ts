@@ -5,7 +5,7 @@ import { type Ask, AskFailure } from '../../shared/agents/ask.ts';
 import type { AgentTool } from '../../shared/agents/tool.ts';
 import { INSTRUCTIONS, TOOLS } from '../../shared/agents/tool-list.ts';
 import type { App } from '../../shared/app.ts';
-import { BODY_BYTES } from '../../shared/contracts/contract.ts';
+import { BODY_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { EFFECTS } from '../../shared/domain/accounts/scopes.ts';
 import type { Effect } from '../../shared/domain/types.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';

@@ -1,5 +1,5 @@
 import type { Request } from '@hapi/hapi';
-import { BODY_BYTES } from '../../shared/contracts/contract.ts';
+import { BODY_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { networkOf } from '../admission/client-address.ts';
 import { goneSignal } from '../call.ts';

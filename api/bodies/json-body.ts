@@ -1,5 +1,5 @@
 import type { Request } from '@hapi/hapi';
-import { BODY_BYTES } from '../../shared/contracts/contract.ts';
+import { BODY_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { BODY_BOUNDS, BODY_ITEMS, type JsonBounds, jsonProblems } from '../../shared/domain/json/json-bounds.ts';
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
+import { PACKAGE_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import type { Detail } from '../../shared/refusals.ts';
 import { CommandFault, fileFault } from '../failures.ts';

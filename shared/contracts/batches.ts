@@ -29,7 +29,6 @@ import * as v from './vocabulary.ts';
 
 const COMMON = { tag: 'Jobs', scope: 'jobs', window: 'reads' } as const;
 const ONE = ['BATCH_NOT_FOUND'] as const;
-const batchParams = () => v.complete<{ batch_id: string }>({ batch_id: v.id('bat') });
 const { json, lines } = BATCH_BODIES;
 
 export const postBatch = contract({
@@ -79,7 +78,6 @@ export const getBatch = contract({
     name: 'getBatch',
     route: 'GET /v1/batches/{batch_id}',
     summary: 'Read a batch, or wait for its end',
-    params: batchParams(),
     query: waitQuery(),
     answer: { schema: () => batchSchema() },
     refusals: ONE,
@@ -106,7 +104,6 @@ export const getBatchResults = contract({
     summary: 'Read the ended items',
     description:
         'In the order in which they ended. Continue with the cursor of the last item to miss none. `next_cursor` is null only when the batch has ended and everything was read. A retried item leaves the list and reappears when it ends again: keep the latest entry of each job_id. With Accept: application/x-ndjson the items are streamed, one per line.',
-    params: batchParams(),
     query: Joi.object<ResultsQuery, true>({
         status: Joi.string().valid(...JOB_STATUSES.filter((status) => status !== 'queued' && status !== 'running')),
         after: v.cursor().description('The cursor of the last item that was read, or next_cursor'),
@@ -128,7 +125,6 @@ export const getBatchResults = contract({
 
 const CHANGE = {
     ...COMMON,
-    params: batchParams(),
     answer: { schema: () => batchSchema() },
     refusals: [...ONE, 'BATCH_NOT_OPEN'],
 } as const;
@@ -179,7 +175,6 @@ export const deleteBatch = contract({
     summary: 'Cancel a batch',
     description:
         'Cancels queued items at once, and aborts running reads, which are not billed. The batch is cancelling until running writes have ended.',
-    params: batchParams(),
     answer: { schema: () => batchSchema() },
     refusals: [...ONE, 'BATCH_NOT_OPEN'],
 });

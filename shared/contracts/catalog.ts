@@ -147,7 +147,6 @@ export const getCatalog = contract({
     auth: 'optional',
     scope: 'catalog',
     counted: true,
-    params: v.complete<{ domain: string }>({ domain: v.siteInput() }),
     query: Joi.object<{ intent?: string }, true>({ intent: Joi.string().allow('').description('What you want to do on the site') }),
     headers: { 'X-Service-Intent': { description: 'The intent, if it is not in the query' } },
     answer: {

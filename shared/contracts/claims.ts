@@ -26,9 +26,6 @@ export type ClaimChecked = Pick<ClaimEntry, 'status' | 'reason'>;
 
 export type ClaimDeleted = v.Deleted<'claim_id'>;
 
-export const domainParams = () => v.complete<DomainParams>({ domain: v.siteInput() });
-const claimParams = () => v.complete<ClaimParams>({ domain: v.siteInput(), claim_id: v.id('clm') });
-
 const status = () => v.oneOf(CLAIM_STATUSES).description('failed: the last check found no proof. Publish the proof and check again');
 const reason = () => Joi.string().allow(null).description('Why the last check found no proof');
 
@@ -63,7 +60,6 @@ export const postClaim = contract({
     window: 'changes',
     description:
         'No body. Claims the registrable domain: `shop.example.co.uk` means `example.co.uk`. Publish the value as a TXT record or as a line of the file, then check the claim. An account can have up to 10 unproven claims; each expires after 7 days. A proved domain needs no published schema.',
-    params: domainParams(),
     answer: { status: 201, schema: () => entry() },
 });
 
@@ -73,7 +69,6 @@ export const getClaims = contract({
     route: 'GET /v1/sites/{domain}/claims',
     summary: "List your workspace's claims on a domain",
     description: 'Oldest first. Claims of other workspaces are never shown.',
-    params: domainParams(),
     query: v.pageQuery(),
     answer: { shape: 'list', schema: () => v.listOf(entry()) },
 });
@@ -85,7 +80,6 @@ export const postClaimCheck = contract({
     summary: 'Check the proof of a claim',
     description:
         'No body. A worker looks up the TXT record and reads the file over https; a redirect may only lead to `www.` of the domain. Answers within 10 seconds, with `pending` if the lookup has not ended by then. One check a minute per claim, 20 an hour per account. The proof makes the workspace the owner and a maintainer. It is checked again every month and lost after three failures a day apart.',
-    params: claimParams(),
     answer: {
         schema: () => v.complete<ClaimChecked>({ status: status(), reason: reason() }),
     },
@@ -99,7 +93,6 @@ export const deleteClaim = contract({
     summary: 'Withdraw a claim',
     window: 'changes',
     description: 'Works for proved claims too: the workspace stops being an owner and remains a maintainer.',
-    params: claimParams(),
     answer: { schema: () => v.deleted('claim_id') },
     refusals: ['CLAIM_NOT_FOUND'],
 });

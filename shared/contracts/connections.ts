@@ -52,8 +52,6 @@ export interface ConnectionQuery extends v.PageQuery {
     site?: string;
 }
 
-const params = () => v.complete<ConnectionParams>({ connection_id: v.id('con') });
-
 const entry = () =>
     v.complete<ConnectionEntry>({
         connection_id: v.id('con'),
@@ -149,7 +147,6 @@ export const patchConnection = contract({
     window: 'changes',
     description:
         'Its owner changes a private connection, owners and admins of the workspace a shared one. A new secret is tested first, like a new connection; if the site rejects it, the previous secret is kept.',
-    params: params(),
     query: Joi.object<NewConnectionQuery, true>({ test: Joi.boolean().description('false: save a new secret without the test') }),
     body: { schema: patch },
     answer: { schema: () => entry() },
@@ -163,7 +160,6 @@ export const testConnection = contract({
     summary: 'Test a connection',
     description:
         'Calls the test endpoint of the schema. The call counts like a fetch and is free. A passed test clears a rejection. An account can run 30 tests an hour; after 5 rejected tests of a site within an hour, no more of that site.',
-    params: params(),
     answer: { schema: () => entry() },
     refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
@@ -184,7 +180,6 @@ export const getConnection = contract({
     name: 'getConnection',
     route: 'GET /v1/connections/{connection_id}',
     summary: 'Read one connection',
-    params: params(),
     answer: { schema: () => entry() },
     refusals: ['CONNECTION_NOT_FOUND'],
 });
@@ -196,7 +191,6 @@ export const deleteConnection = contract({
     summary: 'Delete a connection and its value',
     window: 'changes',
     description: 'Every process drops the value within a second. Owners and admins of the workspace can also delete shared connections.',
-    params: params(),
     answer: { schema: () => v.deleted('connection_id') },
     refusals: ['CONNECTION_NOT_FOUND'],
 });

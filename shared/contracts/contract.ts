@@ -1,7 +1,9 @@
-import type { ObjectSchema, Schema } from 'joi';
+import Joi, { type ObjectSchema, type Schema } from 'joi';
 import type { RouteScope } from '../domain/accounts/scopes.ts';
 import type { OwnWindow } from '../domain/jobs/bounds.ts';
 import { REFUSALS, type RefusalCode } from '../refusals.ts';
+import { BODY_BYTES } from './body-bytes.ts';
+import { complete, id, siteInput } from './vocabulary.ts';
 
 /**
  * The single definition of a route: `serve()` validates with it, the handler's types derive from it, and the OpenAPI document is
@@ -14,7 +16,7 @@ export interface Contract<Params, Query, Body, Answer, Auth extends KeyUse = Key
     /** operationId of the OpenAPI document. */
     name: string;
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-    /** With `{placeholders}`. */
+    /** With the placeholders of `PLACEHOLDERS`, which are its params. */
     path: `/${string}`;
     tag: string;
     summary: string;
@@ -97,12 +99,42 @@ export type AnyContract = Contract<never, never, never, unknown>;
 
 type WithDefaults<T, Key extends keyof T> = Omit<T, Key> & Partial<Pick<T, Key>>;
 
-/** A contract as its file writes it: only what differs from the defaults. */
-type Definition<Params, Query, Body, Answer, Auth extends KeyUse> = WithDefaults<
-    Omit<Contract<Params, Query, Body, Answer, Auth>, 'method' | 'path' | 'body' | 'answer'>,
+type RouteText = `${AnyContract['method']} ${AnyContract['path']}`;
+
+/** What the placeholders of paths stand for. */
+const PLACEHOLDERS = {
+    batch_id: id('bat'),
+    claim_id: id('clm'),
+    connection_id: id('con'),
+    delivery_id: id('dlv'),
+    domain: siteInput(),
+    job_id: id('job'),
+    monitor_id: id('mon'),
+    request_id: id('srq'),
+    site: siteInput(),
+    version: Joi.string()
+        .pattern(/^[1-9]\d{0,8}$/, 'the number of a version, such as 3')
+        .description('Number of a version'),
+    webhook_id: id('whk'),
+    workspace_id: id('wsp'),
+};
+
+/** The names of a path's placeholders. */
+type Placeholder<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | Placeholder<Rest> : never;
+
+type ParamsOf<Path> = [Placeholder<Path>] extends [never] ? object : Record<Placeholder<Path>, string>;
+
+function paramsOf(path: string): { params?: ObjectSchema } {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof typeof PLACEHOLDERS);
+    return names.length === 0 ? {} : { params: complete(Object.fromEntries(names.map((name) => [name, PLACEHOLDERS[name]]))) };
+}
+
+/** A contract as its file writes it: only what differs from the defaults, and nothing that the path says. */
+type Definition<Route extends RouteText, Query, Body, Answer, Auth extends KeyUse> = WithDefaults<
+    Omit<Contract<object, Query, Body, Answer, Auth>, 'method' | 'path' | 'params' | 'body' | 'answer'>,
     'auth' | 'counted' | 'refusals'
 > & {
-    route: `${AnyContract['method']} ${AnyContract['path']}`;
+    route: Route;
     body?: WithDefaults<BodyRules<Body>, 'maxBytes' | 'guard'>;
     answer: WithDefaults<AnswerRules<Answer>, 'shape' | 'status'>;
 };
@@ -115,9 +147,9 @@ type NotAny<T> = 0 extends 1 & T ? { error: 'a schema of this contract has the t
  * `BODY_BYTES`, and answers 200 with `data`.
  * @param definition `refusals` lists the codes that `standardRefusals` does not derive
  */
-export function contract<Params = object, Query = object, Body = undefined, Answer = unknown, Auth extends KeyUse = 'required'>(
-    definition: Definition<Params, Query, Body, Answer, Auth> & NotAny<Params> & NotAny<Query> & NotAny<Body> & NotAny<Answer>,
-): Contract<Params, Query, Body, Answer, Auth> {
+export function contract<Route extends RouteText, Query = object, Body = undefined, Answer = unknown, Auth extends KeyUse = 'required'>(
+    definition: Definition<Route, Query, Body, Answer, Auth> & NotAny<Query> & NotAny<Body> & NotAny<Answer>,
+): Contract<ParamsOf<Route>, Query, Body, Answer, Auth> {
     const {
         route,
         body,
@@ -126,10 +158,11 @@ export function contract<Params = object, Query = object, Body = undefined, Answ
         counted = false,
         refusals = [],
         ...others
-    }: Definition<Params, Query, Body, Answer, Auth> = definition;
+    }: Definition<Route, Query, Body, Answer, Auth> = definition;
     const [method, path] = route.split(' ') as [AnyContract['method'], AnyContract['path']];
     const completed = {
         ...others,
+        ...paramsOf(path),
         ...{ method, path, auth, counted, answer: { shape: 'data' as const, status: 200 as const, ...answer } },
         ...(body === undefined ? {} : { body: { maxBytes: BODY_BYTES, guard: true, ...body } }),
     };
@@ -167,8 +200,3 @@ export const COMMON_REFUSALS: readonly RefusalCode[] = [
     'INTERNAL',
     'SERVICE_UNAVAILABLE',
 ];
-
-/** The largest body in bytes. Calls, which may contain files, and schema packages have their own limits. */
-export const BODY_BYTES = 256 * 1024;
-export const CALL_BYTES = 2 * 1024 * 1024;
-export const PACKAGE_BYTES = 4 * 1024 * 1024;

@@ -2,7 +2,8 @@ import Joi from 'joi';
 import { PAGINATION_ENDS, type PaginationEnd } from '../domain/fetch/pages.ts';
 import type { JsonObject } from '../domain/types.ts';
 import type { RefusalCode } from '../refusals.ts';
-import { CALL_BYTES, contract } from './contract.ts';
+import { CALL_BYTES } from './body-bytes.ts';
+import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
 export interface FetchRequest {

@@ -3,7 +3,8 @@ import { EXPIRY, LONGEST_WAIT } from '../domain/jobs/bounds.ts';
 import { JOB_STATUSES, type JobStatus, WAITING_FOR, type WaitingFor } from '../domain/jobs/states.ts';
 import type { JsonObject } from '../domain/types.ts';
 import type { ErrorBody } from '../refusals.ts';
-import { CALL_BYTES, contract } from './contract.ts';
+import { CALL_BYTES } from './body-bytes.ts';
+import { contract } from './contract.ts';
 import { ADMISSION_REFUSALS, CALL_HEADERS, type FetchRequest, fetchFields } from './fetch.ts';
 import * as v from './vocabulary.ts';
 
@@ -63,7 +64,6 @@ export const waitQuery = () =>
             .default(0)
             .description('Seconds to wait for the end; an account may have up to 50 waiting reads'),
     });
-const jobParams = () => v.complete<{ job_id: string }>({ job_id: v.id('job') });
 const jobStatus = () => v.oneOf(JOB_STATUSES);
 
 /** The fields of a job. @param shown the optional fields that an answer includes */
@@ -135,7 +135,6 @@ export const getJob = contract({
     name: 'getJob',
     route: 'GET /v1/jobs/{job_id}',
     summary: 'Read a job, or wait for its end',
-    params: jobParams(),
     query: waitQuery(),
     answer: { schema: () => jobSchema({ params: true, result: true }) },
     refusals: ONE,
@@ -164,7 +163,6 @@ export const deleteJob = contract({
     route: 'DELETE /v1/jobs/{job_id}',
     summary: 'Cancel a job',
     description: 'Cancels a queued job, or aborts a running read, which is not billed. Cancelling a cancelled job changes nothing.',
-    params: jobParams(),
     answer: { schema: () => jobSchema({ params: true, result: true }) },
     refusals: [...ONE, 'JOB_NOT_CANCELLABLE'],
 });
@@ -176,7 +174,6 @@ export const deleteJobResult = contract({
     summary: 'Delete the result and params of an ended job',
     description:
         'Deletes them at once, and the copy that max_age would serve. The job itself remains. A job that has not ended is unchanged.',
-    params: jobParams(),
     answer: { schema: () => jobSchema({ params: true, result: true }) },
     refusals: ONE,
 });

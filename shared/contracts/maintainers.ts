@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
-import { BROWSED, MAINTAINED, siteParams } from './schemas.ts';
+import { BROWSED, MAINTAINED } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
 export interface MaintainerEntry {
@@ -24,15 +24,12 @@ const list = () => ({
         ),
 });
 
-const maintainerParams = () => v.complete<MaintainerParams>({ site: v.siteInput(), workspace_id: v.id('wsp') });
-
 export const getMaintainers = contract({
     ...BROWSED,
     name: 'getMaintainers',
     route: 'GET /v1/schemas/{site}/maintainers',
     summary: 'List the workspaces that maintain a site',
     description: 'They maintain every site of the registrable domain. The longest-standing one is first.',
-    params: siteParams(),
     query: v.pageQuery(),
     answer: list(),
     refusals: ['SITE_NOT_FOUND'],
@@ -46,7 +43,6 @@ export const putMaintainer = contract({
     description:
         'No body. A workspace that already maintains the domain is unchanged, and so is its pending removal. A workspace whose removal is pending cannot add or remove others: FORBIDDEN. Returns the first page of the updated list, like GET.',
     actsOnDomain: true,
-    params: maintainerParams(),
     answer: list(),
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'NOT_FOUND'],
 });
@@ -59,7 +55,6 @@ export const deleteMaintainer = contract({
     description:
         'A workspace can remove itself at once, unless it is the last one: LAST_MAINTAINER. A proved owner removes others at once. Any other removal takes effect after 24 hours, at `removal_at`, unless the owners of that workspace stop it; then only an operator or a proved owner can remove it within the next 30 days. Only an operator can remove a proved owner. Removing a workspace that does not maintain the domain changes nothing. Returns the first page of the updated list, like GET.',
     actsOnDomain: true,
-    params: maintainerParams(),
     answer: list(),
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'NOT_FOUND', 'LAST_MAINTAINER'],
 });

@@ -85,7 +85,6 @@ export interface MonitorsQuery extends v.PageQuery {
     status?: MonitorStatus;
 }
 
-export const params = () => v.complete<MonitorParams>({ monitor_id: v.id('mon') });
 const name = () => v.publicText(1, 100);
 const every = () =>
     Joi.string()

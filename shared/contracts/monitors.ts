@@ -1,9 +1,10 @@
 import Joi from 'joi';
 import { MONITOR_STATUSES } from '../domain/monitors/states.ts';
-import { CALL_BYTES, contract } from './contract.ts';
+import { CALL_BYTES } from './body-bytes.ts';
+import { contract } from './contract.ts';
 import { ADMISSION_REFUSALS } from './fetch.ts';
 import { jobSchema } from './jobs.ts';
-import { change, changes, type MonitorsQuery, monitor, order, params, run } from './monitor-fields.ts';
+import { change, changes, type MonitorsQuery, monitor, order, run } from './monitor-fields.ts';
 import * as v from './vocabulary.ts';
 
 const ONE = ['MONITOR_NOT_FOUND'] as const;
@@ -43,7 +44,6 @@ export const getMonitor = contract({
     route: 'GET /v1/monitors/{monitor_id}',
     summary: 'Read one monitor',
     window: 'reads',
-    params: params(),
     answer: { schema: () => monitor() },
     refusals: ONE,
 });
@@ -56,7 +56,6 @@ export const patchMonitor = contract({
     window: 'jobs',
     description:
         'Later runs have the rights of the calling key. Changing params, watch or identity starts with a new base value. null removes a value.',
-    params: params(),
     body: { ...body, schema: changes() },
     answer: { schema: () => monitor() },
     // The site was validated when the monitor was created.
@@ -69,7 +68,6 @@ export const deleteMonitor = contract({
     route: 'DELETE /v1/monitors/{monitor_id}',
     summary: 'Delete a monitor with its runs and changes',
     window: 'reads',
-    params: params(),
     answer: { schema: () => v.deleted('monitor_id') },
     refusals: ONE,
 });
@@ -81,7 +79,6 @@ export const postMonitorRun = contract({
     summary: 'Run a monitor now',
     description:
         'Up to ten times an hour for each monitor. Returns the job of the run; if a run has not ended yet, returns its job. A run that could exceed max_credits_per_day is skipped, and its job is cancelled at once.',
-    params: params(),
     answer: { status: 202, schema: () => jobSchema({ result: true }) },
     refusals: [...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)), 'SITE_UNAVAILABLE', 'MONITOR_NOT_FOUND'],
 });
@@ -93,7 +90,6 @@ export const getMonitorChanges = contract({
     summary: 'List the changes that a monitor saw',
     window: 'reads',
     description: 'Newest first; the latest 100 are kept.',
-    params: params(),
     query: v.pageQuery(),
     answer: { shape: 'list', schema: () => v.listOf(change()) },
     refusals: ONE,
@@ -106,7 +102,6 @@ export const getMonitorRuns = contract({
     summary: 'List the runs of a monitor',
     window: 'reads',
     description: 'Newest first; the latest 100 are kept.',
-    params: params(),
     query: v.pageQuery(),
     answer: { shape: 'list', schema: () => v.listOf(run()) },
     refusals: ONE,

@@ -1,6 +1,5 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
-import { siteParams } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
 export interface AuthorizeOrder {
@@ -58,7 +57,6 @@ const OF_CLIENT = {
     scope: 'account',
     managersOnly: true,
     window: 'changes',
-    params: siteParams(),
 } as const;
 
 export const putOAuthClient = contract({

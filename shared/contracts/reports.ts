@@ -1,6 +1,5 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
-import { siteParams } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
 export interface ReportOrder {
@@ -44,7 +43,6 @@ export const postReport = contract({
     description:
         'Emails the maintainers, who can read the report in the dashboard for 90 days. They do not see who wrote it. 30 reports an hour per account.',
     scope: 'none',
-    params: siteParams(),
     body: {
         schema: Joi.object<ReportOrder, true>({
             endpoint: Joi.string().min(1).max(1024).description('An endpoint of the latest version; absent: the report concerns the site'),
@@ -70,7 +68,6 @@ export const getReports = contract({
     summary: 'List reported problems',
     description: 'Only for maintainers. Newest first, of the last 90 days. Authors are not shown.',
     scope: 'maintain',
-    params: siteParams(),
     query: v.pageQuery(),
     answer: {
         shape: 'list',

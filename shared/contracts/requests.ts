@@ -99,7 +99,6 @@ export const getSchemaRequest = contract({
     summary: 'Read the state of a schema request',
     auth: 'optional',
     scope: 'none',
-    params: v.complete<{ request_id: string }>({ request_id: v.id('srq') }),
     answer: {
         schema: () =>
             v.complete<RequestAnswer>({

@@ -7,7 +7,8 @@ import type { ToolDefinition } from '../domain/package/tool-export.ts';
 import type { SourceFile } from '../domain/package/typescript-export.ts';
 import type { Claim } from '../domain/site/claim.ts';
 import type { JsonObject, Kind, Method, PackageDocument } from '../domain/types.ts';
-import { contract, PACKAGE_BYTES } from './contract.ts';
+import { PACKAGE_BYTES } from './body-bytes.ts';
+import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
 export type Changes = PackageChanges;
@@ -52,8 +53,6 @@ export type SiteParams = Record<'site', string>;
 /** Routes that anybody may read, and those that change what a workspace maintains. */
 export const BROWSED = { tag: 'Registry', auth: 'optional', scope: 'none', cacheSeconds: 30 } as const;
 export const MAINTAINED = { tag: 'Registry', scope: 'maintain', window: 'changes' } as const;
-
-export const siteParams = () => v.complete<SiteParams>({ site: v.siteInput() });
 
 export const changes = () =>
     v.complete<Changes>({
@@ -127,7 +126,6 @@ export const getSchema = contract({
     name: 'getSchema',
     route: 'GET /v1/schemas/{site}',
     summary: "Read the card of a site's latest schema",
-    params: siteParams(),
     answer: {
         schema: () => card(),
     },
@@ -163,7 +161,6 @@ export const getPackage = contract({
     summary: 'Download a schema package',
     description:
         'The formats: `routebook`, the package as published; `openapi`, an OpenAPI 3.1 document of the site itself, without an envelope; `tools`, tool definitions whose name and input are the `endpoint` and `params` of a hosted fetch; `postman` and `bruno`, collections of hosted fetches, without an envelope; `typescript` and `python`, a file of typed functions that use `routebook/client` or the Python package `routebook`.',
-    params: siteParams(),
     query: Joi.object<PackageQuery, true>({
         version: Joi.string()
             .pattern(/^([1-9]\d{0,8}|[0-9a-f]{64})$/, 'the number of a version, such as 3, or its hash')

@@ -1,6 +1,5 @@
 import Joi from 'joi';
 import { MAX_BLOCKED_PATHS, MAX_REQUESTS_PER_MINUTE, PATH_PREFIX, type SitePolicy, timezoneOf } from '../domain/site/site-policy.ts';
-import { domainParams } from './claims.ts';
 import { contract } from './contract.ts';
 
 const timeOfDay = () =>
@@ -53,7 +52,6 @@ export const getPolicy = contract({
     description: 'Only for the proved owner of the domain.',
     scope: 'maintain',
     actsOnDomain: true,
-    params: domainParams(),
     answer: { schema: () => Joi.object<SitePolicy>(policy()) },
     refusals: ['CLAIM_REQUIRED'],
 });
@@ -68,7 +66,6 @@ export const putPolicy = contract({
         'Only for the proved owner of the domain. Takes effect within a second. Replaces the previous policy: omitted rules are lifted. The strictest rule of owner, operator and package applies. Blocked calls get SITE_BLOCKED. If the proof is lost, the policy remains until a new owner or an operator changes it.',
     scope: 'maintain',
     actsOnDomain: true,
-    params: domainParams(),
     body: { schema: Joi.object<SitePolicy>(policy()) },
     answer: { schema: () => Joi.object<SitePolicy>(policy()) },
     refusals: ['CLAIM_REQUIRED'],

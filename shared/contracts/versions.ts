@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { contract } from './contract.ts';
-import { BROWSED, type Changes, changes, MAINTAINED, siteParams } from './schemas.ts';
+import { BROWSED, type Changes, changes, MAINTAINED } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
 export interface VersionEntry {
@@ -32,21 +32,12 @@ const entry = () =>
         changes: changes(),
     });
 
-const versionParams = () =>
-    v.complete<VersionParams>({
-        site: v.siteInput(),
-        version: Joi.string()
-            .pattern(/^[1-9]\d{0,8}$/, 'the number of a version, such as 3')
-            .description('Number of a version'),
-    });
-
 export const getVersions = contract({
     ...BROWSED,
     name: 'getVersions',
     route: 'GET /v1/schemas/{site}/versions',
     summary: "List the versions of a site's schema",
     description: 'Newest first, including yanked versions.',
-    params: siteParams(),
     query: v.pageQuery(),
     answer: { shape: 'list', schema: () => v.listOf(entry()) },
     refusals: ['SITE_NOT_FOUND'],
@@ -59,7 +50,6 @@ export const postYank = contract({
     summary: 'Yank a version',
     description:
         'The highest remaining version becomes the latest at once. A version yanked as `broken` still runs if a call names it; one yanked for `security` or `legal` reasons never runs, and the package of a `legal` one is removed. Yanking it again only changes the reason.',
-    params: versionParams(),
     body: {
         schema: Joi.object<YankOrder, true>({ reason: Joi.string().valid('broken', 'security', 'legal').required() }),
     },
@@ -74,7 +64,6 @@ export const deleteYank = contract({
     summary: 'Restore a yanked version',
     description:
         'Does nothing to a version that is in use. What an operator took out of use for `security` or `legal` reasons only an operator puts back: FORBIDDEN.',
-    params: versionParams(),
     answer: { schema: () => entry() },
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });

@@ -50,8 +50,6 @@ export interface DeliveriesQuery extends v.PageQuery {
     status?: DeliveryStatus;
 }
 
-const params = () => v.complete<WebhookParams>({ webhook_id: v.id('whk') });
-
 const url = () =>
     Joi.string()
         .max(MAX_URL_CHARACTERS)
@@ -148,7 +146,6 @@ export const getWebhook = contract({
     route: 'GET /v1/webhooks/{webhook_id}',
     summary: 'Read one webhook',
     window: 'reads',
-    params: params(),
     answer: { schema: () => entry() },
     refusals: ONE,
 });
@@ -161,7 +158,6 @@ export const patchWebhook = contract({
     window: 'changes',
     description:
         'Omitted fields are unchanged. Waiting deliveries go to the new URL. Disabling stops waiting deliveries; POST …/redeliver sends them later. Who changes the URL or enables a disabled webhook takes it over: on Free it gets the events about the credits of that person.',
-    params: params(),
     body: {
         schema: Joi.object<Partial<WebhookOrder>, true>({
             url: url(),
@@ -181,7 +177,6 @@ export const deleteWebhook = contract({
     route: 'DELETE /v1/webhooks/{webhook_id}',
     summary: 'Delete a webhook',
     window: 'changes',
-    params: params(),
     answer: { schema: () => v.deleted('webhook_id') },
     refusals: ONE,
 });
@@ -193,7 +188,6 @@ export const postWebhookRotate = contract({
     summary: 'Rotate the secret of a webhook',
     window: 'changes',
     description: 'The previous secret also signs for 24 hours. Any older secret stops signing at once.',
-    params: params(),
     answer: { schema: () => entry({ secret: true }) },
     refusals: ONE,
 });
@@ -205,7 +199,6 @@ export const postWebhookTest = contract({
     summary: 'Send a test event',
     window: 'reads',
     description: 'Sends an event of type webhook.test, even to a disabled webhook. Up to 10 a minute, together with POST …/redeliver.',
-    params: params(),
     answer: { status: 202, schema: () => delivery() },
     refusals: ONE,
 });
@@ -217,7 +210,6 @@ export const getDeliveries = contract({
     summary: 'List the deliveries of a webhook',
     window: 'reads',
     description: 'Newest first, of the last 14 days. `total` counts up to 100,000.',
-    params: params(),
     query: Joi.object<DeliveriesQuery, true>({
         status: v.oneOf(DELIVERY_STATUSES),
         limit: v.limit(),
@@ -235,7 +227,6 @@ export const postRedeliver = contract({
     window: 'reads',
     description:
         'Sends the delivery again at once, whatever its status, with the same webhook-id, even to a disabled webhook. Up to 10 a minute, together with POST …/test.',
-    params: v.complete<DeliveryParams>({ webhook_id: v.id('whk'), delivery_id: v.id('dlv') }),
     answer: { status: 202, schema: () => delivery() },
     refusals: [...ONE, 'NOT_FOUND'],
 });

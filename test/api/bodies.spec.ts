@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BODY_BYTES, CALL_BYTES, PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
+import { BODY_BYTES, CALL_BYTES, PACKAGE_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { join, type Person } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CALL_BYTES } from '../../shared/contracts/contract.ts';
+import { CALL_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { join, type Person } from '../support/people.ts';
 import { scopedKey } from '../support/scopes.ts';
 import { useWorld } from '../support/world.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
+import { PACKAGE_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { connectedPackage, consentedPackage } from '../support/connections.ts';

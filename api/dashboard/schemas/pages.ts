@@ -1,4 +1,4 @@
-import { PACKAGE_BYTES } from '../../../shared/contracts/contract.ts';
+import { PACKAGE_BYTES } from '../../../shared/contracts/body-bytes.ts';
 import { MANAGERS, openPage, USERS, workspacePage } from '../page.ts';
 import { addMaintainer, removeMaintainer } from './maintainers.ts';
 import { publishForm, sendPackage } from './publish.ts';

@@ -1,4 +1,4 @@
-import { PACKAGE_BYTES } from '../../../shared/contracts/contract.ts';
+import { PACKAGE_BYTES } from '../../../shared/contracts/body-bytes.ts';
 import type { PublishAnswer } from '../../../shared/contracts/schemas.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import { type BatchFields, type BatchQuery, type BatchRequest, batchEnvelope } from '../../../shared/contracts/batch-fields.ts';
-import { BODY_BYTES, CALL_BYTES } from '../../../shared/contracts/contract.ts';
+import { BODY_BYTES, CALL_BYTES } from '../../../shared/contracts/body-bytes.ts';
 import { type Metadata, metadata } from '../../../shared/contracts/jobs.ts';
 import { defined } from '../../../shared/domain/defined.ts';
 import { BATCH_ARRIVAL_MS, BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';

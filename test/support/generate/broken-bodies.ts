@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { BODY_BYTES } from '../../../shared/contracts/contract.ts';
+import { BODY_BYTES } from '../../../shared/contracts/body-bytes.ts';
 import { CONTRACTS } from '../../../shared/contracts/index.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import type { RefusalCode } from '../../../shared/refusals.ts';
