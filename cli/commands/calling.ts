@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander';
 import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { addCallOptions, examples, MAX_AGE } from './options.ts';
+import { addCallOptions, examples, joined, MAX_AGE } from './options.ts';
 
 export function addCallingCommands(program: Command, run: Run): void {
     program.commandsGroup('Call sites:');
     program
         .command('find')
         .description('find endpoints of all sites by what you want to do')
-        .argument('<task>', 'in your own words')
+        .argument('<task...>', 'in your own words', joined)
         .option('--category <path>', 'only of this category; a parent includes its children')
         .addOption(new Option('--effect <which>', 'only reads or only writes').choices(['read', 'write']))
         .option('--site <domain>', 'only of this site')

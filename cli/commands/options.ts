@@ -26,6 +26,11 @@ export function versionName(text: string): number | string {
     throw new InvalidArgumentError('It is the number of a version, or its hash of 64 digits.');
 }
 
+/** Joins the words of a text that somebody wrote without quotes. */
+export function joined(word: string, before?: string): string {
+    return before === undefined ? word : `${before} ${word}`;
+}
+
 /** Collects the values of an option that may be given several times. */
 export function collect(text: string, before: readonly string[] = []): string[] {
     return [...before, text];

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
-import { examples, versionName } from './options.ts';
+import { examples, joined, versionName } from './options.ts';
 
 /** The commands for published schemas. */
 export function addRegistryCommands(program: Command, run: Run): void {
@@ -11,7 +11,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
     const search = program
         .command('search')
         .description('find sites by name or title; matches prefixes and corrects typos')
-        .argument('<q>', 'words to search for');
+        .argument('<q...>', 'words to search for', joined);
     addListOptions(search).action(run(async () => (await import('../registry/lists.ts')).searchSchemas));
     program
         .command('categories')

@@ -10,8 +10,10 @@ import { openSite, type Site } from '../support/sites.ts';
 const LISTS: Record<string, string> = {
     'list --category commerce --verified --sort name --cursor c': '/v1/schemas?category=commerce&verified=true&sort=name&limit=20&cursor=c',
     'search shoes': '/v1/schemas?q=shoes&limit=20',
+    'search running shoes': '/v1/schemas?q=running%20shoes&limit=20',
     categories: '/v1/categories',
     'versions shop.example': '/v1/schemas/shop.example/versions?limit=20',
+    'find shoes in my size': '/v1/endpoints?task=shoes%20in%20my%20size&limit=5',
     'find shoes --category commerce --effect read --site shop.example --verified --cursor c':
         '/v1/endpoints?task=shoes&category=commerce&effect=read&site=shop.example&verified=true&limit=5&cursor=c',
     'batch list --status running': '/v1/batches?limit=20&status=running',
