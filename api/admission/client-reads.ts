@@ -18,6 +18,9 @@ const AT_A_TIME = 8;
 /** How long a read waits for a slot, in milliseconds: as long as a call waits for a database connection (goal R9). */
 const PATIENCE_MS = 1000;
 
+/** A read that takes longer is slow, in milliseconds. */
+const SLOW_MS = 200;
+
 const WORDS = 'Too many reads of your address are in progress; read this again in a moment.';
 
 interface Waiting {
@@ -27,7 +30,8 @@ interface Waiting {
 }
 
 interface Reads {
-    inService: number;
+    /** Start times, oldest first. */
+    inService: Map<IncomingMessage, number>;
     /** Oldest first. */
     waiting: Set<Waiting>;
 }
@@ -36,12 +40,12 @@ interface Reads {
  * Limits the concurrent reads of one client address; further reads wait here, before they take a database connection. Without this limit,
  * 100 connections that read pages, files or lists make every fetch ten times slower, with a key or without. Look-ups with a key have their
  * own rate limits and are not limited here. A finished answer releases its slot, even if the client reads it slowly, and so does a call
- * that waits for an event. A read that has waited too long gets 503 SERVICE_UNAVAILABLE: while the database is slow, nobody waits longer
- * for a slot than for a connection, and slow reads of one client stay eight. The limit on open connections bounds the number of waiting
- * reads.
- * @param patienceMs how long a read waits
+ * that waits for an event. A read that waits for slow ones gets 503 SERVICE_UNAVAILABLE after a second: while the database is slow, nobody
+ * waits longer for a slot than for a connection, and slow reads of one client stay eight. Behind fast reads the line is short-lived, and all
+ * are answered. The limit on open connections bounds the number of waiting reads.
+ * @param limits how long a read waits, and after which time a read is slow
  */
-export function clientReads(server: Server, app: App, patienceMs = PATIENCE_MS): Check {
+export function clientReads(server: Server, app: App, { patienceMs = PATIENCE_MS, slowMs = SLOW_MS } = {}): Check {
     const refuse = createReadRefusal(server, app, { words: WORDS, message: 'reads were refused: their client has too many' });
     const readsOf = new Map<string, Reads>();
     const ends = new WeakMap<IncomingMessage, () => void>();
@@ -55,12 +59,12 @@ export function clientReads(server: Server, app: App, patienceMs = PATIENCE_MS):
     });
 
     function begin(client: string, reads: Reads, { arrival: { request, response }, pass }: Pick<Waiting, 'arrival' | 'pass'>): void {
-        reads.inService += 1;
+        reads.inService.set(request, performance.now());
         const end = () => {
             if (!ends.delete(request)) return;
-            reads.inService -= 1;
+            reads.inService.delete(request);
             beginNext(client, reads);
-            if (reads.inService === 0) readsOf.delete(client);
+            if (reads.inService.size === 0) readsOf.delete(client);
         };
         ends.set(request, end);
         response.once('close', end);
@@ -78,20 +82,26 @@ export function clientReads(server: Server, app: App, patienceMs = PATIENCE_MS):
         }
     }
 
+    function isSlow({ inService }: Reads): boolean {
+        const [oldest = performance.now()] = inService.values();
+        return performance.now() - oldest >= slowMs;
+    }
+
     return (arrival, pass) => {
         const { request, contract } = arrival;
         const isRead = request.method === 'GET' || request.method === 'HEAD';
         const isCounted = contract?.counted === true && request.headers.authorization !== undefined;
         if (!isRead || isCounted) return pass();
         const client = limitIdentity(clientAddress(request, app.config.trustProxy));
-        const reads: Reads = readsOf.get(client) ?? { inService: 0, waiting: new Set() };
+        const reads: Reads = readsOf.get(client) ?? { inService: new Map(), waiting: new Set() };
         readsOf.set(client, reads);
-        if (reads.inService < AT_A_TIME) return begin(client, reads, { arrival, pass });
-        const giveUp = () => {
+        if (reads.inService.size < AT_A_TIME) return begin(client, reads, { arrival, pass });
+        const judge = () => {
+            if (!isSlow(reads)) return waiting.patience.refresh();
             leaveLine(reads, waiting);
             if (isConnected(waiting)) refuse(arrival, pass);
         };
-        const waiting: Waiting = { arrival, pass, patience: setTimeout(giveUp, patienceMs).unref() };
+        const waiting: Waiting = { arrival, pass, patience: setTimeout(judge, patienceMs).unref() };
         reads.waiting.add(waiting);
     };
 }

@@ -6,10 +6,10 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /** Refusals of one account with 429 that are answered at once, and how many more in each second. */
-const AT_ONCE = 200;
-const PER_SECOND = 20;
-/** The longest delay, in milliseconds. */
-const LONGEST_MS = 10_000;
+const AT_ONCE = 1000;
+const PER_SECOND = 50;
+/** The longest delay, in milliseconds: short enough for a caller who has learned to wait. */
+const LONGEST_MS = 2000;
 
 /**
  * Delays the calls of an account that is refused with 429 again and again, before their bodies are read. A refusal costs a few milliseconds

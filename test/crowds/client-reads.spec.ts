@@ -25,7 +25,7 @@ describe('reads from one client address', () => {
     let agent: Agent;
 
     beforeEach(async () => {
-        await serve(60_000);
+        await serve();
     });
     afterEach(() => end());
 
@@ -35,8 +35,8 @@ describe('reads from one client address', () => {
         await server.stop({ timeout: 0 });
     }
 
-    /** @param patienceMs how long a read waits for the others */
-    async function serve(patienceMs: number) {
+    /** @param limits how long a read waits for the others, and when one of these is slow */
+    async function serve(limits: { patienceMs: number; slowMs: number } = { patienceMs: 60_000, slowMs: 0 }) {
         inside = 0;
         ({ promise: gate, resolve: letGo } = Promise.withResolvers<void>());
         agent = new Agent();
@@ -59,7 +59,7 @@ describe('reads from one client address', () => {
                 return 'x'.repeat(12_000_000);
             },
         });
-        installGate(server, [clientReads(server, APP, patienceMs)]);
+        installGate(server, [clientReads(server, APP, limits)]);
         await server.start();
     }
 
@@ -111,9 +111,9 @@ describe('reads from one client address', () => {
         expect(inside).to.equal(MANY + 6);
     });
 
-    it('are refused when they have waited too long, and stay eight', async () => {
+    it('are refused when they have waited too long for slow ones, and stay eight', async () => {
         await end();
-        await serve(50);
+        await serve({ patienceMs: 50, slowMs: 0 });
         const first = many(AT_A_TIME, () => ask('127.0.0.2'));
         await eventually(
             async () => inside,
@@ -124,6 +124,20 @@ describe('reads from one client address', () => {
         letGo();
         expect(new Set(await Promise.all(first))).to.deep.equal(new Set([200]));
         expect(await ask('127.0.0.2')).to.equal(200);
+    });
+
+    it('wait on while those before them are fast', async () => {
+        await end();
+        const patienceMs = 20;
+        await serve({ patienceMs, slowMs: 60_000 });
+        const began = performance.now();
+        const answers = many(MANY, () => ask('127.0.0.2'));
+        await eventually(
+            async () => performance.now() - began,
+            (ms) => inside === AT_A_TIME && ms > 5 * patienceMs,
+        );
+        letGo();
+        expect(new Set(await Promise.all(answers))).to.deep.equal(new Set([200]));
     });
 
     it('whose client disconnected are not served', async () => {
