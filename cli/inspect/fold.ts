@@ -78,12 +78,17 @@ function joinSame(groups: readonly Group[]): Group[] {
     for (const group of groups) {
         const key = `${group.method} ${group.origin}/${group.segments.map(textOf).join('/')} ${JSON.stringify([group.dispatch, group.selector])} ${group.operation?.key ?? ''}`;
         const routes = joined.get(key) ?? [];
-        const same = routes.find((route) => sortOf(route) === sortOf(group) || sortOf(group) === 'none' || sortOf(route) === 'none');
+        const same = routes.find((route) => areOneSort(sortOf(route), sortOf(group)));
         if (same === undefined) routes.push(group);
         else mergeGroups(same, group);
         joined.set(key, routes);
     }
     return [...joined.values()].flat();
+}
+
+/** Whether a route answers so. A site may answer a browser with the text of the data that it gives to a script. */
+function areOneSort(one: string, other: string): boolean {
+    return one === other || [one, other].includes('none') || [one, other].sort().join(' ') === 'json text';
 }
 
 function sortOf({ answers }: Group): string {

@@ -61,6 +61,15 @@ describe('routebook inspect reads services of many kinds', () => {
         ).to.have.members(['GET /states', 'GET /ropes/{}', 'GET /values/{}']);
     });
 
+    it('one route that shows a browser as text what it gives a script as JSON', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/api/boats`, type: 'text/plain', json: '{ "boats": [] }', resource: 'document' },
+            { url: `${SHOP}/api/boats`, json: { boats: [{ id: 1 }] } },
+        ]);
+        expect(routesOf(found)).to.deep.equal(['GET /api/boats']);
+        expect(endpointOf(found, 'GET /api/boats').response?.type).to.equal('json');
+    });
+
     it('a document of the program below the root of its API', async () => {
         const found = await templates([
             { url: `${SHOP}/api/v2/openapi.yaml`, type: 'application/yaml', json: 'openapi: 3' },
