@@ -62,7 +62,8 @@ export function varyingWords(
     const deeds = new Set(
         [...siblings, ...[...words.values()].flat()].filter((group) => isLast(group, place + 1)).map((group) => deedOf(group, place + 1)),
     );
-    const isOfThings = parent?.form === 'word' && isPlural(parent.core);
+    // What a program marks as its own word is no thing, so that things may stand below it: `/_category/harbour`.
+    const isOfThings = parent?.form === 'word' && (isPlural(parent.core) || /^_[a-z]/.test(parent.core));
     const written = [...words].filter(
         ([word, groups]) => isWritten(word, groups, place) && !groups.some((group) => deeds.has(deedOf(group, place))),
     );
@@ -138,7 +139,7 @@ interface Below {
     siblings: readonly Group[];
     place: number;
     candidates: readonly string[];
-    /** Whether the segment before is a plural. */
+    /** Whether the segment before is a plural, or a word that the program marks as its own. */
     isOfThings: boolean;
     isBelowValue: boolean;
 }

@@ -24,19 +24,27 @@ function isAbove(page: string, above: string): boolean {
 
 const MIN_SHARING = 3;
 
-/** A name below three views of one thing that a page lists by this name is not a view itself. */
+/**
+ * A name below three views of one thing that a page lists by this name is not a view itself. Nor is one below three words that a program
+ * marks as its own (`/_history/Tides`, `/_diff/Tides`); it is the thing beside them, too (`/Tides`).
+ */
 export function namesBelowViews(groups: readonly Group[], listed: ReadonlySet<string>): Set<string> {
     const pages = groups.filter(({ method, sendings }) => method === 'GET' && sendings > 0);
     const places = pages.flatMap((group) =>
         group.segments.flatMap(({ core, form }, place) => {
             const view = group.segments[place - 1];
             if (form !== 'word' || view?.form !== 'word' || isPlural(view.core)) return [];
-            return [{ name: `${place < 2 ? '' : pathTo(group, place - 2)} ${core}`, path: pathTo(group, place) }];
+            const above = place < 2 ? '' : pathTo(group, place - 2);
+            return [{ thing: `${above}/${core}`, path: pathTo(group, place), isMarked: /^[_+][a-z]/.test(view.core) }];
         }),
     );
-    const byName = [...Map.groupBy(places, ({ name }) => name).values()].map((same) => new Set(same.map(({ path }) => path)));
     return new Set(
-        byName.filter((paths) => paths.size >= MIN_SHARING && [...paths].some((path) => listed.has(path))).flatMap((paths) => [...paths]),
+        [...Map.groupBy(places, ({ thing }) => thing)].flatMap(([thing, same]) => {
+            const pathsOf = (some: typeof same) => new Set(some.map(({ path }) => path));
+            const [paths, marked] = [pathsOf(same), pathsOf(same.filter(({ isMarked }) => isMarked))];
+            if (marked.size >= MIN_SHARING) return [thing, ...paths];
+            return paths.size >= MIN_SHARING && [...paths].some((path) => listed.has(path)) ? [...paths] : [];
+        }),
     );
 }
 

@@ -45,6 +45,22 @@ describe('routebook inspect tells names of things from words of the program', ()
         ]);
     });
 
+    it('reads a name below three words that a program marks as its own as the name of a thing', async () => {
+        const page = (view: string) =>
+            `<html><body>${[...'abcdefghijklmnopqrstuvwx'].map((one) => `<p class="${view}-${one}">x</p>`).join('')}</body></html>`;
+        const views = ['_history', '_diff', '_raw'];
+        const found = await templates(
+            ['Tides', 'Ropes'].flatMap((name) => [
+                { url: `${SHOP}/${name}`, html: page('own') },
+                ...[...views, '_kind'].map((view) => ({
+                    url: `${SHOP}/${view}/${view === '_kind' ? `of-${name}` : name}`,
+                    html: page(view),
+                })),
+            ]),
+        );
+        expect(found).to.have.members(['GET /{}', ...[...views, '_kind'].map((view) => `GET /${view}/{}`)]);
+    });
+
     it('keeps the names of files whole', async () => {
         const files = ['first.json', 'second.json'];
         const found = await templates([
