@@ -37,12 +37,16 @@ export const slowRefusals: AppPlugin = {
             },
             { after: 'api-key', before: 'invalid-requests' },
         );
-        server.ext('onPreResponse', (request, h) => {
-            const { response } = request;
-            const status = 'isBoom' in response ? response.output.statusCode : response.statusCode;
-            const account = callerOf(request)?.accountId;
-            if (status === 429 && account !== undefined && !delayed.has(request)) refused.spend(account, 1);
-            return h.continue;
-        });
+        server.ext(
+            'onPreResponse',
+            (request, h) => {
+                const { response } = request;
+                const status = 'isBoom' in response ? response.output.statusCode : response.statusCode;
+                const account = callerOf(request)?.accountId;
+                if (status === 429 && account !== undefined && !delayed.has(request)) refused.spend(account, 1);
+                return h.continue;
+            },
+            { after: 'refusals' },
+        );
     },
 };
