@@ -84,6 +84,9 @@ const LOCK = compose(
     { key: 'bigint' },
 );
 
+/** Items of a batch with `stop_after_failures` that run at a time although all of them together may fail too often. */
+const FEW_AT_ONCE = 4;
+
 /** Prepared: planning takes longer than a claim. */
 const CLAIM = compose(
     `
@@ -105,6 +108,8 @@ const CLAIM = compose(
         from ready a join batches b using (account_id) left join job_turns t on t.line = b.batch_id
         ${dueOf('q.batch_id = b.batch_id')}
         where b.finished_at is null and b.status = 'running' and b.queued > 0 and b.due_at <= app_now()
+            and (b.stop_after_failures is null
+                or j.turn <= greatest(b.stop_after_failures - b.failures, ${FEW_AT_ONCE}) - b.running)
     ), due as (
         select l.*, row_number() over (partition by account_id order by turn, line_served_at, batch_id) as account_turn from lines l
     ), alone as (
