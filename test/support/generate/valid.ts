@@ -65,6 +65,10 @@ function mendQuery(draft: Draft, operation: Operation, fixture: GeneratorWorld, 
         const intent = encodeURIComponent(String(fixture.known(operation.id, 'intent', random)));
         draft.query = [['intent', intent]];
     }
+    // This cursor was issued for results of every status.
+    if (operation.id === 'getBatchResults' && draft.query.some(([name]) => name === 'after')) {
+        draft.query = draft.query.filter(([name]) => name !== 'status');
+    }
     if (!draft.query.some(([name]) => name === 'cursor')) return;
     const issued = fixture.cursors[operation.id] ?? [];
     if (issued.length === 0) draft.query = draft.query.filter(([name]) => name !== 'cursor');
