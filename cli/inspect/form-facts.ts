@@ -1,5 +1,6 @@
 import { isPlaceInList } from './describe.ts';
 import { isProgramWord } from './harmless.ts';
+import { DISPATCHERS } from './is-dispatch.ts';
 import type { Form } from './page-forms.ts';
 import { readSegment } from './segments.ts';
 import { shared } from './shared.ts';
@@ -19,6 +20,8 @@ export interface FormFacts {
     page: string | undefined;
     /** The address of a page that contains it, as far as the form's own address says it. */
     standing: PageAddress | undefined;
+    /** How many segments the addresses of other pages have that its own address does not say. */
+    strange: Set<number>;
     isMultipart: boolean;
     isSentByScript: boolean;
     /** Whether forms with other inputs were merged: they share their address alone. */
@@ -35,6 +38,7 @@ export function factsOf(form: Form, page: URL | undefined): FormFacts {
         for (const option of options) addValues(values, [option]);
         fields.set(name, { type, isRequired, options: values });
     }
+    const standing = page === undefined || form.hidden.some(({ isLong }) => isLong) ? undefined : seenFrom(form.action, page);
     return {
         fields,
         hidden: new Set(form.hidden.map(({ name }) => name)),
@@ -43,12 +47,18 @@ export function factsOf(form: Form, page: URL | undefined): FormFacts {
         hasToken: form.hidden.some(({ isToken }) => isToken),
         selector: form.selector,
         page: page !== undefined && isFixed(page) ? `${page.origin}${page.pathname}` : undefined,
-        standing: page === undefined || form.hidden.some(({ isLong }) => isLong) ? undefined : seenFrom(form.action, page),
+        standing,
+        strange: new Set(page === undefined || standing !== undefined ? [] : [page.pathname.split('/').length - 1]),
         isMultipart: form.encoding === 'multipart/form-data',
         isSentByScript: form.isSentByScript,
         isMixed: false,
         kind: form.kind,
     };
+}
+
+/** Whether a param says which of its pages a program shows. Words of others may be a visitor's (`id=Home`). */
+function isMode(name: string): boolean {
+    return DISPATCHERS.test(name) || /^(?:view|mode|section|screen|tab|type)$/i.test(name);
 }
 
 function queryOf({ searchParams }: URL): FormFacts['query'] {
@@ -80,8 +90,10 @@ const MAX_PAIRS = 10;
 /** Reads the address of a page from that of its form; `undefined` if the page's has more values than the form's. */
 function seenFrom(action: URL, page: URL): PageAddress | undefined {
     const own = action.pathname.slice(1).split('/');
+    const segments = page.pathname.slice(1).split('/');
     const inPath = (text: string, place: number): PagePart | undefined => {
-        const segment = own[place] === text ? place : text === '' ? -1 : own.indexOf(text);
+        // The same value behind another word is one of something else (`/thread/7`, `/message/7`).
+        const segment = text === '' ? -1 : own.findIndex((one, at) => one === text && own[at - 1] === segments[place - 1]);
         if (segment >= 0) return { text, segment };
         return text === '' || (readSegment(text, place).form === 'word' && isPlainWord(text)) ? { text } : undefined;
     };
@@ -89,9 +101,9 @@ function seenFrom(action: URL, page: URL): PageAddress | undefined {
         if (action.searchParams.get(name) === text) return { text, param: name };
         const segment = own.indexOf(encodeURIComponent(text));
         if (segment >= 0) return { text, segment };
-        return isProgramWord(text) ? { text } : undefined;
+        return isMode(name) && isProgramWord(text) ? { text } : undefined;
     };
-    const path = page.pathname.slice(1).split('/').map(inPath);
+    const path = segments.map(inPath);
     const pairs = [...page.searchParams].filter(([name]) => !isPlaceInList(name));
     const query = pairs.map(([name, text]) => {
         const part = inQuery(name, text);
@@ -143,6 +155,7 @@ export function joinForms(one: FormFacts | undefined, other: FormFacts): FormFac
         selector: one.selector ?? other.selector,
         page: one.page ?? other.page,
         standing: one.standing ?? other.standing,
+        strange: new Set([...one.strange, ...other.strange]),
         isMultipart: one.isMultipart || other.isMultipart,
         isSentByScript: one.isSentByScript && other.isSentByScript,
         isMixed,

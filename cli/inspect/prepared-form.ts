@@ -37,7 +37,8 @@ export function sendWithHidden(
 /** The template of the page's address, with params of the call where the form's address has them. */
 function pageOf({ origin, segments, dispatch, form }: Group, params: Request['params']): string | undefined {
     const { standing } = form ?? {};
-    if (standing === undefined) return undefined;
+    // The values of a page and of its form's address may be equal by chance, such as the id of a thread and of its first message.
+    if (standing === undefined || form?.strange.has(standing.path.length) === true) return undefined;
     const names = params.filter(({ source }) => source === 'path').map(({ name }) => name);
     const bySegment = new Map(segments.flatMap((piece, place) => (isVarying(piece) ? ([[place, names.shift() ?? '']] as const) : [])));
     if (segments.some(isRange)) return undefined;

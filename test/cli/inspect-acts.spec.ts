@@ -370,6 +370,22 @@ describe('routebook inspect distinguishes routes at one address', () => {
             expect(endpoint.body).to.deep.equal({ text: '{text}', deed: '{deed}', sectok: '{prepare.sectok}' });
         });
 
+        it('never with a recorded value of the page, nor with one that was equal by chance', async () => {
+            const comments = (pageAt: (id: number) => string, action: (id: number) => string) =>
+                inspectCalls(visit(pageAt, action, () => ({ authenticity_token: token })));
+            const named = await comments(
+                (id) => `/wiki.php?id=${['', 'Home', 'Harbour'][id]}`,
+                () => '/save.php',
+            );
+            const thread = await comments(
+                () => '/threads/1',
+                (id) => `/messages/${id}/replies`,
+            );
+            for (const { package: draft } of [named, thread])
+                expect(draft.endpoints.some(({ prepare }) => prepare !== undefined)).to.equal(false);
+            expect(JSON.stringify(named.package)).not.to.match(/Home|Harbour/);
+        });
+
         it('but not what another form sent to the same address', async () => {
             const at = (id: number) => `/news/${id}`;
             const calls = visit(at, at, () => ({ sectok: token })).map((call) =>
