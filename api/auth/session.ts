@@ -3,6 +3,7 @@ import { unauthorized } from '@hapi/boom';
 import type { Request, ResponseObject } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { isWebToken, newWebToken } from '../../shared/domain/accounts/web-token.ts';
+import { within } from '../../shared/platform/within.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { findSignedIn, SESSION_DAYS, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
@@ -31,8 +32,7 @@ export const session: AppPlugin = {
     register(server, { app }) {
         server.auth.scheme('session', () => ({
             async authenticate(request, h) {
-                const find = whoIsSignedIn(app, request);
-                const user = await (request.route.settings.app?.isPublic === true ? orNobody(find) : find);
+                const user = await visitorOf(app, request);
                 return user === undefined ? h.unauthenticated(unauthorized(null, 'Session')) : h.authenticated({ credentials: { user } });
             },
         }));
@@ -40,20 +40,15 @@ export const session: AppPlugin = {
     },
 };
 
-/** How long a public page waits for its visitor's name, in milliseconds. */
+/** How long a page waits for its visitor's name, in milliseconds. */
 const NAME_MS = 2000;
 
-/** The status of this service, among others, must be readable while its database is down. */
-async function orNobody(find: Promise<SignedIn | undefined>): Promise<SignedIn | undefined> {
-    const { promise: late, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => resolve(undefined), NAME_MS);
-    try {
-        return await Promise.race([find, late]);
-    } catch {
-        return undefined;
-    } finally {
-        clearTimeout(timer);
-    }
+/** Public pages, such as the status of this service, are readable while the database is down: their visitor is nobody then. */
+function visitorOf(app: App, request: Request): Promise<SignedIn | undefined> {
+    const found = within(NAME_MS, whoIsSignedIn(app, request), () => {
+        throw new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 5 });
+    });
+    return request.route.settings.app?.isPublic === true ? found.catch(() => undefined) : found;
 }
 
 /** Reads the signed-in user again: a form may have waited in a queue. */

@@ -74,6 +74,8 @@ describe('a first-time visitor', () => {
             const { status, html } = await person.get('/status');
             expect(status).to.equal(200);
             expect(wordsOf(html)).to.include('Everything works.').and.include('Sign in');
+            // Pages of an account say soon that they cannot be shown.
+            expect((await person.get('/dashboard')).status).to.equal(503);
         });
         expect(wordsOf((await person.get('/status')).html)).to.include('Dashboard');
     });
