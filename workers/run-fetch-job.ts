@@ -45,7 +45,7 @@ export async function runFetchJob(
     const credential = await tools.credentialOf?.(job, endpoint);
     const pagesUntil = job.partial ? deadlineOfPages(job, startedAt) : job.deadlineAt;
     const call = openSiteCall(tools, { ...job, deadlineAt: pagesUntil }, { registrable, signal, span, credential });
-    const turn = createReadingTurn(registrable, job.deadlineAt);
+    const turn = createReadingTurn(registrable, job.deadlineAt, job.account);
     try {
         const prepared = await prepareCall(call, reader, endpoint, { values, identity, turn });
         if (!prepared.ok) return { attempts: call.figures().attempts, hosts: call.hosts(), ...prepared, startedAt };

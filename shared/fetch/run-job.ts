@@ -89,7 +89,7 @@ const QUARANTINED = 'This endpoint is paused, since calls of it ended two worker
 /** Creates the job for the workers. @param ordered.units number of held units */
 export function fetchJobOf(
     app: App,
-    { body, operation, requestId, times: { deadlineAt, admittedAt } }: FetchOrder,
+    { body, caller, operation, requestId, times: { deadlineAt, admittedAt } }: FetchOrder,
     { found, values, price, connection, cursor }: Admitted,
     { units, backlogMs, queued }: { units: number; backlogMs: number; queued?: FetchJob['queued'] },
 ): FetchJob {
@@ -98,6 +98,7 @@ export function fetchJobOf(
     return {
         operation,
         requestId,
+        account: caller.accountId,
         site: found.site,
         versionId: found.versionId,
         endpoint: found.endpoint.name,

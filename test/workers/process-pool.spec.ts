@@ -56,10 +56,17 @@ describe('a pool of processes', () => {
         rmSync(folder, { recursive: true });
     });
 
-    const run = (does: string, ms = 0, { owner = 'a', isHeavy = false, bytes = 0 } = {}) =>
+    interface Options {
+        owner?: string;
+        caller?: string;
+        isHeavy?: boolean;
+        bytes?: number;
+    }
+    const run = (does: string, ms = 0, { owner = 'a', caller = owner, isHeavy = false, bytes = 0 }: Options = {}) =>
         pool.run({
             kind: 'one',
             owner,
+            caller,
             isHeavy,
             task: { does, ms, body: new Uint8Array(bytes) },
             // The remaining CPU time of a call is rarely an integer.
@@ -111,6 +118,14 @@ describe('a pool of processes', () => {
         const failure = await run('break').catch((error: unknown) => error);
         expect(String(failure)).to.contain('a bug');
         await expectDone('work');
+    });
+
+    it('alternates between callers, however many owners one of them has', async () => {
+        const order: string[] = [];
+        const one = (owner: string, caller: string) => run('work', 5, { owner, caller, isHeavy: true }).then(() => order.push(caller));
+        const greedy = ['a', 'b', 'c', 'd', 'e'].map((owner) => one(owner, 'greedy'));
+        await Promise.all([...greedy, one('modest', 'modest')]);
+        expect(order.indexOf('modest')).to.be.at.most(2);
     });
 
     it('alternates between owners, each with one heavy task at a time', async () => {

@@ -1,9 +1,11 @@
 import { type Child, type Done, type Order, startChild } from './child-process.ts';
 
-/** A task, its owner, and its possible cost. */
+/** A task, its owner and caller, and its possible cost. */
 interface Work extends Order {
     kind: string;
     owner: string;
+    /** Whose turn it uses. */
+    caller: string;
     /** Whether a contributor controls its cost. Each owner has one heavy task at a time. */
     isHeavy: boolean;
     /** Milliseconds since the epoch; absent: no limit. */
@@ -32,13 +34,13 @@ interface Slot {
 }
 
 /**
- * Opens a pool. Processes start when there is work for them, and keep running. Owners take turns, each with its oldest task.
+ * Opens a pool. Processes start when there is work for them, and keep running. Callers take turns, each with its oldest task.
  * @param kinds arguments of the program by kind
  * @param max processes of each kind
  */
 export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonly string[]>, { max }: { max: number }): ProcessPool {
     const slots = new Set<Slot>();
-    /** Waiting jobs by owner; the next owner comes first. */
+    /** Waiting jobs by caller; the next caller comes first. */
     const waiting = new Map<string, Job[]>();
     const heavy = new Set<string>();
     const closed = Promise.withResolvers<void>();
@@ -47,19 +49,19 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
     const ofKind = (kind: string) => [...slots].filter((slot) => slot.kind === kind);
 
     function next(kind: string): Job | undefined {
-        for (const [owner, jobs] of waiting) {
-            const job = jobs.find((one) => one.kind === kind && !(one.isHeavy && heavy.has(owner)));
+        for (const jobs of waiting.values()) {
+            const job = jobs.find((one) => one.kind === kind && !(one.isHeavy && heavy.has(one.owner)));
             if (job !== undefined) return job;
         }
         return undefined;
     }
 
-    /** @param isTurn whether the owner has had its turn and moves behind the other owners */
+    /** @param isTurn whether the caller has had its turn and moves behind the other callers */
     function remove(job: Job, { isTurn = false } = {}): void {
         clearTimeout(job.timer);
-        const others = (waiting.get(job.owner) ?? []).filter((one) => one !== job);
-        if (isTurn || others.length === 0) waiting.delete(job.owner);
-        if (others.length > 0) waiting.set(job.owner, others);
+        const others = (waiting.get(job.caller) ?? []).filter((one) => one !== job);
+        if (isTurn || others.length === 0) waiting.delete(job.caller);
+        if (others.length > 0) waiting.set(job.caller, others);
     }
 
     function dispatch(): void {
@@ -119,7 +121,7 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
                     };
                     job.timer = setTimeout(giveUp, Math.max(0, work.beginBy - Date.now()));
                 }
-                waiting.set(job.owner, [...(waiting.get(job.owner) ?? []), job]);
+                waiting.set(job.caller, [...(waiting.get(job.caller) ?? []), job]);
                 dispatch();
             });
         },

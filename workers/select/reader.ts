@@ -28,8 +28,10 @@ type ReadAs = Pick<Endpoint, 'response'>;
 
 /** The owner and the limits of one call's page processing. */
 export interface ReadingTurn {
-    /** Owner of the package. Owners take turns, so that none delays another. */
+    /** Owner of the package. */
     owner: string;
+    /** The account that calls. Accounts take turns, so that none delays another, however many sites it calls. */
+    caller: string;
     /** Remaining CPU time for all pages of the call, in milliseconds. */
     cpuMs: number;
     /** Epoch milliseconds. A page that still waits for its turn at this time is not read. */
@@ -40,8 +42,8 @@ export interface ReadingTurn {
 const CALL_MS = 5000;
 
 /** Creates the turn of one call, with its full CPU time. */
-export function createReadingTurn(owner = '', deadlineAt?: number): ReadingTurn {
-    return { owner, cpuMs: CALL_MS, ...(deadlineAt === undefined ? {} : { deadlineAt }) };
+export function createReadingTurn(owner = '', deadlineAt?: number, caller = owner): ReadingTurn {
+    return { owner, caller, cpuMs: CALL_MS, ...(deadlineAt === undefined ? {} : { deadlineAt }) };
 }
 
 /** Reads pages. Faults of a site or a package are values; it rejects only on a bug. */
@@ -105,12 +107,12 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
      */
     async function ask(task: Task, { bytes, isHeavy }: { bytes: number; isHeavy: boolean }, turn: ReadingTurn): Promise<TaskAnswer> {
         const kind = 'page' in task && MARKUP.has(task.page.type) ? 'html' : 'plain';
-        const { owner, deadlineAt: beginBy } = turn;
+        const { owner, caller, deadlineAt: beginBy } = turn;
         if (turn.cpuMs <= 0) return toRefused(TOO_MUCH);
         const isInProportion = !isHeavy && (!('page' in task) || costsItsSize(task.page));
         const cpuMs = isInProportion ? turn.cpuMs : Math.min(taskMs, turn.cpuMs);
         const growthBytes = isHeavy ? heavyGrowth({ kind, bytes }) : PLAIN_GROWTH;
-        const ran = await pool.run({ kind, owner, isHeavy, beginBy, task, cpuMs, growthBytes });
+        const ran = await pool.run({ kind, owner, caller, isHeavy, beginBy, task, cpuMs, growthBytes });
         if (ran === 'late') return { ok: false, code: 'UPSTREAM_TIMEOUT', message: LATE, details: [] };
         turn.cpuMs -= ran === 'overrun' ? cpuMs : ran.cpuMs;
         return ran === 'overrun' ? toRefused(TOO_MUCH) : (ran.answer as TaskAnswer);

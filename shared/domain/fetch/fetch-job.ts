@@ -13,6 +13,8 @@ export interface FetchJob {
     operation: string;
     /** Used for logs only. */
     requestId: string;
+    /** The account that pays. Accounts take turns when answers are read. Absent in messages of earlier releases. */
+    account?: string;
     site: string;
     /** Row id of the immutable version that the admission chose. */
     versionId: number;
