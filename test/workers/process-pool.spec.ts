@@ -128,6 +128,22 @@ describe('a pool of processes', () => {
         expect(order.indexOf('modest')).to.be.at.most(2);
     });
 
+    it('leaves a process to others beside the heavy tasks of one caller', async () => {
+        const two = openProcessPool(pathToFileURL(join(folder, 'process.mjs')), new Map([['one', []]]), { max: 2 });
+        const order: string[] = [];
+        const one = async (owner: string, caller: string, ms: number) => {
+            const task = { does: 'work', ms, body: new Uint8Array() };
+            await two.run({ kind: 'one', owner, caller, isHeavy: true, task, cpuMs: 5000, growthBytes: 64 * MIB });
+            order.push(caller);
+        };
+        // Both processes run before.
+        await Promise.all([one('a', 'one', 800), one('b', 'other', 800)]);
+        const greedy = ['a', 'b'].map((owner) => one(owner, 'greedy', 1000));
+        await Promise.all([...greedy, one('modest', 'modest', 1)]);
+        await two.close();
+        expect(order.slice(2)).to.deep.equal(['modest', 'greedy', 'greedy']);
+    });
+
     it('alternates between owners, each with one heavy task at a time', async () => {
         const order: string[] = [];
         const one = (owner: string) => run('work', 5, { owner, isHeavy: true }).then(() => order.push(owner));

@@ -6,7 +6,7 @@ interface Work extends Order {
     owner: string;
     /** Whose turn it uses. */
     caller: string;
-    /** Whether a contributor controls its cost. Each owner has one heavy task at a time. */
+    /** Whether a contributor controls its cost. Each owner, and each caller, has one heavy task at a time. */
     isHeavy: boolean;
     /** Milliseconds since the epoch; absent: no limit. */
     beginBy?: number | undefined;
@@ -42,6 +42,7 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
     const slots = new Set<Slot>();
     /** Waiting jobs by caller; the next caller comes first. */
     const waiting = new Map<string, Job[]>();
+    /** Owners and callers of running heavy tasks. */
     const heavy = new Set<string>();
     const closed = Promise.withResolvers<void>();
     let isClosed = false;
@@ -50,7 +51,7 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
 
     function next(kind: string): Job | undefined {
         for (const jobs of waiting.values()) {
-            const job = jobs.find((one) => one.kind === kind && !(one.isHeavy && heavy.has(one.owner)));
+            const job = jobs.find((one) => one.kind === kind && !(one.isHeavy && namesOf(one).some((name) => heavy.has(name))));
             if (job !== undefined) return job;
         }
         return undefined;
@@ -78,11 +79,11 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
 
     async function begin(slot: Slot, job: Job): Promise<void> {
         remove(job, { isTurn: true });
-        if (job.isHeavy) heavy.add(job.owner);
+        if (job.isHeavy) for (const name of namesOf(job)) heavy.add(name);
         slot.job = job;
         const answer = await slot.child.run(job);
         slot.job = undefined;
-        if (job.isHeavy) heavy.delete(job.owner);
+        if (job.isHeavy) for (const name of namesOf(job)) heavy.delete(name);
         job.done(answer);
         dispatch();
     }
@@ -135,4 +136,8 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
             if (slots.size > 0) await closed.promise;
         },
     };
+}
+
+function namesOf({ owner, caller }: Job): string[] {
+    return [`owner ${owner}`, `caller ${caller}`];
 }
