@@ -144,6 +144,21 @@ describe('a pool of processes', () => {
         expect(order.slice(2)).to.deep.equal(['modest', 'greedy', 'greedy']);
     });
 
+    it('gives all processes to a caller who is alone', async () => {
+        const two = openProcessPool(pathToFileURL(join(folder, 'process.mjs')), new Map([['one', []]]), { max: 2 });
+        const order: string[] = [];
+        const one = async (owner: string, ms: number) => {
+            const task = { does: 'work', ms, body: new Uint8Array() };
+            await two.run({ kind: 'one', owner, caller: 'only', isHeavy: true, task, cpuMs: 5000, growthBytes: 64 * MIB });
+            order.push(owner);
+        };
+        // Both processes run before.
+        await Promise.all([one('a', 800), one('b', 800)]);
+        await Promise.all([one('slow', 1500), one('fast', 1)]);
+        await two.close();
+        expect(order.slice(2)).to.deep.equal(['fast', 'slow']);
+    });
+
     it('alternates between owners, each with one heavy task at a time', async () => {
         const order: string[] = [];
         const one = (owner: string) => run('work', 5, { owner, isHeavy: true }).then(() => order.push(owner));

@@ -6,7 +6,7 @@ interface Work extends Order {
     owner: string;
     /** Whose turn it uses. */
     caller: string;
-    /** Whether a contributor controls its cost. Each owner, and each caller, has one heavy task at a time. */
+    /** Whether a contributor controls its cost. Each owner, and each caller beside others, has one heavy task at a time. */
     isHeavy: boolean;
     /** Milliseconds since the epoch; absent: no limit. */
     beginBy?: number | undefined;
@@ -27,6 +27,9 @@ interface Job extends Work {
     timer: NodeJS.Timeout | undefined;
 }
 
+/** A caller is alone if no other one came for this time, in milliseconds. */
+const ALONE_MS = 10_000;
+
 interface Slot {
     kind: string;
     child: Child;
@@ -44,14 +47,24 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
     const waiting = new Map<string, Job[]>();
     /** Owners and callers of running heavy tasks. */
     const heavy = new Set<string>();
+    /** When the last job came of another caller than the one before. */
+    let mixedAt = Number.NEGATIVE_INFINITY;
+    let lastCaller: string | undefined;
     const closed = Promise.withResolvers<void>();
     let isClosed = false;
 
     const ofKind = (kind: string) => [...slots].filter((slot) => slot.kind === kind);
 
+    /** The names that a task uses up while it runs. */
+    function namesOf({ isHeavy, owner, caller }: Job): string[] {
+        if (!isHeavy) return [];
+        const isAlone = performance.now() - mixedAt > ALONE_MS;
+        return isAlone ? [`owner ${owner}`] : [`owner ${owner}`, `caller ${caller}`];
+    }
+
     function next(kind: string): Job | undefined {
         for (const jobs of waiting.values()) {
-            const job = jobs.find((one) => one.kind === kind && !(one.isHeavy && namesOf(one).some((name) => heavy.has(name))));
+            const job = jobs.find((one) => one.kind === kind && !namesOf(one).some((name) => heavy.has(name)));
             if (job !== undefined) return job;
         }
         return undefined;
@@ -79,11 +92,12 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
 
     async function begin(slot: Slot, job: Job): Promise<void> {
         remove(job, { isTurn: true });
-        if (job.isHeavy) for (const name of namesOf(job)) heavy.add(name);
+        const names = namesOf(job);
+        for (const name of names) heavy.add(name);
         slot.job = job;
         const answer = await slot.child.run(job);
         slot.job = undefined;
-        if (job.isHeavy) for (const name of namesOf(job)) heavy.delete(name);
+        for (const name of names) heavy.delete(name);
         job.done(answer);
         dispatch();
     }
@@ -122,6 +136,8 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
                     };
                     job.timer = setTimeout(giveUp, Math.max(0, work.beginBy - Date.now()));
                 }
+                if (lastCaller !== undefined && lastCaller !== job.caller) mixedAt = performance.now();
+                lastCaller = job.caller;
                 waiting.set(job.caller, [...(waiting.get(job.caller) ?? []), job]);
                 dispatch();
             });
@@ -136,8 +152,4 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
             if (slots.size > 0) await closed.promise;
         },
     };
-}
-
-function namesOf({ owner, caller }: Job): string[] {
-    return [`owner ${owner}`, `caller ${caller}`];
 }
