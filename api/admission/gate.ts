@@ -18,8 +18,9 @@ export const gate: AppPlugin = {
         installGate(server, [
             serialQueue(),
             pacing.check,
-            clientReads(server, app),
+            // A delayed rejection takes no slot of a read.
             invalidKeyThrottling(app, pacing),
+            clientReads(server, app),
             browseThrottling(server, app),
             overload(server, app),
             eventLoopTurns(app),
