@@ -150,10 +150,10 @@ describe('every page', () => {
     });
 
     it('says what to do when it cannot be shown, and offers to try again', async () => {
-        await world.app.db.raw('alter table requested_domains rename to requested_domains_away');
+        await world.app.db.raw('alter table requested_domains rename column registrable to away');
         const { status, html } = await visitor(world)
             .get('/requests?a=1')
-            .finally(() => world.app.db.raw('alter table requested_domains_away rename to requested_domains'));
+            .finally(() => world.app.db.raw('alter table requested_domains rename column away to registrable'));
         expect(status).to.equal(500);
         expect(wordsOf(html)).to.include('This is a bug, and it was logged. Try again. If it happens again, send us the request ID');
         expect(html).to.include('href="/requests?a=1">Try again');

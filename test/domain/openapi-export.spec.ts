@@ -19,6 +19,8 @@ interface Parameter {
     required: boolean;
     description?: string;
     schema: JsonObject;
+    style?: string;
+    explode?: boolean;
 }
 
 interface Operation {
@@ -442,15 +444,18 @@ describe('a package as an OpenAPI document', () => {
     });
 });
 
+const SEPARATORS: Readonly<Record<string, string>> = { form: ',', spaceDelimited: ' ', pipeDelimited: '|' };
+
 /** A call that a client makes from the document only: the given params, constants and defaults. */
 function requestFor({ path, parameters }: Operation & { path: string }, params: JsonObject): { path: string; query: string[] } {
     let filled = path.replace(/#.*$/, '');
     const query: string[] = [];
-    for (const { name, in: place, schema, description } of parameters) {
+    for (const { name, in: place, schema, description, style = 'form', explode = true } of parameters) {
         const value = params[name.replace(/_\d$/, '')] ?? params[name] ?? filledIn(description, params) ?? schema['default'];
         if (value === undefined || place === 'header') continue;
         if (place === 'path') filled = filled.replace(`{${name}}`, encodeSegment(String(value)));
-        else for (const item of [value].flat() as Json[]) query.push(`${name}=${item}`);
+        else if (explode) for (const item of [value].flat() as Json[]) query.push(`${name}=${item}`);
+        else query.push(`${name}=${[value].flat().join(SEPARATORS[style])}`);
     }
     return { path: new URL(filled, 'https://host.invalid').pathname, query };
 }
