@@ -18,8 +18,8 @@ const AT_A_TIME = 8;
 /** How long a read waits for a slot, in milliseconds: as long as a call waits for a database connection (goal R9). */
 const PATIENCE_MS = 1000;
 
-/** A read that takes longer is slow, in milliseconds. */
-const SLOW_MS = 200;
+/** A read that takes longer is slow, in milliseconds: less than one of a database whose queries take 500 ms (goal R9). */
+const SLOW_MS = 400;
 
 const WORDS = 'Too many reads of your address are in progress; read this again in a moment.';
 
@@ -49,7 +49,7 @@ export function clientReads(server: Server, app: App, { patienceMs = PATIENCE_MS
     const refuse = createReadRefusal(server, app, { words: WORDS, message: 'reads were refused: their client has too many' });
     const readsOf = new Map<string, Reads>();
     const ends = new WeakMap<IncomingMessage, () => void>();
-    server.ext('onPreHandler', (request, h) => {
+    server.ext('onRequest', (request, h) => {
         request.app.endRead = ends.get(request.raw.req);
         return h.continue;
     });

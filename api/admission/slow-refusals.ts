@@ -31,6 +31,8 @@ export const slowRefusals: AppPlugin = {
                 delayed.add(request);
                 // Each waiting call takes its own place, so that they do not all go on in one turn.
                 if (waitMs < LONGEST_MS) refused.spend(account, 1);
+                // Others at its address do not wait for it.
+                request.app.endRead?.();
                 await sleep(Math.min(waitMs, LONGEST_MS));
                 if (request.raw.req.socket.destroyed) throw new Refusal('REQUEST_TIMEOUT', 'The caller hung up.');
                 return h.continue;
