@@ -20,7 +20,7 @@ export const slowRefusals: AppPlugin = {
     name: 'slow-refusals',
     register(server) {
         const refused = createTokenBuckets({ capacity: AT_ONCE, perSecond: PER_SECOND });
-        /** Their refusals are counted already. */
+        /** Requests that were delayed; they are counted already. */
         const delayed = new WeakSet<Request>();
         server.ext(
             'onCredentials',

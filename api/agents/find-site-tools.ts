@@ -15,7 +15,7 @@ import { workOnPackage } from '../packages/work.ts';
 const KEPT_MS = 60_000;
 const listsOf = perApp(() => new LRUCache<string, AgentTool[]>({ max: 200, ttl: KEPT_MS }));
 
-/** Lists that a process builds at a time, and one of each client: anyone may ask for ever other lists of a package of 4 MiB. */
+/** Lists that a process builds at a time, one for each client: anybody may ask for many different lists of a package of 4 MiB. */
 const BUILT_AT_ONCE = 2;
 const PATIENCE_MS = 20_000;
 const buildsOf = perApp(() => createKeyedQueue({ atOnce: BUILT_AT_ONCE, patienceMs: PATIENCE_MS }));

@@ -128,7 +128,7 @@ export const CROWDS: readonly Crowd[] = [
             return () => sender.call('POST', '/mcp', { apiKey, body: messages });
         }),
     ),
-    crowd('ever other lists of the tools of one large site', async (sender, { apiKey }) => {
+    crowd('different lists of the tools of one large site', async (sender, { apiKey }) => {
         const names = Array.from({ length: 450 }, (_, at) => `endpoint_${at}`);
         const site = await publishOne(sender, apiKey, (of) =>
             aPackage(of, { endpoints: names.map((name) => anEndpoint(of, { name, description: 'long '.repeat(1400) })) }),
