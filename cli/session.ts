@@ -25,10 +25,7 @@ export interface CommonOptions {
     json?: true;
 }
 
-/**
- * The function of a command. Its arguments after the session are those of the command line, then the options. A test checks their number,
- * since the type accepts any.
- */
+/** The function of a command. After the session it gets the arguments and then the options; a test checks their number. */
 type Work = (session: Session, ...given: never[]) => Promise<Done>;
 
 /** Creates the action of a command. The function is loaded when the command runs, so that help appears quickly. */

@@ -65,10 +65,7 @@ export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, std
 /** The colours of `painting`, or a character that controls the terminal, other than tab and newline, or reorders the words around it. */
 const COLOUR_OR_CONTROL = /\u001b\[(?:[12]|22|3[12369])m|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
-/**
- * Replaces control characters by their escapes, except our colours. Texts of servers and sites may contain sequences that move the cursor,
- * rename the window, write to the clipboard, or turn the name of a site beside them around.
- */
+/** Escapes control characters, except our colours: texts of servers and sites could move the cursor or turn a name around. */
 function readable(text: string): string {
     return text.replace(COLOUR_OR_CONTROL, (found) =>
         found.length > 1 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,

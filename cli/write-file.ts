@@ -22,10 +22,7 @@ export async function writeText(file: string, text: string, { replaces }: { repl
     }
 }
 
-/**
- * Asks the user before a file is replaced. A script cannot answer, so it needs `--force`.
- * @throws CommandFault FILE_EXISTS, or if the user declines
- */
+/** Asks before a file is replaced. A script cannot answer, so it needs `--force`. @throws CommandFault FILE_EXISTS or CANCELLED */
 export async function askToReplace({ isInteractive }: Terminal, file: string): Promise<void> {
     if (!existsSync(file)) return;
     if (!isInteractive) throw fileExists(file);

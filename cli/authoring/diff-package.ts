@@ -76,10 +76,7 @@ interface Difference {
     after?: Json;
 }
 
-/**
- * Lists every difference of two packages. Endpoints and params are matched by name, other lists by order. `comparePackages` reports added
- * and removed endpoints.
- */
+/** Lists the differences of heads and endpoints. Endpoints and params are matched by name, other lists by order. */
 function differences(before: PackageDocument, after: PackageDocument): Difference[] {
     const found: Difference[] = [];
     const { endpoints: old, ...oldHead } = before;

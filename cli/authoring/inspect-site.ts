@@ -23,10 +23,7 @@ interface InspectSiteOptions extends DraftPlace, DraftWishes {
     browser?: string;
 }
 
-/**
- * `routebook inspect SOURCE`: drafts a package from a recording, from an OpenAPI document, or from a site used in a browser, and reports
- * what was left out and why.
- */
+/** `routebook inspect SOURCE`: drafts a package from a recording, an OpenAPI document or a visit, and reports what was left out. */
 export async function inspectSite(session: Session, source: string, options: InspectSiteOptions): Promise<Done> {
     const { terminal, settings } = session;
     const isVisit = /^https?:\/\//.test(source);

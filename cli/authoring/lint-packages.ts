@@ -4,10 +4,7 @@ import { type CheckedFile, checkFile, problemLines } from '../package/check-pack
 import { readPackageFile } from '../package/read-package-file.ts';
 import type { Done, Session } from '../session.ts';
 
-/**
- * `routebook lint FILE…`: checks each file by the server's rules. Of several files, one that is not JSON does not keep the others from
- * being checked.
- */
+/** `routebook lint FILE…`: checks each file by the server's rules. One that is not JSON does not keep the others from being checked. */
 export async function lintPackages(session: Session, paths: readonly string[]): Promise<Done> {
     const { terminal, say } = session;
     const { paint } = terminal;

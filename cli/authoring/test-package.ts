@@ -44,10 +44,7 @@ interface Skipped {
     reason: string;
 }
 
-/**
- * `routebook test FILE [ENDPOINT]`: calls every example of the package, or of one endpoint, as a worker would. Skips writes unless they are
- * allowed by name.
- */
+/** `routebook test FILE [ENDPOINT]`: calls the examples as a worker would. Skips writes unless they are allowed by name. */
 export async function testPackage(session: Session, path: string, only: string | undefined, options: TestOptions): Promise<Done> {
     const { terminal, settings, say, note } = session;
     const { document } = await readValidPackage(path, terminal, settings);

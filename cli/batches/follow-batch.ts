@@ -85,10 +85,7 @@ export async function followBatch(
     return { result: batch, isFailure: batch.status !== 'succeeded' };
 }
 
-/**
- * Whether the estimated time is meaningful. It includes rate limits. If the batch waits for a site, credits or storage, the time is
- * unknown.
- */
+/** Whether the estimated time is meaningful. It includes rate limits, but no waits for a site, credits or storage. */
 export function isTimeKnown({ eta_seconds: seconds, waiting_for: waiting }: Pick<Batch, 'eta_seconds' | 'waiting_for'>): boolean {
     return seconds !== null && (waiting === null || waiting === 'limits');
 }

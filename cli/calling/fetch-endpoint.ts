@@ -52,10 +52,7 @@ export async function paramsOfCall(client: Routebook, site: string, endpoint: st
     return readParams(options, await declaredParams(client, { site, endpoint, version: options.version }));
 }
 
-/**
- * The params that the endpoint declares; none if the server refuses to name them, since then it refuses the call with a reason.
- * @throws CommandFault ENDPOINT_NOT_FOUND if `mustExist`
- */
+/** The declared params; none if the server refuses to name them. @throws CommandFault ENDPOINT_NOT_FOUND if `mustExist` */
 export async function declaredParams(
     client: Routebook,
     { site, endpoint, version }: { site: string; endpoint: string; version?: number | string | undefined },

@@ -27,10 +27,7 @@ export class Listing<Item> implements AsyncIterable<Item> {
         return this.#read(cursor);
     }
 
-    /**
-     * Reads page by page, from the first or from the one at a `nextCursor`.
-     * @throws RoutebookError INVALID_ANSWER if the list does not end
-     */
+    /** Reads page by page, from the first or from a `nextCursor`. @throws RoutebookError INVALID_ANSWER if the list does not end */
     async *pages(from?: string): AsyncGenerator<Page<Item>, void, undefined> {
         let cursor = from;
         for (let read = 1; ; read++) {

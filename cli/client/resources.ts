@@ -65,10 +65,7 @@ export class Schemas extends Resource {
             : data(this.transport, request, options);
     }
 
-    /**
-     * Publishes a package as its site's next version, at once.
-     * @param ifMatch hash of the version that this one replaces; VERSION_CONFLICT if it is not the latest
-     */
+    /** Publishes a package at once. @param ifMatch hash of the version to replace; VERSION_CONFLICT if it is not the latest */
     publish(
         document: PackageDocument | JsonObject,
         { dryRun, ifMatch }: { dryRun?: boolean; ifMatch?: string } = {},
@@ -110,9 +107,7 @@ export class Maintainers extends Resource {
         return data(this.transport, writeRequest('PUT', maintainerPath(site, workspaceId)), options);
     }
 
-    /**
-     * Removes your own workspace at once. Another workspace is removed at its `removal_at`, after 24 hours, unless its owners stop that.
-     */
+    /** Removes your own workspace at once, another one after 24 hours (`removal_at`), unless its owners stop that. */
     remove(site: string, workspaceId: string, options?: CallOptions): Promise<MaintainerEntry[]> {
         return data(this.transport, writeRequest('DELETE', maintainerPath(site, workspaceId)), options);
     }

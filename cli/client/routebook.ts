@@ -69,10 +69,7 @@ export class Routebook {
         this.events = new Events(this.#transport);
     }
 
-    /**
-     * Finds endpoints of all sites for a task, best first. Each has `fetch`, a body for `fetch()`, if the package has an example.
-     * @param task 3 to 1000 characters
-     */
+    /** Finds endpoints of all sites, best first. `fetch` of one with an example is a body of `fetch()`. @param task 3 to 1000 characters */
     find(task: string, query: Omit<EndpointsQuery, 'task'> = {}, options?: CallOptions): Promise<FindAnswer> {
         return this.#transport.call({ ...getRequest('/v1/endpoints'), query: { task, ...query } }, options);
     }

@@ -181,20 +181,14 @@ function timedOut(last: RoutebookError, key: string | undefined): RoutebookError
     );
 }
 
-/**
- * Milliseconds to wait, at least as long as the server asks for. The random part prevents callers that failed together from retrying
- * together.
- */
+/** Milliseconds to wait, at least as long as the server asks for. The random part keeps callers that failed together apart. */
 function waitBefore(retry: number, retryAfter: number | undefined): number {
     if (retryAfter !== undefined) return retryAfter * 1000 * (1 + Math.random() / 5);
     const longest = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** Math.max(0, retry - 1));
     return longest * (0.5 + Math.random() / 2);
 }
 
-/**
- * Reads a body as text. Returns undefined for one with more than `maxBytes` bytes after decompression, and closes its connection: a server
- * that does not stop would fill the memory.
- */
+/** Reads a body as text. Undefined for a longer one, whose connection it closes: an endless answer would fill the memory. */
 async function readBody(response: Response, maxBytes: number): Promise<string | undefined> {
     if (response.body === null) return '';
     // Some implementations of fetch, passed by the caller, have no stream.

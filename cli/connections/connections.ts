@@ -19,10 +19,7 @@ interface ConnectOptions {
     browser?: boolean;
 }
 
-/**
- * `routebook connect SITE`: asks without echo for the credential that the schema needs. If the site uses OAuth consent, it opens the
- * browser instead.
- */
+/** `routebook connect SITE`: asks without echo for the credential that the schema needs, or opens the browser for OAuth consent. */
 export async function connect(session: Session, site: string, options: ConnectOptions): Promise<Done> {
     const { terminal } = session;
     const { connections, schemas } = session.client();

@@ -17,10 +17,7 @@ export interface PackageFile {
     locate(pointer: string): Place;
 }
 
-/**
- * Reads a package from a file, or from stdin for `-`.
- * @throws CommandFault if it cannot be read, is not JSON, or exceeds the server's limit
- */
+/** Reads a package from a file, or from stdin for `-`. @throws CommandFault if it is unreadable, not JSON, or too large */
 export async function readPackageFile(path: string, terminal: Pick<Terminal, 'readAll'>): Promise<PackageFile> {
     const name = path === '-' ? 'stdin' : path;
     const text = (path === '-' ? await terminal.readAll() : await readText(path)).replace(/^\ufeff/, '');

@@ -26,10 +26,7 @@ export interface Contract<Params, Query, Body, Answer, Auth extends KeyUse = Key
     scope: RouteScope | 'none';
     /** The site in the path stands for its registrable domain. A key that is limited to sites must include the domain itself. */
     actsOnDomain?: true;
-    /**
-     * The route reveals activity of the whole workspace. A key also needs the scope jobs, and no limits on sites, endpoints, effects or
-     * connections.
-     */
+    /** It reveals activity of the whole workspace: a key also needs the scope jobs, and none of the other limits. */
     ofWholeWorkspace?: true;
     /** The route names all sites and endpoints that the workspace deals with, so a key also needs no limits on these. */
     ofAllSites?: true;

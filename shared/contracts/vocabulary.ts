@@ -128,10 +128,7 @@ export const characters = (max: number) =>
         .pattern(new RegExp(`^[\\s\\S]{0,${max}}$`, 'u'))
         .messages({ 'string.pattern.base': `{{#label}} must have at most ${max} characters` });
 
-/**
- * A text that others may read. The length counts Unicode code points without surrounding white space. One line unless `lines`. A text that
- * looks like a secret is rejected and never repeated.
- */
+/** A text that others may read, of one line unless `lines`. Counts code points of the trimmed text. Secrets are never repeated. */
 export function publicText(minLength: number, maxLength: number, { lines = false }: { lines?: boolean } = {}) {
     const any = lines ? '[\\s\\S]' : '[^\\t\\n]';
     const pattern = minLength === 1 ? `\\S(${any}{0,${maxLength - 2}}\\S)?` : `\\S${any}{${minLength - 2},${maxLength - 2}}\\S`;

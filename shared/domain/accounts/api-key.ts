@@ -11,10 +11,7 @@ const CHECK_LENGTH = 6;
 const SHOWN_LENGTH = 12;
 const FORM = new RegExp(`^(${Object.values(STARTS).join('|')})([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECK_LENGTH}})$`);
 
-/**
- * A new API key: `rb_live_`, 30 random base62 characters (178 bits) and 6 check characters (docs/api.md, "API keys"). It is shown once and
- * never stored.
- */
+/** `rb_live_`, 30 random base62 characters (178 bits) and 6 check characters (docs/api.md, "API keys"). Never stored. */
 export function newApiKey(): string {
     return newSecret('key');
 }

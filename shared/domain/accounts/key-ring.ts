@@ -17,10 +17,7 @@ export interface SecretKey {
     key: KeyObject;
 }
 
-/**
- * A list of keys. The first key encrypts, all keys decrypt. A purpose separates uses: a text that was encrypted for one purpose cannot be
- * decrypted for another.
- */
+/** The first key encrypts, all keys decrypt. What was encrypted for one purpose cannot be decrypted for another. */
 export interface KeyRing {
     seal(plain: Buffer | string, purpose: string): Buffer;
     /** Undefined if no key of the ring decrypts it: the key is missing, the purpose differs, or the text was changed. */

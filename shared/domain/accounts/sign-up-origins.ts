@@ -5,10 +5,7 @@ import { registrableDomain } from '../site/site-name.ts';
 /** Maximum number of sign-ups per origin and UTC day that earn an inviter a bonus. Later users still get their own first-fetch bonus. */
 export const MAX_SIGN_UPS_A_DAY = 5;
 
-/**
- * Characteristics that accounts of one person share: the address range (an IPv4 /24 or an IPv6 /48), and the registered domain of the mail
- * address, unless anybody can get an address there.
- */
+/** What accounts of one person share: the address range (an IPv4 /24, an IPv6 /48) and the mail domain, unless it is a public one. */
 export function signUpOrigins({ address, mailDomain }: { address: string; mailDomain: string }, providers: NameList): string[] {
     const range = rangeOf(address);
     if (holdsName(providers, mailDomain)) return [range];

@@ -82,10 +82,7 @@ export function checkSubscription(
     return newest.isGranted || newest.isTakenBack ? 'leave' : 'begin period';
 }
 
-/**
- * The line that an invoice was issued for: among the lines for our plans, the one with the latest end, and a full period rather than a
- * proration. Undefined if the invoice is for something else.
- */
+/** The line of an invoice: the latest of our plans, and a full period rather than a proration. Undefined: it is for something else. */
 export function periodLine(lines: readonly InvoiceLine[]): (InvoiceLine & { plan: SoldPlan }) | undefined {
     return lines
         .filter((line): line is InvoiceLine & { plan: SoldPlan } => line.plan !== undefined && line.amountCents >= 0)

@@ -3,10 +3,7 @@ import { normaliseSite } from '../site/site-name.ts';
 /** The resource of the general tools. Its tokens also work for each site's tools. */
 export const EVERY_TOOL = '/mcp';
 
-/**
- * The path of the resource (RFC 8707) that an app requests; `/mcp` if it names none. Undefined for an unknown resource.
- * @param publicUrl PUBLIC_URL
- */
+/** The path of the resource (RFC 8707) that an app requests; `/mcp` if it names none; undefined if it is unknown. */
 export function readResource(text: string | undefined, publicUrl: string): string | undefined {
     if (text === undefined) return EVERY_TOOL;
     const url = URL.canParse(text) ? new URL(text) : undefined;

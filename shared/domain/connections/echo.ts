@@ -5,25 +5,16 @@ import type { Secret } from './secret.ts';
 /** Minimum length of a value that is searched for. Shorter values would match unrelated text. */
 const MIN = 8;
 
-/**
- * Finds a credential in data that a site sent, in four forms: plain, base64, percent-encoded and JSON-escaped. User names are not searched
- * for.
- */
+/** Finds a credential in an answer: plain, in base64, percent-encoded or JSON-escaped. User names are not searched for. */
 export interface EchoMask {
     text(text: string): string;
-    /**
-     * Replaces the credential in bytes. Returns the same bytes if there is nothing to replace. @param isJson keep JSON well-formed outside
-     * of strings
-     */
+    /** Returns the same bytes if there is nothing to replace. @param isJson keep JSON well-formed outside of strings */
     bytes(bytes: Uint8Array, isJson: boolean): Uint8Array;
     /** The URL without the query pairs that contain the credential; undefined if another part contains it. */
     url(url: string): string | undefined;
 }
 
-/**
- * Creates a mask for a secret; undefined if the secret is too short. @param also further texts of the same credential, such as refresh
- * tokens
- */
+/** Undefined if the secret is too short. @param also further texts of the same credential, such as refresh tokens */
 export function createEchoMask(secret: Secret, also: readonly string[] = []): EchoMask | undefined {
     const value = 'value' in secret ? secret.value : secret.password;
     const forms = [value, ...also].flatMap((text) => (text.length < MIN ? [] : formsOf(text)));
@@ -115,16 +106,10 @@ function hideNumbers(part: string, value: string): string {
     return part.replaceAll(/[\d.eE+-]+/g, (number) => (number.includes(value) ? JSON.stringify(AS_LATIN) : number));
 }
 
-/**
- * Maximum number of characters of a needle that are searched for. V8 shifts by at most 250. If a site repeats all but the last character of
- * a credential of thousands of characters, a longer search would take half a minute.
- */
+/** Characters of a needle that are searched for. V8 shifts by 250 at most: near-repeats of a long one would take half a minute. */
 const HEAD = 200;
 
-/**
- * Replaces each occurrence of the needle, or of at least its first 200 characters, in time proportional to the text.
- * @param width bytes of a character, if the text has one character per byte
- */
+/** Replaces the needle, or at least its first 200 characters, in linear time. @param width bytes of a character of the text */
 function hide(given: string, needle: string, mark: string, width = 1): string {
     const parts: string[] = [];
     let kept = 0;

@@ -13,10 +13,7 @@ export const DELIVERY_DAYS = 14;
 
 /** Maximum number of concurrent requests to one webhook, and to one host over all accounts. */
 export const AT_ONCE = { webhook: 4, host: 32 } as const;
-/**
- * Limits for webhooks that do not deliver: their URL has never answered 2xx, or their last `failures` attempts failed. Those of one host
- * share `atOnce` concurrent requests. After each failure, all of them wait for `pauseMs`.
- */
+/** Of webhooks that never delivered or failed `failures` times: those of a host share `atOnce` requests, and pause after a failure. */
 export const UNPROVEN = { failures: 10, atOnce: 4, pauseMs: 1000 } as const;
 /**
  * Deliveries of a worker for a free account to one registrable domain, over all its webhooks and the hosts of the domain. Ordering and

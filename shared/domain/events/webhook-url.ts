@@ -17,10 +17,7 @@ export interface Receiver {
     registrable: string | undefined;
 }
 
-/**
- * Validates the URL of a receiver without DNS. The egress guard checks the address of each connection. The message completes a sentence
- * whose subject is the name of the field.
- */
+/** Validates the URL of a receiver without DNS: the egress guard checks addresses. The message follows the name of the field. */
 export function readReceiver(
     text: string,
     { allow, publicUrl }: ReceiverRules,

@@ -12,10 +12,7 @@ export type ValidateValue = (schema: JsonSchema, value: Json) => Verdict;
 
 export type Binding = { ok: true; values: Values } | { ok: false; problems: Detail[] };
 
-/**
- * A binding in the format for messages between threads. `values` is JSON text, because structured cloning would lose the digits of
- * ExactNumbers.
- */
+/** A binding as a message between threads. `values` is JSON text, since structured cloning would lose the digits of ExactNumbers. */
 export type BindingAsText = { ok: true; values: string } | (Binding & { ok: false });
 
 /**

@@ -22,10 +22,7 @@ const EMPTY = 120;
 interface Mark {
     challenge: string;
     pattern: RegExp;
-    /**
-     * Must also match the page. It is a separate pattern because a combined one would search again after each match of the first part, and
-     * a page can consist of nothing but such matches.
-     */
+    /** Must match too. In one pattern, a page of nothing but first parts would be searched again after each. */
     also: RegExp | undefined;
     /** The mark counts only on pages with less visible text than this, in characters. */
     below: number;

@@ -31,10 +31,7 @@ export function flatBody(bodyParams: ReadonlySet<string>, values: Values): JsonO
     return fromPresent([...bodyParams].map((name) => [name, valueIn(values, name)]));
 }
 
-/**
- * Encodes the fields of a form as `application/x-www-form-urlencoded`. A space becomes `+`, null is left out, and a list repeats its name
- * unless the field has another style.
- */
+/** Encodes fields as `application/x-www-form-urlencoded`. Null is left out; a list repeats its name unless it has another style. */
 export function encodeForm(fields: Json, styles: ReadonlyMap<string, ParamStyle> = NO_STYLES): string {
     if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return '';
     return Object.entries(fields)

@@ -14,10 +14,7 @@ const ANSWERED = new Set([
 
 export type CircuitVerdict = 'passed' | 'failed' | 'none';
 
-/**
- * The verdicts about the hosts of an ended fetch, in the order of the requests. The last host gets the verdict of the call. The earlier
- * hosts passed, because the call would otherwise have ended there.
- */
+/** The verdicts about the hosts of an ended fetch, in order. Hosts before the last passed, or the call would have ended there. */
 export function hostVerdicts(outcome: FetchOutcome, times: { admittedAt: number; deadlineAt: number }): Map<string, CircuitVerdict> {
     const hosts = outcome.hosts ?? [];
     const verdict = circuitVerdict(outcome, times);

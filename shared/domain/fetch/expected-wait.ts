@@ -1,7 +1,4 @@
-/**
- * All times in this file are milliseconds of one clock. With a wait below this value, fetches count as not delayed, and their rate only
- * reflects how fast callers send them.
- */
+/** Times are milliseconds of one clock. Below this wait the rate of fetches only reflects how fast callers send them. */
 const NO_WAIT_MS = 100;
 /** If fetches are delayed again within this time, the delays belong to the same busy period. */
 const CALM_MS = 2000;

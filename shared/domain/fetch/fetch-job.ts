@@ -4,10 +4,7 @@ import type { Effect } from '../types.ts';
 import type { LoginSign } from './login-words.ts';
 import type { PaginationEnd } from './pages.ts';
 
-/**
- * Messages of the queue. A job refers to an immutable version and contains the bound values, but nothing large. An expected refusal is an
- * outcome, not an exception (docs/ARCHITECTURE.md, "A fetch").
- */
+/** Messages of the queue, without anything large. An expected refusal is an outcome, not an exception (docs/ARCHITECTURE.md, "A fetch"). */
 export interface FetchJob {
     /** `op_…`: our id of this call. Hold, ledger, job and reply refer to it. */
     operation: string;
@@ -20,15 +17,9 @@ export interface FetchJob {
     versionId: number;
     endpoint: string;
     effect: Effect;
-    /**
-     * Bound values, including defaults, as the text of a JSON object. Sites receive the key order and the digits that the caller gave.
-     * PostgreSQL's jsonb would change both.
-     */
+    /** Bound values, with defaults, as JSON text: jsonb would change the order of keys and the digits that callers gave. */
     values: string;
-    /**
-     * When the site must have answered, in milliseconds since the epoch (real time): the deadline of the caller minus the time for the
-     * charge.
-     */
+    /** When the site must have answered, in milliseconds since the epoch: the caller's deadline minus the time for the charge. */
     deadlineAt: number;
     /** When the API admitted the call, in milliseconds since the epoch (real time). */
     admittedAt: number;
@@ -42,15 +33,9 @@ export interface FetchJob {
     partial?: true;
     /** The package and the caller ask for more results or pages than the hold pays for. */
     isCutByCredits?: true;
-    /**
-     * Present if each request to the site has to wait for its turn. `rate`: requests a second to the whole domain, as its owner or an
-     * operator allows. `hosts`: requests a minute to a host, as packages declare.
-     */
+    /** Present if requests wait for turns: `rate` a second to the domain (owner, operator), `hosts` a minute to a host (packages). */
     pace?: { rate?: number; hosts?: Readonly<Record<string, number>> };
-    /**
-     * Present for a job or a batch item. It takes a turn only if the turn is free at once, so that live calls go first. `turn`: the host
-     * whose turn it took before it began.
-     */
+    /** For jobs and batch items, which only take free turns, so that live calls go first. `turn`: the host whose turn it has. */
     queued?: { turn?: string };
     /** Paths that the owner of the site blocks in packages, in page links and in redirects. */
     blockedPaths?: readonly BlockedPath[];
@@ -118,15 +103,9 @@ export interface FetchFailure {
     isCallers?: true;
     /** Like the field of a success. */
     hosts?: readonly string[];
-    /**
-     * No worker reported: it died, or the reply did not arrive before the deadline. The API reads the sent mark of the hold to choose
-     * between DEADLINE_EXCEEDED and OUTCOME_UNKNOWN. It may queue a read once more.
-     */
+    /** No worker reported in time. The sent mark of the hold decides between DEADLINE_EXCEEDED and OUTCOME_UNKNOWN. */
     lost?: 'worker' | 'deadline';
-    /**
-     * The worker that marked this write as sent had no time left to send it. Only that worker knows, because another worker finds nothing
-     * but the mark.
-     */
+    /** This worker marked the write as sent, but had no time left to send it. Others see only the mark. */
     isUnsent?: true;
     startedAt?: number;
     ranMs?: number;

@@ -78,10 +78,7 @@ export function withoutBytes(value: Json): Json {
     return { filename, content_type, bytes: decodedBytes(base64) };
 }
 
-/**
- * The name of the first param whose file exceeds the size limit of a call; undefined if all files fit. Each value must have been validated
- * before.
- */
+/** The first param whose file exceeds the size limit of a call; undefined if all fit. The values have been validated before. */
 export function findOversizedFile(endpoint: Endpoint, values: Values): string | undefined {
     let bytes = 0;
     for (const { name, source, schema } of endpoint.params) {

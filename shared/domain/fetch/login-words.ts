@@ -9,10 +9,7 @@ export function isLoginTitle(text: string): boolean {
     return LOGIN.test(text.slice(0, 500));
 }
 
-/**
- * A page to sign in on asks for a password and says so in its title, heading or path. One sign of the two may be on any page.
- * @param texts title, first heading and path
- */
+/** A page to sign in on asks for a password and says so in these texts: title, first heading and path. Any page may do one of both. */
 export function loginSign(asksForPassword: boolean, texts: readonly string[]): LoginSign | undefined {
     const says = texts.some(isLoginTitle);
     if (asksForPassword && says) return 'page';

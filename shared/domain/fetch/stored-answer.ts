@@ -6,9 +6,7 @@ export interface StoredAnswer {
     body: string;
 }
 
-/**
- * The parts of an answer, which are encrypted together. If `tail` is set, a number that only the database knows goes between the two parts.
- */
+/** The parts of an answer, which are encrypted together. With `tail`, a number of the database goes between the two parts. */
 export interface AnswerParts {
     headers: Record<string, string>;
     head: string;

@@ -4,10 +4,7 @@ import type { Json, ParamStyle } from '../types.ts';
 /** Separators of a list that is written as one value. They are sent unencoded. */
 const SEPARATORS = { comma: ',', space: '%20', pipe: '|' } as const;
 
-/**
- * The pairs `name=value` of one param in a query or a form. Items are encoded; separators and brackets are not. An empty list or object has
- * no pairs. Only one level is supported: items and members are plain values.
- */
+/** The pairs of one param. Items are encoded, separators and brackets are not; items and members are plain values. */
 export function styledPairs(name: string, value: Json, style: ParamStyle, encode: (item: Json) => string): string[] {
     const key = encode(name);
     if (isObject(value)) {

@@ -21,10 +21,7 @@ export function replacePlaceholders(template: string, value: string): string {
     return template.replaceAll(PLACEHOLDER, () => value);
 }
 
-/**
- * Fills a text template. Each `{name}` of a body param becomes its value, escaped for the format. Inserted values are not scanned again. An
- * absent param becomes an empty text, in NDJSON `null`. Other braces stay unchanged.
- */
+/** Replaces each `{name}` of a body param by its escaped value, once. An absent param is an empty text, in NDJSON `null`. */
 export function fillText(template: string, format: TextFormat, bodyParams: ReadonlySet<string>, values: Values): string {
     return template.replaceAll(PLACEHOLDER, (whole, name: string) => {
         if (!bodyParams.has(name)) return whole;

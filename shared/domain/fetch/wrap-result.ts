@@ -1,10 +1,7 @@
 import { isObject } from '../json/schema/structure.ts';
 import type { Json, JsonObject } from '../types.ts';
 
-/**
- * `data` is always an object (docs/api.md, "Hosted fetch"): a list becomes `{items}`, a scalar or text becomes `{value}`, an empty answer
- * (204, HEAD) becomes `{}`.
- */
+/** `data` is always an object (docs/api.md, "Hosted fetch"): `{items}` of a list, `{value}` of a scalar or text, `{}` of nothing. */
 export function wrapResult(value: Json | undefined): JsonObject {
     if (value === undefined) return {};
     if (Array.isArray(value)) return { items: value };

@@ -1,10 +1,7 @@
 import { MAX_BREVITY } from './endpoint-words.ts';
 import type { Search, Term, WordCounts } from './weigh.ts';
 
-/**
- * Text search queries of PostgreSQL that preselect endpoints: those that match nearly all significant terms, and those that match enough
- * of them to reach the threshold. Other endpoints are never read.
- */
+/** Queries that preselect endpoints: by nearly all significant terms, and by enough to reach the threshold. No others are read. */
 export interface Candidates {
     /** Matches nearly all significant terms, by weight. */
     strict: string;
@@ -77,10 +74,7 @@ function countOf(words: readonly string[], counts: ReadonlyMap<string, number>):
     return words.reduce((sum, word) => sum + (counts.get(word) ?? 0), 0);
 }
 
-/**
- * A query for all words of at least one set. Words that all sets contain are written once, because the server evaluates the whole query for
- * each entry.
- */
+/** A query for all words of at least one set. The server evaluates all of it for each entry, so common words are written once. */
 function oneOf(sets: readonly number[][], queries: readonly string[]): string {
     const shared = (sets[0] ?? []).filter((place) => sets.every((set) => set.includes(place)));
     const others = sets.map((set) => set.filter((place) => !shared.includes(place))).filter((set) => set.length > 0);

@@ -11,10 +11,7 @@ export const FIND_RULES = 12;
 export const WORD_FIELDS = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
 export type WordField = (typeof WORD_FIELDS)[number];
 
-/**
- * How significant a word is for an endpoint. A: it is in the name and the description. B: in one of them, or in both the fields and the
- * site. C: in the fields (params and results). D: in the site.
- */
+/** How significant a word is. A: in name and description. B: in one of them, or in fields and site. C: in the fields. D: in the site. */
 type WordClass = 'A' | 'B' | 'C' | 'D';
 
 interface IndexedWord {

@@ -61,10 +61,7 @@ export interface Slot<Row> {
     row: Row;
 }
 
-/**
- * Assigns slots so that every ten have at most three endpoints of one registrable domain; further ones move to a later ten. With too few
- * domains the last slots of a ten stay empty.
- */
+/** At most three of ten slots have the same registrable domain; further ones move on. With few domains the last slots stay empty. */
 export function spread<Row extends Pick<Found, 'registrable'>>(rows: readonly Row[]): Slot<Row>[] {
     const slots: Slot<Row>[] = [];
     let waiting = [...rows];

@@ -3,10 +3,7 @@ import { stemsOf } from '../search/tokens.ts';
 /** The role of an idea in a task: what is wanted, or only where, when or how. */
 export type IdeaKind = 'what' | 'where' | 'when' | 'how';
 
-/**
- * A verb that begins a task and asks for more than information: `change` changes something at a site (book, order, pay), `work` processes
- * the caller's input (translate, shorten).
- */
+/** What a verb asks for: `change` changes something at a site (book, pay), `work` processes the caller's input (translate). */
 export type Act = 'change' | 'work';
 
 /** The words of the phrase dictionary (shared/data/phrases.txt). */

@@ -54,10 +54,7 @@ const WEIGHTS = {
     whatMissing: 1.3,
     word: 0.26,
     wordMissing: 0.02,
-    /**
-     * Weight of an English word that no endpoint has. Before the first preposition it probably names what the task asks for, after it a
-     * value.
-     */
+    /** Of an English word that no endpoint has. Before the first preposition it probably names what is asked for. */
     englishMissing: 0.16,
     englishMissingInTail: 0.02,
     name: 0.09,

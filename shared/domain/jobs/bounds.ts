@@ -7,10 +7,7 @@ const GIB = 1024 * MIB;
 
 export type OwnWindow = 'jobs' | 'batches' | 'reads' | 'changes';
 
-/**
- * Rate limits per account, separate from those of fetches. Webhooks, monitors and events count as `reads` too. `changes` are writes that
- * stand in the audit log of a workspace: they bound its rows.
- */
+/** Limits per account beside those of fetches. `changes` bounds the rows of audit logs; webhooks, monitors and events are `reads`. */
 export const OWN_WINDOWS: Readonly<Record<OwnWindow, RateWindow>> = {
     jobs: { name: 'minute', limit: 600, seconds: 60 },
     batches: { name: 'hour', limit: 60, seconds: 3600 },

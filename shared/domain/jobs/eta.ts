@@ -1,10 +1,7 @@
 import { type AccountFigures, windowsOf } from '../accounts/plans.ts';
 import { jobSlotsOf, jobsOfWindow } from './bounds.ts';
 
-/**
- * Estimates the seconds until these jobs have ended, using only the account's rate limits and slots. Assumes unused rate limits and calls
- * of one second. Null if the account may run no jobs.
- */
+/** Seconds until these jobs have ended, by unused limits of the account and calls of one second. Null if it may run no jobs. */
 export function etaSeconds(items: number, figures: AccountFigures): number | null {
     if (items === 0) return 0;
     const bounds = windowsOf(figures).map(({ limit, seconds }) => Math.floor((items - 1) / jobsOfWindow(limit)) * seconds);

@@ -22,10 +22,7 @@ interface FailedAttempt {
 /** The next state of the job: it ends, or waits for `afterMs` milliseconds. */
 type NextStep = { step: 'end' } | { step: 'wait' | 'again'; afterMs: number };
 
-/**
- * `wait`: nothing was tried. `again`: a read failed with a retryable code, at most three times. `end` otherwise.
- * @param chance a random number from 0 to 1, which varies the pause
- */
+/** `wait`: nothing was tried. `again`: a read, at most three times. @param chance a random number from 0 to 1, varies the pause */
 export function nextStep({ code, retryable, retryAfter, effect, isFinal, failures }: FailedAttempt, chance: number): NextStep {
     if (isFinal) return { step: 'end' };
     const wait = WAITS[code];

@@ -22,16 +22,10 @@ export interface JsonBounds {
 /** Limits for the params of a call (docs/api.md, "Requests and answers"). */
 export const PARAM_BOUNDS: JsonBounds = { maxDepth: 32, maxKeys: 1000, maxText: 65_536, texts: 'data' };
 
-/**
- * Limits for a whole request body. They leave room for params inside it, and for the newlines of tasks and descriptions. Single-line fields
- * have their own rule.
- */
+/** Limits of a request body, with room for params inside it and for newlines. Single-line fields have their own rule. */
 export const BODY_BOUNDS: JsonBounds = { maxDepth: 33, maxKeys: 1050, maxText: 65_536, texts: 'lines', of: 'the body' };
 
-/**
- * Maximum number of items in a body without params. No valid list of a route is longer. A schema would report every wrong item of a longer
- * list.
- */
+/** Maximum number of items in a body without params. A schema would report every wrong item of a longer list. */
 export const BODY_ITEMS = 1000;
 
 const MAX_REPORTED = 20;

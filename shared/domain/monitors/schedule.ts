@@ -97,10 +97,7 @@ function datesOf(cron: string): Cron {
 /** A clock change can shorten the interval between runs within this time before and after it. */
 const AROUND_CHANGE_MS = 3 * 3600 * 1000;
 
-/**
- * The shortest interval between two runs of the coming year, in seconds and at most a day. If it is below `enough`, the result may be the
- * interval of any two runs that are closer than `enough`.
- */
+/** The shortest interval of two runs within a year, in seconds, at most a day; or any interval that is shorter than `enough`. */
 export function closestRuns(schedule: Schedule, enough: number, from: Date): number {
     if ('every' in schedule) return schedule.every;
     const { cron, timezone } = schedule;

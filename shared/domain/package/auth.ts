@@ -60,10 +60,7 @@ export function offDomainAuthHosts(auth: readonly PackageAuth[], registrable: st
     return [...new Set(hosts)].filter((host) => !isOnDomain(host, registrable)).toSorted();
 }
 
-/**
- * The changes since the terms that the owner of a connection agreed to, as far as they affect this endpoint, one sentence each. Empty: the
- * call may use the connection.
- */
+/** The changes since the owner agreed that affect this endpoint, one sentence each. Empty: the call may use the connection. */
 export function changesOfTerms(agreed: AuthTerms, offered: AuthTerms | undefined, endpoint: Pick<Endpoint, 'url' | 'prepare'>): string[] {
     return changesAt(hostsOfEndpoint(endpoint), agreed, offered);
 }

@@ -19,10 +19,7 @@ export interface PackageContent {
     hosts: readonly string[];
     /** Whether a verification run can call one of its endpoints. */
     isVerifiable: boolean;
-    /**
-     * Compares the package with the previous version, given as JSON.
-     * @param isLocked whether other requests wait for the result while they hold database connections
-     */
+    /** @param before as JSON @param isLocked whether others wait for the result while they hold database connections */
     compare(before: string | undefined, isLocked: boolean): PackageChange | Promise<PackageChange>;
 }
 

@@ -15,10 +15,7 @@ import type {
 /** Valid names of endpoints (docs/api.md, "Schema packages"). */
 export const ENDPOINT_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
-/**
- * Reads an endpoint of a checked package and fills in every default of docs/api.md, "Schema packages". `null` means the same as an absent
- * field.
- */
+/** Fills in every default of docs/api.md, "Schema packages", for an endpoint of a checked package. `null` means absent. */
 export function readEndpoint(document: PackageEndpoint): Endpoint {
     const kind = document.kind ?? 'api_call';
     return {

@@ -30,10 +30,7 @@ export interface Price {
 
 type Pricing = Price | { ok: false; problem: Detail };
 
-/**
- * The maximum cost of a call (docs/api.md, "Credits"), regardless of the balance. A `max_credits` below the price of one unit is a problem
- * at `/max_credits` and gives a 400.
- */
+/** The maximum cost of a call (docs/api.md, "Credits"), regardless of the balance. A `max_credits` below one unit is refused. */
 export function priceOrder(order: Order): Pricing {
     const { siteCredits: unit, maxCredits } = order;
     if (maxCredits !== undefined && maxCredits < unit) {

@@ -7,10 +7,7 @@ import { docstring, literal } from './python-export/text.ts';
 import { createTypes, type PythonTypes } from './python-export/types.ts';
 import type { SourceFile } from './typescript-export.ts';
 
-/**
- * The hosted endpoints of a package as Python functions (docs/api.md, "Registry"). Each function fetches this version through the package
- * `routebook` and returns dataclasses.
- */
+/** The hosted endpoints as Python functions that fetch this version through `routebook` and return dataclasses. */
 export function exportPython(document: PackageDocument, { version, versionHash }: { version: number; versionHash: string }): SourceFile {
     const { site, title } = document;
     const endpoints = document.endpoints.map(readEndpoint).filter(({ hosted }) => hosted);

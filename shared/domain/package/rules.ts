@@ -17,10 +17,7 @@ import { CATEGORY_PATHS, isCategory } from './taxonomy.ts';
 import { isVerifiablePackage } from './verification.ts';
 
 export interface PackageContext {
-    /**
-     * Whether an entry of EGRESS_ALLOW contains this port. Then plain http and the port are accepted. The worker checks again when it
-     * connects.
-     */
+    /** Whether EGRESS_ALLOW contains this port, which also allows plain http. The worker checks again when it connects. */
     isPortAllowed(port: number): boolean;
     /** The places where `value` does not hold a number of the package's text exactly (`roundedNumbers`); absent if there was no text. */
     rounded?: readonly Detail[];

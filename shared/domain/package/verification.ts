@@ -113,10 +113,7 @@ export function outcomeOf(findings: readonly Pick<Finding, 'verdict'>[], calls: 
     return findings.length === calls && findings.every(({ verdict }) => verdict === 'passed') ? 'passed' : 'undecided';
 }
 
-/**
- * The minimum duration of one call in milliseconds, if each request waits for a turn of its host; 0 without a rate limit.
- * @param paces requests a minute by host
- */
+/** The minimum duration of one call by rate limits of its hosts, in milliseconds; 0 without one. @param paces requests a minute */
 export function pacedMs(endpoint: Pick<Endpoint, 'url' | 'prepare'>, paces: Readonly<Record<string, number>>): number {
     const distances = hostsOfEndpoint(endpoint).map((host) => (Object.hasOwn(paces, host) ? 60_000 / (paces[host] ?? 1) : 0));
     const requests = 1 + (endpoint.prepare?.length ?? 0);

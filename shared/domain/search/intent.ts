@@ -11,10 +11,7 @@ type IntentCheck =
 
 export type IntentFault = 'INTENT_REQUIRED' | 'INTENT_TOO_SHORT' | 'INTENT_TOO_FEW_WORDS';
 
-/**
- * Checks the intent of a catalog look-up (docs/api.md, "Registry"), in this order: it is present, has at least 20 Unicode code points after
- * trimming, and at least 5 distinct words. White space alone counts as absent.
- */
+/** Checks in this order (docs/api.md, "Registry"): presence, 20 code points after trimming, 5 distinct words. */
 export function checkIntent(text: string | undefined): IntentCheck {
     const intent = normaliseNewlines(text ?? '').trim();
     if (intent === '') return { ok: false, code: 'INTENT_REQUIRED' };
@@ -27,10 +24,7 @@ export function checkIntent(text: string | undefined): IntentCheck {
 /** Maximum number of code points of the input that an example repeats. */
 const MAX_TYPED = 60;
 
-/**
- * Builds a valid intent from an invalid one: its distinct words and some general ones. Text that contains a secret is not repeated.
- * @param site normalised
- */
+/** A valid intent from the distinct words of an invalid one and some general ones. Text with a secret is not repeated. */
 export function exampleIntent(typed: string | undefined, site: string): string {
     const text = typed ?? '';
     const runs = findSecrets(text) === undefined ? runsOf(text) : [];

@@ -22,10 +22,7 @@ interface SearchTerm {
     text: string;
     /** If the term looks like a domain (`node.js`): its parts, which match instead if all of them do. */
     parts: string[];
-    /**
-     * Whether it must equal a lexeme instead of being the beginning of one. A term of one or two letters before another word counts as
-     * complete.
-     */
+    /** Whether it must equal a lexeme, not only begin it. Terms of one or two letters before another word do. */
     isWhole: boolean;
 }
 
@@ -40,10 +37,7 @@ export interface Search {
 
 /** Maximum number of terms of a search. Each takes time. */
 const MAX_TERMS = 8;
-/**
- * Minimum length of a prefix. A shorter prefix matches too many words. It is used only at the end of a search, where the word may be
- * unfinished.
- */
+/** Minimum length of a prefix. Shorter ones match too many words, and only serve the unfinished word at the end. */
 const MIN_BEGINNING = 3;
 /** Maximum length of a lexeme. Longer words are cut; a domain label has at most 63 characters. */
 const MAX_LEXEME = 64;
@@ -95,10 +89,7 @@ export function typosAllowed(word: string): number {
     return length < 8 ? 1 : 2;
 }
 
-/**
- * Corrections of `written`, nearest first: known words within a few typing errors. If there are none, beginnings of known words, because a
- * long word may be searched before it is typed completely.
- */
+/** Known words within a few typing errors, nearest first; otherwise beginnings of known words, which `written` may be. */
 export function spellings(written: string, known: readonly string[]): string[] {
     const allowed = typosAllowed(written);
     const isNear = ({ distance }: Spelling) => distance <= allowed;

@@ -1,6 +1,3 @@
-/**
- * Who speaks for a domain. `owner`: a maintainer has proven to own it. `operator`: Routebook itself maintains it, or an operator
- * transferred it. `unproven`: the first contributor maintains it.
- */
+/** `owner`: a maintainer proved to own it. `operator`: Routebook maintains or transferred it. `unproven`: the first contributor does. */
 export const CLAIMS = ['owner', 'operator', 'unproven'] as const;
 export type Claim = (typeof CLAIMS)[number];

@@ -34,10 +34,7 @@ export function resemblance(name: string, other: string, isOtherWellKnown: boole
     return editDistance(a.skeleton, b.skeleton, 1) === 1 ? 'one letter' : undefined;
 }
 
-/**
- * Whether a name that people read, such as that of a workspace, may be mistaken for this one: it contains the known name in look-alike
- * letters, with any characters around and between them, or differs from it in one letter.
- */
+/** Whether a name that people read contains the known one in look-alike letters, or differs from it in one letter. */
 export function resembles(name: string, known: string): boolean {
     const [letters, sought] = [name, known].map((text) => skeleton(text.normalize('NFKC').replaceAll(NO_LETTER, ''))) as [string, string];
     return letters.includes(sought) || editDistance(letters, sought, 1) <= 1;

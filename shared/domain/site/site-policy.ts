@@ -62,18 +62,13 @@ export function mayChangeSite(endpoint: Pick<Endpoint, 'effect' | 'method'>, isO
     return endpoint.effect === 'write' || (!isOwners && isDoubtful(endpoint));
 }
 
-/**
- * Whether every call of an endpoint is refused, whatever its params are. Allowed hours do not matter here, because they only delay calls.
- */
+/** Whether every call of an endpoint is refused, whatever its params. Allowed hours do not matter: they only delay calls. */
 export function refusesEndpoint(policy: Omit<SitePolicy, 'hours'>, endpoint: Endpoint, isOwners: boolean): boolean {
     const { url, prepare } = endpoint;
     return refusesCalls(policy, endpoint, [url, ...(prepare ?? []).map((step) => step.url)], isOwners);
 }
 
-/**
- * Like `refusesEndpoint`, for an endpoint of which only these facts are known. @param urls all URLs that it calls, at least up to the first
- * placeholder
- */
+/** Like `refusesEndpoint`, by these facts alone. @param urls all URLs that it calls, at least up to the first placeholder */
 export function refusesCalls(
     policy: Omit<SitePolicy, 'hours'>,
     endpoint: Pick<Endpoint, 'effect' | 'method'>,
@@ -90,10 +85,7 @@ function isTemplateBlocked(paths: readonly BlockedPath[], template: string): boo
     return isPathBlocked(paths, certain);
 }
 
-/**
- * Whether a URL is in a blocked part of the site. Compares its path as sent, and as servers may interpret it: decoded, case-folded, or with
- * `;` as the end of a segment, like servers in Java.
- */
+/** Compares a path as sent, and as servers may read it: decoded, case-folded, or with `;` as the end of a segment. */
 export function isPathBlocked(paths: readonly BlockedPath[], text: string): boolean {
     const url = URL.parse(text);
     if (url === null) return false;
@@ -117,10 +109,7 @@ function plain(path: string, { hasPathParams = false } = {}): string {
 const DAY = 86_400;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/**
- * Whole seconds until all of these periods are open; 0 if they are open now; a day if they are never open at the same time.
- * @param now milliseconds since the epoch
- */
+/** Whole seconds until all these periods are open; 0: now; a day: never at once. @param now milliseconds since the epoch */
 export function secondsUntilAllOpen(hours: readonly Hours[], now: number): number {
     let wait = 0;
     // Every common period begins when one of the periods opens, so checking all openings misses none.

@@ -6,9 +6,7 @@ export interface DiffLine {
 
 /** Number of unchanged lines shown around a change. */
 const CONTEXT = 3;
-/**
- * Maximum number of cells in the table for the longest common subsequence. For larger texts, the old text is shown first, then the new one.
- */
+/** Maximum cells of the table for the longest common subsequence. Of larger texts, the old one is shown before the new one. */
 const MAX_CELLS = 400_000;
 
 export function diffLines(before: string, after: string): DiffLine[] {

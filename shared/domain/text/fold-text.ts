@@ -1,10 +1,7 @@
 /** Scripts without spaces between words. Their texts are compared by pairs of neighbouring characters. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
 
-/**
- * The normalised text without accents of Latin, Greek and Cyrillic letters. In other scripts (Devanagari, Thai, kana), marks distinguish
- * words.
- */
+/** Removes accents of Latin, Greek and Cyrillic letters. In other scripts (Devanagari, Thai, kana), marks distinguish words. */
 export function withoutAccents(text: string): string {
     return text.replace(TOO_MANY_MARKS, '$1').normalize('NFKD').replace(ACCENTS, '$1').normalize('NFC');
 }

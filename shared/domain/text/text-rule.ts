@@ -11,20 +11,14 @@ export function textProblem(text: string, { multiline = false }: { multiline?: b
     return `has a control character (U+${code} at position ${stray.index})`;
 }
 
-/**
- * Checks a text in a param, which is data: any well-formed Unicode except NUL, which PostgreSQL cannot store and which ends a string in C
- * programs.
- */
+/** A text in a param is data: well-formed Unicode without NUL, which PostgreSQL cannot store and which ends a string in C. */
 export function dataProblem(text: string): string | undefined {
     if (!text.isWellFormed()) return NOT_WELL_FORMED;
     const place = text.indexOf('\u0000');
     return place === -1 ? undefined : `has a NUL character (U+0000 at position ${place})`;
 }
 
-/**
- * Checks a name for characters that reorder the words around it, and make it look like another name. The marks of Arabic and Hebrew
- * (U+061C, U+200E, U+200F) reorder no letters. The message says what to do.
- */
+/** Finds characters that reorder the words around a name. U+061C, U+200E and U+200F, marks of Arabic and Hebrew, do not. */
 export function reorderingProblem(name: string): string | undefined {
     const char = name.match(REORDERING)?.[0];
     return char && `Remove the invisible character U+${char.charCodeAt(0).toString(16).toUpperCase()}.`;

@@ -56,10 +56,7 @@ export async function grantCredits(db: Db, workspace: Workspace, amount: number)
     return available;
 }
 
-/**
- * Opens the accounts of a new workspace and returns the paying account. If a new user pays from the start, later bonuses of the user go to
- * the workspace. The bonus of a known user does not move.
- */
+/** Returns the paying account. If a new user pays from the start, later bonuses go to the workspace; a known user's do not move. */
 async function openFor(
     db: Db,
     { userId, workspaceId, isNewUser, plan, overrides }: NewAccount & { userId: string; workspaceId: string; isNewUser: boolean },

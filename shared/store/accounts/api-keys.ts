@@ -124,10 +124,7 @@ export async function renameKey(db: Db, keyId: string, name: string): Promise<vo
     await key(db, keyId).update({ name });
 }
 
-/**
- * Replaces the scopes of an active key. Every process applies them within a second. `wider`: they allow more than before, which `mayWiden`
- * does not permit. `ended`: the key is no longer active. In both cases nothing changed.
- */
+/** Replaces the scopes, within a second everywhere. Nothing changes if they are `wider` than `mayWiden` permits, or it has `ended`. */
 export async function changeScopes(
     db: Db,
     keyId: string,
@@ -185,10 +182,7 @@ export async function revokeKey(db: Db, keyId: string): Promise<boolean> {
     return revoked.length === 1;
 }
 
-/**
- * Revokes the keys, and the grants of the tokens, with these hashes. Records each and mails its owner, once per key. Resolves with the
- * base64 hashes of all keys that exist or existed here.
- */
+/** Revokes keys, and grants of tokens, by hashes, and mails their owners once. Resolves with the known hashes in base64. */
 export async function revokeReported(
     { db, secrets }: { db: Db; secrets: Secrets },
     hashes: readonly Buffer[],

@@ -10,10 +10,7 @@ const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
 
-/**
- * The counters that all processes share, and their limits. A name ends with the counted subject: the address of a client, a mail address, a
- * user.
- */
+/** Counters that all processes share, and their limits. A name ends with its subject: a client's address, a mail address, a user. */
 export const ATTEMPTS = {
     'password by client': { max: 10, seconds: MINUTE },
     'password by user': { max: 10, seconds: MINUTE },
@@ -49,10 +46,7 @@ export const ATTEMPTS = {
 type AttemptKind = keyof typeof ATTEMPTS;
 export type Attempt = readonly [kind: AttemptKind, of: string];
 
-/**
- * Counts one attempt for each of these counters, or for none of them if one is exhausted. Returns the seconds until a retry is possible, or
- * 0 if the attempt was counted.
- */
+/** Counts in all of these counters, or in none if one is exhausted. Returns the seconds until a retry; 0: counted. */
 export async function takeAttempts(db: Db, attempts: readonly Attempt[]): Promise<number> {
     const { rows } = await db.raw<{ rows: [{ wait: number }] }>('select attempts_take(?, ?, ?) as wait', [
         attempts.map(nameOf),

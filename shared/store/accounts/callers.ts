@@ -37,10 +37,7 @@ export interface Caller {
 
 /** How long a found caller is cached, in milliseconds. So revocations, suspensions and changes of plan take effect within a second. */
 const KNOWN_MS = 700;
-/**
- * How long an unknown key is cached, in milliseconds. An unknown key stays unknown, because keys are random; the time only limits the
- * queries that a flood of invalid keys causes.
- */
+/** How long an unknown key is cached, in milliseconds. Keys are random, so this only limits the queries of a flood of invalid ones. */
 const UNKNOWN_MS = 500;
 /** Maximum wait for a look-up in milliseconds, including one that another call has started (goal R9). */
 const ANSWER_MS = 1000;
@@ -55,9 +52,7 @@ const USE_EVERY_MS = 1000;
 export interface Keys {
     /** Finds the caller by the SHA-256 of a key; undefined if the key is unknown, revoked or expired, or its user left the workspace. */
     find(hash: Buffer): Promise<Caller | undefined>;
-    /**
-     * Whether the key does not count as a guess: `find` has a cached answer, or its last look-up, at most ten minutes ago, found a caller.
-     */
+    /** Whether the key is no guess: `find` has cached its answer, or found a caller within the last ten minutes. */
     isFamiliar(hash: Buffer): boolean;
     /** Writes the pending times of when keys were last used. */
     flush(): Promise<void>;

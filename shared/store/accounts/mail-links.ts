@@ -16,10 +16,7 @@ const LINK: Columns<MailLink> = { purpose: 'purpose', userId: 'user_id', address
 
 const LASTS = { verify: '7 days', reset: '1 hours', change: '1 days' } as const;
 
-/**
- * Creates a link. Resolves with its id; the table contains only a hash of the id. Earlier links of the user with the same purpose end. The
- * token is created when the mail is sent.
- */
+/** Resolves with the id of the link, of which the table has only a hash. Ends earlier links of the user with this purpose. */
 export async function makeLink(db: Db, { purpose, userId, address }: MailLink): Promise<string> {
     const id = newLinkId();
     await db('mail_links').where({ user_id: userId, purpose }).delete();
@@ -49,10 +46,7 @@ const PURPOSE = 'mail link';
 /** Length of 16 bytes in base64url, and of the HMAC that follows them. */
 const [ID_LENGTH, MAC_LENGTH] = [22, 43];
 
-/**
- * Creates the id of a new link. Mails contain the id, the table of the link's kind contains a hash of it, and the token is created when the
- * mail is sent.
- */
+/** A new id of a link. Mails contain it, its table a hash; the token is created when the mail is sent. */
 export function newLinkId(): string {
     return randomBytes(16).toString('base64url');
 }
@@ -66,10 +60,7 @@ export async function tokenOfLink(secrets: Secrets, id: string): Promise<string>
     return id + (await secrets.hmac(id, PURPOSE)).toString('base64url');
 }
 
-/**
- * The stored hash for the token of a link; undefined for a token that the key ring did not create. Releases before the key ring mailed
- * random tokens and stored their hashes.
- */
+/** Undefined for a token that the key ring did not create. Releases before the key ring mailed random tokens and stored their hashes. */
 export async function linkHashOf(secrets: Secrets, token: string | undefined): Promise<Buffer | undefined> {
     if (token?.length !== ID_LENGTH + MAC_LENGTH) return isWebToken(token) ? webTokenHash(token) : undefined;
     const [id, mac] = [token.slice(0, ID_LENGTH), token.slice(ID_LENGTH)];

@@ -30,10 +30,7 @@ export async function queueMail(db: Db, secrets: Secrets, { to, ...content }: Ma
     await db('outgoing_mails').insert({ recipient: to, sealed });
 }
 
-/**
- * Takes the mail that has been due longest. It belongs to this process for two minutes, and longer after each failure. Undefined if no mail
- * is due.
- */
+/** Takes the mail that has been due longest, for two minutes, and longer after each failure. Undefined if none is due. */
 export async function takeMail(db: Db, secrets: Secrets): Promise<WaitingMail | undefined> {
     const due = db('outgoing_mails').where('due_at', '<=', now(db)).orderBy(['due_at', 'id']).limit(1).forUpdate().skipLocked();
     const [taken] = await db('outgoing_mails')

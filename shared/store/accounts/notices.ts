@@ -46,9 +46,7 @@ interface NoticeReader {
     seesPlans: boolean;
 }
 
-/**
- * The notices that a member sees: those of the paying account, those of the member's own keys and, for some roles, those of the workspace.
- */
+/** Notices of the paying account, of the member's own keys and, for some roles, of the workspace. */
 export async function listNotices(db: Db, { accountId, workspaceId, userId, seesKeys, seesPlans }: NoticeReader): Promise<Notice[]> {
     const notice: Columns<Notice> = { noticeId: 'n.id', kind: 'n.kind', facts: 'n.facts', at: 'n.at' };
     const usedUp = db('notices as f')
@@ -121,10 +119,7 @@ export async function deleteOldNotices(db: Db): Promise<void> {
 /** Number of consecutive failed calls of one endpoint with one key after which the owner gets a notice. */
 export const FAILURES = 50;
 
-/**
- * One process at a time examines the request log, every 15 seconds. Rows are written late, so examined periods overlap by 30 seconds. After
- * a longer interruption, at most the last hour is examined.
- */
+/** One process examines the log every 15 s, back to the last hour at most. Rows are written late, so periods overlap by 30 s. */
 const CLAIM_EXAMINATION = `
     with before as (
         select looked_at from notice_watch where looked_at <= app_now() - interval '15 seconds' for update skip locked
@@ -132,10 +127,7 @@ const CLAIM_EXAMINATION = `
     update notice_watch set looked_at = app_now() from before
     returning greatest(before.looked_at - interval '30 seconds', app_now() - interval '1 hour') as since`;
 
-/**
- * Claims the next examination of the request log. Returns the start of the period to examine, or undefined if another process has just done
- * it.
- */
+/** Returns since when to examine the request log; undefined if another process has just done it. */
 export async function claimExamination(db: Db): Promise<Date | undefined> {
     const { rows } = await db.raw<{ rows: { since: Date }[] }>(CLAIM_EXAMINATION);
     return rows[0]?.since;

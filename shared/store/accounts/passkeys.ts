@@ -89,10 +89,7 @@ export async function listPasskeys(db: Db, userId: string): Promise<Passkey[]> {
     return rows.map((row) => ({ ...row, credentialId: row.credentialId.toString('base64url') }));
 }
 
-/**
- * Records that a passkey was used. The counter of an authenticator never decreases. False for a counter that was seen before, because
- * somebody may have copied the passkey. Authenticators without a counter send 0.
- */
+/** Records a use. False for a counter that was seen before: the passkey may be a copy. Authenticators without a counter send 0. */
 export async function markUsed(db: Db, passkeyId: string, counter: number): Promise<boolean> {
     const marked = await db('passkeys')
         .where({ id: passkeyId })

@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 import { type Db, now } from '../../platform/db.ts';
 import { recordEvents } from '../events/events.ts';
 
-/**
- * Why a key ended: revoked by a person, rotated without overlap, reported as leaked, or ended with its member, who left or proved an
- * address.
- */
+/** Why a key ended. `member`: its member left, or proved an address that another person may have signed up with. */
 type RevokeReason = 'revoked' | 'rotated' | 'reported' | 'member';
 
 interface RevokedKey {
@@ -16,10 +13,7 @@ interface RevokedKey {
     userId: string;
 }
 
-/**
- * Revokes keys permanently and records their events. Every process applies this within a second. Call it in a transaction.
- * @param keys selects from `api_keys`; keys that were revoked before do not change
- */
+/** Revokes keys for good and records their events. Call it in a transaction. @param keys selects from `api_keys` */
 export async function revokeKeys(
     trx: Db,
     keys: (query: Knex.QueryBuilder) => Knex.QueryBuilder,

@@ -15,10 +15,7 @@ interface SealedColumn {
     purpose: string;
 }
 
-/**
- * All such columns. The list omits secrets that live for a day or less, and everything that a data key of `connection_keys` encrypts:
- * connections, OAuth clients, pending consents and grants to be revoked.
- */
+/** All such columns. What a data key of `connection_keys` encrypts is not among them, nor what lives for a day or less. */
 const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'totp_secrets', id: 'user_id', column: 'sealed', purpose: TOTP_PURPOSE },
     { table: 'connection_keys', id: 'workspace_id', column: 'sealed', purpose: CONNECTION_KEY_PURPOSE },
@@ -42,9 +39,7 @@ interface Rewrapped {
 
 const BATCH = 500;
 
-/**
- * Encrypts all long-lived secrets with the first key of the ring. It may run repeatedly and concurrently. Each row is a commit of its own.
- */
+/** Encrypts all long-lived secrets with the first key. Runs repeatedly and concurrently; each row is a commit of its own. */
 export async function rewrapAll(db: Db, secrets: Secrets): Promise<Rewrapped[]> {
     const done: Rewrapped[] = [];
     for (const column of SEALED_COLUMNS) done.push(await rewrapTable(db, secrets, column));

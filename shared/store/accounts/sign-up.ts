@@ -77,9 +77,7 @@ export async function rememberAddress(db: Db, userId: string, allowanceLeft: num
         });
 }
 
-/**
- * Raw: the first period begins with the remaining allowance of the address's last period. The same statement records that in the ledger.
- */
+/** Raw: the first period begins with what the address had left. The same statement records that in the ledger. */
 const TAKE_USED = `
     with taken as (
         update credit_accounts set allowance_available = least(allowance_available, ?) where id = ?

@@ -16,9 +16,7 @@ export interface TotpParts {
     now: number;
 }
 
-/**
- * Minutes for which a secret may wait for its first code. A new one then replaces it, because another session of the user may have read it.
- */
+/** Minutes for which a secret waits for its first code. Then it is replaced: another session of the user may have read it. */
 const PENDING_MINUTES = 60;
 
 /** The base32 secret for an authenticator app. It is stored for up to an hour, until its first code confirms it. */

@@ -66,9 +66,7 @@ const CODE_MINUTES = 10;
 /** Maximum number of sessions of one user. A new session ends the one that has been unused for longest. */
 const MAX_SESSIONS = 50;
 
-/**
- * Begins a session. The browser's cookie contains the token, the table only its hash. Callers hold a lock on the revision of the sign-in.
- */
+/** The cookie contains the token, the table only its hash. Callers hold a lock on the revision of the sign-in. */
 export async function beginSession(
     db: Db,
     { userId, browser, address }: { userId: string; browser: string; address: string },
@@ -114,10 +112,7 @@ interface SignedInRow extends Omit<SignedIn, 'workspaces' | 'current'> {
     isStale: boolean;
 }
 
-/**
- * Finds the signed-in user by a token; undefined if the session is unknown, expired, idle or ended. Times of use have a precision of an
- * hour.
- */
+/** Undefined if the session is unknown, expired, idle or ended. Times of use have a precision of an hour. */
 export async function findSignedIn(db: Db, token: string, address?: string): Promise<SignedIn | undefined> {
     const { rows } = await db.raw<{ rows: SignedInRow[] }>(SIGNED_IN, [webTokenHash(token)]);
     if (rows[0] === undefined) return undefined;

@@ -74,10 +74,7 @@ export async function credentialsOf(db: Db, userId: string): Promise<Credentials
     return credentials(db).where({ id: userId });
 }
 
-/**
- * Changes the password. All sessions except `keepSession` end, and so do all processes that were begun with the old password. Resolves with
- * the revision for new sign-ins.
- */
+/** Ends all sessions except `keepSession`, and what was begun with the old password. Resolves with the revision for new sign-ins. */
 export async function changePassword(db: Db, userId: string, passwordHash: string, keepSession?: string): Promise<number> {
     return db.transaction(async (trx) => {
         const revision = await endSessions(trx, userId, keepSession);
@@ -128,9 +125,7 @@ export async function verifyAddress(db: Db, userId: string, address: string): Pr
     return verified === 1;
 }
 
-/**
- * Sets a new address that its link has confirmed; false if another account has the address by now. The old address earns no second bonus.
- */
+/** Sets an address that its link confirmed; false if another account has it by now. The old one earns no second bonus. */
 export async function changeAddress(db: Db, userId: string, { address, normalised }: Extract<Email, { ok: true }>): Promise<boolean> {
     return db.transaction(async (trx) => {
         const former = await user(trx, userId).forUpdate().first('email_normalised');

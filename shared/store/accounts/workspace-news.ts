@@ -46,10 +46,7 @@ const TAKE_NEWS = `
            (array_agg(removal_id order by id desc) filter (where removal_id is not null))[1] as removal_id
     from taken group by workspace_id`;
 
-/**
- * Takes the news of one mail that may be sent now; undefined if there is none. Call it in the transaction that queues the mail. Of several
- * concurrent processes, one gets the news and the others get undefined.
- */
+/** Takes the news of one mail, for one process; undefined if none may go now. Call it in the transaction that queues the mail. */
 export async function takeNews(trx: Db): Promise<NewsMail | undefined> {
     const lock = await trx.first<{ got: boolean }>(trx.raw("pg_try_advisory_xact_lock(hashtextextended('workspace news', 0)) as got"));
     if (!lock.got) return undefined;

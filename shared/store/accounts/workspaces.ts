@@ -100,19 +100,13 @@ async function lockForJoining(trx: Db, userId: string): Promise<boolean> {
     return user !== undefined && (await countRows(trx('memberships').where({ user_id: userId }))) < MAX_WORKSPACES;
 }
 
-/**
- * Locks the user's row, then the workspace's row. Call it before adding anything that is limited per workspace. Rows are always locked in
- * this order, also when an account is deleted.
- */
+/** Call it before adding anything that is limited per workspace. All lock the user first, also who deletes an account. */
 export async function lockForAdding(trx: Db, { workspaceId, userId }: { workspaceId: string; userId: string }): Promise<void> {
     await trx('users').where({ id: userId }).forKeyShare().select('id');
     await lockWorkspace(trx, workspaceId);
 }
 
-/**
- * Like `lockForAdding`, for what outlives its request: keys, grants and receivers of events.
- * @throws Refusal FORBIDDEN if the user left meanwhile, or may have no keys in the workspace any more
- */
+/** Like `lockForAdding`, for what outlives its request. @throws Refusal FORBIDDEN if the user may have no keys there any more */
 export async function lockForKeyHolder(trx: Db, order: { workspaceId: string; userId: string }): Promise<void> {
     await lockForAdding(trx, order);
     const role = await roleOf(trx, order.workspaceId, order.userId);
@@ -134,18 +128,12 @@ interface MemberChange {
 
 type MemberChanged = { ok: true } | { ok: false; fault: MemberFault };
 
-/**
- * Changes the role of a member. At least one owner must remain. Only owners add or change owners. A member who gets the role `billing`
- * loses the keys created in this workspace, and the member's webhooks are disabled.
- */
+/** At least one owner must remain, and only owners make or change owners. `billing` loses keys there, and its webhooks. */
 export async function changeRole(db: Db, order: MemberChange & { role: Role }): Promise<MemberChanged> {
     return changeMember(db, order, order.role);
 }
 
-/**
- * Removes a member. If `by` is the member, the member leaves. Revokes the member's keys in this workspace permanently, and disables the
- * member's webhooks.
- */
+/** Removes a member, or lets `by` leave. Revokes the member's keys there permanently, and disables the member's webhooks. */
 export async function removeMember(db: Db, order: MemberChange): Promise<MemberChanged> {
     return changeMember(db, order, undefined);
 }

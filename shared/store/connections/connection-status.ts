@@ -77,9 +77,7 @@ Give it another credential, or test it again: ${publicUrl}/dashboard/connections
     }
 }
 
-/**
- * Ends the connection of a consent that was withdrawn or has ended. Notifies the owner, who has to connect again. Call it in a transaction.
- */
+/** Ends the connection of an ended consent and tells the owner, who has to connect again. Call it in a transaction. */
 export async function endGrant(
     { db, secrets }: { db: Db; secrets: Secrets },
     { connectionId, status }: { connectionId: string; status: 'revoked' | 'expired' },

@@ -71,10 +71,7 @@ interface ConnectionPage extends RowPage {
     sites: readonly string[] | null;
 }
 
-/**
- * A page of the connections that the user may see, newest first, and their total number.
- * @param page.sites only connections of these sites; null: of all sites
- */
+/** Connections that the user may see, newest first, and their total. @param page.sites only of these; null: of all sites */
 export async function listConnections(
     db: Db,
     viewer: Viewer,

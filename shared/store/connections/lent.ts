@@ -4,10 +4,7 @@ import { CONNECTION, type Connection } from './connections.ts';
 /** Maximum number of lent connections that a run considers. */
 const MAX = 20;
 
-/**
- * Connections that maintainers of a site lent to its verification runs. Connections of users who left, or who no longer maintain the site,
- * are not included.
- */
+/** What maintainers of a site lent to its verification runs, without connections of users who left or maintain it no longer. */
 export async function lentConnections(
     db: Db,
     { site, registrable, takesCookies }: { site: string; registrable: string; takesCookies: boolean },

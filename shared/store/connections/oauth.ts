@@ -150,10 +150,7 @@ export async function findClient(
     return operators !== undefined && (clientId === undefined || operators.clientId === clientId) ? operators : undefined;
 }
 
-/**
- * The OAuth client for a site, for a new consent. Its secret stays encrypted. @param origins the origins to which the secret may be sent
- * from now on, if they are not set yet
- */
+/** The OAuth client for a new consent, with its secret encrypted. @param origins where the secret may be sent, if not set yet */
 export async function bindClient(
     { db, config }: { db: Db; config: { oauthClients: OAuthClients } },
     { workspaceId, site }: Pick<SealedPlace, 'workspaceId' | 'site'>,

@@ -15,10 +15,7 @@ export async function readStoredGrant(db: Db, connectionId: string): Promise<Sto
     return row && { connectionId, sealed: row.sealed };
 }
 
-/**
- * Claims the renewal of a grant for 15 seconds, which is longer than the timeout of a token endpoint.
- * @returns whether nobody else claimed it and the grant has not changed since it was read
- */
+/** Claims a renewal for 15 s, longer than a token endpoint may take. @returns whether it was free and the grant unchanged */
 export async function takeRenewal(db: Db, read: StoredGrant): Promise<boolean> {
     const free = same(db, read).where((row) => row.whereNull('renewing_until').orWhere('renewing_until', '<=', now(db)));
     return (await free.update({ renewing_until: fromNow(db, '15 seconds') })) === 1;

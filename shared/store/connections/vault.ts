@@ -23,10 +23,7 @@ export interface Vault {
     forget(workspaceId: string, site: string): void;
     /** Removes a value from the cache, after it was renewed. */
     forgetValue(connectionId: string): void;
-    /**
-     * Decrypts the value of a connection for a call. Undefined: the connection no longer exists, or no key of the ring decrypts it. @param
-     * revision minimum revision of the value
-     */
+    /** Undefined: it no longer exists, or no key of the ring decrypts it. @param revision minimum revision of the value */
     open(connectionId: string, revision: number): Promise<{ connection: UsableConnection; secret: StoredSecret } | undefined>;
 }
 
@@ -34,10 +31,7 @@ const KNOWN_MS = 500;
 const MAX_KNOWN = 10_000;
 const TIMEOUT_MS = 3000;
 
-/**
- * Opens the vault of a process. Look-ups of one tick share one query. Values stay encrypted in memory. Their keys are derived once, which
- * takes 20 µs of 30.
- */
+/** Look-ups of one tick share one query. Values stay encrypted; their keys are derived once, which takes 20 µs of 30. */
 export function openVault(db: Db, secrets: Secrets): Vault {
     const lists = remembering(
         (questions: readonly Question[]) => readLists(db, questions),

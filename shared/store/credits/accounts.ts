@@ -38,10 +38,7 @@ export async function openAccount(db: Db, account: AccountPlan & { id: string })
     if (opened === 0) await open(db, account.id, account, false);
 }
 
-/**
- * Replaces the overrides of an open account within its period; none: clears them. Credits that were already used count against the new
- * limit.
- */
+/** Replaces the overrides within the period; none: clears them. Credits that were used count against the new limit. */
 export async function setLimits(db: Db, id: string, account: AccountPlan): Promise<void> {
     await open(db, id, account, false);
 }

@@ -25,10 +25,7 @@ export const BONUSES: Readonly<Bonuses> = {
     contributionsAMonth: 10,
 };
 
-/**
- * Gives an account credits that never expire, on behalf of an operator. Resolves with the available credits afterwards, or with undefined
- * if there is no such account. The ledger stores `note`.
- */
+/** Gives credits that never expire, for an operator. Resolves with the available credits; undefined for an unknown account. */
 export async function grantBonus(db: Db, accountId: string, credits: number, note: string): Promise<number | undefined> {
     if (!Number.isSafeInteger(credits) || credits < 1) throw new RangeError('a grant must be a positive whole number of credits');
     return db.transaction(async (trx) => {
@@ -76,10 +73,7 @@ export async function earnOrOweContribution(
     return 'owed';
 }
 
-/**
- * Records, for the latest version of a site, whether the next charged call by another account pays the owed bonus of the domain. It does if
- * no part of the package can be verified. Has no effect if no bonus is owed.
- */
+/** Whether the next charged call by another account pays an owed bonus: if no part of the latest version can be verified. */
 export async function awaitCalls(db: Db, domain: string, { site, isVerifiable }: { site: string; isVerifiable: boolean }): Promise<void> {
     if (isVerifiable) {
         await db('contributions_by_call').where({ site }).delete();

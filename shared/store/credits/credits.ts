@@ -84,10 +84,7 @@ export interface Credits {
      */
     charge(charge: { operation: string; amount: number; answer?: AnswerToKeep | undefined }): Promise<ChargeVerdict>;
     release(release: { operation: string }): Promise<ReleaseVerdict>;
-    /**
-     * Changes the state of a hold from `held` to `sent`, for a worker. The worker sends the request only if this resolves with true. After
-     * an error the state is unknown, so the worker must not send.
-     */
+    /** Marks a hold as `sent`, for a worker, which sends only after true: after an error the state is unknown. */
     markSent(operation: string): Promise<boolean>;
     stateOf(operation: string): Promise<HoldView | undefined>;
     balance(accountId: string): Promise<Balance | undefined>;
@@ -118,8 +115,7 @@ export function openCredits(db: Db, { reads = db, ...options }: CreditsOptions =
     const { batch: moves, settlingMs } = openMoves(db, limits);
     // Settlements that store an answer, or that are retried after an outage. They take longer and must not delay holds.
     const settlements = openBatches(db, { ...limits, patienceMs: limits.settlePatienceMs });
-    // Only workers mark. A mark may be retried for as long as a charge, because nothing has been sent yet and the deadline of the call ends
-    // it.
+    // Only workers mark. A mark may be retried for as long as a charge: nothing was sent yet, and the call's deadline ends it.
     const marks = openBatches(db, { ...limits, patienceMs: limits.settlePatienceMs });
 
     async function settle(settlement: Settlement): Promise<Settled> {
@@ -208,10 +204,7 @@ function openBatches(db: Db, { patienceMs, timeoutMs, maxWaitMs }: Limits): Batc
     });
 }
 
-/**
- * Runs these movements in one statement, which is retried while the database is unreachable. Returns one row for each movement, in the
- * given order.
- */
+/** Runs movements in one statement, retried while the database is unreachable. Returns a row for each, in their order. */
 async function moveAll(db: Db, moves: readonly Move[], limits: { patienceMs: number; timeoutMs: number }): Promise<Settled[]> {
     const orders = moves.flatMap((one) => ('order' in one ? [one.order] : []));
     const settlements = moves.flatMap((one) => ('settlement' in one ? [one.settlement] : []));
@@ -245,10 +238,7 @@ const NO_HOLD: Settled = {
     resets_at: new Date(0),
 };
 
-/**
- * After a lost answer, a hold that ended the way we wanted was ended by this process, because no other call charges or releases this
- * operation.
- */
+/** After a lost answer, a hold that ended as we wanted was ended here: no other call settles this operation. */
 function recogniseRetry(row: Settled, { charge, mayBeDone }: Settlement, isTriedAgain: boolean): Settled {
     const isOurs = (isTriedAgain || mayBeDone === true) && row.state === (charge === null ? 'released' : 'charged');
     return isOurs ? { ...row, won: true } : row;

@@ -11,10 +11,7 @@ interface Drift {
     openHolds: number;
 }
 
-/**
- * Every account whose ledger or open holds do not sum to its balance, including ledger entries without an account. Empty if all books are
- * right. One statement and therefore one snapshot, so the result is also correct under load.
- */
+/** Accounts whose ledger or open holds do not sum to their balance. One statement, so it is right under load too. */
 export async function checkLedger(db: Db): Promise<Drift[]> {
     const { rows } = await db.raw<{ rows: Drift[] }>(`
         with entries as (

@@ -35,10 +35,7 @@ export interface HoldOrder {
 export interface Settlement {
     operation: string;
     charge: number | null;
-    /**
-     * A part of the hold: the credits that the ended items of a batch held, and the operation `op_…` of the movement. Absent: the whole
-     * hold, or what is left of it.
-     */
+    /** The credits that ended items of a batch held, and the movement's operation `op_…`. Absent: what is left of the hold. */
     part?: { held: number; movement: string };
     answer?: AnswerToKeep | undefined;
     /** Whether an earlier attempt may have been committed. */

@@ -76,10 +76,7 @@ export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookNam
     });
 }
 
-/**
- * Makes a delivery due now, whatever its status and even if its webhook is disabled. Retries follow as for a new delivery. Undefined if
- * there is no such webhook or delivery.
- */
+/** Makes any delivery due now, even of a disabled webhook; retries follow. Undefined if there is no such delivery. */
 export async function redeliver(db: Db, { webhookId, workspaceId }: WebhookName, deliveryId: string): Promise<Delivery | undefined> {
     return db.transaction(async (trx): Promise<Delivery | undefined> => {
         const webhook = await trx('webhooks').where({ id: webhookId, workspace_id: workspaceId }).forShare().first('host');

@@ -43,9 +43,7 @@ export async function renewHosts(db: Db, holder: string, hosts: readonly string[
     return rows.map(({ host }) => host);
 }
 
-/**
- * Releases hosts. Each becomes due again with its next delivery. If that is already due, the host queues behind the hosts that wait now.
- */
+/** Each host becomes due with its next delivery. If that is due, it queues behind the hosts that wait now. */
 export async function releaseHosts(db: Db, holder: string, hosts: readonly string[]): Promise<void> {
     await db.transaction(async (trx) => {
         // Locked before its deliveries are read, so that a delivery created meanwhile sees the new row.
@@ -164,10 +162,7 @@ interface Failing {
     toWarn: string[];
 }
 
-/**
- * Raw: one statement records many attempts and counts the failures of each webhook in the order in which they ended. It locks webhooks
- * before deliveries, each in the order of ids, like every other change of both.
- */
+/** Raw: counts failures in the order in which attempts ended. Locks webhooks before deliveries, by id, like every change of both. */
 const RECORD = `
     with given as materialized (
         select g.* from json_to_recordset(:attempts::json) as g (

@@ -4,10 +4,7 @@ import { recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { holdSpreading } from './spread.ts';
 
-/**
- * `caller`: disabled by PATCH, or its person left the workspace or got the role billing. `gone`: the receiver answered 410. `failing`: all
- * attempts failed. `backlog`: too many waiting deliveries.
- */
+/** `caller`: by PATCH, or its person left or got the role billing. `gone`: 410. `backlog`: too many waiting deliveries. */
 export type DisabledReason = 'caller' | 'gone' | 'failing' | 'backlog';
 
 type Cause = Exclude<DisabledReason, 'caller'> | 'left';
@@ -33,19 +30,13 @@ export async function disableWebhooks(db: Db, webhookIds: readonly string[], cau
     if (webhookIds.length > 0) await db.transaction((trx) => disable(trx, webhookIds, cause));
 }
 
-/**
- * Disables the webhooks of a person in these workspaces, whose events the person may no longer read. Call it in the transaction that ends
- * the memberships.
- */
+/** Disables a person's webhooks in workspaces, in the transaction that ends the memberships. */
 export async function disableWebhooksOf(trx: Db, userId: string, workspaceIds: readonly string[]): Promise<void> {
     const own: string[] = await trx('webhooks').where({ made_by: userId }).whereIn('workspace_id', workspaceIds).pluck('id');
     if (own.length > 0) await disable(trx, own, 'left');
 }
 
-/**
- * Disables enabled webhooks of people who are no members, or have the role billing. They left before webhooks were disabled with that, or
- * by a process of an older version.
- */
+/** For people who left, or got the role billing, before that disabled their webhooks, or by a process of an older version. */
 export async function disableWebhooksOfLeavers(db: Db): Promise<void> {
     const { rows } = await db.raw<{ rows: { id: string }[] }>(
         `select w.id from webhooks w where w.is_enabled and not exists (
@@ -80,10 +71,7 @@ async function disable(trx: Db, webhookIds: readonly string[], cause: Cause): Pr
     }
 }
 
-/**
- * Prevents the deletion and changes of members of the webhooks' workspaces until the end of the transaction. Call it before the webhooks
- * are locked: who removes a member locks the workspace first, and news needs it too.
- */
+/** Locks workspaces against changes of members. Call it before webhooks are locked, as who removes a member does. */
 export async function holdWorkspacesOf(trx: Db, webhookIds: readonly string[]): Promise<void> {
     const ids = trx('webhooks').whereIn('id', webhookIds).select('workspace_id');
     await trx('workspaces').whereIn('id', ids).orderBy('id').forKeyShare().select('id');

@@ -24,10 +24,7 @@ interface EventRow {
     about?: string | undefined;
 }
 
-/**
- * Records an event. Call it in the transaction of the change, so that events and changes are committed together. A worker delivers the
- * event after the commit.
- */
+/** Call it in the transaction of the change, so that both are committed together. A worker then delivers the event. */
 export async function recordEvent(trx: Db, event: NewEvent): Promise<void> {
     await insertEvents(trx, [event]);
 }

@@ -3,10 +3,7 @@ import { SITE_EVENT_DAYS } from './event-feed.ts';
 
 /** Maximum number of events per call of `spreadEvents`. */
 const MAX_EVENTS = 500;
-/**
- * The same for events of sites. They go to all who fetched the site, which may be thousands of webhooks of strangers, so others do not wait
- * for many of them.
- */
+/** The same for events of sites, which may go to thousands of webhooks of strangers: nobody waits for many of them. */
 const MAX_SITE_EVENTS = 4;
 
 interface Spread {
@@ -16,10 +13,7 @@ interface Spread {
 
 const LOCK = "hashtextextended('place events', 0)";
 
-/**
- * Blocks spreading until this transaction ends, so that subscriptions cannot change during it. Keep the transaction short, since all events
- * wait.
- */
+/** Blocks spreading, and so changes of what it reads, until this transaction ends. All events wait: keep it short. */
 export async function holdSpreading(trx: Db): Promise<void> {
     await trx.raw(`select pg_advisory_xact_lock(${LOCK})`);
 }

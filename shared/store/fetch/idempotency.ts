@@ -6,10 +6,7 @@ import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.t
 import type { Secrets } from '../../platform/secrets.ts';
 import { textInTurns, toBase64InTurns } from '../../platform/turns.ts';
 
-/**
- * Storage limit of a workspace in bytes (docs/api.md, "Idempotency"). Answers of calls that are already running when it is reached are
- * still stored.
- */
+/** Storage limit of a workspace in bytes (docs/api.md, "Idempotency"). Calls that run when it is reached still store theirs. */
 export const KEPT_BYTES = 256 * 1024 * 1024;
 
 /** One call with an idempotency key. Keys are separate for each workspace and route. */

@@ -16,10 +16,7 @@ const ENDING: Readonly<Record<'cancelled' | 'expired', string>> = {
     expired: "status = 'queued' and operation is null and expires_at <= app_now()",
 };
 
-/**
- * Items that end in one transaction. It locks the batch, and running items that end meanwhile wait for it while they lock their account,
- * for which calls of other accounts may wait.
- */
+/** Items that end in one transaction. Ends of running items wait for it and hold their account, so others may wait too. */
 const ENDED_AT_ONCE = 1000;
 
 /** Ends the queued items of a batch, or those that have expired. An item that expires after a failure keeps that failure. */
@@ -27,10 +24,7 @@ export async function endQueuedItems(db: Db, batchId: string, status: 'cancelled
     for (let after: number | null = 0; after !== null; ) after = await endSome(db, batchId, status, after);
 }
 
-/**
- * Raw: one statement, so that the items are not read into this process. It locks the items in the order of their ids, then the batch.
- * @returns the number of the last item that was looked at; null if there was none
- */
+/** Raw: locks items by id, then the batch, without reading them here. @returns the last number looked at; null: none */
 async function endSome(db: Db, batchId: string, status: 'cancelled' | 'expired', after: number): Promise<number | null> {
     return db.transaction(async (trx) => {
         const { rows } = await trx.raw<{ rows: [{ looked: number; last: number | null }] }>(

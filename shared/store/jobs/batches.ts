@@ -119,10 +119,7 @@ export async function resumeBatch(db: Db, batchId: string, { keyId, maxCredits, 
     });
 }
 
-/**
- * Cancels the queued items of a batch immediately and aborts running reads. The batch ends when its running writes have ended.
- * @returns false if the batch had already ended in another way
- */
+/** Cancels queued items and aborts running reads; running writes end first. @returns false if it had ended in another way */
 export async function cancelBatch(db: Db, workspaceId: string, batchId: string): Promise<boolean> {
     const isCancelled = await db.transaction(async (trx) => {
         // Locks items before their batch, like all transactions. These are the items that are queued now.
@@ -191,8 +188,7 @@ export async function retryBatch(
 ): Promise<number | undefined> {
     const selected = retryableCondition(codes);
     const bound = { batchId, codes: [...(codes ?? [])] };
-    // Locks items before their batch, like all transactions. Includes the items that are open now, so that all locks are taken in one
-    // order.
+    // Locks items before their batch, like all transactions: also those that are open now, so that all are locked in one order.
     const locked = await lockItems(trx, batchId, `(finished_at is null or (${selected}))`, bound);
     if (locked.ended === 0) return (await lockStatus(trx, batchId)) === 'cancelling' ? undefined : 0;
     // One statement, whose trigger locks the batch before the accounts of its items.

@@ -7,10 +7,7 @@ import { namedBySizes, TIMEOUT_MS } from './planned.ts';
 
 /** Why an item may not start. `limit`: the batch would exceed max_credits. `paused`: the batch is not running. */
 type OverBudget = 'paused' | { limit: { held: number } };
-/**
- * Why a job did not start. `gone`: it was cancelled or given to another worker. `stale`: its site has changed since its look-up. `credits`:
- * balance or caps leave too few.
- */
+/** Why a job did not start. `gone`: cancelled, or another worker has it. `stale`: its site changed. `credits`: too few are left. */
 export type NotStarted = OverBudget | 'gone' | 'stale' | 'credits';
 /** What a started job holds, or why it did not start. */
 export type StartResult = Held | NotStarted;

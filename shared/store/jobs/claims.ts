@@ -207,10 +207,7 @@ export async function renewLeases(db: Db, jobs: readonly Pick<ClaimedJob, 'jobId
     return new Set(held);
 }
 
-/**
- * Renews the leases of the claimed items of a batch before a transaction ends that has locked them. Meanwhile their workers could not, and
- * they would count as lost.
- */
+/** Call it before the end of a transaction that locked claimed items: their workers could not renew them meanwhile. */
 export async function renewLeasesOfBatch(trx: Db, batchId: string): Promise<void> {
     await trx('jobs')
         .where({ batch_id: batchId })

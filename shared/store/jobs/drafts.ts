@@ -26,10 +26,7 @@ const ABANDONED = '30 minutes';
 /** Items of a batch whose body is still arriving. Close it to delete them. */
 interface Drafts {
     add(item: NewItem): Promise<void>;
-    /**
-     * Call it after the last item and before the transaction of the order. That transaction locks the account's row, so it should have few
-     * statements.
-     */
+    /** Call it before the transaction of the order, which locks the account and so should have few statements. */
     end(): Promise<void>;
     /** Stores all items in order as jobs of the batch. The row of the batch must exist. */
     store(trx: Db): Promise<void>;

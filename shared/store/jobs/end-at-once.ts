@@ -63,10 +63,7 @@ async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly 
     }
 }
 
-/**
- * Locks the items, then their holds and the account, then the batch, like all transactions. Results and errors travel as one value, because
- * an array of them is sent as hexadecimal text.
- */
+/** Locks items, holds with the account, then the batch, as always. An array of results would be sent as hexadecimal text. */
 const END = compose(
     `with given as (
         select n.*, cast(sum(n.length) over (order by n.place) as integer) - n.length + 1 as start

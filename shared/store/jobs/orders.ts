@@ -21,10 +21,7 @@ export interface OrderedCall {
     request: Buffer;
     unit: number;
     unitsCap: number | null;
-    /**
-     * Number of units that the version and the request allow, and the caller's own limit of credits. A retry uses both to compute the
-     * price.
-     */
+    /** Units that version and request allow, and the caller's own limit of credits. A retry computes the price by both. */
     units: number;
     maxCredits: number | null;
 }
@@ -45,19 +42,13 @@ export async function addJob(trx: Db, job: NewJob, expiresIn: number): Promise<v
     await trx('jobs').insert({ ...toColumns(job), expires_at: trx.raw("app_now() + ? * interval '1 second'", [expiresIn]) });
 }
 
-/**
- * Reads the open jobs and batches of an account, including those of this transaction. Orders of an account are serialized, so that the
- * limits are exact.
- */
+/** Open jobs and batches of an account, with those of this transaction. Orders are serialized, so the limits are exact. */
 export async function readOpen(trx: Db, accountId: string): Promise<JobBounds> {
     const row = await trx('job_accounts').where({ account_id: accountId }).first({ items: 'open_items', bytes: 'open_bytes' });
     return row ?? { items: 0, bytes: 0 };
 }
 
-/**
- * Adds to what the account ordered today (UTC), and returns the sum and the seconds until tomorrow. Call it after the jobs are stored: then
- * the row is there, and locked.
- */
+/** Adds to today's orders (UTC). Returns the sum and the seconds left of the day. The stored jobs have made and locked the row. */
 export async function countOrdered(trx: Db, accountId: string, { items, bytes }: JobBounds): Promise<JobBounds & { secondsLeft: number }> {
     const { rows } = await trx.raw<{ rows: [JobBounds & { secondsLeft: number }] }>(
         `update job_accounts a

@@ -23,9 +23,7 @@ export function jobsAreOld(days: number): string {
         or exists (select from job_turns where ${OLD_TURN})`;
 }
 
-/**
- * Deletes params and results that are older than `days`, and rows that are older than 90 days. Any process may run it, also concurrently.
- */
+/** Deletes params and results older than `days`, and rows older than 90 days. Any process may run it at any time. */
 export async function sweepJobs(db: Db, days: number): Promise<void> {
     await db.transaction(async (trx) => {
         const old = await lockEnded(trx, days, (jobs) => jobs.whereNotNull('request'));

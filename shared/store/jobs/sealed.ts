@@ -13,10 +13,7 @@ export async function sealRequest(secrets: Secrets, request: object): Promise<Bu
     return secrets.seal(JSON.stringify(request), REQUEST);
 }
 
-/**
- * Undefined if it was deleted or no key of the ring decrypts it. @param parse a JSON parser that keeps the digits of numbers, if they
- * matter
- */
+/** Undefined if it was deleted or no key decrypts it. @param parse a JSON parser that keeps digits, if they matter */
 export async function openRequest<Request extends object>(
     secrets: Secrets,
     sealed: Buffer | null,

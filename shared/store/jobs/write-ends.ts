@@ -8,10 +8,7 @@ import { closeBatch } from './batch-ends.ts';
 export type AttemptEnd =
     | { status: 'succeeded'; result: Buffer; question: string | null }
     | { status: 'failed'; code: string; error: Buffer }
-    /**
-     * The job waits for another attempt, or fails if that attempt would start after its expiry. `isUntried`: nothing was tried, so no
-     * attempt is counted.
-     */
+    /** Waits for another attempt, or fails if that would start after the expiry. `isUntried`: no attempt is counted. */
     | { status: 'queued'; code: string; error: Buffer; afterMs: number; isDeath?: boolean; isUntried?: boolean }
     | { status: 'cancelled' };
 

@@ -163,9 +163,7 @@ interface Payer {
     workspaceId: string;
 }
 
-/**
- * Counts the monitors of a payer, including those of this transaction. Counts of one payer are serialized, so that the limits are exact.
- */
+/** Includes monitors of this transaction. Counts of one payer are serialized, so the limits are exact. */
 export async function countMonitors(trx: Db, { plan, userId, workspaceId }: Payer, { active }: { active: boolean }): Promise<number> {
     await lockName(trx, `monitors ${plan === 'free' ? userId : workspaceId}`);
     const counted = trx('monitors as m').join('workspaces as w', 'w.id', 'm.workspace_id');

@@ -182,10 +182,7 @@ const TAKE_DUE = `
     returning c.id as "claimId", c.registrable, c.token,
               exists (select from domains d where d.registrable = c.registrable and d.blocked_at is not null) as "isBlocked"`;
 
-/**
- * Takes the claim that has been due longest; undefined if none is due. Each account has one check at a time, so that slow name servers of
- * one account do not delay others.
- */
+/** Takes the claim that has been due longest. An account has one check at a time, so that its slow name servers delay no others. */
 export async function takeDueCheck(db: Db): Promise<DueCheck | undefined> {
     const { rows } = await db.raw<{ rows: DueCheck[] }>(TAKE_DUE);
     return rows[0];
@@ -198,10 +195,7 @@ const RECHECK = '30 days';
 /** Number of times that a failed proof is checked again, a day apart, before the claim is lost. */
 const MAX_FAILURES = 3;
 
-/**
- * Records the result of a check. The first proof makes the workspace an owner and a maintainer, and schedules checks of the domain's other
- * proofs. The third consecutive failure ends a proof.
- */
+/** The first proof makes an owner and maintainer, and has other proofs of the domain checked. The third failure ends a proof. */
 export async function endCheck(db: Db, claimId: string, found: ProofFound): Promise<void> {
     await db.transaction(async (trx) => {
         const domain = await trx('claims').where({ id: claimId }).first('registrable');
@@ -282,9 +276,7 @@ async function recordClaimAct(db: Db, { claimId, registrable, workspaceId }: Cla
     await recordAct(db, { actor: 'system', workspaceId, action, target, details: { claim_id: claimId, ...details } });
 }
 
-/**
- * Makes a maintainer an owner if one of its claims is proven, and otherwise removes its ownership. Call it after every change of claims.
- */
+/** A maintainer is an owner while one of its claims is proven. Call it after every change of claims. */
 export async function updateOwnership(db: Db, registrable: string, workspaceId: string): Promise<void> {
     const ofOwner = { registrable, workspace_id: workspaceId };
     const proven = db('claims').where(ofOwner).where({ status: 'proven' });

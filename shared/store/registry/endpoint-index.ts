@@ -92,10 +92,7 @@ export async function noteVerified(db: Db, versionId: number): Promise<void> {
         .update({ is_verified: version.clone().select(db.raw('verified_at is not null')) });
 }
 
-/**
- * Copies the call statistics of 7 days to the endpoints. Skips endpoints that are being indexed until the next run. Then makes the
- * statistics of the whole table, by which lists are planned.
- */
+/** Copies call statistics, skipping endpoints that are being indexed. Lists are planned by the statistics of the whole table. */
 export async function noteCalls(db: Db): Promise<void> {
     await db.raw(NOTE_CALLS);
     await db.raw('select endpoints_analyze()');

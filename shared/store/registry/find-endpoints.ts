@@ -12,10 +12,7 @@ import { withoutRefused } from './refused-endpoints.ts';
 interface FoundList {
     /** Undefined if no endpoint contains a word of the task. */
     search: Search | undefined;
-    /**
-     * Best first, at most 200. Each ten slots contain at most three endpoints of the same registrable domain, unless the filter names a
-     * site.
-     */
+    /** Best first, at most 200; at most three of one registrable domain in ten, unless the filter names a site. */
     found: Slot<FoundEndpoint>[];
     /** Whether vectors contributed to the result. */
     isByMeaning: boolean;
@@ -35,10 +32,7 @@ interface Understood {
 }
 
 export interface Finder {
-    /**
-     * @param meaning the vector of the task, if it is available in time; endpoints near it are ranked together with those that contain its
-     * words
-     */
+    /** @param meaning the vector of the task; if it is there in time, endpoints near it are ranked together with the others */
     find(task: string, filters: FindFilters, meaning?: Meaning): Promise<FoundList>;
 }
 
@@ -75,10 +69,7 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
         return { search, ordered: distinct.toSorted(byFit) };
     }
 
-    /**
-     * The endpoints nearest to the meaning of the task, nearest first. Empty if they are not found in time; the search then uses only
-     * words.
-     */
+    /** The endpoints nearest to the meaning, nearest first. Empty if not found in time: words alone decide then. */
     async function byMeaning(filters: FindFilters, { vector, deadline }: Meaning): Promise<FoundEndpoint[]> {
         const asked = await vector;
         const left = Math.ceil(deadline - performance.now());

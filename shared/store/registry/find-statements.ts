@@ -101,10 +101,7 @@ const RANKING_TYPES = {
 /** A word that no endpoint has. */
 const NOTHING = "'!none'";
 const RANK = `'{${CLASS_WEIGHTS.D},${CLASS_WEIGHTS.C},${CLASS_WEIGHTS.B},${CLASS_WEIGHTS.A}}'::real[]`;
-/**
- * `ts_rank` divides the weight of a word by 1.6449341, and by the number of words in the query. An endpoint that matches one of two words
- * gets two thirds of the rank of one that matches a single-word query.
- */
+/** `ts_rank` divides by 1.6449341 and by the words of the query: one of two words gives two thirds of the rank of one alone. */
 const wholeOf = (words: readonly string[]) => (1.6449341 * 2 * words.length) / (words.length + 1);
 
 const NARROWED = `coalesce(e.intent_category = :category or split_part(e.intent_category, '/', 1) = :category, true)

@@ -3,18 +3,12 @@ import type { Search } from '../../domain/search/search-text.ts';
 export const LIST_SORTS = ['trending', 'recently_verified', 'recent', 'name'] as const;
 export type ListSort = (typeof LIST_SORTS)[number];
 
-/**
- * A list consists of segments, which are read one after the other. Each segment follows an index, so the cost of a page depends only on its
- * size. A site appears in only one segment, once.
- */
+/** Segments of a list are read in turn, each along an index, so a page costs by its size. A site is in one of them, once. */
 interface Segment {
     /** Tables in addition to the sites `s`. All segments can use `rollup`. */
     from?: string;
     where?: string;
-    /**
-     * The sites of a segment in a search: all sites that match `where`, only sites whose name or title matches, or only sites whose
-     * endpoints match but whose name and title do not. Undefined: both kinds of matches.
-     */
+    /** Sites that match `where`; only by name or title; only by endpoints and not by name. Undefined: by either. */
     has?: 'all' | 'called' | 'described';
     /** SQL of the sort key that the cursor contains in addition to the site. */
     key?: string;
@@ -50,10 +44,7 @@ const SEGMENTS: Readonly<Record<ListSort, (context: SegmentContext) => readonly 
     trending: trendingSegments,
 };
 
-/**
- * First the sites whose name begins with the search text, then other sites with a matching name or title by use, then sites with matching
- * endpoints by relevance.
- */
+/** First sites whose name begins with the text, then others whose name or title matches, by use, then endpoints by relevance. */
 function relevance({ names }: Search, context: SegmentContext): Segment[] {
     const called = trendingSegments(context).map((segment): Segment => ({ ...segment, has: 'called' }));
     if (names === undefined) return [...called, DESCRIBED];
@@ -83,8 +74,7 @@ const DESCRIBED: Segment = {
 
 /** Uses the roll-up with which the list began, so that a later roll-up does not move rows between pages. */
 function trendingSegments({ category }: SegmentContext): Segment[] {
-    // The rank of a site belongs to its category at the time of the roll-up. A site that has changed its category since is listed without a
-    // rank.
+    // A rank belongs to the category at the time of the roll-up. A site that changed its category since is listed without a rank.
     const ofCategory = category !== undefined && isLeaf(category) ? ' and t.intent_category = :category' : '';
     const ofRollUp = `t.rollup_id = (select id from rollup) and t.period = '7d'${ofCategory}`;
     return [

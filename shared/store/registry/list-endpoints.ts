@@ -74,10 +74,7 @@ const ROWS: PreparedQuery = {
 
 type RowColumns = Omit<EndpointRow, 'successRate' | 'p95Ms'> & { successes: number; failures: number; bucket: number | null };
 
-/**
- * Endpoints by id, in the given order. Endpoints that were deleted meanwhile are left out.
- * @param words selects the words of each endpoint that are read
- */
+/** Endpoints by id, in the given order, without deleted ones. @param words selects the words of each that are read */
 export async function endpointRows(db: Db, ids: readonly number[], words: readonly string[] = []): Promise<EndpointRow[]> {
     if (ids.length === 0) return [];
     const rows = await runPrepared<RowColumns>(db, ROWS, [ids, words], TIMEOUT_MS);
@@ -95,9 +92,7 @@ interface UsedPage {
     total: number;
 }
 
-/**
- * Lists of all endpoints: first those of the most used sites, by the roll-up with which the list began, then the others ordered by site.
- */
+/** All endpoints: first of the most used sites, by the roll-up with which the list began, then the others by site. */
 export interface UsedLists {
     /** @param from `next` of the previous page @throws PlaceGone */
     page(filters: FindFilters, page: { limit: number; from: Json | undefined }): Promise<UsedPage>;

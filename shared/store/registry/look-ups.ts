@@ -23,9 +23,7 @@ interface LookUp {
     policy: StrictestPolicy | null;
     /** Price of one unit, in credits. */
     siteCredits: number;
-    /**
-     * The latest version; undefined if there is none. `load` reads and parses its package. Call it only after the caller was authorized.
-     */
+    /** Undefined if there is none. `load` reads and parses its package: call it after the caller was authorized. */
     latest: { ref: VersionRef; claim: Claim; load(): Promise<LoadedVersion> } | undefined;
     health: EndpointHealth;
     /** For each word and endpoint, the number of callers that an intent with this word led to the endpoint. */

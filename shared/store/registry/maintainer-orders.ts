@@ -28,10 +28,7 @@ interface MaintainerOrder {
  */
 export type MaintainerRefusal = 'not-maintainer' | 'no-workspace' | 'routebook' | 'owner' | 'being-removed' | 'was-stopped' | 'last';
 
-/**
- * Adds a maintainer at the request of another one. Undefined on success.
- * @param boundMail called before the owners of another workspace are mailed; if it throws, all changes are rolled back
- */
+/** Undefined on success. @param boundMail called before another workspace is mailed; if it throws, nothing changes */
 export async function addAsMaintainer(
     db: Db,
     order: MaintainerOrder,
@@ -94,10 +91,7 @@ async function check(db: Db, { registrable, by, workspaceId }: MaintainerOrder):
     return found === undefined ? 'no-workspace' : undefined;
 }
 
-/**
- * Allows a workspace to publish on a domain, including reserved names, on behalf of an operator. Cancels a pending removal of the
- * workspace.
- */
+/** Lets a workspace publish on a domain, even a reserved one, for an operator. Cancels a pending removal of it. */
 export async function grantMaintainer(db: Db, registrable: string, workspaceId: string): Promise<void> {
     if (await grant(db, registrable, workspaceId, 'added')) await recordAndMail(db, registrable, workspaceId, 'maintainer.added');
 }

@@ -84,9 +84,7 @@ export async function removeMaintainer(db: Db, registrable: string, workspaceId:
     return 'removed';
 }
 
-/**
- * Gives a workspace a domain that only Routebook maintains, or an earlier workspace of the same owner. Does not change any other domain.
- */
+/** Gives away a domain that only Routebook, or another workspace of the same owner, maintains; no other domain. */
 export async function adoptDomain(db: Db, registrable: string, workspaceId: string): Promise<void> {
     await db.transaction(async (trx) => {
         await lockRegistrable(trx, registrable);
@@ -118,9 +116,7 @@ export interface MaintainerChange {
 
 type MaintainerAct = Extract<Act, `maintainer.${string}`>;
 
-/**
- * Records a change in the audit logs of both workspaces. The log of the other workspace names the actor's workspace instead of the actor.
- */
+/** Records a change in both audit logs. The other workspace's log names the actor's workspace instead of the actor. */
 export async function recordInBoth(
     db: Db,
     { registrable, workspaceId, by, actor, actsIn }: MaintainerChange,

@@ -16,10 +16,7 @@ const COMPARED = 50;
 /** Minimum length of a label. A shorter name resembles too many others. */
 const MIN_LABEL = 3;
 const KEPT_MS = 60_000;
-/**
- * Maximum number of concurrent searches for suggestions. Callers can ask for any number of unknown sites; beyond this limit, answers
- * contain no suggestions.
- */
+/** Maximum number of searches at a time: callers can ask for any number of unknown sites. Further ones get no suggestions. */
 const MAX_AT_ONCE = 4;
 
 /** @param read must limit the time of queries */

@@ -10,10 +10,7 @@ const LOWEST = `
         where s.registrable = domains.registrable and v.pace is not null
         group by host) lowest)`;
 
-/**
- * Stores the lowest rate of each host over the latest versions of a domain's sites. Call it in the transaction that makes a version the
- * latest, with the domain locked.
- */
+/** Stores the lowest rate of each host over the latest versions. Call it where these change, with the domain locked. */
 export async function storePaces(db: Db, registrable: string): Promise<void> {
     await db.raw(`update domains set paces = ${LOWEST} where registrable = ? and paces is distinct from ${LOWEST}`, [registrable]);
 }

@@ -29,10 +29,7 @@ export interface PublishOrder {
     registrable: string;
     /** Undefined for a package that the installation loads. The publishing limits do not count it and it earns nothing. */
     publisher: Publisher | undefined;
-    /**
-     * The domain or host of the package that requires a proof of the domain or the permission of an operator (`reservedName`); undefined if
-     * none does.
-     */
+    /** The domain or host that needs a proof or an operator's permission (`reservedName`), if any does. */
     needsProof?: string | undefined;
     /** For a package that the installation loads: the workspace to which it belongs. Routebook's by default. */
     loadedFor?: string | undefined;
@@ -112,8 +109,7 @@ export function workspaceOf({ publisher, loadedFor = ROUTEBOOK_WORKSPACE }: Publ
 /** Serialises publishing: locks the account first, then the domain. */
 export async function lockDomain(db: Db, registrable: string, accountId: string | undefined): Promise<void> {
     if (accountId !== undefined) await lockName(db, `publish ${accountId}`);
-    // An update without changes locks the row, even if it is new. It does not lock the key, because endpoints that are being indexed refer
-    // to it.
+    // An update without changes locks even a new row, but not its key, to which endpoints that are being indexed refer.
     await db('domains')
         .insert({ registrable })
         .onConflict('registrable')
@@ -208,10 +204,7 @@ async function waitFor(db: Db, which: object, window: Interval, limit: number): 
     return oldest?.wait ?? 0;
 }
 
-/**
- * Raw: writes the version, its site, the first maintainer and the period of the former latest version, in one round trip while the domain
- * is locked. (Yanks do the same by `pointToLatest`, but read the package again.)
- */
+/** Raw: one round trip while the domain is locked. Yanks do the same by `pointToLatest`, but read the package again. */
 const ADD_VERSION = `
     with made as (
         insert into versions (site, version, version_hash, document, summary, change, changes, origin,

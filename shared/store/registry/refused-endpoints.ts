@@ -13,10 +13,7 @@ export interface CheckedEndpoint {
     entry: EndpointEntry;
 }
 
-/**
- * Removes the endpoints that the policy of the site's owner or of an operator excludes.
- * @param policiesOf null if no policy applies to the endpoint
- */
+/** Removes endpoints that a policy of owner or operator excludes. @param policiesOf null if no policy applies to it */
 export async function withoutRefused<Row>(db: Db, rows: readonly Row[], policiesOf: (row: Row) => CheckedEndpoint | null): Promise<Row[]> {
     const published = new Map<number, Promise<boolean>>();
     const isPublished = ({ registrable, versionId }: CheckedEndpoint) => {

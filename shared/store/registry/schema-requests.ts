@@ -81,10 +81,7 @@ export async function list(db: Db, { status, limit }: { status: RequestStatus | 
 /** `refused`: a status only moves forward, and the new status may not follow the current one. */
 type Moved = { outcome: 'moved' | 'unchanged' | 'refused'; before: RequestStatus } | { outcome: 'absent' };
 
-/**
- * Moves a request to a status. Repeating it does nothing. A request that becomes fulfilled refers to the latest version of its site, if
- * there is one.
- */
+/** Repeating it does nothing. A fulfilled request refers to the latest version of its site, if there is one. */
 export async function move(db: Db, id: string, status: RequestStatus): Promise<Moved> {
     return db.transaction(async (trx) => {
         const request = await trx('schema_requests').where({ id }).forUpdate().first('status', 'domain');

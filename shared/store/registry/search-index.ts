@@ -21,9 +21,7 @@ export async function indexSites(db: Db, named: readonly { site: string; title: 
     }
 }
 
-/**
- * Indexes sites that are not indexed yet or were indexed by earlier rules. Resolves with their number. Any number of processes may run it.
- */
+/** Indexes new sites and those of earlier rules. Resolves with their number. Any number of processes may run it. */
 export async function indexOldSites(db: Db): Promise<number> {
     for (let indexed = 0; ; ) {
         const rows: { site: string; title: string }[] = await db('sites')

@@ -271,10 +271,7 @@ const SIMILAR = compose(
     { terms: 'text[]' },
 );
 
-/**
- * Corrections for terms that are not the beginning of any known word. They are part of the cursor, so that a new word does not change the
- * later pages of a list.
- */
+/** Corrections for terms that begin no known word. The cursor keeps them, so that new words do not change later pages. */
 async function spell(db: Db, { terms }: Search): Promise<Spelt> {
     const long = terms.filter(({ text }) => typosAllowed(text) > 0).map(({ text }) => text);
     if (long.length === 0) return [];

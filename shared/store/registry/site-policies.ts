@@ -34,10 +34,7 @@ export async function readOperatorPolicy(db: Db, registrable: string): Promise<S
     return { ...NO_POLICY, ...domain?.operator_policy, blocked: domain !== undefined && domain.blocked_at !== null };
 }
 
-/**
- * Replaces the operator's policy, except a block; null removes it. Takes effect with the next call. The audit log of each owner records the
- * changes. Call it in a transaction.
- */
+/** Like `setPolicy`, for the operator's policy, except a block. Call it in a transaction. */
 export async function setOperatorPolicy(db: Db, registrable: string, policy: SitePolicy | null): Promise<void> {
     await lockRegistrable(db, registrable);
     const before = await readOperatorPolicy(db, registrable);

@@ -42,10 +42,7 @@ export interface SiteState {
 export interface Latest {
     /** Reads the database at every call, because publishing, yanking and blocking take effect immediately. */
     find(question: SiteQuestion): Promise<SiteState>;
-    /**
-     * The state that was found within the last 700 ms, if any. The caller must let `credits.hold` check its revision, and must call `find`
-     * before it refuses anything.
-     */
+    /** At most 700 ms old. `credits.hold` must check its revision, and `find` must be called before anything is refused. */
     recall(question: SiteQuestion): SiteState | undefined;
 }
 

@@ -133,10 +133,7 @@ function scores(since: string, day: string): string {
         group by day, site, caller`;
 }
 
-/**
- * Finds the endpoints to which the words of an intent lead: successful fetches that name a look-up session of the same site, by the same
- * account or without a key. An account counts once per period.
- */
+/** Where the words of intents lead: fetches that name a session of the site, of the account or keyless. An account counts once. */
 const LEARN_OUTCOMES = `
     insert into intent_outcomes as known (site, word, endpoint, callers, last_at)
     select u.site, w.word, u.endpoint, count(distinct u.account_id), max(u.at)

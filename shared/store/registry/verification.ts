@@ -172,10 +172,7 @@ async function notifyOfVersion(db: Db, type: 'schema.verified' | 'schema.drift',
     await recordEvent(db, { type, site, data: { site, version: version.version, version_hash, ...since } });
 }
 
-/**
- * Endpoints stay passed until the version loses its verification, because the endpoints of a large package are called in several runs.
- * Resolves with whether the version was already verified.
- */
+/** Endpoints stay passed, as those of a large package take several runs. Resolves with whether the version was verified. */
 async function keepPassed(db: Db, versionId: number, findings: readonly Finding[]): Promise<boolean> {
     const version = await db('versions').where({ id: versionId }).forUpdate().first('passed_endpoints', 'verified_at');
     const before: string[] = version.passed_endpoints;

@@ -11,15 +11,9 @@ import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.t
 /** Maximum length of cached packages in characters. Their parsed form takes several times as many bytes. */
 const CACHED_CHARACTERS = 8 * 1024 * 1024;
 const CACHED_VERSIONS = 5000;
-/**
- * A version is cached when it is read for the second time within this number of reads. So a walk through the registry does not evict
- * versions in use, and does not produce megabytes of garbage per second.
- */
+/** Cached when read twice within so many reads, so that a walk through the registry evicts nothing and makes no garbage. */
 const WANTED_VERSIONS = 5000;
-/**
- * Maximum number of endpoints whose `greatestUnits` are cached. They outlive the packages, because a site may have hundreds of large
- * versions within a day.
- */
+/** Maximum endpoints whose `greatestUnits` are cached, longer than packages: a site may have hundreds of large ones in a day. */
 const CACHED_UNITS = 100_000;
 
 export interface LoadedVersion {
@@ -111,10 +105,7 @@ export async function lowestMaxUnits(versions: Versions, versionIds: readonly nu
     return min;
 }
 
-/**
- * The JSON text of a package as it was published, with its site normalised; undefined if there is no such version or the text has more than
- * `maxCharacters`.
- */
+/** A package as published, with its site normalised; undefined if it does not exist or is longer than `maxCharacters`. */
 export async function readPackageText(
     db: Db,
     versionId: number,

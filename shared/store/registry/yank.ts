@@ -10,10 +10,7 @@ import { storePaces } from './paces.ts';
 import { indexSites } from './search-index.ts';
 import { scheduleRun } from './verification.ts';
 
-/**
- * Yanks a version; the highest remaining one becomes the latest. Yanking it again changes only the reason.
- * Undefined if the site has no such version.
- */
+/** The highest remaining version becomes the latest. Again, it changes only the reason. Undefined for an unknown version. */
 export async function yank(
     db: Db,
     site: string,
@@ -43,9 +40,7 @@ type Yanked =
     /** FORBIDDEN: an operator yanked it permanently. */
     | { ok: false; code: 'NOT_MAINTAINER' | 'VERSION_NOT_FOUND' | 'FORBIDDEN' };
 
-/**
- * Yanks or restores for a workspace that maintains the domain. Versions that an operator yanked for security or legal reasons stay yanked.
- */
+/** Yanks or restores for a maintainer. What an operator yanked for security or legal reasons stays yanked. */
 export async function yankAsMaintainer(db: Db, { site, version, workspaceId, reason, by }: YankOrder): Promise<Yanked> {
     return db.transaction(async (trx) => {
         const registrable = await lockDomainOf(trx, site);
@@ -120,10 +115,7 @@ async function change(db: Db, site: string, version: number, columns: Record<str
     });
 }
 
-/**
- * Makes the highest version that is not yanked the site's latest, and records the period of each latest version. `addVersion` does the
- * same for a new version without reading the package again.
- */
+/** Makes the highest usable version the latest, and records its period, like `addVersion`, which need not read the package again. */
 async function pointToLatest(db: Db, site: string): Promise<void> {
     const latest = await db('versions')
         .where({ site, yanked_at: null })

@@ -58,10 +58,7 @@ const NEWEST_FIRST = [
 /** Maximum number of rows that one query reads, even if few of them match. */
 const LOOKED_AT = 20_000;
 
-/**
- * A statement locks each day of the log that it might read, including its indexes. So older days are read only if the last 8 days do not
- * fill the page.
- */
+/** A statement locks each day that it might read, with its indexes. So older days are read only if 8 days do not fill the page. */
 const RECENT_MS = 8 * 86_400_000;
 
 /** Calls of a workspace, newest first. A page may have fewer calls than `limit`, or none, although older ones follow. */

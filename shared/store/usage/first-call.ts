@@ -11,9 +11,7 @@ export interface FirstCall {
 
 const LOOKED_AT = 10;
 
-/**
- * Finds a first call: in the starter registry first, then among verified sites, then among all sites. Undefined if no endpoint is suitable.
- */
+/** Looks in the starter registry, then among verified sites, then among all. Undefined if no endpoint is suitable. */
 export async function findFirstCall(db: Db): Promise<FirstCall | undefined> {
     const rows: { site: string; document: PackageDocument }[] = await db('sites as s')
         .join('versions as v', 'v.id', 's.latest_version_id')

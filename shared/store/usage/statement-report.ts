@@ -29,10 +29,7 @@ const MOVEMENT: Columns<Omit<Movement, 'balance'>> = {
 /** The position from which older movements continue: the id below which they are, and the balance of each account at that point. */
 export type StatementPlace = readonly [id: number, balances: Readonly<Record<string, number>>];
 
-/**
- * The accounts of a statement: the paying account, and the account of this user or workspace that paid before a change of plan and was
- * merged into it.
- */
+/** The paying account, and the one that this user or workspace had before a change of plan and that was merged into it. */
 export async function statementAccounts(
     db: Db,
     { accountId, userId, workspaceId }: { accountId: string; userId: string; workspaceId: string },

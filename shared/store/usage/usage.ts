@@ -58,10 +58,7 @@ export function openUsage(db: Db, options: { log?: { warn(fields: object, messag
 
 type Recorded = UsageRow & { recordedAt: number };
 
-/**
- * Daily partitions are created ahead of time. If one is missing, after an interruption of all workers or a jump of the clock, it is created
- * now.
- */
+/** Creates a missing daily partition: all workers were down, or the clock has jumped. */
 async function writeRows(db: Db, rows: readonly Recorded[]): Promise<void> {
     try {
         await insertRows(db, rows);
@@ -72,10 +69,7 @@ async function writeRows(db: Db, rows: readonly Recorded[]): Promise<void> {
     }
 }
 
-/**
- * Log and roll-ups are written in one statement, so that a batch is counted once or not at all. Rows are sorted, so that processes do not
- * deadlock.
- */
+/** One statement, so that a batch is counted once or not at all. Sorted, so that processes do not deadlock. */
 async function insertRows(db: Db, rows: readonly Recorded[]): Promise<void> {
     const now = performance.now();
     await db.raw(

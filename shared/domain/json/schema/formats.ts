@@ -5,10 +5,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 const LONG: ReadonlySet<string> = new Set(['byte', 'binary', 'password']);
 const MAX_FORMATTED = 2048;
 
-/**
- * The formats that are checked: those of ajv-formats. Their values need at most 2,048 characters, which also limits the time of their
- * patterns. `regex` and all unknown formats are annotations.
- */
+/** The formats of ajv-formats are checked, in up to 2,048 characters, which bounds their patterns. Others are annotations. */
 export const FORMATS: Record<string, Format> = Object.fromEntries(
     Object.entries(fullFormats)
         .filter(([name]) => name !== 'regex')

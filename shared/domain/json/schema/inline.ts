@@ -11,10 +11,7 @@ export interface Inliner {
      * `true` and `false` become objects, which every tool supports.
      */
     inline(schema: JsonSchema): JsonObject;
-    /**
-     * Returns the value, or undefined if the document has no room left. The text next to a schema may be written for each place that refers
-     * to it.
-     */
+    /** Undefined if the document has no room left: a text may be repeated at each place that refers to its schema. */
     text<Value extends Json>(value: Value | undefined): Value | undefined;
 }
 
@@ -24,9 +21,7 @@ const MAX_CHARACTERS = 8 * 1024 * 1024;
 const MIN_CHARACTERS = 256 * 1024;
 const MAX_TIMES = 4;
 
-/**
- * Creates the inliner of an export. Its limit grows with the package, so that a small package cannot become a file of several megabytes.
- */
+/** Its limit grows with the package, so that a small package cannot become a file of several megabytes. */
 export function inlinerFor(document: PackageDocument): Inliner {
     return createInliner(Math.min(MAX_CHARACTERS, MIN_CHARACTERS + MAX_TIMES * JSON.stringify(document).length));
 }

@@ -1,7 +1,4 @@
-/**
- * The keywords of JSON Schema 2020-12 that a package may use, each with the form of its value. Any other keyword is an annotation, also
- * those of other validators (`$async`, `nullable`, `discriminator`).
- */
+/** The keywords that a package may use, and the form of each value. Others, also of other validators, are annotations. */
 export type Form =
     | 'schema'
     | 'schemas'

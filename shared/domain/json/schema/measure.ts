@@ -4,17 +4,11 @@ import { PLACING } from './keywords.ts';
 import { partsOf, resolveReference } from './places.ts';
 import type { Places } from './structure.ts';
 
-/**
- * docs/api.md, "Schema packages": maximum depth and size of a schema after every reference is replaced by its target. The outermost schema
- * is at depth 0.
- */
+/** Maximum depth of a schema once its references are put in place (docs/api.md, "Schema packages"). The outermost is at depth 0. */
 export const MAX_DEPTH = 8;
 export const MAX_NODES = 1000;
 
-/**
- * The number of schemas in a schema when every `$ref` is replaced by its target. Otherwise the first obstacle: a missing target, a cyclic
- * reference, or too many schemas. Expects a schema that passed the structure check.
- */
+/** The schemas once each `$ref` is put in place; otherwise what prevents that. Expects a schema of sound structure. */
 export function measureSchema(schema: JsonSchema, places: Places): { ok: true; nodes: number } | { ok: false; problem: Detail } {
     const walk: Walk = { places, nodes: 0 };
     const problem = visit(walk, schema, { at: '', depth: 0, followed: [''] });

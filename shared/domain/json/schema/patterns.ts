@@ -1,18 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 
-/**
- * Patterns of contributors run on a linear-time engine (re2js), which never backtracks. The dialect is JavaScript's without look-around
- * and back-references.
- */
+/** Patterns of contributors run on re2js, in linear time. The dialect is JavaScript's without look-around and back-references. */
 export interface LinearPattern {
     test(text: string): boolean;
 }
 
-/**
- * Maximum length of a pattern in characters, and maximum number of instructions of its compiled program. Both limit the time for one
- * character of text.
- */
+/** Maximum characters of a pattern, and instructions of its program. Both bound the time for one character of text. */
 export const MAX_PATTERN = 1000;
 const MAX_PROGRAM = 1500;
 

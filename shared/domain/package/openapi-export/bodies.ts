@@ -29,10 +29,7 @@ export function bodyParamsOf({ params, bodyFormat }: Endpoint, inliner: Inliner)
     );
 }
 
-/**
- * The responses of the site. The schema of a package describes `data` of a hosted fetch. That is the answer of the site itself only if
- * nothing is selected or joined from it and no list or plain value was wrapped.
- */
+/** A package's schema describes `data`. That is the site's answer only if nothing is selected, joined or wrapped. */
 export function responsesOf({ method, response, pagination }: Endpoint, { inline }: Inliner): JsonObject {
     const documented = { description: 'What the site answers.' };
     if (method === 'HEAD') return { '2XX': documented };

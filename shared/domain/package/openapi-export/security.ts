@@ -6,10 +6,7 @@ export function securitySchemesOf(auth: readonly PackageAuth[]): JsonObject | un
     return auth.length === 0 ? undefined : Object.fromEntries(auth.map((entry) => [entry.id, schemeOf(entry)]));
 }
 
-/**
- * The authentication methods that a call accepts. Each one alone is sufficient. An empty entry means that a call without credential is
- * accepted too.
- */
+/** The methods that a call accepts, each alone sufficient. An empty entry: a call without credential is accepted too. */
 export function securityOf(endpoint: Endpoint, auth: readonly PackageAuth[]): JsonObject[] {
     const need = needOf(endpoint, auth);
     if (need === 'none') return [];

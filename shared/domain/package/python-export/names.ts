@@ -9,9 +9,7 @@ const KEYWORDS =
 
 export function createNames(taken: readonly string[]): Names {
     const used = new Set([...KEYWORDS.split(' '), ...taken]);
-    /**
-     * For each wanted name, the number to try next. A schema may have thousands of names that are equal after their conversion to Python.
-     */
+    /** The number to try next for each name. A schema may have thousands of names that are equal in Python. */
     const next = new Map<string, number>();
     return {
         take(wanted) {

@@ -7,9 +7,7 @@ import { type Path, quoted, type Report } from './report.ts';
 import type { Subject } from './subject.ts';
 import { checkTextBody } from './text-body.ts';
 
-/**
- * The template of the body. It requires a method with a body. Each placeholder requires a body param, and each body param a placeholder.
- */
+/** A template needs a method with a body, a body param for each placeholder, and a placeholder for each body param. */
 export function checkBody(subject: Subject): void {
     const { draft, at, report, params } = subject;
     if (draft.body_required === false && !params.some((param) => param.draft.source === 'body')) {

@@ -1,10 +1,7 @@
 /** Bounds of a package whose rules load cheerio or a parser of expressions. The documentation names these bounds without loading those. */
 
 export const MAX_EXPRESSION_LENGTH = 1000;
-/**
- * Maximum number of expressions of a package, and of their characters. Compiling one takes up to 6 µs for each character, and a short
- * one up to 40 µs. So the expressions of a package are compiled in at most 2 s.
- */
+/** A character takes up to 6 µs to compile, a short expression 40 µs: those of a package take 2 s at most. */
 export const MAX_EXPRESSIONS = 10_000;
 export const MAX_EXPRESSION_CHARACTERS = 250_000;
 

@@ -97,9 +97,7 @@ function checkExtracts(extract: object, at: Path, known: Set<string>, report: Re
     }
 }
 
-/**
- * Checks one extracted value: an expression or a selector, depending on the type of the page; an entry of `select` for HTML; or a cookie.
- */
+/** One extracted value: an expression or a selector, by the type of the page; an entry of `select` for HTML; or a cookie. */
 function checkExtract(entry: unknown, at: Path, report: Report): void {
     if (typeof entry === 'string') {
         const fault = expressionFault(entry) === undefined ? undefined : selectorFault(entry);

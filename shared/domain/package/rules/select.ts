@@ -20,10 +20,7 @@ export function checkJsonSelect(select: unknown, at: Path, report: Report): void
     }
 }
 
-/**
- * Checks a map in the format of cheerio's `extract`: selectors, `{selector, value, type, decimal}`, lists of one of these, and nested maps
- * in `value`.
- */
+/** Maps as in cheerio's `extract`: selectors, `{selector, value, type, decimal}`, lists of one of these, and maps in `value`. */
 export function checkHtmlSelect(select: unknown, at: Path, report: Report): void {
     checkMap(select, at, report, 1);
 }

@@ -5,10 +5,7 @@ import type { Json, JsonObject } from '../../types.ts';
 import { unknownField } from './forbidden-fields.ts';
 import type { Path, Report } from './report.ts';
 
-/**
- * A reader turns an unknown value into a typed one or reports the reason. Invalid parts are left out of the result. So the later rules
- * receive well-typed drafts, and one pass finds every problem of a package.
- */
+/** A reader types a value or reports why not. Invalid parts are left out, so that one pass finds every problem of a package. */
 export interface Reader<T> {
     (value: unknown, at: Path, report: Report): T | undefined;
     /** The JSON Schema of the field (draft 7, which editors support best). It is never stricter than the rule. */
@@ -103,9 +100,7 @@ export function text(limits: { max: number; empty?: boolean; multiline?: boolean
     });
 }
 
-/**
- * Reads one of the given words. @returns a reader that reports INVALID_VALUE for other words and INVALID_TYPE for values that are not text
- */
+/** One of the given words: INVALID_VALUE for other words, INVALID_TYPE for what is no text. */
 export function oneOf<T extends string>(values: readonly T[]): Reader<T> {
     return reader({ type: 'string', enum: [...values] }, (value, at, report) => {
         const found = values.find((candidate) => candidate === value);
@@ -119,10 +114,7 @@ export const flag: Reader<boolean> = reader({ type: 'boolean' }, (value, at, rep
     return typeof value === 'boolean' ? value : refuse(at, report, 'This has to be true or false.', 'INVALID_TYPE');
 });
 
-/**
- * Reads a whole number from `min` to `max`. @returns a reader that reports INVALID_VALUE for other numbers and INVALID_TYPE for values that
- * are not numbers
- */
+/** A whole number from `min` to `max`: INVALID_VALUE for other numbers, INVALID_TYPE for what is no number. */
 export function wholeNumber(min: number, max: number): Reader<number> {
     return reader({ type: 'integer', minimum: min, maximum: max }, (value, at, report) => {
         if (typeof value !== 'number') return refuse(at, report, 'This has to be a whole number.', 'INVALID_TYPE');

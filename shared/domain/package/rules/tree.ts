@@ -5,10 +5,7 @@ import type { Path, Report } from './report.ts';
 
 /** Limits of a whole package (docs/api.md, "Schema packages"). Levels count nested objects and arrays; the package itself is level 1. */
 export const MAX_LEVELS = 32;
-/**
- * Sufficient for 500 endpoints with 300 values each. The limit exists because publishing runs in the process that also answers all other
- * requests.
- */
+/** 500 endpoints with 300 values each. Publishing runs in the process that answers all other requests. */
 export const MAX_VALUES = 150_000;
 export const TOO_MANY_VALUES = `The package has more than ${MAX_VALUES} values; publish fewer endpoints or smaller schemas.`;
 const MAX_TEXT = 65_536;
@@ -23,10 +20,7 @@ interface Frame {
     parent: Frame | undefined;
 }
 
-/**
- * Checks every key and value of a package of any shape: levels, texts, numbers, prototype keys, secrets. Returns false if the package is
- * too deep, too large or not JSON; the other rules must then not read it. Does not recurse.
- */
+/** Checks all keys and values, without recursion. False for too deep, too large or no JSON: other rules must not read it. */
 export function checkTree(value: unknown, report: Report): boolean {
     const waiting: Frame[] = [{ value, key: '', level: 0, parent: undefined }];
     const texts: { frame: Frame; subject: string; text: string }[] = [];
@@ -61,8 +55,7 @@ export function checkTree(value: unknown, report: Report): boolean {
             waiting.push({ value: (here as Record<string | number, unknown>)[key], key, level, parent: frame });
         }
     }
-    // Keys and types repeat, so scanning all distinct texts together takes a tenth of the time. Only if that finds a secret are the texts
-    // scanned one by one.
+    // Keys and types repeat: all distinct texts together take a tenth of the time. Only after a find they are scanned one by one.
     if (findSecrets([...new Set(texts.map(({ text }) => text))].join('\n')) !== undefined) {
         for (const { frame, subject, text } of texts) {
             if (report.isFull()) break;

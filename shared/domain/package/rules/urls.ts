@@ -38,10 +38,7 @@ function pathEnd(template: string): number {
 
 const PLACEHOLDER = /\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
-/**
- * Checks the rules of docs/api.md, "Schema packages" for a URL (template): absolute, in canonical form, without user info, fragment and dot
- * segments, placeholders in path and query only, and a host on the site's own registrable domain.
- */
+/** The rules for URLs (docs/api.md, "Schema packages"). Placeholders are in path and query only, hosts on the site's domain. */
 export function checkUrl(
     template: string,
     at: Path,

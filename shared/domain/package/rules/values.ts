@@ -28,9 +28,7 @@ export function fitsSchema(value: Json, slot: Slot, budget: Budget): boolean {
     return schemaFault(value, slot, budget) === undefined;
 }
 
-/**
- * What `value` has to be by the schema of its param. Values that take too much work to check here are checked when the endpoint is called.
- */
+/** What `value` has to be by its schema. What takes too much work here is checked when the endpoint is called. */
 function schemaFault(value: Json, { schema, isSchemaBroken }: Slot, budget: Budget): string | undefined {
     if (schema === undefined || isSchemaBroken) return undefined;
     if (within(budget, () => checkBySchema(schema, value)) !== false) return undefined;

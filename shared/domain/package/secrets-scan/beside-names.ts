@@ -87,10 +87,7 @@ function hasMixedRun(text: string): boolean {
     return (text.match(/[A-Za-z0-9]{8,}/g) ?? []).some(hasLetterAndDigit);
 }
 
-/**
- * Whether a text has sixteen letters and digits in a row, including both kinds. Slugs and paths have shorter words, and names of types have
- * one number.
- */
+/** Sixteen letters and digits in a row, of both kinds. Slugs and paths have shorter words, names of types one number. */
 export function hasTokenRun(text: string): boolean {
     return !ADDRESS.test(text) && (text.match(/[A-Za-z0-9]{16,}/g) ?? []).some((run) => hasLetterAndDigit(run) && !TYPE_NAME.test(run));
 }
