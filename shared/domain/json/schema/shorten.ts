@@ -24,17 +24,9 @@ function fits(schema: JsonSchema, max: number): boolean {
 }
 
 /** Keywords that would refuse more values if a schema below them became `{}`. */
-const NARROWING: ReadonlySet<string> = new Set([
-    'not',
-    'if',
-    'then',
-    'else',
-    'contains',
-    'minContains',
-    'maxContains',
-    'unevaluatedItems',
-    'unevaluatedProperties',
-]);
+const NARROWING: ReadonlySet<string> = new Set(
+    'not if then else contains minContains maxContains unevaluatedItems unevaluatedProperties'.split(' '),
+);
 
 function cut(schema: JsonSchema, levels: number): JsonSchema {
     if (!isObject(schema)) return schema;

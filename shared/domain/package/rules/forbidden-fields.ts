@@ -1,39 +1,10 @@
 import { type Path, quoted, type Report } from './report.ts';
 
-/**
- * Words in the name of a field that suggest that the field contains credentials, or instructions to bypass the protection of a site. The
- * format has no such fields. The error message explains this instead of calling the field unknown.
- */
+/** Words in names of fields with credentials or ways around a protection. Their message says more than that a field is unknown. */
 const FORBIDDEN_WORDS: readonly string[] = [
-    'cookie',
-    'session',
-    'token',
-    'secret',
-    'password',
-    'passwd',
-    'credential',
-    'authorization',
-    'authentication',
-    'apikey',
-    'privatekey',
-    'proxy',
-    'proxies',
-    'clearance',
-    'captcha',
-    'turnstile',
-    'challenge',
-    'bypass',
-    'evade',
-    'evasion',
-    'stealth',
-    'antibot',
-    'botwall',
-    'unblock',
-    'fingerprint',
-    'impersonate',
-    'useragent',
-    'tlsprofile',
-    'ja3',
+    ...'cookie session token secret password passwd credential authorization authentication apikey privatekey proxy proxies'.split(' '),
+    ...'clearance captcha turnstile challenge bypass evade evasion stealth antibot botwall unblock fingerprint impersonate'.split(' '),
+    ...'useragent tlsprofile ja3'.split(' '),
 ];
 
 /** Whether the name of a field suggests content that packages may not contain. */

@@ -8,108 +8,31 @@ import { checkExtracted } from './prepare.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import { reportSecret } from './tree.ts';
 
-/**
- * Lower-case names of headers that a package may not set (docs/api.md, "Schema packages"), with the reason. A trailing `*` matches the rest
- * of a name. The first matching row applies.
- */
-const FORBIDDEN: readonly { names: readonly string[]; why: string }[] = [
-    {
-        names: [
-            'host',
-            'connection',
-            'keep-alive',
-            'te',
-            'trailer',
-            'transfer-encoding',
-            'upgrade',
-            'http2-settings',
-            'alt-used',
-            'via',
-            'max-forwards',
-            'date',
-            'expect',
-        ],
-        why: 'it steers the connection, which is ours to keep',
-    },
-    {
-        names: ['content-length', 'content-encoding', 'content-range', 'content-md5', 'content-digest', 'accept-encoding', 'range', 'if-*'],
-        why: 'it is set from what is really sent',
-    },
-    { names: ['sec-*'], why: 'only a browser sets it, and a package does not pretend to be one' },
-    { names: ['user-agent'], why: 'we say who we are ourselves' },
-    {
-        names: [
-            'proxy-*',
-            'forwarded',
-            'x-forwarded',
-            'x-forwarded-*',
-            'x-real-ip',
-            '*-client-ip',
-            '*-connecting-ip',
-            'client-ip',
-            'x-originating-ip',
-            'x-remote-ip',
-            'x-remote-addr',
-            'x-host',
-        ],
-        why: 'it claims another sender',
-    },
-    {
-        names: [
-            'x-http-method',
-            'x-http-method-override',
-            'x-method-override',
-            'x-tunneled-method',
-            'x-original-url',
-            'x-original-uri',
-            'x-rewrite-url',
-        ],
-        why: 'it makes the request another one than the package says',
-    },
-    {
-        names: [
-            'metadata',
-            'metadata-*',
-            '*-metadata',
-            'x-aws-ec2-metadata-*',
-            'x-google-metadata*',
-            '*-metadata-token',
-            '*-metadata-flavor',
-        ],
-        why: 'it opens metadata services',
-    },
-    { names: ['cookie', 'cookie2', 'set-cookie', 'set-cookie2'], why: 'it carries a session' },
-    { names: ['authorization', 'www-authenticate', '*-authorization', '*-authenticate'], why: 'it carries a credential' },
-];
+/** Headers that a package may not set, in lower case, and why. `*` matches the rest of a name. The first row that matches applies. */
+const FORBIDDEN = Object.entries({
+    'it steers the connection, which is ours to keep':
+        'host connection keep-alive te trailer transfer-encoding upgrade http2-settings alt-used via max-forwards date expect',
+    'it is set from what is really sent':
+        'content-length content-encoding content-range content-md5 content-digest accept-encoding range if-*',
+    'only a browser sets it, and a package does not pretend to be one': 'sec-*',
+    'we say who we are ourselves': 'user-agent',
+    'it claims another sender':
+        'proxy-* forwarded x-forwarded x-forwarded-* x-real-ip *-client-ip *-connecting-ip client-ip x-originating-ip x-remote-ip x-remote-addr x-host',
+    'it makes the request another one than the package says':
+        'x-http-method x-http-method-override x-method-override x-tunneled-method x-original-url x-original-uri x-rewrite-url',
+    'it opens metadata services':
+        'metadata metadata-* *-metadata x-aws-ec2-metadata-* x-google-metadata* *-metadata-token *-metadata-flavor',
+    'it carries a session': 'cookie cookie2 set-cookie set-cookie2',
+    'it carries a credential': 'authorization www-authenticate *-authorization *-authenticate',
+}).map(([why, names]) => ({ why, names: names.split(' ') }));
 
 /** Parts of a header name, separated by hyphens or underscores, that only headers with credentials have. */
 const CREDENTIAL_PARTS: ReadonlySet<string> = new Set([
-    'apikey',
-    'auth',
-    'authentication',
-    'bearer',
-    'clearance',
-    'cookie',
-    'credential',
-    'credentials',
-    'csrf',
-    'jwt',
-    'pass',
-    'passwd',
-    'password',
-    'secret',
-    'session',
-    'sessionid',
-    'sid',
-    'signature',
-    'token',
-    'xsrf',
+    ...'apikey auth authentication bearer clearance cookie credential credentials csrf jwt pass passwd password secret'.split(' '),
+    ...'session sessionid sid signature token xsrf'.split(' '),
 ]);
 
-/**
- * The content types that a package may declare for the body of each format. It may declare none for multipart, because we choose the
- * boundary.
- */
+/** The content types that a package may declare for each format. None for multipart, since we choose the boundary. */
 const CONTENT_TYPES: Record<Exclude<BodyFormat, 'multipart'>, RegExp> = {
     json: contentTypePattern('application\\/(?:[a-z0-9.-]{1,100}\\+)?json'),
     form: contentTypePattern('application\\/x-www-form-urlencoded'),
@@ -212,8 +135,7 @@ function checkValue(name: string, value: unknown, at: Path, report: Report, { bo
         report.refuse(at, 'A header takes no placeholders but {prepare.name}; all else is sent exactly as written.');
     }
     for (const extract of new Set(preparedIn(value))) checkExtracted(extract, extracted, at, report);
-    // The scan needs the name: `x-service: key=…` is recognisable as a key, the value alone may look like a word. If the name is refused
-    // already, the value is not reported as well.
+    // The scan needs the name: the value of `x-service: key=…` alone may look like a word. A refused name is reported alone.
     if (!report.has(at, 'FORBIDDEN_FIELD')) reportSecret(at, 'This header', `${name}: ${value.slice(0, 200)}`, report);
     if (name === 'content-type') checkContentType(value, at, report, body);
 }
