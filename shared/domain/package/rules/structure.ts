@@ -24,10 +24,18 @@ const MAX_COLUMNS = 1000;
 const description = (about: string) => ({ read: text({ max: MAX_DESCRIPTION, empty: true, multiline: true }), about });
 const jsonSchema = withDescription(anyJson, { type: ['object', 'boolean'] });
 const select = withDescription(anyJson, { type: ['object', 'string'] });
+const expression = text({ max: MAX_EXPRESSION, multiline: true });
+const paramName = text({ max: 64, pattern: /^[!-z|~]+$/, hint: 'The name of a param has 1 to 64 visible ASCII characters and no braces.' });
+const snakeName = (hint: string) =>
+    text({
+        max: 64,
+        pattern: ENDPOINT_NAME,
+        hint: `${hint} is a lower-case letter, followed by up to 63 lower-case letters, digits and underscores.`,
+    });
 
 const readParam = objectOf({
     name: {
-        read: text({ max: 64, pattern: /^[!-z|~]+$/, hint: 'The name of a param has 1 to 64 visible ASCII characters and no braces.' }),
+        read: paramName,
         required: true,
         about: 'What callers write, and what is sent: the placeholder in the path, or the name in query, header or body.',
     },
@@ -121,14 +129,8 @@ const readBilling = objectOf({
 });
 
 const readPageEnd = objectOf({
-    total: {
-        read: text({ max: MAX_EXPRESSION, multiline: true }),
-        about: 'JMESPath of the number of all items in the raw JSON: the page that reaches it is the last.',
-    },
-    has_more: {
-        read: text({ max: MAX_EXPRESSION, multiline: true }),
-        about: 'JMESPath in the raw JSON: null, false or empty on the last page.',
-    },
+    total: { read: expression, about: 'JMESPath of the number of all items in the raw JSON: the page that reaches it is the last.' },
+    has_more: { read: expression, about: 'JMESPath in the raw JSON: null, false or empty on the last page.' },
     short_page: { read: flag, about: 'True: a page with fewer items than the first page is the last.' },
 });
 
@@ -137,19 +139,16 @@ const readPagination = objectOf({
         read: oneOf(['page', 'offset', 'cursor', 'link'] as const),
         about: 'How the next page is found: a number, an offset, a cursor in the answer, or the Link header. Page by default.',
     },
-    param: {
-        read: text({ max: 64, pattern: /^[!-z|~]+$/, hint: 'The name of a param has 1 to 64 visible ASCII characters and no braces.' }),
-        about: 'The param that carries page, offset or cursor.',
-    },
+    param: { read: paramName, about: 'The param that carries page, offset or cursor.' },
     start: { read: wholeNumber(0, 1_000_000_000), about: 'Number of the first page (1 by default) or its offset (0).' },
     step: { read: wholeNumber(1, 1_000_000), about: 'What is added for the next page; of offsets the items of the last page by default.' },
     next: {
-        read: text({ max: MAX_EXPRESSION, multiline: true }),
+        read: expression,
         orNull: true,
         about: 'Of style cursor: the place of the cursor in the raw page, as JMESPath or a selector.',
     },
     unique: {
-        read: text({ max: MAX_EXPRESSION, multiline: true }),
+        read: expression,
         about: 'JMESPath of the id of an item of data, such as id. Items whose id was there before are left out and not billed.',
     },
     end: { read: readPageEnd, about: 'How the site tells its last page, so that no page after it is requested.' },
@@ -186,11 +185,7 @@ const readOAuth = objectOf({
 
 const readAuth = objectOf({
     id: {
-        read: text({
-            max: 64,
-            pattern: ENDPOINT_NAME,
-            hint: 'The id of an entry is a lower-case letter, followed by up to 63 lower-case letters, digits and underscores.',
-        }),
+        read: snakeName('The id of an entry'),
         required: true,
         about: 'What connections name it by, such as api_key. Unique in the package.',
     },
@@ -223,11 +218,7 @@ export type AuthDraft = Read<typeof readAuth>;
 
 const readEndpoint = objectOf({
     name: {
-        read: text({
-            max: 64,
-            pattern: ENDPOINT_NAME,
-            hint: 'The name of an endpoint is a lower-case letter, followed by up to 63 lower-case letters, digits and underscores.',
-        }),
+        read: snakeName('The name of an endpoint'),
         required: true,
         about: 'What callers name it by, such as search_products. Unique in the package.',
     },
