@@ -70,16 +70,12 @@ export class Batches extends Resource {
     }
 
     /** One page of ended items; `nextCursor` is null only when the batch has ended and everything was read. */
-    async results(
+    results(
         batchId: string,
         query: { status?: JobStatus | undefined; after?: string | undefined; limit?: number } = {},
         options?: CallOptions,
     ): Promise<{ items: EndedItem[]; nextCursor: string | null }> {
-        const { data: items, meta } = await this.transport.call<{
-            data: EndedItem[];
-            meta: { pagination: { next_cursor: string | null } };
-        }>({ ...getRequest(`${pathOf(batchId)}/results`), query: { ...query } }, options);
-        return { items, nextCursor: meta.pagination.next_cursor };
+        return listItems<EndedItem>(this.transport, `${pathOf(batchId)}/results`, { ...query }, options).page();
     }
 
     /** @param wait seconds to wait for its end */

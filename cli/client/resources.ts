@@ -21,6 +21,12 @@ import type {
 /** The query of a list without the cursor, which the listing sets. */
 export type ListQuery = Omit<SchemasQuery, 'cursor'>;
 
+/** A version by its number or hash, and the format of the download. */
+interface PackageQuery<Format> {
+    version?: number | string;
+    format: Format;
+}
+
 /** Published schemas, and publishing. */
 export class Schemas extends Resource {
     list(query: ListQuery = {}, options?: CallOptions): Listing<Card> {
@@ -37,27 +43,14 @@ export class Schemas extends Resource {
     }
 
     /** The package as published, of the latest or a named version. */
-    package(site: string, query?: { version?: number | string; format?: 'routebook' }, options?: CallOptions): Promise<DownloadedPackage>;
-    /** The site as an OpenAPI 3.1 document. */
-    package(site: string, query: { version?: number | string; format: 'openapi' }, options?: CallOptions): Promise<JsonObject>;
-    /** The site's hosted endpoints as a Postman collection. */
-    package(site: string, query: { version?: number | string; format: 'postman' | 'bruno' }, options?: CallOptions): Promise<JsonObject>;
+    package(site: string, query?: Partial<PackageQuery<'routebook'>>, options?: CallOptions): Promise<DownloadedPackage>;
+    /** The site as an OpenAPI 3.1 document, or its hosted endpoints as a Postman or Bruno collection. */
+    package(site: string, query: PackageQuery<'openapi' | 'postman' | 'bruno'>, options?: CallOptions): Promise<JsonObject>;
     /** The site's endpoints as tools of a language model. */
-    package(site: string, query: { version?: number | string; format: 'tools' }, options?: CallOptions): Promise<ToolDefinition[]>;
-    /** The site's hosted endpoints as functions in TypeScript. */
-    package(
-        site: string,
-        query: { version?: number | string; format: 'typescript' | 'python' },
-        options?: CallOptions,
-    ): Promise<SourceFile>;
-    async package(
-        site: string,
-        {
-            version,
-            format,
-        }: { version?: number | string; format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'bruno' | 'typescript' | 'python' } = {},
-        options?: CallOptions,
-    ): Promise<unknown> {
+    package(site: string, query: PackageQuery<'tools'>, options?: CallOptions): Promise<ToolDefinition[]>;
+    /** The site's hosted endpoints as functions in TypeScript or Python. */
+    package(site: string, query: PackageQuery<'typescript' | 'python'>, options?: CallOptions): Promise<SourceFile>;
+    async package(site: string, { version, format }: Partial<PackageQuery<string>> = {}, options?: CallOptions): Promise<unknown> {
         const request = { ...getRequest(`${sitePath(site)}/package`), query: { version, format } };
         // Documents in other formats have no envelope.
         return format === 'openapi' || format === 'postman' || format === 'bruno'

@@ -1,5 +1,5 @@
 import { Batches } from './batches.ts';
-import { data, getRequest, listItems } from './calls.ts';
+import { data, getRequest, listItems, Resource } from './calls.ts';
 import { Connections } from './connections.ts';
 import { Jobs } from './jobs.ts';
 import type { Listing } from './listing.ts';
@@ -38,45 +38,32 @@ const FETCH_GRACE = 10_000;
  * Retryable errors are retried. Fetches and other writes carry an Idempotency-Key, so the server does and charges them only once even if
  * they are sent again.
  */
-export class Routebook {
-    readonly #transport: Transport;
-    readonly schemas: Schemas;
-    readonly maintainers: Maintainers;
-    readonly requests: Requests;
-    readonly claims: Claims;
-    readonly policies: Policies;
-    readonly keys: Keys;
-    readonly connections: Connections;
-    readonly jobs: Jobs;
-    readonly batches: Batches;
-    readonly monitors: Monitors;
-    readonly webhooks: Webhooks;
-    readonly events: Events;
+export class Routebook extends Resource {
+    readonly schemas = new Schemas(this.transport);
+    readonly maintainers = new Maintainers(this.transport);
+    readonly requests = new Requests(this.transport);
+    readonly claims = new Claims(this.transport);
+    readonly policies = new Policies(this.transport);
+    readonly keys = new Keys(this.transport);
+    readonly connections = new Connections(this.transport);
+    readonly jobs = new Jobs(this.transport);
+    readonly batches = new Batches(this.transport);
+    readonly monitors = new Monitors(this.transport);
+    readonly webhooks = new Webhooks(this.transport);
+    readonly events = new Events(this.transport);
 
     constructor(options: RoutebookOptions) {
-        this.#transport = new Transport(options);
-        this.schemas = new Schemas(this.#transport);
-        this.maintainers = new Maintainers(this.#transport);
-        this.requests = new Requests(this.#transport);
-        this.claims = new Claims(this.#transport);
-        this.policies = new Policies(this.#transport);
-        this.keys = new Keys(this.#transport);
-        this.connections = new Connections(this.#transport);
-        this.jobs = new Jobs(this.#transport);
-        this.batches = new Batches(this.#transport);
-        this.monitors = new Monitors(this.#transport);
-        this.webhooks = new Webhooks(this.#transport);
-        this.events = new Events(this.#transport);
+        super(new Transport(options));
     }
 
     /** Finds endpoints of all sites, best first. `fetch` of one with an example is a body of `fetch()`. @param task 3 to 1000 characters */
     find(task: string, query: Omit<EndpointsQuery, 'task'> = {}, options?: CallOptions): Promise<FindAnswer> {
-        return this.#transport.call({ ...getRequest('/v1/endpoints'), query: { task, ...query } }, options);
+        return this.transport.call({ ...getRequest('/v1/endpoints'), query: { task, ...query } }, options);
     }
 
     /** Lists every endpoint of a site, best matches of the intent first. @param intent at least 20 characters and 5 distinct words */
     catalog(domain: string, { intent }: { intent: string }, options?: CallOptions): Promise<CatalogAnswer> {
-        return this.#transport.call({ ...getRequest(`/v1/catalog/${encodeURIComponent(domain)}`), query: { intent } }, options);
+        return this.transport.call({ ...getRequest(`/v1/catalog/${encodeURIComponent(domain)}`), query: { intent } }, options);
     }
 
     /** Calls an endpoint through Routebook: `data` is the structured result, `meta` has the charge. */
@@ -85,7 +72,7 @@ export class Routebook {
         { sessionId, ...options }: FetchOptions = {},
     ): Promise<Omit<FetchAnswer, 'data'> & { data: Data }> {
         const timeoutMs = options.timeoutMs ?? (order.timeout_ms === undefined ? undefined : order.timeout_ms + FETCH_GRACE);
-        return this.#transport.call(
+        return this.transport.call(
             {
                 method: 'POST',
                 path: '/v1/fetch',
@@ -98,35 +85,35 @@ export class Routebook {
     }
 
     trending({ window }: { window?: '24h' | '7d' | '30d' } = {}, options?: CallOptions): Promise<TrendingAnswer> {
-        return data(this.#transport, { ...getRequest('/v1/trending'), query: { window } }, options);
+        return data(this.transport, { ...getRequest('/v1/trending'), query: { window } }, options);
     }
 
     categories(options?: CallOptions): Promise<Category[]> {
-        return data(this.#transport, getRequest('/v1/categories'), options);
+        return data(this.transport, getRequest('/v1/categories'), options);
     }
 
     /** Plan, credits and limits of the key's account. */
     account(options?: CallOptions): Promise<AccountAnswer> {
-        return data(this.#transport, getRequest('/v1/account'), options);
+        return data(this.transport, getRequest('/v1/account'), options);
     }
 
     /** The audit log of the key's workspace, newest first; only for its owners and admins. */
     audit(query: Omit<AuditQuery, 'cursor'> = {}, options?: CallOptions): Listing<AuditEntry> {
-        return listItems(this.#transport, '/v1/audit', { ...query }, options);
+        return listItems(this.transport, '/v1/audit', { ...query }, options);
     }
 
     /** Every error code and what it means. */
     errors(options?: CallOptions): Promise<ErrorEntry[]> {
-        return data(this.#transport, getRequest('/v1/errors'), options);
+        return data(this.transport, getRequest('/v1/errors'), options);
     }
 
     /** Resolves even if fetches cannot be served. */
     health(options?: CallOptions): Promise<HealthAnswer | UnavailableHealth> {
-        return data(this.#transport, { ...getRequest('/v1/health'), accepts: 503 }, options);
+        return data(this.transport, { ...getRequest('/v1/health'), accepts: 503 }, options);
     }
 
     /** The OpenAPI document of the whole API. */
     openapi(options?: CallOptions): Promise<JsonObject> {
-        return this.#transport.call(getRequest('/v1/openapi.json'), options);
+        return this.transport.call(getRequest('/v1/openapi.json'), options);
     }
 }

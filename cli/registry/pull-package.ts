@@ -52,9 +52,8 @@ async function download(
         const file = await client.schemas.package(site, { ...query, format });
         return { document: file, text: file.source };
     }
-    if (format === 'openapi') return { document: await client.schemas.package(site, { ...query, format }) };
-    if (format === 'postman' || format === 'bruno') return { document: await client.schemas.package(site, { ...query, format }) };
     if (format === 'tools') return { document: await client.schemas.package(site, { ...query, format }) };
+    if (format !== 'routebook') return { document: await client.schemas.package(site, { ...query, format }) };
     const { document, version, versionHash } = withoutVersion(await client.schemas.package(site, query));
     return { document, about: { site: document.site, version, version_hash: versionHash } };
 }
