@@ -16,10 +16,13 @@ export async function writeText(file: string, text: string, { replaces }: { repl
         await mkdir(dirname(file), { recursive: true });
         await writeFile(file, text, { flag: replaces ? 'w' : 'wx' });
     } catch (error) {
-        const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-        if (!replaces && existsSync(file)) throw fileExists(file);
-        throw new CommandFault('FILE_UNWRITABLE', `${file} cannot be written (${code}).`);
+        throw !replaces && existsSync(file) ? fileExists(file) : unwritable(file, error);
     }
+}
+
+export function unwritable(file: string, error: unknown): CommandFault {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    return new CommandFault('FILE_UNWRITABLE', `${file} cannot be written (${code}).`);
 }
 
 /** Asks before a file is replaced. A script cannot answer, so it needs `--force`. @throws CommandFault FILE_EXISTS or CANCELLED */

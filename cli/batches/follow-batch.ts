@@ -2,10 +2,10 @@ import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import type { Batch, EndedItem } from '../client/index.ts';
-import { CommandFault } from '../failures.ts';
 import { formatSeconds } from '../format-seconds.ts';
 import { awaitInterruption, type Interruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
+import { unwritable } from '../write-file.ts';
 
 /** The destination of results. */
 export interface FollowTo {
@@ -21,11 +21,6 @@ export async function checkWritable(file: string): Promise<void> {
     } catch (error) {
         throw unwritable(file, error);
     }
-}
-
-function unwritable(file: string, error: unknown): CommandFault {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    return new CommandFault('FILE_UNWRITABLE', `${file} cannot be written (${code}).`);
 }
 
 /** Writes results to a file. Its functions throw CommandFault FILE_UNWRITABLE. */

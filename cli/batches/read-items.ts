@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, PackageParam } from '../../shared/domain/types.ts';
 import { nameCells, readRows } from '../../workers/select/csv.ts';
 import type { BatchItem } from '../client/index.ts';
-import { CommandFault, fileFault, wrongUsage } from '../failures.ts';
+import { CommandFault, wrongUsage } from '../failures.ts';
 import { readParams } from '../package/read-params.ts';
+import { readInput } from '../read-input.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The column or field with the id of an item. It is not a param. */
@@ -22,8 +22,7 @@ export async function readItems(
     file: string,
     { map, params }: { map: ReadonlyMap<string, string>; params: readonly PackageParam[] },
 ): Promise<BatchItem[]> {
-    const text = file === '-' ? await terminal.readAll() : readFile(file);
-    const rows = rowsOf(file, text.replace(/^\uFEFF/, ''));
+    const rows = rowsOf(file, await readInput(file, terminal));
     if (rows.values.length === 0) throw new CommandFault('NO_ITEMS', `${file} has no items.`);
     const known = new Set(params.map(({ name }) => name));
     const areTexts = rows.header !== undefined;
@@ -66,14 +65,6 @@ export function readMap(pairs: readonly string[] = []): Map<string, string> {
         map.set(column, param);
     }
     return map;
-}
-
-function readFile(file: string): string {
-    try {
-        return readFileSync(file, 'utf8');
-    } catch (error) {
-        throw fileFault(error, file);
-    }
 }
 
 interface Rows {

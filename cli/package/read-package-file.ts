@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { PACKAGE_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import type { Detail } from '../../shared/refusals.ts';
-import { CommandFault, fileFault } from '../failures.ts';
+import { CommandFault } from '../failures.ts';
+import { readInput } from '../read-input.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Place, positionsOf } from './positions.ts';
 import { findSyntaxFault } from './syntax.ts';
@@ -20,7 +20,7 @@ export interface PackageFile {
 /** Reads a package from a file, or from stdin for `-`. @throws CommandFault if it is unreadable, not JSON, or too large */
 export async function readPackageFile(path: string, terminal: Pick<Terminal, 'readAll'>): Promise<PackageFile> {
     const name = path === '-' ? 'stdin' : path;
-    const text = (path === '-' ? await terminal.readAll() : await readText(path)).replace(/^\ufeff/, '');
+    const text = await readInput(path, terminal);
     if (text.length > FILE_LENGTH) throw tooLarge(name, Buffer.byteLength(text));
     let positions: ((pointer: string) => Place) | undefined;
     const value = parse(text, name);
@@ -44,14 +44,6 @@ const FILE_LENGTH = 8 * PACKAGE_BYTES;
 function tooLarge(name: string, bytes: number): CommandFault {
     const message = `${name} has ${bytes} bytes, and a package has at most ${PACKAGE_BYTES}.`;
     return new CommandFault('PAYLOAD_TOO_LARGE', message, { fields: { file: name } });
-}
-
-async function readText(path: string): Promise<string> {
-    try {
-        return await readFile(path, 'utf8');
-    } catch (error) {
-        throw fileFault(error, path);
-    }
 }
 
 function parse(text: string, name: string): unknown {
