@@ -12,9 +12,9 @@ export async function listActs(call: Call<object, AuditQuery, undefined>): Promi
     const since = query.since === undefined ? undefined : new Date(query.since);
     const page = await readPage<RowPlace>(call, 'getAudit', [workspaceId, actor ?? null, action ?? null, since?.toISOString() ?? null]);
     const filter = { workspaceId, actor, action, since };
-    const { acts, next, total } = await pageOfActs(app.db, filter, { limit: page.limit, after: page.from });
+    const { rows, next, total } = await pageOfActs(app.db, filter, { limit: page.limit, after: page.from });
     return {
-        answer: acts.map(({ at, ...act }) => ({ at: at.toISOString(), ...act })),
+        answer: rows.map(({ at, ...act }) => ({ at: at.toISOString(), ...act })),
         pagination: await page.end(next, total),
     };
 }

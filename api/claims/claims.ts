@@ -30,7 +30,7 @@ export async function listClaims(call: Call<DomainParams, PageQuery, undefined>)
     const { workspaceId } = call.caller;
     const page = await readPage<RowPlace>(call, 'getClaims', [workspaceId, registrable]);
     const listed = await claims.listClaims(call.app.browse, { registrable, workspaceId }, { limit: page.limit, after: page.from });
-    return { answer: listed.claims.map(presentClaim), pagination: await page.end(listed.next, listed.total) };
+    return { answer: listed.rows.map(presentClaim), pagination: await page.end(listed.next, listed.total) };
 }
 
 /** DELETE /v1/sites/{domain}/claims/{claim_id} */

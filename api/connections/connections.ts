@@ -19,8 +19,8 @@ export async function listConnections(call: Call<object, ConnectionQuery, undefi
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
     const page = await readPage<RowPlace>(call, 'getConnections', [workspaceId, userId, site ?? null]);
     const place = { site, sites, limit: page.limit, after: page.from };
-    const { connections, next, total } = await store.listConnections(app.browse, { workspaceId, userId }, place);
-    return { answer: connections.map(presentConnection), pagination: await page.end(next, total) };
+    const { rows, next, total } = await store.listConnections(app.browse, { workspaceId, userId }, place);
+    return { answer: rows.map(presentConnection), pagination: await page.end(next, total) };
 }
 
 /** GET /v1/connections/{connection_id} */

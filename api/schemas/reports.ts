@@ -63,7 +63,7 @@ export async function listReports(call: Call<SiteParams, PageQuery, undefined>):
     const page = await readPage<RowPlace>(call, 'getReports', site);
     const listed = await reportsOf(app.db, site, { limit: page.limit, after: page.from });
     return {
-        answer: listed.reports.map(({ id, createdAt, ...report }) => ({ report_id: id, ...report, created_at: createdAt.toISOString() })),
+        answer: listed.rows.map(({ id, createdAt, ...report }) => ({ report_id: id, ...report, created_at: createdAt.toISOString() })),
         pagination: await page.end(listed.next, listed.total),
     };
 }

@@ -17,8 +17,8 @@ export async function listDeliveries(call: Call<WebhookParams, DeliveriesQuery, 
     const { status } = query;
     const page = await readPage<RowPlace>(call, 'getDeliveries', [webhookId, status ?? null]);
     const place = { status, limit: page.limit, after: page.from };
-    const { deliveries, next, total } = await store.listDeliveries(app.browse, webhookId, place);
-    return { answer: deliveries.map(presentDelivery), pagination: await page.end(next, total) };
+    const { rows, next, total } = await store.listDeliveries(app.browse, webhookId, place);
+    return { answer: rows.map(presentDelivery), pagination: await page.end(next, total) };
 }
 
 /** POST /v1/webhooks/{webhook_id}/test */

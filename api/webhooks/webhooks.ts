@@ -16,8 +16,8 @@ export async function listWebhooks(call: Call<object, PageQuery, undefined>): Pr
     const { workspaceId } = call.caller;
     const page = await readPage<RowPlace>(call, 'getWebhooks', [workspaceId]);
     const place = { limit: page.limit, after: page.from };
-    const { webhooks, next, total } = await store.listWebhooks(call.app.db, workspaceId, place);
-    return { answer: webhooks.map(presentWebhook), pagination: await page.end(next, total) };
+    const { rows, next, total } = await store.listWebhooks(call.app.db, workspaceId, place);
+    return { answer: rows.map(presentWebhook), pagination: await page.end(next, total) };
 }
 
 /** GET /v1/webhooks/{webhook_id} */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Columns, cutPage, type Db } from './db.ts';
+import { type Columns, countRows, cutPage, type Db } from './db.ts';
 
 /** The row after which a page begins. `at` is its time as the database prints it, with microseconds. */
 export type RowPlace = { at: string; id: string | number };
@@ -10,14 +10,27 @@ export interface RowPage {
     after?: RowPlace | undefined;
 }
 
-/** Reads a page of the rows that a query finds, newest first by default. */
+export interface FoundPage<Row> {
+    rows: Row[];
+    next: RowPlace | undefined;
+    /** The number of rows on all pages. */
+    total: number;
+}
+
+/** Reads a page of the rows that a query finds, newest first by default. @param order.count counts all rows of a long list */
 export async function readRowPage<Row extends object>(
     db: Db,
     query: Knex.QueryBuilder,
     columns: Columns<Row>,
     { limit, after }: RowPage,
-    { at, id, isOldestFirst }: { at: string; id: string; isOldestFirst?: true } = { at: 'created_at', id: 'id' },
-): Promise<{ rows: Row[]; next: RowPlace | undefined }> {
+    {
+        at = 'created_at',
+        id = 'id',
+        isOldestFirst,
+        count,
+    }: { at?: string; id?: string; isOldestFirst?: true; count?: () => Promise<number> } = {},
+): Promise<FoundPage<Row>> {
+    const all = query.clone();
     const order = isOldestFirst ? 'asc' : 'desc';
     const sorted = query.orderBy([
         { column: at, order },
@@ -28,5 +41,5 @@ export async function readRowPage<Row extends object>(
     const found = (await sorted.limit(limit + 1).select({ ...columns, ...place })) as { placeAt: string; placeId: string | number }[];
     const { shown, last } = cutPage(found, limit);
     const rows = shown.map(({ placeAt: _at, placeId: _id, ...row }) => row as Row);
-    return { rows, next: last && { at: last.placeAt, id: last.placeId } };
+    return { rows, next: last && { at: last.placeAt, id: last.placeId }, total: await (count?.() ?? countRows(all)) };
 }

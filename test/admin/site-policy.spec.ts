@@ -99,7 +99,7 @@ describe('admin site policy', () => {
         await set('--rpm', '60', '--reason', 'the site groans');
         await set('--rpm', '60');
         await set('--clear-owner');
-        const { acts } = await pageOfActs(db, { workspaceId }, { limit: 2, after: undefined });
+        const { rows: acts } = await pageOfActs(db, { workspaceId }, { limit: 2, after: undefined });
         expect(acts.map(({ actor, action, target, details }) => ({ actor, action, target, details }))).to.deep.equal([
             { actor: 'operator', action: 'policy.changed', target: DOMAIN, details: { writes: true } },
             { actor: 'operator', action: 'policy.changed', target: DOMAIN, details: { policy_of: 'operator', requests_per_minute: 60 } },

@@ -66,7 +66,7 @@ describe('the operator’s commands for sites', () => {
         expect(Date.parse(String(leaves?.['removal_at']))).to.be.greaterThan(Date.now());
         await done('site', 'transfer', 'leaving.example', first.workspaceId);
         const actsIn = async (workspaceId: string) => {
-            const { acts } = await pageOfActs(opened.db, { workspaceId }, { limit: 10, after: undefined });
+            const { rows: acts } = await pageOfActs(opened.db, { workspaceId }, { limit: 10, after: undefined });
             return acts.filter(({ actor }) => actor === 'operator').map(({ action }) => action);
         };
         expect(await actsIn(first.workspaceId)).to.include.members(['maintainer.transferred', 'maintainer.added']);
@@ -122,7 +122,7 @@ describe('the operator’s commands for sites', () => {
         await done('schema', 'yank', 'told.example', 1, '--reason', 'security');
         await done('schema', 'unyank', 'told.example', 1);
         for (const notified of [publisher, owner]) {
-            const { acts } = await pageOfActs(opened.db, { workspaceId: notified.workspaceId }, { limit: 2, after: undefined });
+            const { rows: acts } = await pageOfActs(opened.db, { workspaceId: notified.workspaceId }, { limit: 2, after: undefined });
             expect(acts.map(({ actor, action, target, details }) => ({ actor, action, target, details }))).to.deep.equal([
                 { actor: 'operator', action: 'version.unyanked', target: 'told.example@1', details: {} },
                 { actor: 'operator', action: 'version.yanked', target: 'told.example@1', details: { reason: 'security' } },

@@ -70,7 +70,7 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
             isManager: MANAGERS.includes(workspace.role),
             state,
             /** Callers' reports from the last 90 days, newest first. */
-            reports: reported.reports,
+            reports: reported.rows,
             reasons: YANK_REASONS.map((value) => ({ value, label: REASON_LABELS[value] })),
             problems,
             /** The form to which the problems and typed values belong. */

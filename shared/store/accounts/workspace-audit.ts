@@ -1,7 +1,7 @@
 import type { Act } from '../../domain/accounts/acts.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { ago, countSome, type Db, definedConditions } from '../../platform/db.ts';
-import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
+import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 
 /** The actor: `usr_…`, `key_…`, another workspace, an operator, or Routebook itself. */
 type Actor = `usr_${string}` | `key_${string}` | `wsp_${string}` | 'operator' | 'system';
@@ -60,11 +60,7 @@ interface ActFilter {
 }
 
 /** One page of a workspace's audit log, newest first, and the total number of rows. */
-export async function pageOfActs(
-    db: Db,
-    { workspaceId, actor, action, since }: ActFilter,
-    page: RowPage,
-): Promise<{ acts: ActRow[]; next: RowPlace | undefined; total: number }> {
+export function pageOfActs(db: Db, { workspaceId, actor, action, since }: ActFilter, page: RowPage): Promise<FoundPage<ActRow>> {
     const wanted = () =>
         db('workspace_audit')
             .where(definedConditions({ workspace_id: workspaceId, actor, action }))
@@ -72,11 +68,7 @@ export async function pageOfActs(
             .where('at', '>=', since ?? '-infinity');
     const ip = db.raw('case when at > ? then host(ip) end', [ago(db, `${IP_DAYS} days`)]);
     const columns = { at: 'at', actor: 'actor', action: 'action', target: 'target', ip, details: 'details' };
-    const [{ rows, next }, total] = await Promise.all([
-        readRowPage<ActRow>(db, wanted(), columns, page, { at: 'at', id: 'id' }),
-        countSome(db, wanted().select('id')),
-    ]);
-    return { acts: rows, next, total };
+    return readRowPage<ActRow>(db, wanted(), columns, page, { at: 'at', count: () => countSome(db, wanted().select('id')) });
 }
 
 /** Creates partitions ahead of time, drops expired months, and deletes old client addresses. Every process may call it. */

@@ -2,8 +2,8 @@ import type { ConnectionStatus } from '../../domain/connections/connection.ts';
 import type { AuthTerms } from '../../domain/package/auth.ts';
 import { isId } from '../../domain/text/ids.ts';
 import type { PackageAuth } from '../../domain/types.ts';
-import { ago, type Columns, columns, countRows, type Db, lockName } from '../../platform/db.ts';
-import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
+import { ago, type Columns, columns, countRows, type Db, definedConditions, lockName } from '../../platform/db.ts';
+import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { queueRevocations } from './oauth.ts';
 
@@ -72,17 +72,9 @@ interface ConnectionPage extends RowPage {
 }
 
 /** Connections that the user may see, newest first, and their total. @param page.sites only of these; null: of all sites */
-export async function listConnections(
-    db: Db,
-    viewer: Viewer,
-    { site, sites, ...page }: ConnectionPage,
-): Promise<{ connections: Connection[]; next: RowPlace | undefined; total: number }> {
-    const wanted = () => {
-        const of = visible(db, viewer).where(site === undefined ? {} : { site });
-        return sites === null ? of : of.whereIn('site', sites);
-    };
-    const { rows, next } = await readRowPage<Connection>(db, wanted(), CONNECTION, page);
-    return { connections: rows, next, total: await countRows(wanted()) };
+export function listConnections(db: Db, viewer: Viewer, { site, sites, ...page }: ConnectionPage): Promise<FoundPage<Connection>> {
+    const wanted = visible(db, viewer).where(definedConditions({ site }));
+    return readRowPage<Connection>(db, sites === null ? wanted : wanted.whereIn('site', sites), CONNECTION, page);
 }
 
 interface NewConnection {

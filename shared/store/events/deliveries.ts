@@ -2,7 +2,7 @@ import type { DeliveryStatus } from '../../domain/events/delivery-schedule.ts';
 import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { ago, type Columns, columns, countSome, type Db, definedConditions, now } from '../../platform/db.ts';
-import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
+import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import { recordTestEvent } from './events.ts';
 import { type WebhookName, wakeHost } from './webhooks.ts';
 
@@ -43,14 +43,14 @@ function queryDeliveries(db: Db, webhookId: string) {
 }
 
 /** Lists a page of the deliveries of a webhook, newest first, and counts all of them. */
-export async function listDeliveries(
+export function listDeliveries(
     db: Db,
     webhookId: string,
     { status, ...page }: RowPage & { status: DeliveryStatus | undefined },
-): Promise<{ deliveries: Delivery[]; next: RowPlace | undefined; total: number }> {
+): Promise<FoundPage<Delivery>> {
     const wanted = () => keptDeliveries(db, webhookId).where(definedConditions({ 'd.status': status }));
-    const { rows, next } = await readRowPage<Delivery>(db, withEvents(wanted()), DELIVERY, page, { at: 'd.created_at', id: 'd.id' });
-    return { deliveries: rows, next, total: await countSome(db, wanted().select('d.id')) };
+    const count = () => countSome(db, wanted().select('d.id'));
+    return readRowPage<Delivery>(db, withEvents(wanted()), DELIVERY, page, { at: 'd.created_at', id: 'd.id', count });
 }
 
 export async function hasDelivery(db: Db, webhookId: string, deliveryId: string): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { Receiver } from '../../domain/events/webhook-url.ts';
 import { isId, newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { type Columns, columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
-import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
+import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
@@ -105,14 +105,8 @@ export async function isReceiverBlocked(db: Db, { registrable }: Receiver): Prom
 }
 
 /** A page of a workspace's webhooks, newest first, and their total number. */
-export async function listWebhooks(
-    db: Db,
-    workspaceId: string,
-    page: RowPage,
-): Promise<{ webhooks: Webhook[]; next: RowPlace | undefined; total: number }> {
-    const all = () => db('webhooks').where({ workspace_id: workspaceId });
-    const { rows, next } = await readRowPage<Webhook>(db, all(), WEBHOOK, page);
-    return { webhooks: rows, next, total: await countRows(all()) };
+export function listWebhooks(db: Db, workspaceId: string, page: RowPage): Promise<FoundPage<Webhook>> {
+    return readRowPage<Webhook>(db, db('webhooks').where({ workspace_id: workspaceId }), WEBHOOK, page);
 }
 
 interface WebhookChange {

@@ -2,8 +2,8 @@ import type { Act } from '../../domain/accounts/acts.ts';
 import { type ClaimStatus, newClaimToken, type ProofMethod, proofLine, proofName, proofUrl } from '../../domain/site/proof.ts';
 import { isId, newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import { type Columns, columns, countRows, type Db, fromNow, lockName, now, orNow } from '../../platform/db.ts';
-import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
+import { type Columns, columns, type Db, fromNow, lockName, now, orNow } from '../../platform/db.ts';
+import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { addMaintainer } from './maintainers.ts';
@@ -90,14 +90,13 @@ function queryLive(db: Db) {
 }
 
 /** A page of a workspace's claims on a domain, oldest first, and their total number. */
-export async function listClaims(
+export function listClaims(
     db: Db,
     { registrable, workspaceId }: { registrable: string; workspaceId: string },
     page: RowPage,
-): Promise<{ claims: Claim[]; next: RowPlace | undefined; total: number }> {
-    const claims = () => queryLive(db).where({ registrable, workspace_id: workspaceId });
-    const { rows, next } = await readRowPage<Claim>(db, claims(), CLAIM, page, { at: 'created_at', id: 'id', isOldestFirst: true });
-    return { claims: rows, next, total: await countRows(claims()) };
+): Promise<FoundPage<Claim>> {
+    const claims = queryLive(db).where({ registrable, workspace_id: workspaceId });
+    return readRowPage<Claim>(db, claims, CLAIM, page, { isOldestFirst: true });
 }
 
 interface ClaimedDomain {

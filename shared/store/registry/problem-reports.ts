@@ -1,7 +1,7 @@
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import { withoutReordering } from '../../domain/text/text-rule.ts';
-import { ago, type Columns, columns, countRows, type Db } from '../../platform/db.ts';
-import { type RowPage, type RowPlace, readRowPage } from '../../platform/row-page.ts';
+import { ago, type Columns, columns, type Db } from '../../platform/db.ts';
+import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 
 /** A caller's report that an endpoint does not do what its schema describes. */
@@ -55,14 +55,8 @@ export async function addReport(
 }
 
 /** One page of the reports of a site, newest first, and their total number. */
-export async function reportsOf(
-    db: Db,
-    site: string,
-    page: RowPage,
-): Promise<{ reports: ProblemReport[]; next: RowPlace | undefined; total: number }> {
-    const reports = () => db('problem_reports').where({ site });
-    const { rows, next } = await readRowPage<ProblemReport>(db, reports(), REPORT, page);
-    return { reports: rows, next, total: await countRows(reports()) };
+export function reportsOf(db: Db, site: string, page: RowPage): Promise<FoundPage<ProblemReport>> {
+    return readRowPage<ProblemReport>(db, db('problem_reports').where({ site }), REPORT, page);
 }
 
 /** Deletes reports that are older than 90 days. */
