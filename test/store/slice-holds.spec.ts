@@ -38,7 +38,7 @@ describe('a slice of a batch', () => {
         const jobs = orders.map(({ operation }, at) => {
             const mine = held[at];
             if (typeof mine !== 'object') throw new Error(`item ${at} holds nothing`);
-            return { operation, hold_operation: mine.hold, batch_id: BATCH, held: mine.amount, charge: charges[at] ?? null };
+            return { operation, hold: mine.hold, batchId: BATCH, held: mine.amount, charge: charges[at] ?? null };
         });
         const ends = await books.db.transaction((trx) => endHolds(trx, jobs));
         return orders.map(({ operation }) => ends.get(operation));

@@ -1,6 +1,6 @@
 import { type BatchRow, batchView } from '../../domain/jobs/batch-view.ts';
 import type { BatchStatus, PausedReason } from '../../domain/jobs/states.ts';
-import { columns, type Db } from '../../platform/db.ts';
+import { columns, type Db, now } from '../../platform/db.ts';
 import { recordEvent } from '../events/events.ts';
 
 /** The columns of a `BatchRow`. */
@@ -56,32 +56,20 @@ async function endSome(db: Db, batchId: string, status: 'cancelled' | 'expired',
     });
 }
 
-interface BatchNow {
-    status: BatchStatus;
-    stop_after_failures: number | null;
-    failures: number;
-    queued: number;
-    running: number;
-    failed: number;
-    cancelled: number;
-    expired: number;
-}
-
-const BATCH_NOW = ['status', 'stop_after_failures', 'failures', 'queued', 'running', 'failed', 'cancelled', 'expired'] as const;
+/** What decides about the end of a batch. */
+type BatchNow = BatchRow & { failures: number; stopAfterFailures: number | null };
 
 /** Ends a batch without open items, and pauses a batch with too many failures if `mayPause`. Call it after items have ended. */
 export async function closeBatch(trx: Db, batchId: string, mayPause = true): Promise<void> {
-    const batch: BatchNow | undefined = await trx('batches').where({ batch_id: batchId, finished_at: null }).forUpdate().first(BATCH_NOW);
+    const batch: BatchNow | undefined = await trx('batches')
+        .where({ batch_id: batchId, finished_at: null })
+        .forUpdate()
+        .first({ ...BATCH_ROW, failures: 'failures', stopAfterFailures: 'stop_after_failures' });
     if (batch === undefined) return;
     if (batch.queued + batch.running === 0) {
-        const ended = { status: endOf(batch), paused_reason: null, waiting_for: null, finished_at: trx.raw('app_now()') };
+        const ended = { status: endOf(batch), paused_reason: null, waiting_for: null, finished_at: now(trx) };
         await changeStatus(trx, batchId, 'batch.finished', ended);
-    } else if (
-        mayPause &&
-        batch.status === 'running' &&
-        batch.stop_after_failures !== null &&
-        batch.failures >= batch.stop_after_failures
-    ) {
+    } else if (mayPause && batch.status === 'running' && batch.failures >= (batch.stopAfterFailures ?? Number.POSITIVE_INFINITY)) {
         await pause(trx, batchId, 'failures');
     }
 }
@@ -98,7 +86,7 @@ export async function pauseRunning(db: Db, batchId: string, reason: PausedReason
     });
 }
 
-function endOf({ status, failed, cancelled, expired }: BatchNow): BatchStatus {
+function endOf({ status, failed, cancelled, expired }: BatchRow): BatchStatus {
     if (status === 'cancelling') return 'cancelled';
     if (expired > 0) return 'expired';
     return failed + cancelled > 0 ? 'finished' : 'succeeded';

@@ -147,7 +147,7 @@ async function beginInSteps(db: Db, batchId: string | null, jobs: readonly Start
             if (typeof held === 'string') return held;
             const over = batchId === null ? undefined : checkBudget(budget, held.amount);
             if (over !== undefined) {
-                overBudget.push({ operation, hold_operation: held.hold, batch_id: batchId, held: held.amount, charge: null });
+                overBudget.push({ operation, hold: held.hold, batchId, held: held.amount, charge: null });
                 return over;
             }
             started.push({ job, held });

@@ -1,5 +1,5 @@
 import type { Effect } from '../../domain/types.ts';
-import type { Db } from '../../platform/db.ts';
+import { type Db, now } from '../../platform/db.ts';
 import { endQueuedItems } from './batch-ends.ts';
 import { lockClaimed } from './claims.ts';
 import { endHolds, NO_HOLD } from './holds.ts';
@@ -79,7 +79,7 @@ export async function cancelJob(db: Db, workspaceId: string, jobId: string): Pro
         if (job.status === 'cancelled') return 'cancelled';
         if (job.status !== 'queued' && job.status !== 'running') return 'not cancellable';
         if (job.status === 'running') {
-            const hold = await trx('holds').where({ operation: job.hold_operation }).forUpdate().first('sent_at');
+            const hold = await trx('holds').where({ operation: job.hold }).forUpdate().first('sent_at');
             if (job.effect === 'write' && hold?.sent_at != null) return 'not cancellable';
             await endHolds(trx, [{ ...job, charge: null }]);
         }
@@ -144,20 +144,19 @@ export const JOB_EXPIRES = `select true where
 export async function expireJobs(db: Db, limit = 500): Promise<number> {
     const batch: { batch_id: string } | undefined = await db('batches as b')
         .where({ finished_at: null })
-        .where('expires_at', '<=', db.raw('app_now()'))
+        .where('expires_at', '<=', now(db))
         .whereExists(db('jobs as j').whereRaw('j.batch_id = b.batch_id').where({ 'j.finished_at': null, 'j.operation': null }))
         .orderBy('expires_at')
         .first('batch_id');
     if (batch !== undefined) await endQueuedItems(db, batch.batch_id, 'expired');
-    const late: { job_id: string }[] = await db('jobs')
+    const single: string[] = await db('jobs')
         // The condition on the number selects the index (migrations/330_jobs.ts).
         .where({ batch_id: null, finished_at: null, operation: null })
         .whereRaw('number > 0')
-        .where('expires_at', '<=', db.raw('app_now()'))
+        .where('expires_at', '<=', now(db))
         .orderBy('expires_at')
         .limit(limit)
-        .select('job_id');
-    const single = late.map(({ job_id: jobId }) => jobId);
+        .pluck('job_id');
     if (single.length === 0) return 0;
     return db.transaction(async (trx) => {
         const locked: LockedJob[] = await trx('jobs')

@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/db.ts';
+import { columns, type Db } from '../../platform/db.ts';
 import { forgetResult } from '../fetch/results.ts';
 import { lockJobAccounts } from './job-accounts.ts';
 
@@ -49,14 +49,14 @@ async function lockEnded(trx: Db, days: number, narrow: (jobs: ReturnType<Db>) =
         .limit(500)
         .select('job_id');
     narrow(first);
-    const rows: { job_id: string; account_id: string }[] = await trx('jobs')
+    const rows: { jobId: string; accountId: string }[] = await trx('jobs')
         .whereIn('job_id', first)
         .orderBy('job_id')
         .forUpdate()
         .skipLocked()
-        .select('job_id', 'account_id');
+        .select(columns('', 'job_id account_id'));
     await lockJobAccounts(trx, rows);
-    return rows.map(({ job_id: jobId }) => jobId);
+    return rows.map(({ jobId }) => jobId);
 }
 
 /** Deletes an account's oldest results until at most `max` bytes are left, except those of the last 24 hours. */

@@ -2,15 +2,11 @@ import type { Secrets } from '../../platform/secrets.ts';
 import { textInTurns } from '../../platform/turns.ts';
 import type { RefusalExtras } from '../../refusals.ts';
 
-const REQUEST = 'job request';
-const RESULT = 'job result';
-const ERROR = 'job error';
-
 /** The encryption purposes of the columns of a job. */
-export const JOB_PURPOSES = { request: REQUEST, result: RESULT, error: ERROR } as const;
+export const JOB_PURPOSES = { request: 'job request', result: 'job result', error: 'job error' } as const;
 
 export async function sealRequest(secrets: Secrets, request: object): Promise<Buffer> {
-    return secrets.seal(JSON.stringify(request), REQUEST);
+    return secrets.seal(JSON.stringify(request), JOB_PURPOSES.request);
 }
 
 /** Undefined if it was deleted or no key decrypts it. @param parse a JSON parser that keeps digits, if they matter */
@@ -19,7 +15,7 @@ export async function openRequest<Request extends object>(
     sealed: Buffer | null,
     parse: (text: string) => unknown = JSON.parse,
 ): Promise<Request | undefined> {
-    const text = sealed === null ? undefined : await secrets.open(sealed, REQUEST);
+    const text = sealed === null ? undefined : await secrets.open(sealed, JOB_PURPOSES.request);
     return text === undefined ? undefined : (parse(text.toString()) as Request);
 }
 
@@ -31,12 +27,12 @@ interface ResultParts {
 
 /** Encrypts the length of the first part, then both parts. */
 export async function sealResult(secrets: Secrets, { head, tail }: ResultParts): Promise<Buffer> {
-    return secrets.seal(`${head.length}\n${head}${tail}`, RESULT);
+    return secrets.seal(`${head.length}\n${head}${tail}`, JOB_PURPOSES.result);
 }
 
 /** Decrypts a result to JSON text; undefined if no key of the ring can. */
 export async function openResult(secrets: Secrets, sealed: Buffer, remaining: number): Promise<string | undefined> {
-    const opened = await secrets.open(sealed, RESULT);
+    const opened = await secrets.open(sealed, JOB_PURPOSES.result);
     const text = opened && (await textInTurns(opened));
     if (text === undefined) return undefined;
     const from = text.indexOf('\n') + 1;
@@ -48,11 +44,11 @@ export async function openResult(secrets: Secrets, sealed: Buffer, remaining: nu
 type StoredError = Pick<RefusalExtras, 'details' | 'retryAfter' | 'upstream' | 'didYouMean' | 'retryable'> & { message?: string };
 
 export async function sealError(secrets: Secrets, error: StoredError): Promise<Buffer> {
-    return secrets.seal(JSON.stringify(error), ERROR);
+    return secrets.seal(JSON.stringify(error), JOB_PURPOSES.error);
 }
 
 /** Decrypts the failure; empty if no key of the ring can. */
 export async function openError(secrets: Secrets, sealed: Buffer | null): Promise<StoredError> {
-    const text = sealed === null ? undefined : await secrets.open(sealed, ERROR);
+    const text = sealed === null ? undefined : await secrets.open(sealed, JOB_PURPOSES.error);
     return text === undefined ? {} : (JSON.parse(text.toString()) as StoredError);
 }

@@ -1,6 +1,6 @@
 import type { JobStatus } from '../../domain/jobs/states.ts';
 import type { Effect } from '../../domain/types.ts';
-import type { Columns, Db } from '../../platform/db.ts';
+import { type Columns, columns, type Db } from '../../platform/db.ts';
 import type { MovedRow } from '../credits/moves.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { closeBatch } from './batch-ends.ts';
@@ -33,16 +33,16 @@ export interface EndingAttempt {
 export type EndedAttempt = { end: AttemptEnd; hold: HoldEnd } | undefined;
 
 export interface LockedJob {
-    job_id: string;
-    workspace_id: string;
-    account_id: string;
-    monitor_id: string | null;
-    batch_id: string | null;
+    jobId: string;
+    workspaceId: string;
+    accountId: string;
+    monitorId: string | null;
+    batchId: string | null;
     status: JobStatus;
     effect: Effect;
     operation: string | null;
     /** The hold of its attempt: one shared with items that started together, or its own. */
-    hold_operation: string | null;
+    hold: string | null;
     /** Its credits of that hold. */
     held: number;
     site: string;
@@ -51,27 +51,17 @@ export interface LockedJob {
     attempts: number;
     deaths: number;
     /** Milliseconds until it expires. */
-    left_ms: number;
+    leftMs: number;
 }
 
 export function lockedColumns(db: Db): Columns<LockedJob> {
     return {
-        job_id: 'job_id',
-        workspace_id: 'workspace_id',
-        account_id: 'account_id',
-        monitor_id: 'monitor_id',
-        batch_id: 'batch_id',
-        status: 'status',
-        effect: 'effect',
-        operation: 'operation',
-        hold_operation: db.raw('coalesce(hold_operation, operation)'),
-        held: 'held',
-        site: 'site',
-        endpoint: 'endpoint',
-        version: 'version',
-        attempts: 'attempts',
-        deaths: 'deaths',
-        left_ms: db.raw('(extract(epoch from expires_at - app_now()) * 1000)::float8'),
+        ...columns(
+            '',
+            'job_id workspace_id account_id monitor_id batch_id status effect operation held site endpoint version attempts deaths',
+        ),
+        hold: db.raw('coalesce(hold_operation, operation)'),
+        leftMs: db.raw('(extract(epoch from expires_at - app_now()) * 1000)::float8'),
     };
 }
 
@@ -106,7 +96,7 @@ type Again = Pick<Final, 'job' | 'code' | 'error' | 'isKept' | 'attempts' | 'dea
 
 /** Writes the ends of jobs whose holds have ended: items of one batch, or jobs without a batch. */
 export async function writeEnds(trx: Db, ends: readonly JobEnd[]): Promise<void> {
-    const batchId = ends[0]?.job.batch_id ?? null;
+    const batchId = ends[0]?.job.batchId ?? null;
     const mayWait = ends.some(({ end }) => end.status === 'queued');
     const isCancelling = mayWait && batchId !== null && (await isBeingCancelled(trx, batchId));
     const finals: Final[] = [];
@@ -145,7 +135,7 @@ function nextState({ job, end, hold }: JobEnd, isCancelling: boolean): Final | A
         deaths: deaths + (isDeath ? 1 : 0),
     };
     if (isCancelling) return { ...next, status: 'cancelled' };
-    if (afterMs < job.left_ms) return { ...next, afterMs };
+    if (afterMs < job.leftMs) return { ...next, afterMs };
     return { ...next, status: tried > 0 ? 'failed' : 'expired' };
 }
 
@@ -162,7 +152,7 @@ const COMMON = `
 
 function commonColumns(rows: readonly (Final | Again)[]) {
     return {
-        ids: rows.map(({ job }) => job.job_id),
+        ids: rows.map(({ job }) => job.jobId),
         attempts: rows.map(({ attempts }) => attempts),
         deaths: rows.map(({ deaths }) => deaths),
         sent: rows.map(({ wasSent }) => wasSent),
@@ -226,14 +216,14 @@ async function writeFinals(trx: Db, rows: readonly Final[], batchId: string | nu
 
 /** Events of ended jobs. Monitors record the events of their own runs. */
 async function eventsOf(trx: Db, finals: readonly Final[]): Promise<NewEvent[]> {
-    const reported = finals.filter(({ job }) => job.monitor_id === null);
+    const reported = finals.filter(({ job }) => job.monitorId === null);
     if (reported.length === 0) return [];
-    const ids = reported.map(({ job }) => job.job_id);
+    const ids = reported.map(({ job }) => job.jobId);
     const rows: { job_id: string; code: string | null; credits_used: number }[] = await trx('jobs')
         .whereIn('job_id', ids)
         .select('job_id', 'code', 'credits_used');
     const written = new Map(rows.map((row) => [row.job_id, row]));
-    return reported.map(({ status, job: { job_id: jobId, workspace_id: workspaceId, site, endpoint, version } }) => {
+    return reported.map(({ status, job: { jobId, workspaceId, site, endpoint, version } }) => {
         const row = written.get(jobId);
         const data = { job_id: jobId, status, site, endpoint, version, credits_used: row?.credits_used ?? 0, code: row?.code ?? null };
         return { type: `job.${status as 'succeeded' | 'failed' | 'cancelled' | 'expired'}` as const, workspaceId, data, about: jobId };
