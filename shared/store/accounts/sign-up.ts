@@ -3,7 +3,7 @@ import type { Email } from '../../domain/accounts/email.ts';
 import { PLANS } from '../../domain/accounts/plans.ts';
 import { MAX_SIGN_UPS_A_DAY, signUpOrigins } from '../../domain/accounts/sign-up-origins.ts';
 import { newId } from '../../domain/text/ids.ts';
-import type { Db } from '../../platform/db.ts';
+import { type Db, now } from '../../platform/db.ts';
 import { publicMailProviders } from '../../platform/reserved-names.ts';
 import * as credits from '../credits/accounts.ts';
 import { createWorkspace } from './workspaces.ts';
@@ -73,7 +73,7 @@ export async function rememberAddress(db: Db, userId: string, allowanceLeft: num
             allowance_left: db.raw('least(former_users.allowance_left, excluded.allowance_left)'),
             resets_at: db.raw('greatest(former_users.resets_at, excluded.resets_at)'),
             first_charged_at: db.raw('coalesce(former_users.first_charged_at, excluded.first_charged_at)'),
-            deleted_at: db.raw('app_now()'),
+            deleted_at: now(db),
         });
 }
 

@@ -2,7 +2,7 @@ import type { ConnectionStatus } from '../../domain/connections/connection.ts';
 import type { AuthTerms } from '../../domain/package/auth.ts';
 import { isId } from '../../domain/text/ids.ts';
 import type { PackageAuth } from '../../domain/types.ts';
-import { ago, type Columns, columns, countRows, type Db, definedConditions, lockName } from '../../platform/db.ts';
+import { ago, type Columns, columns, countRows, type Db, definedConditions, lockName, now } from '../../platform/db.ts';
 import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { queueRevocations } from './oauth.ts';
@@ -127,7 +127,7 @@ export async function keepTrial(db: Db, trial: Connection, by: By): Promise<Conn
     return db.transaction(async (trx): Promise<Connection | undefined> => {
         const kept = await trx('connections')
             .where({ id: trial.connectionId, status: 'trial' })
-            .update({ status: 'active', created_at: trx.raw('app_now()') });
+            .update({ status: 'active', created_at: now(trx) });
         if (kept === 0) return undefined;
         await recordCreated(trx, trial, by);
         return trx('connections').where({ id: trial.connectionId }).first(CONNECTION);

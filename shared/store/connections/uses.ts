@@ -1,5 +1,5 @@
 import { type BatchWriter, openBatchWriter } from '../../platform/batch-writer.ts';
-import { ago, type Db } from '../../platform/db.ts';
+import { ago, type Db, now } from '../../platform/db.ts';
 import { actorOf, recordAct } from '../accounts/workspace-audit.ts';
 import { type PassedCall, recordPasses } from './connection-status.ts';
 
@@ -55,7 +55,7 @@ async function write(db: Db, uses: readonly ConnectionUse[]): Promise<void> {
         const used = [...new Set(uses.map(({ connectionId }) => connectionId))].toSorted();
         await trx('connections')
             .whereIn('id', used)
-            .update({ last_used_at: trx.raw('app_now()') });
+            .update({ last_used_at: now(trx) });
     });
 }
 

@@ -1,7 +1,7 @@
 import type { EventType, TEST_EVENT } from '../../domain/events/event-types.ts';
 import { newTimedId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import type { Db } from '../../platform/db.ts';
+import { type Db, toColumns } from '../../platform/db.ts';
 
 /** Who receives an event: a workspace, all workspaces of an account, or all workspaces that maintain a site or fetched it. */
 type Audience = { workspaceId: string } | { accountId: string } | { site: string };
@@ -39,16 +39,7 @@ export async function recordTestEvent(trx: Db, { webhookId, data }: { webhookId:
 }
 
 async function insertEvents(trx: Db, events: readonly EventRow[]): Promise<string[]> {
-    const rows = events.map(({ type, workspaceId = null, accountId = null, site = null, webhookId = null, data, about = null }) => ({
-        id: newTimedId('evt', Date.now()),
-        type,
-        workspace_id: workspaceId,
-        account_id: accountId,
-        site,
-        webhook_id: webhookId,
-        data: JSON.stringify(data),
-        about,
-    }));
+    const rows = events.map((event) => ({ ...toColumns(event), id: newTimedId('evt', Date.now()), data: JSON.stringify(event.data) }));
     await trx('events').insert(rows);
     return rows.map(({ id }) => id);
 }

@@ -1,7 +1,7 @@
 import { KEPT_VALUES } from '../../domain/monitors/bounds.ts';
 import type { MonitorStatus, PausedReason, SkippedReason } from '../../domain/monitors/states.ts';
 import { newId } from '../../domain/text/ids.ts';
-import { type Db, toColumns } from '../../platform/db.ts';
+import { type Db, now, toColumns } from '../../platform/db.ts';
 import { lastPrunedNumber, lockMonitor, type MonitorRow } from './monitors.ts';
 
 /** How long a claim lasts, in real time by the database's clock. If a worker dies, another one takes over after this time. */
@@ -20,7 +20,7 @@ export const MONITOR_IS_DUE = `select true from monitors where next_run_at <= ap
 export async function takeDueMonitor(db: Db): Promise<DueMonitor | undefined> {
     return db.transaction(async (trx) => {
         const claim = newId('op');
-        const due = trx('monitors').where('next_run_at', '<=', trx.raw('app_now()')).whereRaw(FREE).orderBy('next_run_at').limit(1);
+        const due = trx('monitors').where('next_run_at', '<=', now(trx)).whereRaw(FREE).orderBy('next_run_at').limit(1);
         const [taken] = await trx('monitors')
             .where({ monitor_id: due.forUpdate().skipLocked().select('monitor_id') })
             .update({ claim, claimed_until: trx.raw(CLAIM) })
@@ -69,7 +69,7 @@ export async function addEndedRun(
     await trx('monitor_runs').insert({
         ...toColumns(run),
         status: end.status,
-        finished_at: trx.raw('app_now()'),
+        finished_at: now(trx),
         ...(end.status === 'skipped'
             ? { skipped_reason: end.reason, job_id: end.job?.jobId, version: end.job?.version }
             : { code: end.code, error: end.error }),
@@ -182,7 +182,7 @@ export async function writeRunEnd(trx: Db, run: EndedRun, end: RunEnd): Promise<
         .where({ run_id: run.runId, status: 'running', claim: run.claim })
         .update({
             status: end.status,
-            finished_at: trx.raw('app_now()'),
+            finished_at: now(trx),
             credits_used: run.creditsUsed ?? 0,
             claim: null,
             claimed_until: null,

@@ -1,6 +1,6 @@
 import { FIND_RULES } from '../../domain/find/endpoint-words.ts';
 import type { IndexedPackage } from '../../domain/find/index-package.ts';
-import { type Db, lockName } from '../../platform/db.ts';
+import { type Db, lockName, now } from '../../platform/db.ts';
 import { isOutage } from '../../platform/pg-errors.ts';
 import { millisecondsOf, WEEK } from '../usage/traffic.ts';
 import { queueSiteToEmbed } from './endpoint-vectors.ts';
@@ -27,13 +27,7 @@ const RETRY_SECONDS = 60;
  */
 export async function indexNextSite(db: Db, { describe, onFault }: Indexing): Promise<boolean> {
     return db.transaction(async (trx) => {
-        const next = trx('sites_to_index')
-            .where('due_at', '<=', trx.raw('app_now()'))
-            .orderBy('id')
-            .limit(1)
-            .forUpdate()
-            .skipLocked()
-            .select('id');
+        const next = trx('sites_to_index').where('due_at', '<=', now(trx)).orderBy('id').limit(1).forUpdate().skipLocked().select('id');
         const [taken] = await trx('sites_to_index').where({ id: next }).delete().returning('site');
         if (taken === undefined) return false;
         try {
