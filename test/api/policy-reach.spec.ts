@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AuditEntry } from '../../shared/contracts/audit.ts';
 import type { CatalogAnswer } from '../../shared/contracts/catalog.ts';
 import type { SitePolicy } from '../../shared/domain/site/site-policy.ts';
-import { endCheck } from '../../shared/store/registry/claims.ts';
+import { endCheck } from '../../shared/store/registry/claim-checks.ts';
 import { setPolicy } from '../../shared/store/registry/site-policies.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { aProvenClaim, codeOf, dataOf, INTENT } from '../support/routes.ts';

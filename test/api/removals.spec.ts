@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AuditEntry } from '../../shared/contracts/audit.ts';
 import type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
 import { mailNews } from '../../shared/mail/news.ts';
-import { endCheck } from '../../shared/store/registry/claims.ts';
+import { endCheck } from '../../shared/store/registry/claim-checks.ts';
 import { grantMaintainer, removeAsOperator, transferDomain } from '../../shared/store/registry/maintainer-orders.ts';
 import { applyDueRemovals } from '../../shared/store/registry/removals.ts';
 import { startSweeper } from '../../workers/sweep.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { NO_POLICY, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
 import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
-import { endCheck } from '../../shared/store/registry/claims.ts';
+import { endCheck } from '../../shared/store/registry/claim-checks.ts';
 import { setPolicy } from '../../shared/store/registry/site-policies.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { type NameServer, openNameServer } from '../support/name-server.ts';

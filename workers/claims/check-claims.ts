@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
-import { CHECK_IS_DUE, type DueCheck, endCheck, type ProofFound, takeDueCheck } from '../../shared/store/registry/claims.ts';
+import { CHECK_IS_DUE, type DueCheck, endCheck, type ProofFound, takeDueCheck } from '../../shared/store/registry/claim-checks.ts';
 import type { EgressConnector } from '../egress.ts';
 import { type DueLooks, type Repeated, runDue } from '../repeat.ts';
 import { createFileReader, type FileReader } from './read-file.ts';
