@@ -46,14 +46,22 @@ export async function disableWebhooksOfLeavers(db: Db): Promise<void> {
     if (webhookIds.length > 0) await db.transaction((trx) => disable(trx, webhookIds, 'left'));
 }
 
+interface FailingWebhook {
+    webhookId: string;
+    workspaceId: string;
+    url: string;
+}
+
+const NAMED = ['id as webhookId', 'workspace_id as workspaceId', 'url'];
+
 async function disable(trx: Db, webhookIds: readonly string[], cause: Cause): Promise<void> {
     await holdWorkspacesOf(trx, webhookIds);
     await holdSpreading(trx);
-    const ended: { webhookId: string; workspaceId: string; url: string }[] = await trx('webhooks')
+    const ended: FailingWebhook[] = await trx('webhooks')
         .whereIn('id', webhookIds)
         .where({ is_enabled: true })
         .update({ ...disabledColumns(trx, cause === 'left' ? 'caller' : cause), updated_at: now(trx) })
-        .returning(['id as webhookId', 'workspace_id as workspaceId', 'url']);
+        .returning(NAMED);
     await stopWaiting(
         trx,
         ended.map(({ webhookId }) => webhookId),
@@ -71,8 +79,40 @@ async function disable(trx: Db, webhookIds: readonly string[], cause: Cause): Pr
     }
 }
 
+/** Warns the owners of workspaces, once, that these webhooks will be disabled. */
+export async function warnOfFailing(db: Db, webhookIds: readonly string[]): Promise<void> {
+    if (webhookIds.length === 0) return;
+    await db.transaction(async (trx) => {
+        await holdWorkspacesOf(trx, webhookIds);
+        const warned: FailingWebhook[] = await trx('webhooks')
+            .whereIn('id', webhookIds)
+            .where({ is_enabled: true, warned_at: null })
+            .whereNotNull('failing_since')
+            .update({ warned_at: now(trx) })
+            .returning(NAMED);
+        for (const { webhookId, workspaceId, url } of warned) {
+            await notifyOwners(trx, {
+                workspaceId,
+                domain: WEBHOOK_NEWS,
+                subject: 'A webhook is failing',
+                line: `No delivery to the webhook ${withoutQuery(url)} (${webhookId}) succeeded for a day. It will be disabled after five days without a success. The list of its deliveries shows the answers of the receiver.`,
+            });
+        }
+    });
+}
+
+/** Finds webhooks with too many waiting deliveries. */
+export async function findBacklogs(db: Db): Promise<string[]> {
+    const { rows } = await db.raw<{ rows: { id: string }[] }>(
+        `select w.id from webhooks w where w.is_enabled and exists (
+             select from webhook_deliveries d where d.host = w.host and d.webhook_id = w.id and d.status = 'pending' offset ?)`,
+        [MAX_WAITING],
+    );
+    return rows.map(({ id }) => id);
+}
+
 /** Locks workspaces against changes of members. Call it before webhooks are locked, as who removes a member does. */
-export async function holdWorkspacesOf(trx: Db, webhookIds: readonly string[]): Promise<void> {
+async function holdWorkspacesOf(trx: Db, webhookIds: readonly string[]): Promise<void> {
     const ids = trx('webhooks').whereIn('id', webhookIds).select('workspace_id');
     await trx('workspaces').whereIn('id', ids).orderBy('id').forKeyShare().select('id');
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { MAX_WAITING, MAX_WEBHOOKS } from '../../domain/events/webhook-bounds.ts';
+import { MAX_WEBHOOKS } from '../../domain/events/webhook-bounds.ts';
 import type { Receiver } from '../../domain/events/webhook-url.ts';
 import { isId, newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
@@ -9,7 +9,7 @@ import type { Secrets } from '../../platform/secrets.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { lockForKeyHolder } from '../accounts/workspaces.ts';
-import { type DisabledReason, disabledColumns, holdWorkspacesOf, stopWaiting, WEBHOOK_NEWS, withoutQuery } from './disable-webhooks.ts';
+import { type DisabledReason, disabledColumns, stopWaiting, WEBHOOK_NEWS, withoutQuery } from './disable-webhooks.ts';
 import { holdSpreading } from './spread.ts';
 
 export interface Webhook {
@@ -218,44 +218,9 @@ export async function deleteWebhook(db: Db, name: WebhookName, by: By): Promise<
 /** Deletes the webhooks of workspaces without members, with their deliveries. Call it in the transaction that empties the workspaces. */
 export async function deleteWebhooksOf(trx: Db, workspaceIds: readonly string[]): Promise<void> {
     await holdSpreading(trx);
-    const webhookIds: string[] = await trx('webhooks').whereIn('workspace_id', workspaceIds).delete().returning('id').then(idsOf);
+    const deleted: { id: string }[] = await trx('webhooks').whereIn('workspace_id', workspaceIds).delete().returning('id');
+    const webhookIds = deleted.map(({ id }) => id);
     await trx('webhook_deliveries').whereIn('webhook_id', webhookIds).delete();
-}
-
-function idsOf(rows: { id: string }[]): string[] {
-    return rows.map(({ id }) => id);
-}
-
-/** Warns the owners of workspaces, once, that these webhooks will be disabled. */
-export async function warnOfFailing(db: Db, webhookIds: readonly string[]): Promise<void> {
-    if (webhookIds.length === 0) return;
-    await db.transaction(async (trx) => {
-        await holdWorkspacesOf(trx, webhookIds);
-        const warned: Pick<Webhook, 'webhookId' | 'workspaceId' | 'url'>[] = await trx('webhooks')
-            .whereIn('id', webhookIds)
-            .where({ is_enabled: true, warned_at: null })
-            .whereNotNull('failing_since')
-            .update({ warned_at: now(trx) })
-            .returning(['id as webhookId', 'workspace_id as workspaceId', 'url']);
-        for (const { webhookId, workspaceId, url } of warned) {
-            await notifyOwners(trx, {
-                workspaceId,
-                domain: WEBHOOK_NEWS,
-                subject: 'A webhook is failing',
-                line: `No delivery to the webhook ${withoutQuery(url)} (${webhookId}) succeeded for a day. It will be disabled after five days without a success. The list of its deliveries shows the answers of the receiver.`,
-            });
-        }
-    });
-}
-
-/** Finds webhooks with too many waiting deliveries. */
-export async function findBacklogs(db: Db): Promise<string[]> {
-    const { rows } = await db.raw<{ rows: { id: string }[] }>(
-        `select w.id from webhooks w where w.is_enabled and exists (
-             select from webhook_deliveries d where d.host = w.host and d.webhook_id = w.id and d.status = 'pending' offset ?)`,
-        [MAX_WAITING],
-    );
-    return idsOf(rows);
 }
 
 /** Deletes deliveries of events about a person's own credits, so that no one can redeliver them to another receiver. */
