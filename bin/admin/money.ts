@@ -1,25 +1,25 @@
-import type { Plan } from '../../shared/domain/accounts/plans.ts';
+import type { LimitOverrides, Plan } from '../../shared/domain/accounts/plans.ts';
 import { defined } from '../../shared/domain/defined.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { recordAct } from '../../shared/store/accounts/workspace-audit.ts';
 import { findSubscription, isBilled } from '../../shared/store/billing/subscriptions.ts';
-import { type Overrides, readBalance } from '../../shared/store/credits/accounts.ts';
+import { readBalance } from '../../shared/store/credits/accounts.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { type Done, done, fields, table } from './command.ts';
 import { AdminFault, audited, type Operator, workspaceOrFault } from './operator.ts';
 
 /** The options that override a plan's figures, as commander names them. */
-export type LimitOptions = { [Limit in keyof Overrides]?: number };
+export type LimitOptions = { [Limit in keyof LimitOverrides]?: number };
 
 /** Only the limits that were given on the command line. */
-export function readLimits({ perMinute, perHour, perDay, allowance, concurrency, monitors }: LimitOptions): Overrides {
-    return defined<Overrides>({ perMinute, perHour, perDay, allowance, concurrency, monitors });
+export function readLimits({ perMinute, perHour, perDay, allowance, concurrency, monitors }: LimitOptions): LimitOverrides {
+    return defined<LimitOverrides>({ perMinute, perHour, perDay, allowance, concurrency, monitors });
 }
 
 /** Overrides as shown in results and in the audit log; null follows the plan. */
-export function presentLimits(overrides: Overrides): JsonObject {
+export function presentLimits(overrides: LimitOverrides): JsonObject {
     return {
         per_minute: overrides.perMinute ?? null,
         per_hour: overrides.perHour ?? null,

@@ -1,5 +1,5 @@
 import { readEmail } from '../../domain/accounts/email.ts';
-import { PLANS, type Plan } from '../../domain/accounts/plans.ts';
+import { type LimitOverrides, PLANS, type Plan } from '../../domain/accounts/plans.ts';
 import { EVERY_SCOPE, type Scopes } from '../../domain/accounts/scopes.ts';
 import type { Db } from '../../platform/db.ts';
 import * as credits from '../credits/accounts.ts';
@@ -16,7 +16,7 @@ export interface NewAccount {
     bonus?: number | undefined;
     /** The user who sent the invitation and who must exist. It counts only for a new address. */
     invitedBy?: string | undefined;
-    overrides?: credits.Overrides | undefined;
+    overrides?: LimitOverrides | undefined;
     /** Scopes of the key; absent: all scopes. */
     scopes?: Scopes | undefined;
 }
@@ -45,7 +45,7 @@ export async function createAccount(db: Db, order: NewAccount): Promise<MadeAcco
 }
 
 /** Puts a workspace on a plan, with exactly these overrides. Returns the id of the paying account; undefined for an unknown workspace. */
-export async function setPlan(db: Db, workspaceId: string, plan: Plan, overrides: credits.Overrides): Promise<string | undefined> {
+export async function setPlan(db: Db, workspaceId: string, plan: Plan, overrides: LimitOverrides): Promise<string | undefined> {
     return credits.changePlan(db, workspaceId, { plan, planAllowance: PLANS[plan].allowance, overrides });
 }
 

@@ -2,14 +2,11 @@ import type { LimitOverrides, Plan } from '../../domain/accounts/plans.ts';
 import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 
-/** Limits that an operator set for one account. Absent or null values follow the plan. */
-export type Overrides = LimitOverrides;
-
 interface AccountPlan {
     plan: Plan;
     /** The monthly credits of the plan. An override takes precedence. */
     planAllowance: number;
-    overrides?: Overrides | undefined;
+    overrides?: LimitOverrides | undefined;
 }
 
 export interface Balance {
@@ -24,7 +21,7 @@ export interface Balance {
     available: number;
     /** When the next allowance is due. Under a subscription the allowance is renewed by the payment, so this time may be in the past. */
     resetsAt: Date;
-    overrides: Overrides;
+    overrides: LimitOverrides;
 }
 
 /** The account that pays for calls with a key of this workspace and user: the user's account on Free, otherwise the workspace's. */
