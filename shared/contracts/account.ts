@@ -31,9 +31,7 @@ export interface AccountAnswer {
     key: { id: string; name: string; prefix: string; expires_at: string | null; scopes: Scopes };
 }
 
-export const getAccount = contract({
-    name: 'getAccount',
-    route: 'GET /v1/account',
+export const getAccount = contract('getAccount', 'GET /v1/account', {
     tag: 'Account',
     summary: 'Read plan, credits and limits of the account',
     scope: 'none',

@@ -19,9 +19,7 @@ export interface AuditEntry {
     details: JsonObject;
 }
 
-export const getAudit = contract({
-    name: 'getAudit',
-    route: 'GET /v1/audit',
+export const getAudit = contract('getAudit', 'GET /v1/audit', {
     tag: 'Account',
     summary: 'List the audit log of the workspace',
     description:

@@ -31,10 +31,8 @@ const COMMON = { tag: 'Jobs', scope: 'jobs', window: 'reads' } as const;
 const ONE = ['BATCH_NOT_FOUND'] as const;
 const { json, lines } = BATCH_BODIES;
 
-export const postBatch = contract({
+export const postBatch = contract('postBatch', 'POST /v1/batches', {
     ...COMMON,
-    name: 'postBatch',
-    route: 'POST /v1/batches',
     summary: 'Queue many calls as a batch',
     description: `All items are validated before anything is stored. One invalid item rejects the batch; details list the first 100 problems. Send up to ${json.items.toLocaleString('en')} items as JSON, or ${lines.items.toLocaleString('en')} as application/x-ndjson, one item per line, with the other fields in the query.`,
     idempotent: true,
@@ -73,20 +71,16 @@ export const postBatch = contract({
     refusals: ['INSUFFICIENT_CREDITS', 'EMAIL_NOT_VERIFIED', 'SITE_UNAVAILABLE'],
 });
 
-export const getBatch = contract({
+export const getBatch = contract('getBatch', 'GET /v1/batches/{batch_id}', {
     ...COMMON,
-    name: 'getBatch',
-    route: 'GET /v1/batches/{batch_id}',
     summary: 'Read a batch, or wait for its end',
     query: waitQuery(),
     answer: { schema: () => batchSchema() },
     refusals: ONE,
 });
 
-export const getBatches = contract({
+export const getBatches = contract('getBatches', 'GET /v1/batches', {
     ...COMMON,
-    name: 'getBatches',
-    route: 'GET /v1/batches',
     summary: 'List batches',
     description: 'Newest first.',
     query: Joi.object<BatchesQuery, true>({
@@ -97,10 +91,8 @@ export const getBatches = contract({
     answer: { shape: 'list', schema: () => v.listOf(batchSchema()) },
 });
 
-export const getBatchResults = contract({
+export const getBatchResults = contract('getBatchResults', 'GET /v1/batches/{batch_id}/results', {
     ...COMMON,
-    name: 'getBatchResults',
-    route: 'GET /v1/batches/{batch_id}/results',
     summary: 'Read the ended items',
     description:
         'In the order in which they ended. Continue with the cursor of the last item to miss none. `next_cursor` is null only when the batch has ended and everything was read. A retried item leaves the list and reappears when it ends again: keep the latest entry of each job_id. With Accept: application/x-ndjson the items are streamed, one per line.',
@@ -129,18 +121,14 @@ const CHANGE = {
     refusals: [...ONE, 'BATCH_NOT_OPEN'],
 } as const;
 
-export const postBatchPause = contract({
+export const postBatchPause = contract('postBatchPause', 'POST /v1/batches/{batch_id}/pause', {
     ...CHANGE,
-    name: 'postBatchPause',
-    route: 'POST /v1/batches/{batch_id}/pause',
     summary: 'Pause a batch',
     description: 'No further item starts. The expiry does not move.',
 });
 
-export const postBatchResume = contract({
+export const postBatchResume = contract('postBatchResume', 'POST /v1/batches/{batch_id}/resume', {
     ...CHANGE,
-    name: 'postBatchResume',
-    route: 'POST /v1/batches/{batch_id}/resume',
     summary: 'Resume a batch',
     description: 'Items then run with the rights of the calling key. The body may set new limits.',
     body: {
@@ -152,10 +140,8 @@ export const postBatchResume = contract({
 /** A misspelt code would retry nothing without a word. */
 const errorCode = () => v.oneOf([...REFUSALS.keys()]).messages({ 'any.only': '{{#label}} is no error code; GET /v1/errors lists them' });
 
-export const postBatchRetry = contract({
+export const postBatchRetry = contract('postBatchRetry', 'POST /v1/batches/{batch_id}/retry', {
     ...CHANGE,
-    name: 'postBatchRetry',
-    route: 'POST /v1/batches/{batch_id}/retry',
     summary: 'Retry items that did not succeed',
     window: 'batches',
     countsRefused: true,
@@ -168,10 +154,8 @@ export const postBatchRetry = contract({
     answer: { schema: () => v.complete<Batch>({ ...batchFields(), retried: v.count() }) },
 });
 
-export const deleteBatch = contract({
+export const deleteBatch = contract('deleteBatch', 'DELETE /v1/batches/{batch_id}', {
     ...COMMON,
-    name: 'deleteBatch',
-    route: 'DELETE /v1/batches/{batch_id}',
     summary: 'Cancel a batch',
     description:
         'Cancels queued items at once, and aborts running reads, which are not billed. The batch is cancelling until running writes have ended.',

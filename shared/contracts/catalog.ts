@@ -138,9 +138,7 @@ const endpoint = () =>
         health: v.health(),
     });
 
-export const getCatalog = contract({
-    name: 'getCatalog',
-    route: 'GET /v1/catalog/{domain}',
+export const getCatalog = contract('getCatalog', 'GET /v1/catalog/{domain}', {
     tag: 'Catalog',
     summary: 'Look up every endpoint of a site',
     description: 'Requires an intent of at least 20 characters and 5 distinct words, in the query or in a header; the query wins.',

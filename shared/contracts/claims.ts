@@ -52,10 +52,8 @@ const entry = () =>
 
 const COMMON = { tag: 'Owners', scope: 'maintain', actsOnDomain: true } as const;
 
-export const postClaim = contract({
+export const postClaim = contract('postClaim', 'POST /v1/sites/{domain}/claims', {
     ...COMMON,
-    name: 'postClaim',
-    route: 'POST /v1/sites/{domain}/claims',
     summary: 'Claim a domain',
     window: 'changes',
     description:
@@ -63,20 +61,16 @@ export const postClaim = contract({
     answer: { status: 201, schema: () => entry() },
 });
 
-export const getClaims = contract({
+export const getClaims = contract('getClaims', 'GET /v1/sites/{domain}/claims', {
     ...COMMON,
-    name: 'getClaims',
-    route: 'GET /v1/sites/{domain}/claims',
     summary: "List your workspace's claims on a domain",
     description: 'Oldest first. Claims of other workspaces are never shown.',
     query: v.pageQuery(),
     answer: { shape: 'list', schema: () => v.listOf(entry()) },
 });
 
-export const postClaimCheck = contract({
+export const postClaimCheck = contract('postClaimCheck', 'POST /v1/sites/{domain}/claims/{claim_id}/check', {
     ...COMMON,
-    name: 'postClaimCheck',
-    route: 'POST /v1/sites/{domain}/claims/{claim_id}/check',
     summary: 'Check the proof of a claim',
     description:
         'No body. A worker looks up the TXT record and reads the file over https; a redirect may only lead to `www.` of the domain. Answers within 10 seconds, with `pending` if the lookup has not ended by then. One check a minute per claim, 20 an hour per account. The proof makes the workspace the owner and a maintainer. It is checked again every month and lost after three failures a day apart.',
@@ -86,10 +80,8 @@ export const postClaimCheck = contract({
     refusals: ['CLAIM_NOT_FOUND'],
 });
 
-export const deleteClaim = contract({
+export const deleteClaim = contract('deleteClaim', 'DELETE /v1/sites/{domain}/claims/{claim_id}', {
     ...COMMON,
-    name: 'deleteClaim',
-    route: 'DELETE /v1/sites/{domain}/claims/{claim_id}',
     summary: 'Withdraw a claim',
     window: 'changes',
     description: 'Works for proved claims too: the workspace stops being an owner and remains a maintainer.',

@@ -123,10 +123,8 @@ const TESTED = [
 const COMMON = { tag: 'Connections', scope: 'account' } as const;
 const USED = { tag: 'Connections', scope: 'fetch' } as const;
 
-export const postConnection = contract({
+export const postConnection = contract('postConnection', 'POST /v1/connections', {
     ...COMMON,
-    name: 'postConnection',
-    route: 'POST /v1/connections',
     summary: 'Connect a site',
     window: 'changes',
     description:
@@ -139,10 +137,8 @@ export const postConnection = contract({
     refusals: ['INVALID_DOMAIN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', ...TESTED],
 });
 
-export const patchConnection = contract({
+export const patchConnection = contract('patchConnection', 'PATCH /v1/connections/{connection_id}', {
     ...COMMON,
-    name: 'patchConnection',
-    route: 'PATCH /v1/connections/{connection_id}',
     summary: 'Change a connection',
     window: 'changes',
     description:
@@ -153,10 +149,8 @@ export const patchConnection = contract({
     refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'NOT_MAINTAINER', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
-export const testConnection = contract({
+export const testConnection = contract('testConnection', 'POST /v1/connections/{connection_id}/test', {
     ...COMMON,
-    name: 'testConnection',
-    route: 'POST /v1/connections/{connection_id}/test',
     summary: 'Test a connection',
     description:
         'Calls the test endpoint of the schema. The call counts like a fetch and is free. A passed test clears a rejection. An account can run 30 tests an hour; after 5 rejected tests of a site within an hour, no more of that site.',
@@ -164,10 +158,8 @@ export const testConnection = contract({
     refusals: ['SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
-export const getConnections = contract({
+export const getConnections = contract('getConnections', 'GET /v1/connections', {
     ...USED,
-    name: 'getConnections',
-    route: 'GET /v1/connections',
     summary: 'List your connections',
     description: "Your own and the workspace's shared connections, newest first. Values are never shown.",
     query: Joi.object<ConnectionQuery, true>({ site: v.siteInput(), limit: v.limit(), cursor: v.cursor() }),
@@ -175,19 +167,15 @@ export const getConnections = contract({
     refusals: ['INVALID_DOMAIN'],
 });
 
-export const getConnection = contract({
+export const getConnection = contract('getConnection', 'GET /v1/connections/{connection_id}', {
     ...USED,
-    name: 'getConnection',
-    route: 'GET /v1/connections/{connection_id}',
     summary: 'Read one connection',
     answer: { schema: () => entry() },
     refusals: ['CONNECTION_NOT_FOUND'],
 });
 
-export const deleteConnection = contract({
+export const deleteConnection = contract('deleteConnection', 'DELETE /v1/connections/{connection_id}', {
     ...COMMON,
-    name: 'deleteConnection',
-    route: 'DELETE /v1/connections/{connection_id}',
     summary: 'Delete a connection and its value',
     window: 'changes',
     description: 'Every process drops the value within a second. Owners and admins of the workspace can also delete shared connections.',

@@ -127,11 +127,10 @@ function paramsOf(path: string): { params?: ObjectSchema } {
 }
 
 /** A contract as its file writes it: only what differs from the defaults, and nothing that the path says. */
-type Definition<Route extends RouteText, Query, Body, Answer, Auth extends KeyUse> = WithDefaults<
-    Omit<Contract<object, Query, Body, Answer, Auth>, 'method' | 'path' | 'params' | 'body' | 'answer'>,
+type Definition<Query, Body, Answer, Auth extends KeyUse> = WithDefaults<
+    Omit<Contract<object, Query, Body, Answer, Auth>, 'name' | 'method' | 'path' | 'params' | 'body' | 'answer'>,
     'auth' | 'counted' | 'refusals'
 > & {
-    route: Route;
     body?: WithDefaults<BodyRules<Body>, 'maxBytes' | 'guard'>;
     answer: WithDefaults<AnswerRules<Answer>, 'shape' | 'status'>;
 };
@@ -145,22 +144,23 @@ type NotAny<T> = 0 extends 1 & T ? { error: 'a schema of this contract has the t
  * @param definition `refusals` lists the codes that `standardRefusals` does not derive
  */
 export function contract<Route extends RouteText, Query = object, Body = undefined, Answer = unknown, Auth extends KeyUse = 'required'>(
-    definition: Definition<Route, Query, Body, Answer, Auth> & NotAny<Query> & NotAny<Body> & NotAny<Answer>,
+    name: string,
+    route: Route,
+    definition: Definition<Query, Body, Answer, Auth> & NotAny<Query> & NotAny<Body> & NotAny<Answer>,
 ): Contract<ParamsOf<Route>, Query, Body, Answer, Auth> {
     const {
-        route,
         body,
         answer,
         auth = 'required' as Auth,
         counted = false,
         refusals = [],
         ...others
-    }: Definition<Route, Query, Body, Answer, Auth> = definition;
+    }: Definition<Query, Body, Answer, Auth> = definition;
     const [method, path] = route.split(' ') as [AnyContract['method'], AnyContract['path']];
     const completed = {
         ...others,
         ...paramsOf(path),
-        ...{ method, path, auth, counted, answer: { shape: 'data' as const, status: 200 as const, ...answer } },
+        ...{ name, method, path, auth, counted, answer: { shape: 'data' as const, status: 200 as const, ...answer } },
         ...(body === undefined ? {} : { body: { maxBytes: BODY_BYTES, guard: true, ...body } }),
     };
     const codes = new Set<RefusalCode>([...refusals, ...standardRefusals(completed)]);

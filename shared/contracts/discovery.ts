@@ -9,9 +9,7 @@ export interface Category {
     children: { slug: string; name: string; path: string }[];
 }
 
-export const getCategories = contract({
-    name: 'getCategories',
-    route: 'GET /v1/categories',
+export const getCategories = contract('getCategories', 'GET /v1/categories', {
     tag: 'Discovery',
     summary: 'Read the intent taxonomy',
     auth: 'optional',
@@ -37,9 +35,7 @@ export interface ErrorEntry {
     meaning: string;
 }
 
-export const getErrors = contract({
-    name: 'getErrors',
-    route: 'GET /v1/errors',
+export const getErrors = contract('getErrors', 'GET /v1/errors', {
     tag: 'Discovery',
     summary: 'List every error code',
     auth: 'ignored',
@@ -69,9 +65,7 @@ export interface HealthAnswer {
 
 const check = () => Joi.string().valid('ok', 'down');
 
-export const getHealth = contract({
-    name: 'getHealth',
-    route: 'GET /v1/health',
+export const getHealth = contract('getHealth', 'GET /v1/health', {
     tag: 'Discovery',
     summary: 'Check the health of the service',
     description:
@@ -88,9 +82,7 @@ export const getHealth = contract({
     },
 });
 
-export const getOpenApi = contract({
-    name: 'getOpenApi',
-    route: 'GET /v1/openapi.json',
+export const getOpenApi = contract('getOpenApi', 'GET /v1/openapi.json', {
     tag: 'Discovery',
     summary: 'Read this OpenAPI document',
     auth: 'ignored',

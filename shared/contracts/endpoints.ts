@@ -92,9 +92,7 @@ const found = () =>
             ),
     });
 
-export const getEndpoints = contract({
-    name: 'getEndpoints',
-    route: 'GET /v1/endpoints',
+export const getEndpoints = contract('getEndpoints', 'GET /v1/endpoints', {
     tag: 'Discovery',
     summary: 'Find endpoints by task',
     description:

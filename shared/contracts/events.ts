@@ -24,9 +24,7 @@ const NAMES: ReadonlySet<string> = new Set([...EVENT_TYPES, ...EVENT_PREFIXES]);
 /** Longer than all names together, in characters. */
 const MAX_CHARACTERS = 1000;
 
-export const getEvents = contract({
-    name: 'getEvents',
-    route: 'GET /v1/events',
+export const getEvents = contract('getEvents', 'GET /v1/events', {
     tag: 'Account',
     summary: 'Read events',
     window: 'reads',

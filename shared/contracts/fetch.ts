@@ -176,9 +176,7 @@ export const CALL_HEADERS = {
     'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
 };
 
-export const postFetch = contract({
-    name: 'postFetch',
-    route: 'POST /v1/fetch',
+export const postFetch = contract('postFetch', 'POST /v1/fetch', {
     tag: 'Fetch',
     summary: 'Run an endpoint through Routebook',
     description: 'Holds the highest possible cost, makes the call, then charges the exact cost. If the call fails, the hold is released.',

@@ -102,10 +102,8 @@ export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => v.comp
 const COMMON = { tag: 'Jobs', scope: 'jobs', window: 'reads' } as const;
 const ONE = ['JOB_NOT_FOUND'] as const;
 
-export const postJob = contract({
+export const postJob = contract('postJob', 'POST /v1/jobs', {
     ...COMMON,
-    name: 'postJob',
-    route: 'POST /v1/jobs',
     summary: 'Queue a call as a job',
     description:
         'Accepts the body of POST /v1/fetch. Where a fetch would be refused for limits or credits, the job waits. Reads are retried after retryable errors. A job is billed like a fetch.',
@@ -130,20 +128,16 @@ export const postJob = contract({
     refusals: [...ADMISSION_REFUSALS, 'SITE_UNAVAILABLE'],
 });
 
-export const getJob = contract({
+export const getJob = contract('getJob', 'GET /v1/jobs/{job_id}', {
     ...COMMON,
-    name: 'getJob',
-    route: 'GET /v1/jobs/{job_id}',
     summary: 'Read a job, or wait for its end',
     query: waitQuery(),
     answer: { schema: () => jobSchema({ params: true, result: true }) },
     refusals: ONE,
 });
 
-export const getJobs = contract({
+export const getJobs = contract('getJobs', 'GET /v1/jobs', {
     ...COMMON,
-    name: 'getJobs',
-    route: 'GET /v1/jobs',
     summary: 'List jobs',
     description: 'Newest first, without params and results. Items of batches are jobs too.',
     query: Joi.object<JobsQuery, true>({
@@ -157,20 +151,16 @@ export const getJobs = contract({
     refusals: ['INVALID_DOMAIN'],
 });
 
-export const deleteJob = contract({
+export const deleteJob = contract('deleteJob', 'DELETE /v1/jobs/{job_id}', {
     ...COMMON,
-    name: 'deleteJob',
-    route: 'DELETE /v1/jobs/{job_id}',
     summary: 'Cancel a job',
     description: 'Cancels a queued job, or aborts a running read, which is not billed. Cancelling a cancelled job changes nothing.',
     answer: { schema: () => jobSchema({ params: true, result: true }) },
     refusals: [...ONE, 'JOB_NOT_CANCELLABLE'],
 });
 
-export const deleteJobResult = contract({
+export const deleteJobResult = contract('deleteJobResult', 'DELETE /v1/jobs/{job_id}/result', {
     ...COMMON,
-    name: 'deleteJobResult',
-    route: 'DELETE /v1/jobs/{job_id}/result',
     summary: 'Delete the result and params of an ended job',
     description:
         'Deletes them at once, and the copy that max_age would serve. The job itself remains. A job that has not ended is unchanged.',

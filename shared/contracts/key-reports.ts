@@ -21,9 +21,7 @@ export interface KeyReportEntry {
 const MAX_KEYS = 100;
 const token = () => Joi.string().min(1).max(1000);
 
-export const postKeyReport = contract({
-    name: 'postKeyReport',
-    route: 'POST /v1/keys/report',
+export const postKeyReport = contract('postKeyReport', 'POST /v1/keys/report', {
     tag: 'Account',
     summary: 'Report leaked API keys',
     description: `For secret scanners: GitHub's partner format, or \`{"keys": […]}\`, with up to ${MAX_KEYS} keys. The complete key is the proof: a known key is revoked within a second, and its owner gets an email. Needs no API key. An address can send 60 reports a minute.`,

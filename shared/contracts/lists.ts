@@ -10,9 +10,7 @@ export interface SchemasQuery extends v.PageQuery {
     sort?: 'trending' | 'recently_verified' | 'recent' | 'name';
 }
 
-export const getSchemas = contract({
-    name: 'getSchemas',
-    route: 'GET /v1/schemas',
+export const getSchemas = contract('getSchemas', 'GET /v1/schemas', {
     tag: 'Registry',
     summary: 'Search and list schemas',
     description:

@@ -24,10 +24,8 @@ const list = () => ({
         ),
 });
 
-export const getMaintainers = contract({
+export const getMaintainers = contract('getMaintainers', 'GET /v1/schemas/{site}/maintainers', {
     ...BROWSED,
-    name: 'getMaintainers',
-    route: 'GET /v1/schemas/{site}/maintainers',
     summary: 'List the workspaces that maintain a site',
     description: 'They maintain every site of the registrable domain. The longest-standing one is first.',
     query: v.pageQuery(),
@@ -35,10 +33,8 @@ export const getMaintainers = contract({
     refusals: ['SITE_NOT_FOUND'],
 });
 
-export const putMaintainer = contract({
+export const putMaintainer = contract('putMaintainer', 'PUT /v1/schemas/{site}/maintainers/{workspace_id}', {
     ...MAINTAINED,
-    name: 'putMaintainer',
-    route: 'PUT /v1/schemas/{site}/maintainers/{workspace_id}',
     summary: 'Let a workspace maintain a site',
     description:
         'No body. A workspace that already maintains the domain is unchanged, and so is its pending removal. A workspace whose removal is pending cannot add or remove others: FORBIDDEN. Returns the first page of the updated list, like GET.',
@@ -47,10 +43,8 @@ export const putMaintainer = contract({
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'NOT_FOUND'],
 });
 
-export const deleteMaintainer = contract({
+export const deleteMaintainer = contract('deleteMaintainer', 'DELETE /v1/schemas/{site}/maintainers/{workspace_id}', {
     ...MAINTAINED,
-    name: 'deleteMaintainer',
-    route: 'DELETE /v1/schemas/{site}/maintainers/{workspace_id}',
     summary: 'Remove a workspace from the maintainers of a site',
     description:
         'A workspace can remove itself at once, unless it is the last one: LAST_MAINTAINER. A proved owner removes others at once. Any other removal takes effect after 24 hours, at `removal_at`, unless the owners of that workspace stop it; then only an operator or a proved owner can remove it within the next 30 days. Only an operator can remove a proved owner. Removing a workspace that does not maintain the domain changes nothing. Returns the first page of the updated list, like GET.',

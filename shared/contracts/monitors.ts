@@ -14,10 +14,8 @@ const COMMON = { tag: 'Monitors', scope: 'jobs' } as const;
 const body = { maxBytes: CALL_BYTES, hasParams: true } as const;
 const WITH_BODY = [...ADMISSION, 'PLAN_LIMIT', 'SITE_UNAVAILABLE'] as const;
 
-export const postMonitor = contract({
+export const postMonitor = contract('postMonitor', 'POST /v1/monitors', {
     ...COMMON,
-    name: 'postMonitor',
-    route: 'POST /v1/monitors',
     summary: 'Watch an endpoint',
     window: 'jobs',
     description:
@@ -27,10 +25,8 @@ export const postMonitor = contract({
     refusals: WITH_BODY,
 });
 
-export const getMonitors = contract({
+export const getMonitors = contract('getMonitors', 'GET /v1/monitors', {
     ...COMMON,
-    name: 'getMonitors',
-    route: 'GET /v1/monitors',
     summary: 'List monitors',
     window: 'reads',
     description: 'Newest first.',
@@ -38,20 +34,16 @@ export const getMonitors = contract({
     answer: { shape: 'list', schema: () => v.listOf(monitor()) },
 });
 
-export const getMonitor = contract({
+export const getMonitor = contract('getMonitor', 'GET /v1/monitors/{monitor_id}', {
     ...COMMON,
-    name: 'getMonitor',
-    route: 'GET /v1/monitors/{monitor_id}',
     summary: 'Read one monitor',
     window: 'reads',
     answer: { schema: () => monitor() },
     refusals: ONE,
 });
 
-export const patchMonitor = contract({
+export const patchMonitor = contract('patchMonitor', 'PATCH /v1/monitors/{monitor_id}', {
     ...COMMON,
-    name: 'patchMonitor',
-    route: 'PATCH /v1/monitors/{monitor_id}',
     summary: 'Change, pause or resume a monitor',
     window: 'jobs',
     description:
@@ -62,20 +54,16 @@ export const patchMonitor = contract({
     refusals: [...WITH_BODY.filter((code) => code !== 'INVALID_DOMAIN'), 'MONITOR_NOT_FOUND'],
 });
 
-export const deleteMonitor = contract({
+export const deleteMonitor = contract('deleteMonitor', 'DELETE /v1/monitors/{monitor_id}', {
     ...COMMON,
-    name: 'deleteMonitor',
-    route: 'DELETE /v1/monitors/{monitor_id}',
     summary: 'Delete a monitor with its runs and changes',
     window: 'reads',
     answer: { schema: () => v.deleted('monitor_id') },
     refusals: ONE,
 });
 
-export const postMonitorRun = contract({
+export const postMonitorRun = contract('postMonitorRun', 'POST /v1/monitors/{monitor_id}/run', {
     ...COMMON,
-    name: 'postMonitorRun',
-    route: 'POST /v1/monitors/{monitor_id}/run',
     summary: 'Run a monitor now',
     description:
         'Up to ten times an hour for each monitor. Returns the job of the run; if a run has not ended yet, returns its job. A run that could exceed max_credits_per_day is skipped, and its job is cancelled at once.',
@@ -83,10 +71,8 @@ export const postMonitorRun = contract({
     refusals: [...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)), 'SITE_UNAVAILABLE', 'MONITOR_NOT_FOUND'],
 });
 
-export const getMonitorChanges = contract({
+export const getMonitorChanges = contract('getMonitorChanges', 'GET /v1/monitors/{monitor_id}/changes', {
     ...COMMON,
-    name: 'getMonitorChanges',
-    route: 'GET /v1/monitors/{monitor_id}/changes',
     summary: 'List the changes that a monitor saw',
     window: 'reads',
     description: 'Newest first; the latest 100 are kept.',
@@ -95,10 +81,8 @@ export const getMonitorChanges = contract({
     refusals: ONE,
 });
 
-export const getMonitorRuns = contract({
+export const getMonitorRuns = contract('getMonitorRuns', 'GET /v1/monitors/{monitor_id}/runs', {
     ...COMMON,
-    name: 'getMonitorRuns',
-    route: 'GET /v1/monitors/{monitor_id}/runs',
     summary: 'List the runs of a monitor',
     window: 'reads',
     description: 'Newest first; the latest 100 are kept.',

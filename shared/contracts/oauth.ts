@@ -27,9 +27,7 @@ export interface OAuthClientEntry {
 
 export type OAuthClientDeleted = v.Deleted<'site'>;
 
-export const authorizeConnection = contract({
-    name: 'authorizeConnection',
-    route: 'POST /v1/connections/authorize',
+export const authorizeConnection = contract('authorizeConnection', 'POST /v1/connections/authorize', {
     tag: 'Connections',
     summary: 'Begin to connect a site by OAuth',
     window: 'changes',
@@ -59,10 +57,8 @@ const OF_CLIENT = {
     window: 'changes',
 } as const;
 
-export const putOAuthClient = contract({
+export const putOAuthClient = contract('putOAuthClient', 'PUT /v1/oauth-clients/{site}', {
     ...OF_CLIENT,
-    name: 'putOAuthClient',
-    route: 'PUT /v1/oauth-clients/{site}',
     summary: "Set the workspace's OAuth client for a site",
     description:
         'Register callback_url at the site. A public client has no secret. The client is sent only to the token endpoint of the latest version: set it again if a later version names another.',
@@ -82,10 +78,8 @@ export const putOAuthClient = contract({
     },
 });
 
-export const deleteOAuthClient = contract({
+export const deleteOAuthClient = contract('deleteOAuthClient', 'DELETE /v1/oauth-clients/{site}', {
     ...OF_CLIENT,
-    name: 'deleteOAuthClient',
-    route: 'DELETE /v1/oauth-clients/{site}',
     summary: "Delete the workspace's OAuth client for a site",
     description: 'Connections made with it can no longer be renewed.',
     answer: { schema: () => v.deleted('site', v.siteName()) },

@@ -35,9 +35,7 @@ const shown = () => ({
     created_at: v.time(),
 });
 
-export const postReport = contract({
-    name: 'postReport',
-    route: 'POST /v1/schemas/{site}/reports',
+export const postReport = contract('postReport', 'POST /v1/schemas/{site}/reports', {
     tag: 'Registry',
     summary: 'Report a problem to the maintainers',
     description:
@@ -61,9 +59,7 @@ export const postReport = contract({
     refusals: ['SITE_NOT_FOUND', 'ENDPOINT_NOT_FOUND'],
 });
 
-export const getReports = contract({
-    name: 'getReports',
-    route: 'GET /v1/schemas/{site}/reports',
+export const getReports = contract('getReports', 'GET /v1/schemas/{site}/reports', {
     tag: 'Registry',
     summary: 'List reported problems',
     description: 'Only for maintainers. Newest first, of the last 90 days. Authors are not shown.',

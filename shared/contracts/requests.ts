@@ -48,9 +48,7 @@ export interface RequestAnswer extends Omit<RequestCreated, 'status'> {
 const demand = () => v.count().description('Open requests for this domain');
 const status = () => v.oneOf(REQUEST_STATUSES);
 
-export const postSchemaRequest = contract({
-    name: 'postSchemaRequest',
-    route: 'POST /v1/schema-requests',
+export const postSchemaRequest = contract('postSchemaRequest', 'POST /v1/schema-requests', {
     tag: 'Requests',
     summary: 'Ask for a schema',
     description:
@@ -92,9 +90,7 @@ export const postSchemaRequest = contract({
     refusals: ['INVALID_DOMAIN', 'RATE_LIMITED', 'OVERLOADED'],
 });
 
-export const getSchemaRequest = contract({
-    name: 'getSchemaRequest',
-    route: 'GET /v1/schema-requests/{request_id}',
+export const getSchemaRequest = contract('getSchemaRequest', 'GET /v1/schema-requests/{request_id}', {
     tag: 'Requests',
     summary: 'Read the state of a schema request',
     auth: 'optional',

@@ -62,9 +62,7 @@ export const changes = () =>
         hosts_added: v.texts().description('Hosts that the previous version did not call'),
     });
 
-export const postSchema = contract({
-    name: 'postSchema',
-    route: 'POST /v1/schemas',
+export const postSchema = contract('postSchema', 'POST /v1/schemas', {
     tag: 'Registry',
     summary: 'Publish a schema package',
     description: `The body is a package of the format routebook/1: \`/docs/packages\` explains it, \`/schemas/routebook-1.json\` is its JSON Schema. ${LIMITS_IN_WORDS} If the content equals the latest version, the answer is 200 with created false. An account can publish 60 new versions an hour and 20 new sites a day, and send 3,600 packages an hour, including dry runs and rejected ones (enterprise accounts have no such limits). One write of an account runs at a time and four can wait; a further one gets 429, window publishing, Retry-After 1.`,
@@ -121,10 +119,8 @@ export const card = () =>
         health: v.health(),
     });
 
-export const getSchema = contract({
+export const getSchema = contract('getSchema', 'GET /v1/schemas/{site}', {
     ...BROWSED,
-    name: 'getSchema',
-    route: 'GET /v1/schemas/{site}',
     summary: "Read the card of a site's latest schema",
     answer: {
         schema: () => card(),
@@ -154,10 +150,8 @@ interface OpenApiExport extends JsonObject {
 
 const success = () => Joi.boolean().valid(true);
 
-export const getPackage = contract({
+export const getPackage = contract('getPackage', 'GET /v1/schemas/{site}/package', {
     ...BROWSED,
-    name: 'getPackage',
-    route: 'GET /v1/schemas/{site}/package',
     summary: 'Download a schema package',
     description:
         'The formats: `routebook`, the package as published; `openapi`, an OpenAPI 3.1 document of the site itself, without an envelope; `tools`, tool definitions whose name and input are the `endpoint` and `params` of a hosted fetch; `postman` and `bruno`, collections of hosted fetches, without an envelope; `typescript` and `python`, a file of typed functions that use `routebook/client` or the Python package `routebook`.',

@@ -44,9 +44,7 @@ const policy = () => ({
         .description('When calls are allowed; at other times they get SITE_UNAVAILABLE with retry_after'),
 });
 
-export const getPolicy = contract({
-    name: 'getPolicy',
-    route: 'GET /v1/sites/{domain}/policy',
+export const getPolicy = contract('getPolicy', 'GET /v1/sites/{domain}/policy', {
     tag: 'Owners',
     summary: 'Show what you allow on your domain',
     description: 'Only for the proved owner of the domain.',
@@ -56,9 +54,7 @@ export const getPolicy = contract({
     refusals: ['CLAIM_REQUIRED'],
 });
 
-export const putPolicy = contract({
-    name: 'putPolicy',
-    route: 'PUT /v1/sites/{domain}/policy',
+export const putPolicy = contract('putPolicy', 'PUT /v1/sites/{domain}/policy', {
     tag: 'Owners',
     summary: 'Set what you allow on your domain',
     window: 'changes',

@@ -21,9 +21,7 @@ export interface TrendingAnswer {
 
 const windows = () => Joi.string().valid('24h', '7d', '30d');
 
-export const getTrending = contract({
-    name: 'getTrending',
-    route: 'GET /v1/trending',
+export const getTrending = contract('getTrending', 'GET /v1/trending', {
     tag: 'Discovery',
     summary: 'See what is used and requested most',
     description:

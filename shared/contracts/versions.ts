@@ -32,10 +32,8 @@ const entry = () =>
         changes: changes(),
     });
 
-export const getVersions = contract({
+export const getVersions = contract('getVersions', 'GET /v1/schemas/{site}/versions', {
     ...BROWSED,
-    name: 'getVersions',
-    route: 'GET /v1/schemas/{site}/versions',
     summary: "List the versions of a site's schema",
     description: 'Newest first, including yanked versions.',
     query: v.pageQuery(),
@@ -43,10 +41,8 @@ export const getVersions = contract({
     refusals: ['SITE_NOT_FOUND'],
 });
 
-export const postYank = contract({
+export const postYank = contract('postYank', 'POST /v1/schemas/{site}/versions/{version}/yank', {
     ...MAINTAINED,
-    name: 'postYank',
-    route: 'POST /v1/schemas/{site}/versions/{version}/yank',
     summary: 'Yank a version',
     description:
         'The highest remaining version becomes the latest at once. A version yanked as `broken` still runs if a call names it; one yanked for `security` or `legal` reasons never runs, and the package of a `legal` one is removed. Yanking it again only changes the reason.',
@@ -57,10 +53,8 @@ export const postYank = contract({
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });
 
-export const deleteYank = contract({
+export const deleteYank = contract('deleteYank', 'DELETE /v1/schemas/{site}/versions/{version}/yank', {
     ...MAINTAINED,
-    name: 'deleteYank',
-    route: 'DELETE /v1/schemas/{site}/versions/{version}/yank',
     summary: 'Restore a yanked version',
     description:
         'Does nothing to a version that is in use. What an operator took out of use for `security` or `legal` reasons only an operator puts back: FORBIDDEN.',

@@ -109,10 +109,8 @@ const ONE = ['WEBHOOK_NOT_FOUND'] as const;
 /** Shared by all webhook routes. Events concern the whole workspace. */
 const COMMON = { tag: 'Webhooks', scope: 'account', ofWholeWorkspace: true } as const;
 
-export const postWebhook = contract({
+export const postWebhook = contract('postWebhook', 'POST /v1/webhooks', {
     ...COMMON,
-    name: 'postWebhook',
-    route: 'POST /v1/webhooks',
     summary: 'Add a webhook',
     window: 'changes',
     description: 'The answer shows the secret, once. The owners of the workspace get an email. A workspace can have up to 20 webhooks.',
@@ -129,10 +127,8 @@ export const postWebhook = contract({
     refusals: ['SITE_BLOCKED', 'PLAN_LIMIT'],
 });
 
-export const getWebhooks = contract({
+export const getWebhooks = contract('getWebhooks', 'GET /v1/webhooks', {
     ...COMMON,
-    name: 'getWebhooks',
-    route: 'GET /v1/webhooks',
     summary: 'List webhooks',
     window: 'reads',
     description: 'The webhooks of the workspace, newest first.',
@@ -140,20 +136,16 @@ export const getWebhooks = contract({
     answer: { shape: 'list', schema: () => v.listOf(entry()) },
 });
 
-export const getWebhook = contract({
+export const getWebhook = contract('getWebhook', 'GET /v1/webhooks/{webhook_id}', {
     ...COMMON,
-    name: 'getWebhook',
-    route: 'GET /v1/webhooks/{webhook_id}',
     summary: 'Read one webhook',
     window: 'reads',
     answer: { schema: () => entry() },
     refusals: ONE,
 });
 
-export const patchWebhook = contract({
+export const patchWebhook = contract('patchWebhook', 'PATCH /v1/webhooks/{webhook_id}', {
     ...COMMON,
-    name: 'patchWebhook',
-    route: 'PATCH /v1/webhooks/{webhook_id}',
     summary: 'Change a webhook',
     window: 'changes',
     description:
@@ -171,20 +163,16 @@ export const patchWebhook = contract({
     refusals: [...ONE, 'SITE_BLOCKED'],
 });
 
-export const deleteWebhook = contract({
+export const deleteWebhook = contract('deleteWebhook', 'DELETE /v1/webhooks/{webhook_id}', {
     ...COMMON,
-    name: 'deleteWebhook',
-    route: 'DELETE /v1/webhooks/{webhook_id}',
     summary: 'Delete a webhook',
     window: 'changes',
     answer: { schema: () => v.deleted('webhook_id') },
     refusals: ONE,
 });
 
-export const postWebhookRotate = contract({
+export const postWebhookRotate = contract('postWebhookRotate', 'POST /v1/webhooks/{webhook_id}/rotate', {
     ...COMMON,
-    name: 'postWebhookRotate',
-    route: 'POST /v1/webhooks/{webhook_id}/rotate',
     summary: 'Rotate the secret of a webhook',
     window: 'changes',
     description: 'The previous secret also signs for 24 hours. Any older secret stops signing at once.',
@@ -192,10 +180,8 @@ export const postWebhookRotate = contract({
     refusals: ONE,
 });
 
-export const postWebhookTest = contract({
+export const postWebhookTest = contract('postWebhookTest', 'POST /v1/webhooks/{webhook_id}/test', {
     ...COMMON,
-    name: 'postWebhookTest',
-    route: 'POST /v1/webhooks/{webhook_id}/test',
     summary: 'Send a test event',
     window: 'reads',
     description: 'Sends an event of type webhook.test, even to a disabled webhook. Up to 10 a minute, together with POST …/redeliver.',
@@ -203,10 +189,8 @@ export const postWebhookTest = contract({
     refusals: ONE,
 });
 
-export const getDeliveries = contract({
+export const getDeliveries = contract('getDeliveries', 'GET /v1/webhooks/{webhook_id}/deliveries', {
     ...COMMON,
-    name: 'getDeliveries',
-    route: 'GET /v1/webhooks/{webhook_id}/deliveries',
     summary: 'List the deliveries of a webhook',
     window: 'reads',
     description: 'Newest first, of the last 14 days. `total` counts up to 100,000.',
@@ -219,10 +203,8 @@ export const getDeliveries = contract({
     refusals: ONE,
 });
 
-export const postRedeliver = contract({
+export const postRedeliver = contract('postRedeliver', 'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver', {
     ...COMMON,
-    name: 'postRedeliver',
-    route: 'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
     summary: 'Redeliver an event',
     window: 'reads',
     description:
