@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * People, the workspaces they share, and API keys. Ids compare byte by byte (`collate "C"`), as in JavaScript. So JavaScript can sort ids
- * to take locks in the same order.
- */
+/** People, the workspaces they share, and API keys. Ids compare byte by byte, as in JavaScript, which sorts them to take locks. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table users (

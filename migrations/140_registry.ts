@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * The registry: registrable domains with their credits, blocks, policies and maintainers; the sites on them; the versions of sites; and the
- * schedule of verification; and problems that callers report.
- */
+/** The registry: domains with credits, blocks, policies and maintainers; sites; versions; verification; reports of callers. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table domains (

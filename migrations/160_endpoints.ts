@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * Search index of the endpoints of each site's latest version. A site waits in `sites_to_index` from the time when its latest version
- * changes until a worker has written its rows.
- */
+/** Search index of latest versions. A site waits in `sites_to_index` until a worker has written the rows of its latest version. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table endpoints (

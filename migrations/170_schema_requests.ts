@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * Requests for schemas and their history. A status only moves forward. The requester is stored for the operator; no address of an anonymous
- * requester is stored.
- */
+/** Requests for schemas. A status only moves forward. The operator sees the requester, but of a stranger no address is stored. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table schema_requests (

@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * Claims: a workspace says that it owns a registrable domain, and proves it by DNS or by a file. A worker checks claims that are due.
- * `began_at` prevents two workers from checking the same claim, and expires after 20 seconds.
- */
+/** Claims on registrable domains, checked by one worker at a time, which holds `began_at` for 20 seconds. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table claims (

@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * Payment by Stripe: checkouts that we started, the last known state of each workspace's subscription, paid invoices, and handled events.
- * Plans follow only from these rows, never directly from an event.
- */
+/** Payment by Stripe. Plans follow only from these rows, never directly from an event. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table checkouts (

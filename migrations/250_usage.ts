@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * The request log, its roll-ups, and catalog look-ups with their outcomes. The log has few indexes, since it grows with each call. Its
- * roll-ups are written together with it.
- */
+/** The request log, the roll-ups written with it, and catalog look-ups. The log grows with each call, so it has few indexes. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         -- Partitioned by day (UTC): an old day is dropped instead of deleted row by row. A sequence, since PostgreSQL 15 does not allow an

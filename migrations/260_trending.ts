@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * What is used most. Each hour the request log is summed by day and site, then ranked. Ranks of a day stay, so that a reader who pages
- * through a list keeps its order.
- */
+/** What is used most, ranked each hour. Ranks of a day stay, so that a reader who pages through a list keeps its order. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table trending_days (

@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * Stored results that may be returned again to the account that paid for them (docs/api.md, "Hosted fetch"). `question` is a hash of
- * version, endpoint, bound values and max_results. kept_result_bytes has the sum per account; its row is always locked first.
- */
+/** Results that may be returned again to who paid for them. kept_result_bytes has the sum per account and is locked first. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table kept_results (

@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * Rate limits, leases and heartbeats of workers, for installations without Redis. Unlogged: after a crash windows begin again, which
- * forgets some calls and refuses none.
- */
+/** Rate limits, leases and heartbeats without Redis. Unlogged: after a crash windows begin again and refuse nothing. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create unlogged table limit_windows (

@@ -17,10 +17,7 @@ export async function up(knex: Knex): Promise<void> {
     await knex.raw(FUNCTIONS);
 }
 
-/**
- * Fetches that ended in the last seconds, circuits that are not closed, and turns. Unlogged: after a crash every circuit is closed. Deaths
- * of workers are logged, since a quarantine lasts an hour.
- */
+/** Recent fetches, circuits and turns. Unlogged: after a crash all circuits are closed. Deaths are logged: a quarantine lasts an hour. */
 const STATES = `
     create unlogged table circuits (
         host text primary key,

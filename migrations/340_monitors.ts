@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * Scheduled calls (docs/jobs.md, "Monitors"). One worker claims a due monitor, or a run with an ended job, for seconds of real time. Each
- * later write checks that the claim is still valid.
- */
+/** Scheduled calls. A worker claims a due monitor, or a run with an ended job, for seconds; each later write checks its claim. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table monitors (

@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * Apps, such as clients of the Model Context Protocol, that people allow to act for them (api/oauth). A grant is a key with tokens that
- * change.
- */
+/** Apps, such as clients of MCP, that people allow to act for them (api/oauth). A grant is a key with tokens that change. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         create table apps (

@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * Refused attempts store nothing. Before, a refusal left a row for each counter that was new, until the hourly sweep: a stranger whose own
- * counter was full could fill the table by signing in with ever new addresses.
- */
+/** Refused attempts store nothing: a stranger could fill the table by signing in with ever new addresses. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(FUNCTIONS);
 }

@@ -2,10 +2,7 @@ import type { Knex } from 'knex';
 
 export { down } from './100_common.ts';
 
-/**
- * Accounts on Free may have three quarters of all slots together, and from half on one each; both bounds are at least 64. The new parameter
- * has a default, since processes of the version before call the function without it.
- */
+/** Free may have 3/4 of all slots, from half on one each; both at least 64. Processes of the version before omit the parameter. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         alter table limit_leases add column is_free boolean not null default false;
