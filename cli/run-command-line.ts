@@ -7,11 +7,7 @@ import { openSession, type Run } from './session.ts';
 import type { Settings } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 
-/**
- * Runs one command of `routebook`. With `--json` the last line of stdout is the result, or `{"error":{code,message,…}}`; everything
- * else goes to stderr.
- * @returns the exit code: 0, 1 for a failure, 2 for wrong usage
- */
+/** Runs one command. With `--json` the last line of stdout is the result or the error. @returns 0, 1: failure, 2: wrong usage */
 export async function runCommandLine(args: readonly string[], terminal: Terminal, settings: Settings): Promise<number> {
     const isJson = args.includes('--json');
     let exitCode = 0;

@@ -6,11 +6,7 @@ import { CommandFault } from './failures.ts';
 import { cancelled } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-/**
- * Writes a file and its parent folders.
- * @param replaces whether an existing file may be replaced
- * @throws CommandFault FILE_EXISTS, FILE_UNWRITABLE
- */
+/** Writes a file and its parent folders. @param replaces an existing one too @throws CommandFault FILE_EXISTS, FILE_UNWRITABLE */
 export async function writeText(file: string, text: string, { replaces }: { replaces: boolean }): Promise<void> {
     try {
         await mkdir(dirname(file), { recursive: true });

@@ -11,12 +11,7 @@ import type { Terminal } from '../terminal.ts';
 /** The column or field with the id of an item. It is not a param. */
 const NAME = 'custom_id';
 
-/**
- * Reads items from CSV, a JSON array or JSON lines. An object with `params` is an item of the API; any other object is the params of an
- * item.
- * @param file `-` for stdin
- * @param map `column=param` pairs
- */
+/** Items of CSV, a JSON array or JSON lines. An object with `params` is an item of the API, any other the params of one. */
 export async function readItems(
     terminal: Terminal,
     file: string,

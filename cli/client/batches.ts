@@ -43,10 +43,7 @@ export class Batches extends Resource {
         yield* this.follow(batch.batch_id, options);
     }
 
-    /**
-     * Yields each ended item until the batch has ended. A retried item is yielded again: keep the latest of each `job_id`.
-     * @throws RoutebookError BATCH_PAUSED if the batch is paused
-     */
+    /** Yields each item when it ends: of a retried one keep the latest of its `job_id`. @throws RoutebookError BATCH_PAUSED */
     async *follow(
         batchId: string,
         { status, after, onProgress, ...options }: FollowOptions = {},

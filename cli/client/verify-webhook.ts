@@ -19,12 +19,7 @@ export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly
 /** How far the timestamp may differ from now, in seconds. An older request may be a replay. */
 const TOLERANCE = 300;
 
-/**
- * Verifies a webhook request (Standard Webhooks) and parses its event. Works in Node and in browsers.
- * @param body the raw body, before any parser
- * @param secret `whsec_…`
- * @throws WebhookVerificationError
- */
+/** Verifies a raw body and its headers (Standard Webhooks) and parses the event, also in browsers. @throws WebhookVerificationError */
 export async function verifyWebhook(headers: WebhookHeaders, body: string | Uint8Array, secret: string): Promise<WebhookEvent> {
     const [id, time, signatures] = ['id', 'timestamp', 'signature'].map((name) => headerOf(headers, `webhook-${name}`));
     if (!id || !time || !signatures) {

@@ -25,10 +25,7 @@ export function checkFile(file: PackageFile, settings: Settings): CheckedFile {
     return { ok: false, file: file.name, problems };
 }
 
-/**
- * Reads a valid package.
- * @throws CommandFault SCHEMA_INVALID with every problem and its line
- */
+/** Reads a valid package. @throws CommandFault SCHEMA_INVALID with every problem and its line */
 export async function readValidPackage(
     path: string,
     terminal: Terminal,

@@ -10,11 +10,7 @@ export interface Place {
 /** Deeper values are located at their parent. Valid packages have fewer levels, and pointers grow with each level. */
 const MAX_DEPTH = 64;
 
-/**
- * Locates the values of a JSON text by JSON pointer: members at their key, items at their value. A missing value is located at its nearest
- * existing parent.
- * @param text well-formed JSON
- */
+/** Locates values of a well-formed JSON text: members at their key, items at their value, a missing one at its nearest parent. */
 export function positionsOf(text: string): (pointer: string) => Place {
     const offsets = offsetsOf(text);
     const starts = lineStarts(text);

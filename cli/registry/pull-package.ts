@@ -12,10 +12,7 @@ interface PullOptions {
     force?: true;
 }
 
-/**
- * `routebook pull SITE`: downloads the package in a form that can be pushed again, or the site in another format. A file gets the address
- * of the JSON Schema for editors; stdout is the package as it was published.
- */
+/** `routebook pull SITE`: downloads a package for a later push, or another format. A file names the JSON Schema for editors. */
 export async function pullPackage({ client, terminal, note, server }: Session, site: string, options: PullOptions): Promise<Done> {
     const { version, format, out, force } = options;
     const query = version === undefined ? {} : { version };

@@ -7,11 +7,7 @@ import { answerExample, BODY_EXAMPLES } from './examples.ts';
 import { CONTRACTS } from './index.ts';
 import { answerSchema, bodySchema, errorSchema, jsonSchemaOf, packageComponents } from './openapi-schemas.ts';
 
-/**
- * Builds the OpenAPI 3.1.0 document of all contracts from the schemas that validate requests. Yields after each route, so that other work
- * can run in between.
- * @param serverUrl base URL of the API, without a trailing slash.
- */
+/** The OpenAPI 3.1.0 document, from the schemas that validate. Yields between routes. @param serverUrl without a trailing slash */
 export function* openApiDocument(serverUrl: string): Generator<void, JsonObject, void> {
     const paths: Record<string, JsonObject> = {};
     for (const contract of CONTRACTS) {

@@ -21,11 +21,7 @@ export const RETRY_SECONDS: readonly number[] = [
 /** Each delay varies randomly by up to this fraction, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 
-/**
- * Seconds until the next attempt of a delivery; undefined if no attempt is left.
- * @param attempts failed attempts so far, at least 1
- * @param random from 0 to 1
- */
+/** Seconds until the next attempt; undefined if none is left. @param attempts failed so far, at least 1 @param random 0 to 1 */
 export function retryAfter(attempts: number, random: number): number | undefined {
     const wait = RETRY_SECONDS[attempts - 1];
     return wait === undefined ? undefined : wait * (1 + JITTER * (2 * random - 1));

@@ -26,10 +26,7 @@ const MAX_MS = 30_000;
 export interface WaitEstimator {
     /** Registers a fetch and returns its number. */
     enter(now: number): number;
-    /**
-     * Records that a fetch was answered.
-     * @param ranMs how long a worker ran it; undefined if no worker took it or reported
-     */
+    /** Records that a fetch was answered. @param ranMs how long a worker ran it; undefined if no worker took it or reported */
     leave(fetch: { number: number; enteredAt: number }, now: number, ranMs: number | undefined): void;
     /** Number of fetches that have not been answered yet. */
     inside(): number;
@@ -44,10 +41,7 @@ interface Through {
     at: number;
 }
 
-/**
- * Creates an estimator without a known rate.
- * @param hasFreeSlots whether, as far as known, workers can take a fetch at once
- */
+/** Creates an estimator without a known rate. @param hasFreeSlots whether, as far as known, workers can take a fetch at once */
 export function createWaitEstimator({ hasFreeSlots = () => false }: { hasFreeSlots?: () => boolean } = {}): WaitEstimator {
     let entered = 0;
     let inside = 0;

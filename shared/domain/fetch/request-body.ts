@@ -14,11 +14,7 @@ interface RequestBody {
     contentType: string;
 }
 
-/**
- * The body of a call; undefined if none is sent. A template is sent even if no param fills it, unless the endpoint declares its body
- * optional.
- * @param form its fields precede the params, which override them
- */
+/** The body of a call; undefined if none is sent. A template that no param fills is sent too, unless the body is optional. */
 export function requestBody(endpoint: Endpoint, values: Values, form: PreparedForm | undefined): RequestBody | undefined {
     if (isBodyless(endpoint)) return undefined;
     const { bodyFormat } = endpoint;

@@ -59,10 +59,7 @@ export function wordsOf({ exact, alike }: Term): string[] {
     return [...exact, ...alike];
 }
 
-/**
- * The words by which a term is searched. For a common term whose exact word is covered, these are the alike words, which have half of the
- * index entries. This misses only endpoints that have the exact word in an example alone.
- */
+/** The words by which a term is searched: for a common term whose exact word is covered only alike words, with half the entries. */
 function wordsToFind(term: Term, counts: ReadonlyMap<string, number>): readonly string[] {
     const words = wordsOf(term);
     return term.isCovered && countOf(words, counts) > COMMON ? term.alike : words;

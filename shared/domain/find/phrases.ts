@@ -54,10 +54,7 @@ const KINDS: ReadonlyMap<string, IdeaKind> = new Map([
 ]);
 const IDEA = /^[a-z][a-z0-9-]*$/;
 
-/**
- * Parses a dictionary. The head of phrases.txt describes the format.
- * @param english English words, one per line
- */
+/** Parses a dictionary. The head of phrases.txt describes the format. @param english English words, one per line */
 export function readPhrases(text: string, english = ''): ReadPhrases {
     const found = new Map<string, { stems: string[]; ideas: Set<string>; ideasInTask: Set<string>; isName: boolean }>();
     const kinds = new Map<string, IdeaKind>();

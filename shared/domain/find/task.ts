@@ -51,10 +51,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
     [/\b(?=[A-HJ-NPR-Z]*\d)(?=\d*[A-HJ-NPR-Z])[A-HJ-NPR-Z0-9]{17}\b/, '~vin'],
 ];
 
-/**
- * Parses a task, in time linear in its length.
- * @param corrected corrections of typos, by stem
- */
+/** Parses a task, in time linear in its length. @param corrected corrections of typos, by stem */
 export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyMap<string, string> = new Map()): Task {
     const unquoted = task.replaceAll(QUOTATION, ' ');
     const { rest, ideas: shapes } = takeShapes(spellOut(unquoted));

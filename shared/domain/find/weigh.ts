@@ -93,11 +93,7 @@ export function unknownWords({ parts }: Task, { counts }: WordCounts): string[] 
     });
 }
 
-/**
- * The correction of a possible typo: the nearest word with the same first letter, which is rarely mistyped. Among equals the one with most
- * letters in place.
- * @param known similar words of endpoints
- */
+/** The correction of a possible typo: the nearest of the `known` words with its first letter, then with most letters in place. */
 export function correctTypo(written: string, known: readonly string[], dictionary: Phrases): string | undefined {
     const allowed = written.length < LONG ? Math.min(1, typosAllowed(written)) : typosAllowed(written);
     let best: { word: string; distance: number; inPlace: number } | undefined;

@@ -185,11 +185,7 @@ export interface Rhythm {
     shortest: number;
 }
 
-/**
- * The next run of a monitor: after `now`, with at least the interval that plan and failures require since the last due time. Missed runs
- * are not caught up.
- * @param last when the last run was due; undefined if there was none
- */
+/** The next run after `now`, not sooner than plan and failures allow. Missed runs are not caught up. @param last when one was due */
 export function nextRun(rhythm: Rhythm, now: number, last?: number): number {
     const regular = regularRun(rhythm, now);
     if (last === undefined) return regular;

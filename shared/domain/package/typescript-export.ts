@@ -10,11 +10,7 @@ export interface SourceFile {
     source: string;
 }
 
-/**
- * The hosted endpoints of a package as TypeScript functions (docs/api.md, "Registry"). Each function fetches this version through
- * `routebook/client`.
- * @param only names of the endpoints to export; all by default
- */
+/** Hosted endpoints as TypeScript functions, pinned to this version (docs/api.md, "Registry"). @param only names; all by default */
 export function exportTypeScript(
     document: PackageDocument,
     { version, versionHash }: { version: number; versionHash: string },

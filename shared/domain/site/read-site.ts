@@ -1,11 +1,7 @@
 import { Refusal } from '../../refusals.ts';
 import { normaliseSite } from './site-name.ts';
 
-/**
- * Normalises a site that a caller wrote (docs/api.md, "Domains").
- * @param path JSON pointer of the site in the request
- * @throws Refusal INVALID_DOMAIN
- */
+/** Normalises a site that a caller wrote (docs/api.md, "Domains") at a JSON pointer of the request. @throws Refusal INVALID_DOMAIN */
 export function readSite(written: string, path: string): { site: string; registrable: string } {
     const name = normaliseSite(written);
     if (name.ok) return name;

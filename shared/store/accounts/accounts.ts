@@ -27,10 +27,7 @@ export interface MadeAccount extends NewKey {
     isNewUser: boolean;
 }
 
-/**
- * Creates a verified user (or finds the one with this address), a workspace on the plan, and a key. An unverified user with this address
- * first loses the password and all keys, because another person may have signed up with the address.
- */
+/** A verified user, a workspace and a key. An unverified user of the address, maybe another person, loses password and keys. */
 export async function createAccount(db: Db, order: NewAccount): Promise<MadeAccount> {
     const email = readEmail(order.email);
     if (!email.ok) throw new TypeError(email.message);

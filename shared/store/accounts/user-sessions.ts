@@ -240,11 +240,7 @@ export async function whileSignedIn<Result>(
     });
 }
 
-/**
- * Prevents the sessions of the user from ending until the end of the transaction.
- * @param revision the revision at which the sign-in was checked
- * @throws SessionEnded if sessions have been ended since
- */
+/** Keeps the user's sessions until the end of the transaction. @throws SessionEnded if some ended since `revision` */
 export async function holdRevision(trx: Db, userId: string, revision: number): Promise<void> {
     await shareUser(trx, userId);
     // A separate statement, so that it sees changes for which the lock waited.

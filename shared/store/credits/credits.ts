@@ -78,10 +78,7 @@ interface Swept {
 export interface Credits {
     /** Holds as many of the wanted units as the balance and the caps allow. Refuses if that is less than one unit. */
     hold(order: HoldOrder): Promise<HoldVerdict>;
-    /**
-     * Charges the exact cost, at most the held amount, and releases the rest. A larger cost is cut to the held amount. Does not change a
-     * hold that has ended. With an `answer`, the charge and the answer are stored together or not at all.
-     */
+    /** Charges the cost, cut to the held amount, and releases the rest, once. An `answer` is stored with the charge or not at all. */
     charge(charge: { operation: string; amount: number; answer?: AnswerToKeep | undefined }): Promise<ChargeVerdict>;
     release(release: { operation: string }): Promise<ReleaseVerdict>;
     /** Marks a hold as `sent`, for a worker, which sends only after true: after an error the state is unknown. */

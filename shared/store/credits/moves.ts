@@ -86,10 +86,7 @@ export interface MovedRow {
     remaining?: number | null;
 }
 
-/**
- * Begins, ends and marks holds in one statement and one commit, all of them or none. `credits_move` (migrations/230_credit_moves.ts)
- * contains the rules. Answers are stored together with their charges. Operations without a hold have no row.
- */
+/** Begins, ends and marks holds, all or none, by `credits_move` (migrations/230). Operations without a hold have no row. */
 export function move(db: Db, { orders, settlements, marks }: Moves, timeoutMs: number): Promise<MovedRow[]> {
     // Locks holds in the order of operations, and accounts in the order of their ids.
     const ended = settlements.toSorted(byOperation);

@@ -126,11 +126,7 @@ const TAKE_DUE = `
     where b.webhook_id <> all(:full::text[])
     limit ${MAX_READ}`;
 
-/**
- * Reads due deliveries to these hosts.
- * @param known ids of deliveries that the caller already has
- * @param full webhooks that the caller has enough deliveries of
- */
+/** Reads due deliveries to these hosts, but none that is `known` or of a webhook that is `full`: the caller has enough of it. */
 export async function readDue(
     db: Db,
     { hosts, known, full }: { hosts: readonly string[]; known: readonly string[]; full: readonly string[] },

@@ -55,10 +55,7 @@ export async function endOfFeed(db: Db): Promise<number> {
     return row?.head ?? 0;
 }
 
-/**
- * Reads the events of a workspace after a position, oldest first.
- * @param head the end of the feed, if it was read before
- */
+/** Reads the events of a workspace after a position, oldest first. @param head the end of the feed, if it was read before */
 export async function readEvents(
     db: Db,
     { workspaceId, accountId }: Reader,

@@ -82,10 +82,7 @@ export const EVENT_WAITS = `select true from (
         (select at from events where position is null and site is not null order by at limit 1)
     ) waiting limit 1`;
 
-/**
- * Assigns positions to the oldest events without one and creates their deliveries. Only one process at a time does this, so that positions
- * are committed in order and readers of the feed miss none. Undefined if another process is doing it.
- */
+/** Gives the oldest events positions and deliveries, one process at a time: readers miss none. Undefined: another one is at it. */
 export async function spreadEvents(db: Db): Promise<Spread | undefined> {
     const { rows: waiting } = await db.raw<{ rows: unknown[] }>(EVENT_WAITS);
     if (waiting.length === 0) return { events: 0, deliveries: 0 };

@@ -141,10 +141,7 @@ async function forgetAll(db: Db, calls: readonly KeyedCall[]): Promise<true[]> {
     return calls.map(() => true);
 }
 
-/**
- * Stores an answer for 24 h. Call it in the transaction of the change that the answer reports, so that both are committed together. False
- * if `call` no longer owns the key: its time has expired, and another call may have made the change.
- */
+/** Stores an answer for 24 h, in the transaction of the change. False if another call may own the key by now. */
 export async function keepAnswer(db: Db, secrets: Secrets, call: KeyedCall, { status, headers, body }: StoredAnswer): Promise<boolean> {
     const sealed = await sealParts(secrets, { headers, head: body });
     const values = [...columns([call]), [call.operation], [status], [sealed]];

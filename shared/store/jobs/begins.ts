@@ -39,10 +39,7 @@ export interface StartOrder extends Pick<ClaimedJob, 'jobId' | 'operation' | 'ba
     order: HoldOrder;
 }
 
-/**
- * Holds the credits of jobs and changes them from `queued` to `running`, immediately before the calls are sent: items of one batch, or a
- * single job. One transaction, so what a worker that dies has held is known from its jobs.
- */
+/** Holds credits and sets jobs `running` just before their calls, in one transaction: so what a dead worker held is known. */
 export async function beginAttempts(db: Db, batchId: string | null, jobs: readonly StartOrder[]): Promise<StartResult[]> {
     return (batchId === null ? undefined : await beginAtOnce(db, batchId, jobs)) ?? beginInSteps(db, batchId, jobs);
 }

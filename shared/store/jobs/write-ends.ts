@@ -176,11 +176,7 @@ async function queueAgain(trx: Db, rows: readonly Again[]): Promise<void> {
     );
 }
 
-/**
- * Reserves positions in the results of the batch, which locks its row, and writes the ends.
- * @returns whether the batch may have to be closed or paused. Most ends change neither, and a statement less is a shorter lock on the
- * account.
- */
+/** Writes ends at the next positions of the batch, whose row it locks. @returns whether the batch may have to be closed or paused */
 async function writeFinals(trx: Db, rows: readonly Final[], batchId: string | null): Promise<boolean> {
     const failed = rows.filter(({ status }) => status === 'failed').length;
     const { rows: written } = await trx.raw<{ rows: { may_close: boolean | null }[] }>(

@@ -20,11 +20,7 @@ export const SITE_WAITS = 'select true from sites_to_index where due_at <= app_n
 /** When a site that could not be indexed is tried again, in seconds. */
 const RETRY_SECONDS = 60;
 
-/**
- * Indexes one queued site. Resolves with whether there was one. Any number of processes may run it; each takes a different site. A site
- * that cannot be indexed is tried again after a minute.
- * @throws if the database is unreachable
- */
+/** Indexes one queued site, if any; processes take different ones. A site that fails waits a minute. @throws for an outage */
 export async function indexNextSite(db: Db, { describe, onFault }: Indexing): Promise<boolean> {
     return db.transaction(async (trx) => {
         const next = trx('sites_to_index').where('due_at', '<=', now(trx)).orderBy('id').limit(1).forUpdate().skipLocked().select('id');

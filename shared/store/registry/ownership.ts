@@ -32,10 +32,7 @@ const IS_BELIEVED = `
            as is_believed
     from (select :registrable as registrable) d`;
 
-/**
- * Whether an endpoint is trusted to be a read although its method usually writes. It is if the publisher speaks for the site, or if a
- * verification run called this endpoint of this version. Runs of other endpoints or versions do not count.
- */
+/** Whether a method that usually writes reads here: the publisher speaks for the site, or a run called it in this version. */
 export async function isTrustedRead(db: Db, version: VersionOfDomain, endpoint: string): Promise<boolean> {
     const { rows } = await db.raw<{ rows: [{ is_believed: boolean }] }>(IS_BELIEVED, { ...version, endpoint });
     return rows[0].is_believed;

@@ -200,10 +200,7 @@ function toWalked(rows: readonly FoundColumns[]): Walked {
 /** The columns that segments use. */
 const FOUND = 's.site, s.label, s.search, s.published_at, s.verified_at';
 
-/**
- * The conditions for each row of a list, and the two ways to match a search. A row matches only one of them: by its name or title, or by
- * its endpoints. The second one exists only if sites with matching endpoints are given.
- */
+/** The conditions of a list, and the ways to match a search, of which a row matches one: by name or title, or by its endpoints. */
 function filtersOf({ search, described, category, isVerifiedOnly }: ListQuery, spelt: Spelt) {
     const conditions = ['s.latest_version_id is not null'];
     const matches = ['true'];

@@ -15,11 +15,7 @@ export async function readPolicy(db: Db, registrable: string): Promise<SitePolic
     return domain?.policy ?? { ...NO_POLICY };
 }
 
-/**
- * Replaces the policy; null removes it. Takes effect with the next call. The audit log of each owner records the changes. Call it in a
- * transaction.
- * @param by an operator, or a workspace that owns the domain
- */
+/** Replaces the policy (null: removes it) from the next call on, and records it for each owner. Call it in a transaction. */
 export async function setPolicy(db: Db, registrable: string, policy: SitePolicy | null, by: Changer = OPERATOR): Promise<void> {
     await lockRegistrable(db, registrable);
     const changes = changesOfPolicy(await readPolicy(db, registrable), policy ?? NO_POLICY);

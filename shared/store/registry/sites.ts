@@ -82,10 +82,7 @@ async function changeDomain(db: Db, registrable: string, change: Record<string, 
     return findDomain(db, registrable);
 }
 
-/**
- * Takes back the bonus for the schema of a domain that an operator blocked, and records that in the audit log of the workspace that
- * published it first. Returns the credits taken. Call it last in the transaction that blocks the domain.
- */
+/** Takes back the bonus for a domain that was blocked, for the audit log of its first publisher. Call it last. Returns credits. */
 export async function reclaimBonus(db: Db, registrable: string): Promise<number> {
     const credits = await reclaimContribution(db, registrable);
     if (credits === 0) return 0;

@@ -43,10 +43,7 @@ export interface Share extends Figures {
 
 const HOUR_S = 3600;
 
-/**
- * Calls over time, from hourly roll-ups. Slots begin at whole hours of UTC, days at midnight.
- * @param slotHours 1 to 24
- */
+/** Calls over time, from hourly roll-ups. Slots begin at whole hours of UTC, days at midnight. @param slotHours 1 to 24 */
 export async function usageOverTime(
     db: Db,
     scope: UsageScope,

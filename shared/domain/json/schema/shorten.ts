@@ -5,11 +5,7 @@ import { isObject } from './structure.ts';
 /** More than the levels of the deepest schema that a package may have. */
 const MAX_LEVELS = 64;
 
-/**
- * Shortens a schema to at most `maxBytes` of JSON. The result still accepts every value that the original accepts: the deepest levels that
- * do not fit become `{}`.
- * @param schema one that a package may have
- */
+/** Shortens a schema to `maxBytes` of JSON. It still accepts all that it accepted: levels that do not fit become `{}`. */
 export function shortenSchema(schema: JsonSchema, maxBytes: number): { schema: JsonSchema; isShortened: boolean } {
     if (fits(schema, maxBytes)) return { schema, isShortened: false };
     for (let levels = Math.min(MAX_LEVELS, depthOf(schema)); levels > 0; levels--) {

@@ -79,11 +79,7 @@ function isWhollyPrepared(value: unknown): boolean {
     return typeof value === 'string' && preparedIn(value).some((name) => value === `{prepare.${name}}`);
 }
 
-/**
- * Why a package may not set a header of this name, or let callers set it; undefined if it may.
- * @param name in lower case
- * @param options.isCredential whether `auth` uses the header for credentials of callers
- */
+/** Why a package may not set a header, or let callers set it. @param name in lower case @param options.isCredential used by `auth` */
 export function headerNameFault(
     name: string,
     { isCredential = false }: { isCredential?: boolean } = {},
