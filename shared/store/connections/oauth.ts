@@ -4,7 +4,7 @@ import type { Grant } from '../../domain/connections/secret.ts';
 import type { PackageAuth } from '../../domain/types.ts';
 import { type Columns, columns, countRows, type Db, fromNow, lockName, now, toColumns } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import { type By, recordAct } from '../accounts/workspace-audit.ts';
+import { actorOfUser, type By, recordAct } from '../accounts/workspace-audit.ts';
 import { openPlaced, type SealedPlace, sealSecret } from './sealing.ts';
 
 /** The path to which sites redirect people after a consent. */
@@ -108,7 +108,7 @@ export async function finishFlow(db: Db, flow: Flow, { sealed, scopes, expiresAt
             .onConflict('id')
             .merge({ ...granted, revision: trx.raw('connections.revision + 1') });
         await trx('oauth_flows').where({ state_hash: stateHash }).update({ status: 'done' });
-        const actor = userId as By['actor'];
+        const actor = actorOfUser(userId);
         await recordAct(trx, { actor, workspaceId, action: 'connection.created', target: connectionId, details: { site, shared: false } });
     });
 }
@@ -207,11 +207,11 @@ export const REVOCATION_IS_DUE = 'select true from oauth_revocations limit 1';
 /** Takes a revocation. It is attempted only once. */
 export async function takeRevocation(db: Db): Promise<Revocation | undefined> {
     const next = db('oauth_revocations').orderBy('created_at').limit(1).forUpdate().skipLocked();
-    const [row] = await db('oauth_revocations')
+    const [taken]: Revocation[] = await db('oauth_revocations')
         .whereIn('connection_id', next.select('connection_id'))
         .delete()
-        .returning(['connection_id', 'workspace_id', 'site', 'entry', 'sealed']);
-    return row && { connectionId: row.connection_id, workspaceId: row.workspace_id, site: row.site, entry: row.entry, sealed: row.sealed };
+        .returning(['connection_id as connectionId', 'workspace_id as workspaceId', 'site', 'entry', 'sealed']);
+    return taken;
 }
 
 /** Queues the revocation of grants that are about to be deleted. Call it before the deletion, in the same transaction. */

@@ -79,12 +79,9 @@ export async function listBatches(
 
 /** Returns the ids of those of the given batches that have ended or were deleted. */
 export async function endedBatchesOf(db: Db, batchIds: readonly string[]): Promise<Set<string>> {
-    const open = await db('batches')
-        .whereIn('batch_id', [...batchIds])
-        .whereNull('finished_at')
-        .select('batch_id');
-    const still = new Set(open.map(({ batch_id: id }) => id));
-    return new Set(batchIds.filter((id) => !still.has(id)));
+    const of = db('batches').whereIn('batch_id', [...batchIds]);
+    const open = new Set<string>(await of.whereNull('finished_at').pluck('batch_id'));
+    return new Set(batchIds.filter((id) => !open.has(id)));
 }
 
 /** Pauses a batch on behalf of its caller. False if it has ended or is being cancelled. */
@@ -133,8 +130,8 @@ export async function cancelBatch(db: Db, workspaceId: string, batchId: string):
     if (!isCancelled) return false;
     // No further item starts now. Items that were requeued meanwhile are cancelled here too.
     await endQueuedItems(db, batchId, 'cancelled');
-    const running = await db('jobs').where({ batch_id: batchId, status: 'running' }).select('job_id');
-    for (const { job_id: jobId } of running) await cancelJob(db, workspaceId, jobId);
+    const running: string[] = await db('jobs').where({ batch_id: batchId, status: 'running' }).pluck('job_id');
+    for (const jobId of running) await cancelJob(db, workspaceId, jobId);
     return true;
 }
 
@@ -176,22 +173,36 @@ export async function endpointsToRetry(
  * the current paying account is charged. Updates the maximum cost of the batch. The expiry of the batch starts again.
  * @returns the number of items; undefined if the batch is being cancelled, and the transaction must not be committed
  */
-export async function retryBatch(
-    trx: Db,
-    batchId: string,
-    {
-        keyId,
-        accountId,
-        codes,
-        prices,
-    }: { keyId: string; accountId: string; codes: readonly string[] | undefined; prices: readonly NewPrice[] },
-): Promise<number | undefined> {
-    const selected = retryableCondition(codes);
-    const bound = { batchId, codes: [...(codes ?? [])] };
+export async function retryBatch(trx: Db, batchId: string, { keyId, ...retry }: Retry & { keyId: string }): Promise<number | undefined> {
+    const { accountId, codes } = retry;
     // Locks items before their batch, like all transactions: also those that are open now, so that all are locked in one order.
-    const locked = await lockItems(trx, batchId, `(finished_at is null or (${selected}))`, bound);
+    const which = `(finished_at is null or (${retryableCondition(codes)}))`;
+    const locked = await lockItems(trx, batchId, which, { codes: [...(codes ?? [])] });
     if (locked.ended === 0) return (await lockStatus(trx, batchId)) === 'cancelling' ? undefined : 0;
-    // One statement, whose trigger locks the batch before the accounts of its items.
+    const { items, more } = await queueItems(trx, batchId, retry);
+    await renewLeasesOfBatch(trx, batchId);
+    // Last, because items that end wait for the batch while they lock their account.
+    if ((await lockStatus(trx, batchId)) === 'cancelling') return undefined;
+    await trx('batches')
+        .where({ batch_id: batchId })
+        .update({
+            ...runningBy(trx, keyId),
+            account_id: accountId,
+            greatest_cost: trx.raw('greatest_cost + ?', [more]),
+            finished_at: null,
+            expires_at: trx.raw(EXPIRES),
+        });
+    return items;
+}
+
+interface Retry {
+    accountId: string;
+    codes: readonly string[] | undefined;
+    prices: readonly NewPrice[];
+}
+
+/** One statement, whose trigger locks the batch before the accounts of its items. @returns how much more they may cost than before */
+async function queueItems(trx: Db, batchId: string, { accountId, codes, prices }: Retry): Promise<{ items: number; more: number }> {
     const { rows } = await trx.raw<{ rows: [{ items: number; more: number }] }>(
         `with opened as (
              -- Running items may be queued again, and items expire with their batch.
@@ -204,7 +215,7 @@ export async function retryBatch(
                  waiting_for = null, attempts = 0, deaths = 0, started_at = null, due_at = app_now(),
                  expires_at = app_now() + b.expires_in * interval '1 second',
                  unit = coalesce(p.unit, j.unit), units_cap = case when p.unit is null then j.units_cap else p.cap end
-             from (select job_id as id from jobs where batch_id = :batchId and ${selected}) i
+             from (select job_id as id from jobs where batch_id = :batchId and ${retryableCondition(codes)}) i
              join batches b on b.batch_id = :batchId
              join jobs was on was.job_id = i.id
              left join unnest(cast(:sites as text[]), cast(:endpoints as text[]), cast(:versions as integer[]), cast(:units as integer[]),
@@ -215,7 +226,8 @@ export async function retryBatch(
          )
          select cast(count(*) as integer) as items, cast(coalesce(sum(more), 0) as float8) as more from retried`,
         {
-            ...bound,
+            batchId,
+            codes: [...(codes ?? [])],
             accountId,
             sites: prices.map(({ site }) => site),
             endpoints: prices.map(({ endpoint }) => endpoint),
@@ -224,20 +236,7 @@ export async function retryBatch(
             caps: prices.map(({ unitsCap }) => unitsCap),
         },
     );
-    await renewLeasesOfBatch(trx, batchId);
-    // Last, because items that end wait for the batch while they lock their account.
-    if ((await lockStatus(trx, batchId)) === 'cancelling') return undefined;
-    const [{ items, more }] = rows;
-    await trx('batches')
-        .where({ batch_id: batchId })
-        .update({
-            ...runningBy(trx, keyId),
-            account_id: accountId,
-            greatest_cost: trx.raw('greatest_cost + ?', [more]),
-            finished_at: null,
-            expires_at: trx.raw(EXPIRES),
-        });
-    return items;
+    return rows[0];
 }
 
 /** Columns of a batch that goes on at once, with the rights of this key. */

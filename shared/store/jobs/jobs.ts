@@ -182,12 +182,9 @@ type ReadEnd = Omit<EndedRow, 'result'> & { result: string | null; last: number 
 
 /** Returns the ids of those of the given jobs that have ended or were deleted. */
 export async function endedOf(db: Db, jobIds: readonly string[]): Promise<Set<string>> {
-    const open = await db('jobs')
-        .whereIn('job_id', [...jobIds])
-        .whereIn('status', ['queued', 'running'])
-        .select('job_id');
-    const running = new Set(open.map(({ job_id: id }) => id));
-    return new Set(jobIds.filter((id) => !running.has(id)));
+    const of = db('jobs').whereIn('job_id', [...jobIds]);
+    const open = new Set<string>(await of.whereIn('status', ['queued', 'running']).pluck('job_id'));
+    return new Set(jobIds.filter((id) => !open.has(id)));
 }
 
 export interface EventJobRow extends JobRow {
