@@ -39,11 +39,6 @@ interface Trial {
     params: JsonObject;
 }
 
-interface Skipped {
-    endpoint: string;
-    reason: string;
-}
-
 /** `routebook test FILE [ENDPOINT]`: calls the examples as a worker would. Skips writes unless they are allowed by name. */
 export async function testPackage(session: Session, path: string, only: string | undefined, options: TestOptions): Promise<Done> {
     const { terminal, settings, say, note } = session;
@@ -106,7 +101,7 @@ function planTrials(endpoints: readonly Endpoint[], document: PackageDocument, o
     const isTyped = options.params !== undefined || (options.param ?? []).length > 0;
     if (isTyped && only === undefined) throw wrongUsage('--param and --params need the name of an endpoint');
     const trials: Trial[] = [];
-    const skipped: Skipped[] = [];
+    const skipped: { endpoint: string; reason: string }[] = [];
     for (const endpoint of endpoints) {
         if (endpoint.effect === 'write' && !isAllowed(endpoint, options)) {
             skipped.push({ endpoint: endpoint.name, reason: `a write: --allow-writes ${endpoint.name} sends it` });

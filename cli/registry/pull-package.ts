@@ -33,18 +33,12 @@ export async function pullPackage({ client, terminal, note, server }: Session, s
     return { result: { file: out, site, format, ...about }, lines };
 }
 
-interface About {
-    site: string;
-    version: number;
-    version_hash: string;
-}
-
 async function download(
     client: ReturnType<Session['client']>,
     site: string,
     query: { version?: number | string },
     format: PullOptions['format'],
-): Promise<{ document: unknown; about?: About; text?: string }> {
+): Promise<{ document: unknown; about?: { site: string; version: number; version_hash: string }; text?: string }> {
     if (format === 'typescript' || format === 'python') {
         const file = await client.schemas.package(site, { ...query, format });
         return { document: file, text: file.source };

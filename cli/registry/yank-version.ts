@@ -1,17 +1,12 @@
 import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 
-interface YankOptions {
-    reason?: 'broken' | 'security' | 'legal';
-    undo?: true;
-}
-
 /** `routebook yank SITE VERSION`: yanks or restores a version. */
 export async function yankVersion(
     { client, terminal: { paint } }: Session,
     site: string,
     version: number,
-    { reason, undo }: YankOptions,
+    { reason, undo }: { reason?: 'broken' | 'security' | 'legal'; undo?: true },
 ): Promise<Done> {
     if (undo === true && reason !== undefined) throw wrongUsage('--undo takes no --reason');
     if (undo === true) {

@@ -2,18 +2,12 @@ import { scanTokens } from '../json/tokens.ts';
 import type { Endpoint, PackageEndpoint } from '../types.ts';
 import { readEndpoint } from './endpoint.ts';
 
-/** The parts of a stored package that calls need. */
-interface SplitPackage {
-    endpoints: Map<string, string>;
-    auth: string;
-}
-
 /**
  * Finds the endpoints of a stored package, each as JSON by name, and its `auth`, without parsing the package. Parsing a package of 4 MiB
  * takes ten times as long, and most callers need one of its endpoints.
  * @param text the output of `JSON.stringify`
  */
-export function splitPackage(text: string): SplitPackage {
+export function splitPackage(text: string): { endpoints: Map<string, string>; auth: string } {
     const endpoints = new Map<string, string>();
     let auth = '[]';
     /** A list of the package is at depth 2, each endpoint at depth 3. */

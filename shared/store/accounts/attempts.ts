@@ -1,16 +1,10 @@
 import type { Db } from '../../platform/db.ts';
 
-/** The maximum number of attempts, and the period in seconds, which begins with the first attempt. */
-interface Bound {
-    max: number;
-    seconds: number;
-}
-
 const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
 
-/** Counters that all processes share, and their limits. A name ends with its subject: a client's address, a mail address, a user. */
+/** Limits that all processes share, for the seconds after a first attempt. Names end with their subject: a client's address, a user. */
 export const ATTEMPTS = {
     'password by client': { max: 10, seconds: MINUTE },
     'password by user': { max: 10, seconds: MINUTE },
@@ -41,7 +35,7 @@ export const ATTEMPTS = {
     // Of what its forms change: it bounds the rows of audit logs.
     'change by user': { max: 1200, seconds: HOUR },
     'checkout by workspace': { max: 30, seconds: HOUR },
-} as const satisfies Record<string, Bound>;
+} as const satisfies Record<string, { max: number; seconds: number }>;
 
 type AttemptKind = keyof typeof ATTEMPTS;
 export type Attempt = readonly [kind: AttemptKind, of: string];

@@ -1,29 +1,20 @@
 import { countRows, type Db, now } from '../../platform/db.ts';
 
 /** Credits that users earn by activity (docs/billing.md). */
-interface Bonuses {
+export const BONUSES = {
     /** For the first charged fetch of a user. */
-    firstFetch: number;
-    /** For the inviter, when the invited user makes a charged fetch on a second day (UTC). */
-    referral: number;
-    /** Maximum number of paid referrals per inviter and calendar month (UTC). */
-    referralsAMonth: number;
-    /** For the first contribution to a registrable domain. */
-    contribution: number;
-    /** Number of an account's domains whose contribution is paid at publishing. The contributions of further domains are owed. */
-    contributionsAtOnce: number;
-    /** Maximum number of paid contributions per account and calendar month (UTC). */
-    contributionsAMonth: number;
-}
-
-export const BONUSES: Readonly<Bonuses> = {
     firstFetch: 50,
+    /** For the inviter, when the invited user makes a charged fetch on a second day (UTC). */
     referral: 100,
+    /** Maximum number of paid referrals per inviter and calendar month (UTC). */
     referralsAMonth: 20,
+    /** For the first contribution to a registrable domain. */
     contribution: 50,
+    /** Number of an account's domains whose contribution is paid at publishing. The contributions of further domains are owed. */
     contributionsAtOnce: 2,
+    /** Maximum number of paid contributions per account and calendar month (UTC). */
     contributionsAMonth: 10,
-};
+} as const;
 
 /** Gives credits that never expire, for an operator. Resolves with the available credits; undefined for an unknown account. */
 export async function grantBonus(db: Db, accountId: string, credits: number, note: string): Promise<number | undefined> {

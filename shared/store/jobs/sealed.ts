@@ -19,14 +19,8 @@ export async function openRequest<Request extends object>(
     return text === undefined ? undefined : (parse(text.toString()) as Request);
 }
 
-/** The JSON of a result before and after the account's remaining credits. */
-interface ResultParts {
-    head: string;
-    tail: string;
-}
-
-/** Encrypts the length of the first part, then both parts. */
-export async function sealResult(secrets: Secrets, { head, tail }: ResultParts): Promise<Buffer> {
+/** Encrypts the JSON of a result before and after the account's remaining credits, behind the length of the first part. */
+export async function sealResult(secrets: Secrets, { head, tail }: { head: string; tail: string }): Promise<Buffer> {
     return secrets.seal(`${head.length}\n${head}${tail}`, JOB_PURPOSES.result);
 }
 

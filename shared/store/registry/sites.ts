@@ -195,12 +195,6 @@ export async function ownSites(
         .select(OWN_SITE);
 }
 
-/** A public site, and when its latest version was published. */
-interface NamedSite {
-    site: string;
-    publishedAt: Date;
-}
-
 /** The first name of each range of `size` sites, ordered by name. Only sites with a usable version that are not blocked count. */
 export async function siteRanges(db: Db, size: number): Promise<string[]> {
     const named = findable(db).select('s.site', { place: db.raw('row_number() over (order by s.site)') });
@@ -211,7 +205,7 @@ export async function siteRanges(db: Db, size: number): Promise<string[]> {
 export async function sitesBetween(
     db: Db,
     { from, before, limit }: { from: string; before?: string | undefined; limit: number },
-): Promise<NamedSite[]> {
+): Promise<{ site: string; publishedAt: Date }[]> {
     const sites = findable(db).where('s.site', '>=', from).orderBy('s.site').limit(limit);
     if (before !== undefined) sites.where('s.site', '<', before);
     return sites.select({ site: 's.site', publishedAt: 's.published_at' });
