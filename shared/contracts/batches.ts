@@ -83,11 +83,7 @@ export const getBatches = contract('getBatches', 'GET /v1/batches', {
     ...COMMON,
     summary: 'List batches',
     description: 'Newest first.',
-    query: Joi.object<BatchesQuery, true>({
-        status: v.oneOf(BATCH_STATUSES),
-        limit: v.limit(),
-        cursor: v.cursor(),
-    }),
+    query: Joi.object<BatchesQuery, true>({ status: v.oneOf(BATCH_STATUSES), limit: v.limit(), cursor: v.cursor() }),
     answer: { shape: 'list', schema: () => v.listOf(batchSchema()) },
 });
 
@@ -147,10 +143,7 @@ export const postBatchRetry = contract('postBatchRetry', 'POST /v1/batches/{batc
     countsRefused: true,
     description:
         'Retries failed, expired and cancelled items that were never sent as writes; with codes, only failed items with one of them. They run with the rights of the calling key, at current prices, and the batch gets a new expires_at.',
-    body: {
-        schema: Joi.object<RetryRequest, true>({ codes: Joi.array().items(errorCode()).max(100) }),
-        mayBeEmpty: true,
-    },
+    body: { schema: Joi.object<RetryRequest, true>({ codes: Joi.array().items(errorCode()).max(100) }), mayBeEmpty: true },
     answer: { schema: () => v.complete<Batch>({ ...batchFields(), retried: v.count() }) },
 });
 

@@ -71,10 +71,7 @@ const found = () =>
         verified: Joi.boolean(),
         verified_at: v.nullableTime(),
         claim: v.claim(),
-        health: {
-            success_rate_7d: Joi.number().min(0).max(1).allow(null),
-            p95_ms: v.count().allow(null),
-        },
+        health: { success_rate_7d: Joi.number().min(0).max(1).allow(null), p95_ms: v.count().allow(null) },
         needs_connection: Joi.boolean().description('Whether a call needs your own credential for the site'),
         hosted: Joi.boolean().description('Whether POST /v1/fetch can call it'),
         score: Joi.number().min(0).max(1).allow(null).description('How well it matches the task; null without a task'),

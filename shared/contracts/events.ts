@@ -40,9 +40,7 @@ export const getEvents = contract('getEvents', 'GET /v1/events', {
                 const unknown = text.split(',').find((name) => !NAMES.has(name));
                 return unknown === undefined ? text : error('types.unknown', { unknown: unknown.slice(0, 50) });
             })
-            .messages({
-                'types.unknown': `{{#label}} has the unknown type {{#unknown}}; use: ${[...NAMES].join(', ')}`,
-            })
+            .messages({ 'types.unknown': `{{#label}} has the unknown type {{#unknown}}; use: ${[...NAMES].join(', ')}` })
             .description(`Types or prefixes separated by commas, such as ${EVENT_PREFIXES[0]}; all types by default`),
         after: v.cursor().description('next_cursor of the previous answer'),
         wait: Joi.number().integer().min(0).max(30).default(0).description('Seconds to wait if there is no event yet'),

@@ -124,14 +124,7 @@ const meta = () =>
             .optional(),
         duration_ms: v.count(),
         queue_ms: v.count().optional(),
-        upstream: v
-            .complete({
-                status: Joi.number().integer(),
-                attempts: v.count(),
-                duration_ms: v.count(),
-                bytes: v.count(),
-            })
-            .optional(),
+        upstream: v.complete({ status: Joi.number().integer(), attempts: v.count(), duration_ms: v.count(), bytes: v.count() }).optional(),
     });
 
 /** Error codes of a call before credits are held or anything is sent. */
@@ -187,12 +180,7 @@ export const postFetch = contract('postFetch', 'POST /v1/fetch', {
     headers: CALL_HEADERS,
     answer: {
         shape: 'whole',
-        schema: () =>
-            v.complete<FetchAnswer>({
-                success: Joi.boolean().valid(true),
-                data: v.jsonObject(),
-                meta: meta(),
-            }),
+        schema: () => v.complete<FetchAnswer>({ success: Joi.boolean().valid(true), data: v.jsonObject(), meta: meta() }),
     },
     refusals: [...ADMISSION_REFUSALS, 'SPENDING_LIMIT', ...UPSTREAM_REFUSALS, 'UPSTREAM_UNAUTHORIZED', 'OUTCOME_UNKNOWN'],
 });

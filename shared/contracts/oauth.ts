@@ -44,18 +44,11 @@ export const authorizeConnection = contract('authorizeConnection', 'POST /v1/con
                 .description("Where people end, exactly as it is written in the workspace's list; by default a page of ours"),
         }),
     },
-    answer: {
-        schema: () => v.complete<AuthorizeAnswer>({ authorize_url: Joi.string(), expires_at: v.time() }),
-    },
+    answer: { schema: () => v.complete<AuthorizeAnswer>({ authorize_url: Joi.string(), expires_at: v.time() }) },
     refusals: ['INVALID_DOMAIN', 'SITE_BLOCKED', 'SITE_NOT_FOUND'],
 });
 
-const OF_CLIENT = {
-    tag: 'Connections',
-    scope: 'account',
-    managersOnly: true,
-    window: 'changes',
-} as const;
+const OF_CLIENT = { tag: 'Connections', scope: 'account', managersOnly: true, window: 'changes' } as const;
 
 export const putOAuthClient = contract('putOAuthClient', 'PUT /v1/oauth-clients/{site}', {
     ...OF_CLIENT,

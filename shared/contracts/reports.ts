@@ -52,10 +52,7 @@ export const postReport = contract('postReport', 'POST /v1/schemas/{site}/report
         }),
         guard: 'lines',
     },
-    answer: {
-        status: 201,
-        schema: () => v.complete<ReportCreated>(shown()),
-    },
+    answer: { status: 201, schema: () => v.complete<ReportCreated>(shown()) },
     refusals: ['SITE_NOT_FOUND', 'ENDPOINT_NOT_FOUND'],
 });
 
@@ -65,9 +62,6 @@ export const getReports = contract('getReports', 'GET /v1/schemas/{site}/reports
     description: 'Only for maintainers. Newest first, of the last 90 days. Authors are not shown.',
     scope: 'maintain',
     query: v.pageQuery(),
-    answer: {
-        shape: 'list',
-        schema: () => v.listOf(v.complete<Report>({ ...shown(), text: Joi.string() })),
-    },
+    answer: { shape: 'list', schema: () => v.listOf(v.complete<Report>({ ...shown(), text: Joi.string() })) },
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND'],
 });

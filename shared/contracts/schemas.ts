@@ -122,9 +122,7 @@ export const card = () =>
 export const getSchema = contract('getSchema', 'GET /v1/schemas/{site}', {
     ...BROWSED,
     summary: "Read the card of a site's latest schema",
-    answer: {
-        schema: () => card(),
-    },
+    answer: { schema: () => card() },
     refusals: ['SITE_NOT_FOUND'],
 });
 
@@ -190,17 +188,8 @@ export const getPackage = contract('getPackage', 'GET /v1/schemas/{site}/package
                         }),
                     ),
                 }),
-                v.complete({
-                    success: success(),
-                    data: v.complete<SourceFile>({ file: Joi.string(), source: Joi.string() }),
-                }),
-                v
-                    .complete({
-                        openapi: Joi.string().valid('3.1.0'),
-                        info: v.jsonObject(),
-                        paths: v.jsonObject(),
-                    })
-                    .unknown(true),
+                v.complete({ success: success(), data: v.complete<SourceFile>({ file: Joi.string(), source: Joi.string() }) }),
+                v.complete({ openapi: Joi.string().valid('3.1.0'), info: v.jsonObject(), paths: v.jsonObject() }).unknown(true),
                 v.complete<BrunoCollection>({
                     name: Joi.string(),
                     version: Joi.string().valid('1'),
@@ -210,19 +199,9 @@ export const getPackage = contract('getPackage', 'GET /v1/schemas/{site}/package
                     environments: v.listOf(v.jsonObject()),
                 }),
                 v.complete<PostmanCollection>({
-                    info: {
-                        name: Joi.string(),
-                        description: Joi.string().allow(''),
-                        schema: Joi.string(),
-                    },
+                    info: { name: Joi.string(), description: Joi.string().allow(''), schema: Joi.string() },
                     auth: v.jsonObject(),
-                    variable: v.listOf(
-                        v.complete({
-                            key: Joi.string(),
-                            value: Joi.string().allow(''),
-                            type: Joi.string(),
-                        }),
-                    ),
+                    variable: v.listOf(v.complete({ key: Joi.string(), value: Joi.string().allow(''), type: Joi.string() })),
                     item: v.listOf(v.jsonObject()),
                 }),
             ),

@@ -194,11 +194,7 @@ export const getDeliveries = contract('getDeliveries', 'GET /v1/webhooks/{webhoo
     summary: 'List the deliveries of a webhook',
     window: 'reads',
     description: 'Newest first, of the last 14 days. `total` counts up to 100,000.',
-    query: Joi.object<DeliveriesQuery, true>({
-        status: v.oneOf(DELIVERY_STATUSES),
-        limit: v.limit(),
-        cursor: v.cursor(),
-    }),
+    query: Joi.object<DeliveriesQuery, true>({ status: v.oneOf(DELIVERY_STATUSES), limit: v.limit(), cursor: v.cursor() }),
     answer: { shape: 'list', schema: () => v.listOf(delivery()) },
     refusals: ONE,
 });

@@ -74,9 +74,5 @@ const DEFINITIONS: JsonObject = {
             },
         ],
     },
-    cookie: {
-        type: 'object',
-        properties: { cookie: field('Name of a cookie that the page sets.') },
-        additionalProperties: false,
-    },
+    cookie: { type: 'object', properties: { cookie: field('Name of a cookie that the page sets.') }, additionalProperties: false },
 };

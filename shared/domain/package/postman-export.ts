@@ -36,11 +36,7 @@ export function exportPostman(document: PackageDocument, { versionHash, base }: 
                     method: 'POST',
                     url: '{{base_url}}/v1/fetch',
                     header: [{ key: 'Content-Type', value: 'application/json' }],
-                    body: {
-                        mode: 'raw',
-                        raw: bodyOf(endpoint, { site, versionHash }),
-                        options: { raw: { language: 'json' } },
-                    },
+                    body: { mode: 'raw', raw: bodyOf(endpoint, { site, versionHash }), options: { raw: { language: 'json' } } },
                     description: describeRequest(site, endpoint),
                 },
             })),

@@ -165,9 +165,7 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
         // With an overlap, both keys are active for a while.
         const beside = (await countActive(trx, workspaceId)) - (overlapSeconds === 0 ? 1 : 0);
         if (beside >= MAX_KEYS) return { ok: false, why: 'too many' };
-        await key(trx, keyId).update({
-            expires_at: trx.raw('least(expires_at, ?)', [fromNow(trx, `${overlapSeconds} seconds`)]),
-        });
+        await key(trx, keyId).update({ expires_at: trx.raw('least(expires_at, ?)', [fromNow(trx, `${overlapSeconds} seconds`)]) });
         if (overlapSeconds === 0) await revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'rotated');
         const made = await createKey(trx, { workspaceId, userId, name, expiresIn: old.lasts ?? undefined, scopes: old.scopes });
         if (old.day_cap !== null) await setKeyCap(trx, made.keyId, old.day_cap);

@@ -45,10 +45,7 @@ export async function createClaim(
             .where({ account_id: accountId })
             .whereNot({ status: 'proven' })
             .where('expires_at', '>', now(trx))
-            .first({
-                count: trx.raw('count(*)'),
-                wait: trx.raw('ceil(extract(epoch from min(expires_at) - app_now()))::integer'),
-            });
+            .first({ count: trx.raw('count(*)'), wait: trx.raw('ceil(extract(epoch from min(expires_at) - app_now()))::integer') });
         if (open.count >= OPEN_CLAIMS) return { ok: false, retryAfter: Math.max(1, open.wait ?? 1) };
         const name = { claimId: newId('clm'), registrable, workspaceId };
         await trx('claims').insert({

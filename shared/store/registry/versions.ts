@@ -43,10 +43,7 @@ export interface Versions {
 
 /** The versions for one process, with a cache of those in use. */
 export function createVersions(db: Db): Versions {
-    const cache = new LRUCache<number, LoadedVersion>({
-        max: CACHED_VERSIONS,
-        maxSize: CACHED_CHARACTERS,
-    });
+    const cache = new LRUCache<number, LoadedVersion>({ max: CACHED_VERSIONS, maxSize: CACHED_CHARACTERS });
     const wanted = growingCache<number, true>(WANTED_VERSIONS);
     const units = growingCache<string, number>(CACHED_UNITS);
     const asked = new Map<number, Promise<LoadedVersion | undefined>>();

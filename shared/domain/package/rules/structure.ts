@@ -264,12 +264,10 @@ const readEndpoint = objectOf({
     billing: { read: readBilling, about: 'What a call costs.' },
     pagination: { read: readPagination, orNull: true, about: 'How to go on to the next page. Only a read has pages.' },
     examples: {
-        read: listOf(
-            objectOf({
-                params: { read: anyObject, required: true, about: 'Values by the name of the param.' },
-            }),
-            { max: MAX_EXAMPLES, of: 'examples' },
-        ),
+        read: listOf(objectOf({ params: { read: anyObject, required: true, about: 'Values by the name of the param.' } }), {
+            max: MAX_EXAMPLES,
+            of: 'examples',
+        }),
         about: 'Calls that work. Verification sends the first one of each read.',
     },
 });
