@@ -1,4 +1,5 @@
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import type { Json } from '../../shared/domain/types.ts';
 import { openDeadline } from './deadline.ts';
 import { type Failure, failureOf, RoutebookError } from './errors.ts';
 
@@ -149,7 +150,8 @@ function newKey(): string {
     return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-function tryParse(text: string): unknown {
+/** Parses JSON; undefined if it is invalid. Numbers keep their digits. */
+export function tryParse(text: string): Json | undefined {
     try {
         return parseExact(text);
     } catch {

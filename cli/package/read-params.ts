@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { type GivenFile, isFileSchema, MAX_FILE_BYTES } from '../../shared/domain/fetch/files.ts';
-import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam } from '../../shared/domain/types.ts';
+import { tryParse } from '../client/transport.ts';
 import { wrongUsage } from '../failures.ts';
 
 /** The params options: `--param name=value`, `--param name:=json`, `--params '{…}'`. */
@@ -67,15 +67,6 @@ function typesOf(schema: JsonSchema | undefined): readonly string[] | undefined 
 
 function isSchema(value: Json | undefined): value is JsonSchema {
     return typeof value === 'boolean' || isObject(value);
-}
-
-/** Parses JSON; undefined if it is invalid. Numbers keep their digits. */
-function tryParse(text: string): Json | undefined {
-    try {
-        return parseExact(text);
-    } catch {
-        return undefined;
-    }
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { type Inliner, inlinerFor } from '../json/schema/inline.ts';
 import type { Endpoint, PackageDocument } from '../types.ts';
 import { readEndpoint } from './endpoint.ts';
 import { schemaOfParams } from './param-schema.ts';
-import { createNames, type Names } from './python-export/names.ts';
+import { createNames, type Names, pascal } from './python-export/names.ts';
 import { docstring, literal } from './python-export/text.ts';
 import { createTypes, type PythonTypes } from './python-export/types.ts';
 import type { SourceFile } from './typescript-export.ts';
@@ -87,10 +87,4 @@ function functionOf(
         '    )',
         '',
     ].join('\n');
-}
-
-/** Converts `search_products` to `SearchProducts`. */
-function pascal(name: string): string {
-    const words = name.split(/[^A-Za-z0-9]+/);
-    return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
 }

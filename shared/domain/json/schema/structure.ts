@@ -1,5 +1,5 @@
 import type { Detail, DetailCode } from '../../../refusals.ts';
-import type { JsonObject, JsonSchema } from '../../types.ts';
+import type { Json, JsonObject, JsonSchema } from '../../types.ts';
 import { isExact } from '../exact-numbers.ts';
 import { escapePointer } from '../json-bounds.ts';
 import { DYNAMIC, type Form, KEYWORDS, TYPES } from './keywords.ts';
@@ -35,6 +35,10 @@ export function walkSchema(schema: unknown, patterns: PatternBudget): Places & {
 
 export function isObject(value: unknown): value is JsonObject {
     return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
+}
+
+export function listOf(value: Json | undefined): Json[] {
+    return Array.isArray(value) ? value : [];
 }
 
 function add(walk: Walk, path: string, code: DetailCode, message: string): void {

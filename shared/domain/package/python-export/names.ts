@@ -26,3 +26,9 @@ export function createNames(taken: readonly string[]): Names {
         },
     };
 }
+
+/** Converts `search_products` to `SearchProducts`. */
+export function pascal(name: string): string {
+    const words = name.split(/[^A-Za-z0-9]+/);
+    return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+}

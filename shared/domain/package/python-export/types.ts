@@ -1,6 +1,6 @@
-import { isObject } from '../../json/schema/structure.ts';
+import { isObject, listOf } from '../../json/schema/structure.ts';
 import type { Json, JsonObject } from '../../types.ts';
-import { createNames, type Names } from './names.ts';
+import { createNames, type Names, pascal } from './names.ts';
 import { docstring, literal } from './text.ts';
 
 export interface PythonTypes {
@@ -56,7 +56,7 @@ export function createTypes(names: Names): PythonTypes {
         const fieldNames = createNames(['field', 'dataclass', 'str', 'int', 'float', 'bool']);
         const lines = Object.entries(properties).map(([key, field]) => {
             const own = fieldNames.take(key);
-            const type = typeOf(field, `${name}${capital(key)}`, 'dataclass');
+            const type = typeOf(field, `${name}${pascal(key)}`, 'dataclass');
             const whole = needed.has(key) || type === 'Any' || type.startsWith('Optional[') ? type : `Optional[${type}]`;
             return `    ${own}: ${whole}${own === key ? '' : ` = field(metadata={"json": ${literal(key)}})`}`;
         });
@@ -96,10 +96,6 @@ function mergeSchemas(schema: JsonObject, parts: readonly Json[]): JsonObject | 
     return whole;
 }
 
-function listOf(value: Json | undefined): Json[] {
-    return Array.isArray(value) ? value : [];
-}
-
 function literals(values: readonly Json[]): string {
     const scalars = values.filter((value) => typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value));
     const isNullable = values.includes(null);
@@ -115,10 +111,4 @@ function union(types: readonly string[]): string {
     if (others.length === 0) return 'None';
     const whole = others.length === 1 ? String(others[0]) : `Union[${others.join(', ')}]`;
     return distinct.length === others.length || whole.startsWith('Optional[') ? whole : `Optional[${whole}]`;
-}
-
-/** The part of a class name that a field contributes. */
-function capital(key: string): string {
-    const plain = key.replaceAll(/[^A-Za-z0-9]+/g, '_').replaceAll(/(?:^|_)([A-Za-z0-9])/g, (_, first: string) => first.toUpperCase());
-    return plain.replaceAll('_', '');
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../json/schema/structure.ts';
+import { isObject, listOf } from '../../json/schema/structure.ts';
 import type { Json, JsonObject } from '../../types.ts';
 
 /** The type of values that the schema leaves open, and whether objects may have fields that the schema does not name. */
@@ -23,7 +23,7 @@ export function typeOf(schema: Json | undefined, side: Side, indent = 0): string
     if (isObject(not) && Object.keys(not).length === 0) return 'never';
     const parts = [
         ownType(schema, side, indent),
-        ...list(allOf).map((part) => typeOf(part, side, indent)),
+        ...listOf(allOf).map((part) => typeOf(part, side, indent)),
         ...[anyOf, oneOf].filter(Array.isArray).map((choices) =>
             union(
                 choices.map((choice) => typeOf(choice, side, indent)),
@@ -79,7 +79,7 @@ function ofType(name: Json, schema: JsonObject, side: Side, indent: number): str
 }
 
 function arrayType({ prefixItems, items }: JsonObject, side: Side, indent: number): string {
-    const first = list(prefixItems);
+    const first = listOf(prefixItems);
     const rest = items === undefined || first.length === 0 || !isNever(items) ? [items] : [];
     const item = union(
         [...first, ...rest].map((one) => typeOf(one, side, indent)),
@@ -91,7 +91,7 @@ function arrayType({ prefixItems, items }: JsonObject, side: Side, indent: numbe
 function objectType(schema: JsonObject, side: Side, indent: number): string {
     const { properties, required, additionalProperties, patternProperties } = schema;
     const fields = isObject(properties) ? Object.entries(properties) : [];
-    const needed = new Set(list(required));
+    const needed = new Set(listOf(required));
     const isClosed = isNever(additionalProperties) && patternProperties === undefined;
     if (fields.length === 0) {
         if (isClosed) return '{ [name: string]: never }';
@@ -119,8 +119,4 @@ function union(types: readonly string[], { open }: Side): string {
 
 function isNever(schema: Json | undefined): boolean {
     return schema === false || (isObject(schema) && isObject(schema['not']) && Object.keys(schema['not']).length === 0);
-}
-
-function list(value: Json | undefined): Json[] {
-    return Array.isArray(value) ? value : [];
 }
