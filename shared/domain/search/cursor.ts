@@ -3,14 +3,10 @@ import canonicalize from 'canonicalize';
 import type { Json } from '../types.ts';
 
 /**
- * Creates the cursor of a list (docs/api.md, "Paging"). It contains the position at which the next page begins, authenticated together with
+ * Creates cursors of a list (docs/api.md, "Paging"). One contains the position at which the next page begins, authenticated together with
  * the query. So a cursor of another query or a forged one is detected. `query` contains everything that decides the rows and their order:
  * the name of the route and its parameters, without `limit` and `cursor`.
  */
-export function sealCursor(key: Uint8Array, query: Json, place: Json): string {
-    return cursorSealer(key, query)(place);
-}
-
 export function cursorSealer(key: Uint8Array, query: Json): (place: Json) => string {
     const seal = sealer(key, query);
     return (place) => {

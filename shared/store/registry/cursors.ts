@@ -1,4 +1,4 @@
-import { cursorSealer, openCursor, sealCursor } from '../../domain/search/cursor.ts';
+import { cursorSealer, openCursor } from '../../domain/search/cursor.ts';
 import type { Json } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { once } from '../../platform/secrets.ts';
@@ -17,7 +17,7 @@ export interface Cursors {
 export function createCursors(db: Db): Cursors {
     const key = once(() => readKey(db));
     return {
-        seal: async (query, place) => sealCursor(await key(), query, place),
+        seal: async (query, place) => cursorSealer(await key(), query)(place),
         sealer: async (query) => cursorSealer(await key(), query),
         open: async (query, cursor) => openCursor(await key(), query, cursor),
     };
