@@ -7,6 +7,7 @@ import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import { inDomainTurn, writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/caller.ts';
+import { checkKeyAgain } from '../auth/check-key-again.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentConnection } from './connections.ts';
 import { chooseTerms, latestOffer } from './terms.ts';
@@ -40,10 +41,7 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
             byCall(call),
         ),
     );
-    if (made === undefined) {
-        const message = `This workspace has ${connections.MAX_CONNECTIONS} connections, which is the limit: delete one.`;
-        throw invalidField('', message);
-    }
+    if (made === undefined) throw invalidField('', connections.TOO_MANY_CONNECTIONS);
     const kept = isTried ? await keepTried(call, made, test) : made;
     app.vault.forget(workspaceId, site);
     return { answer: presentConnection(kept), headers: { location: `/v1/connections/${connectionId}` } };
@@ -53,6 +51,8 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
 async function keepTried(call: Call<object, NewConnectionQuery, ConnectionOrder>, trial: connections.Connection, test: string) {
     try {
         await passTest(call, trial, test);
+        // The test may have taken as long as a fetch.
+        await checkKeyAgain(call);
         // The line of the account has admitted the trial, so a full line does not refuse it now.
         const kept = await inDomainTurn(call, undefined, () => connections.keepTrial(call.app.db, trial, byCall(call)));
         if (kept === undefined) throw new Error('a trial that passed is gone');

@@ -1,12 +1,15 @@
 import { expect } from 'chai';
+import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
 import type { PackageAuth, PackageDocument } from '../../shared/domain/types.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { beginSession } from '../../shared/store/accounts/user-sessions.ts';
+import { join as joinWorkspace, removeMember } from '../../shared/store/accounts/workspaces.ts';
 import { freshAddress, signUp, type Visitor, visitor } from '../dashboard/support/visitor.ts';
 import { type AuthorizationServer, CLIENT, openAuthorizationServer } from '../support/authorization-server.ts';
 import { connectedPackage } from '../support/connections.ts';
 import { consent as consentAs } from '../support/consent.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, join, type Person, stranger } from '../support/people.ts';
+import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { openSite, type Site } from '../support/sites.ts';
 import { ANY_TOPOLOGY, openWorld, type World } from '../support/world.ts';
@@ -122,6 +125,43 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await ada.send('/connections/callback', { state, code }, { from: '/dashboard/keys' })).status).not.to.equal(500);
             expect((await ada.get('/connections/callback?state=unknown&code=x')).status).to.equal(404);
             expect(await mine()).to.have.length(1);
+        });
+
+        it('is not stored for a person who leaves the workspace while it is exchanged', async () => {
+            const { db } = world.app;
+            const bob = await join(world);
+            await joinWorkspace(db, { workspaceId, userId: bob.userId, role: 'member' });
+            const { apiKey } = await createKey(db, { workspaceId, userId: bob.userId, name: 'bob', scopes: EVERY_SCOPE });
+            const browser = visitor(world);
+            browser.cookies.set('routebook_session', await beginSession(db, { userId: bob.userId, browser: '', address: '127.0.0.1' }));
+            const begun = await authorize({}, withKey(world, apiKey));
+            const from = server.asked.length;
+            const release = server.stall();
+            const consented = consentAs(server, begun, browser).catch((error: Error) => error.message);
+            await eventually(
+                async () => server.asked.length - from,
+                (count) => count === 1,
+                20_000,
+            );
+            await removeMember(db, { workspaceId, userId: bob.userId, by: owner.userId });
+            release();
+            expect(await consented).to.include('no longer a member');
+            expect(await db('connections').where({ owner_id: bob.userId })).to.deep.equal([]);
+        });
+
+        it('is not stored beyond the 500 connections of a workspace, but renews one of them', async () => {
+            const { db } = world.app;
+            expect(await consent(await authorize())).to.equal('/dashboard/connections');
+            await db.raw(
+                `insert into connections (id, workspace_id, owner_id, shared, site, auth_id, name, entry, hosts, sealed, hint)
+                select 'con_' || n, workspace_id, owner_id, shared, site, auth_id, name, entry, hosts, sealed, hint
+                from connections, generate_series(2, 500) n`,
+            );
+            const refused = await consent(await authorize()).catch((error: Error) => error.message);
+            expect(refused).to.include('500 connections, which is the limit');
+            await db('connections').where({ id: 'con_2' }).update({ status: 'expired' });
+            expect(await consent(await authorize())).to.equal('/dashboard/connections');
+            expect(await db('connections').where({ workspace_id: workspaceId }).pluck('status')).to.have.length(500);
         });
 
         it('holds no database connection while token endpoints are slow', async () => {

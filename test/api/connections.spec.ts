@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { EARLIER_SCOPES, EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { removeMember } from '../../shared/store/accounts/workspaces.ts';
 import { API, expectNowhere, HEADER, idOf, OTHER, SITE, useConnectionWorld, VALUE } from '../support/connection-world.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, withKey } from '../support/people.ts';
@@ -181,6 +182,18 @@ for (const topology of ANY_TOPOLOGY) {
                     (answer) => codeOf(answer) === 'CONNECTION_NOT_FOUND',
                     2000,
                 );
+            });
+        });
+
+        describe('while it is tested', () => {
+            it('is not stored for a person who leaves the workspace', async () => {
+                await publish([{ ...HEADER, test: 'second' }], [endpoint('second', at(API, '/pages?page=2'))]);
+                const colleague = await aColleague(world, owner, 'admin');
+                const { user_id: userId } = dataOf<{ user_id: string }>(await colleague.call('GET', '/v1/account'));
+                const { workspaceId } = owner;
+                opened.whilePaging = async () => void (await removeMember(world.app.db, { workspaceId, userId, by: owner.userId }));
+                expect(codeOf(await connect(colleague, { value: 'of-a-leaver' }, { shared: true }))).to.equal('INVALID_API_KEY');
+                expect(await world.app.db('connections').where({ shared: true })).to.deep.equal([]);
             });
         });
 

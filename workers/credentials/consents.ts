@@ -2,6 +2,9 @@ import type { CustomFetch } from 'openid-client';
 import type { App } from '../../shared/app.ts';
 import { strayProblem } from '../../shared/domain/connections/oauth-clients.ts';
 import { type Grant, hintOf } from '../../shared/domain/connections/secret.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { lockForKeyHolder } from '../../shared/store/accounts/workspaces.ts';
+import { hasRoomFor, TOO_MANY_CONNECTIONS } from '../../shared/store/connections/connections.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { openPlaced, sealSecret } from '../../shared/store/connections/sealing.ts';
 import { type DueLooks, type Repeated, runDue } from '../repeat.ts';
@@ -54,14 +57,21 @@ async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise
         const tokens = await server.exchange(callbackUrl, { verifier: isProven ? verifier : undefined, state });
         const grant: Grant = { flow: 'authorization_code', clientId: flow.clientId, scopes: flow.scopes, ...tokens };
         const isRenewed = grant.refreshToken !== undefined || grant.expiresAt === undefined;
-        await store.finishFlow(app.db, flow, {
+        const renewed = {
             sealed: await sealSecret(app.db, app.secrets, flow, { grant }),
             scopes: grant.scopes ?? [],
             expiresAt: isRenewed ? null : new Date(grant.expiresAt ?? 0),
             hint: hintOf({ value: grant.accessToken ?? '' }),
+        };
+        await app.db.transaction(async (trx) => {
+            // The person may have left the workspace since.
+            await lockForKeyHolder(trx, flow);
+            if (!(await hasRoomFor(trx, flow))) throw new Refusal('PLAN_LIMIT', TOO_MANY_CONNECTIONS);
+            await store.finishFlow(trx, flow, renewed);
         });
         app.vault.forget(flow.workspaceId, flow.site);
     } catch (error) {
+        if (error instanceof Refusal) return store.failFlow(app.db, flow, error.message);
         const code = refusalCode(error);
         // Error messages may contain text from the site, so only the code is logged.
         app.log.warn({ part: 'consents', site: flow.site, code }, 'a consent could not be exchanged for a token');

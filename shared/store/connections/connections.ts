@@ -42,6 +42,7 @@ export const CONNECTION: Columns<Connection> = {
 };
 
 export const MAX_CONNECTIONS = 500;
+export const TOO_MANY_CONNECTIONS = `This workspace has ${MAX_CONNECTIONS} connections, which is the limit: delete one.`;
 
 /** The person who reads connections. People see their own connections and the shared ones of the workspace. */
 interface Viewer {
@@ -90,13 +91,21 @@ interface NewConnection {
     status: ConnectionStatus | 'trial';
 }
 
+/** Whether the workspace may have this connection beside its others. No other one is added until the end of the transaction. */
+export async function hasRoomFor(
+    trx: Db,
+    { connectionId, workspaceId }: Pick<Connection, 'connectionId' | 'workspaceId'>,
+): Promise<boolean> {
+    await lockName(trx, `connections ${workspaceId}`);
+    return (await countRows(trx('connections').where({ workspace_id: workspaceId }).whereNot({ id: connectionId }))) < MAX_CONNECTIONS;
+}
+
 /** Stores a connection; undefined if the workspace has the maximum number. Nobody sees a trial. */
 export async function addConnection(db: Db, added: NewConnection, by: By): Promise<Connection | undefined> {
     const { connectionId, viewer, shared, site, status } = added;
     const { workspaceId } = viewer;
     return db.transaction(async (trx): Promise<Connection | undefined> => {
-        await lockName(trx, `connections ${workspaceId}`);
-        if ((await countRows(trx('connections').where({ workspace_id: workspaceId }))) >= MAX_CONNECTIONS) return undefined;
+        if (!(await hasRoomFor(trx, { connectionId, workspaceId }))) return undefined;
         const connection = await insertConnection(trx, added);
         if (status !== 'trial') await recordCreated(trx, { connectionId, workspaceId, site, shared }, by);
         return connection;
