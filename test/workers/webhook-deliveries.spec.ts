@@ -6,6 +6,7 @@ import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhook
 import { RETRY_SECONDS } from '../../shared/domain/events/delivery-schedule.ts';
 import { MAX_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
 import { mailNews } from '../../shared/mail/news.ts';
+import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
 import { join as joinWorkspace, removeMember } from '../../shared/store/accounts/workspaces.ts';
 import { disableWebhooks, disableWebhooksOfLeavers, findBacklogs } from '../../shared/store/events/disable-webhooks.ts';
 import { forgetEvents } from '../../shared/store/events/event-feed.ts';
@@ -452,6 +453,52 @@ describe('an event is delivered to webhooks', () => {
         await world.clock.advance({ seconds: 6 });
         await untilTold(1, other);
         await other.close();
+    });
+
+    /** Runs work that has to wait for these rows, and meanwhile expects an event of somebody else to arrive. */
+    async function expectOthersTold(rows: string, of: string, work: () => Promise<unknown>): Promise<void> {
+        const { db } = world.app;
+        const bob = await join(world);
+        const other = await openReceiver();
+        await add(bob, { url: other.url() });
+        let done: Promise<unknown> = Promise.resolve();
+        await db.transaction(async (trx) => {
+            await trx.raw(rows, [of]);
+            done = work();
+            const waiting = () => db('pg_stat_activity').where({ wait_event_type: 'Lock', datname: db.raw('current_database()') });
+            await eventually(
+                () => waiting().pluck('pid'),
+                (pids) => pids.length === 1,
+                LATEST,
+            );
+            await tell(bob);
+            await untilTold(1, other);
+        });
+        await done;
+        await other.close();
+    }
+
+    it('of others, while deliveries that wait move to a new URL', async () => {
+        const ada = await join(world);
+        const webhook = await add(ada);
+        receiver.answer((response) => void response.writeHead(500).end());
+        await tell(ada);
+        await untilDelivery(ada, webhook, ({ attempts }) => attempts === 1);
+        const deliveries = 'select from webhook_deliveries where webhook_id = ? for update';
+        await expectOthersTold(deliveries, webhook.webhook_id, async () => {
+            const body = { url: `http://localhost:${receiver.port}/elsewhere` };
+            dataOf(await ada.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body }));
+        });
+    });
+
+    it('of others, while a large account is deleted', async () => {
+        const ada = await join(world);
+        const body = { site: SHOP, endpoint: 'product', params: { id: 1 }, cron: '0 0 1 1 *' };
+        dataOf(await ada.call('POST', '/v1/monitors', { body }));
+        const monitors = 'select from monitors where workspace_id = ? for update';
+        await expectOthersTold(monitors, ada.workspaceId, async () => {
+            expect(await deleteAccount(world.app.db, ada.userId)).to.equal(true);
+        });
     });
 
     it('to no forbidden address, nor to a site that was blocked since', async () => {

@@ -125,7 +125,8 @@ interface WebhookChange {
  * there is no such webhook.
  */
 export async function changeWebhook(db: Db, name: WebhookName, change: WebhookChange, by: By): Promise<Webhook | undefined> {
-    return db.transaction(async (trx): Promise<Webhook | undefined> => {
+    let formerHost: string | undefined;
+    const changed = await db.transaction(async (trx): Promise<Webhook | undefined> => {
         await lockForKeyHolder(trx, { workspaceId: name.workspaceId, userId: change.userId });
         // Enabling needs no hold: nothing is spread to a disabled webhook.
         if (change.isEnabled === false || change.receiver !== undefined) await holdSpreading(trx);
@@ -135,6 +136,7 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
         const isTurned = isEnabled !== undefined && isEnabled !== before.isEnabled;
         const isMoved = receiver !== undefined && receiver.url !== before.url;
         const isTakenOver = userId !== before.madeBy && (isMoved || (isTurned && isEnabled));
+        if (isMoved) formerHost = (await queryWebhook(trx, name).first('host')).host;
         await queryWebhook(trx, name).update({
             updated_at: now(trx),
             ...(receiver && toReceiver(receiver)),
@@ -147,7 +149,6 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
         if (isTurned && !isEnabled) await stopWaiting(trx, [name.webhookId]);
         if (isTakenOver) await deleteDeliveriesAbout(trx, name.webhookId, before.madeBy);
         if (isMoved) {
-            await moveWaiting(trx, name.webhookId, receiver.host);
             await notifyOwners(trx, {
                 workspaceId: name.workspaceId,
                 domain: WEBHOOK_NEWS,
@@ -164,6 +165,9 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
         await recordAct(trx, { ...by, workspaceId: name.workspaceId, action: 'webhook.changed', target: name.webhookId, details });
         return queryWebhook(trx, name).first(WEBHOOK);
     });
+    // Spreading is not blocked any more: 100,000 deliveries may wait.
+    if (formerHost !== undefined) await moveWaiting(db, name, formerHost);
+    return changed;
 }
 
 function enabledColumns(db: Db) {
@@ -229,9 +233,23 @@ async function deleteDeliveriesAbout(db: Db, webhookId: string, userId: string):
     await db('webhook_deliveries').where({ webhook_id: webhookId }).whereIn('event_id', about).delete();
 }
 
-async function moveWaiting(db: Db, webhookId: string, host: string): Promise<void> {
-    const moved = await db('webhook_deliveries').where({ webhook_id: webhookId, status: 'pending' }).whereNot({ host }).update({ host });
-    if (moved > 0) await wakeHost(db, host);
+/** Deliveries that one transaction moves: attempts that end meanwhile wait for it. */
+const MOVED_AT_ONCE = 1000;
+
+/** Moves waiting deliveries from a former host to the one of their webhook. A delivery that is not moved goes to the new URL too. */
+async function moveWaiting(db: Db, name: WebhookName, formerHost: string): Promise<void> {
+    const move = async (trx: Db): Promise<number> => {
+        const webhook = await queryWebhook(trx, name).forKeyShare().first('host');
+        if (webhook === undefined || webhook.host === formerHost) return 0;
+        const some = trx('webhook_deliveries').where({ host: formerHost, webhook_id: name.webhookId, status: 'pending' });
+        const ids = trx('webhook_deliveries').whereIn('id', some.limit(MOVED_AT_ONCE).select('id'));
+        const moved = await trx('webhook_deliveries')
+            .whereIn('id', await ids.orderBy('id').forUpdate().pluck('id'))
+            .update({ host: webhook.host });
+        if (moved > 0) await wakeHost(trx, webhook.host);
+        return moved;
+    };
+    while ((await db.transaction(move)) === MOVED_AT_ONCE);
 }
 
 /** Makes workers check the deliveries of a host. Call it in the transaction that makes one due. */
