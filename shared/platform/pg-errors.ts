@@ -32,6 +32,11 @@ export function isOutage(error: unknown): boolean {
     return failureOf(error) !== 'fault';
 }
 
+/** Whether a row with the same unique value exists. */
+export function isDuplicate(error: unknown): boolean {
+    return error instanceof Error && 'code' in error && error.code === '23505';
+}
+
 /** PostgreSQL's codes for "no such table" and "no such function". */
 const NOT_MIGRATED = new Set(['42P01', '42883']);
 
@@ -53,8 +58,8 @@ export async function retryUntilKnown<T>(patienceMs: number, work: (mayBeDone: b
         } catch (error) {
             const failure = failureOf(error);
             // An earlier attempt that is still committing appears as a duplicate.
-            const isDuplicate = mayBeDone && error instanceof Error && 'code' in error && error.code === '23505';
-            if ((failure === 'fault' && !isDuplicate) || performance.now() + wait > end) throw error;
+            const isKnown = failure !== 'fault' || (mayBeDone && isDuplicate(error));
+            if (!isKnown || performance.now() + wait > end) throw error;
             mayBeDone ||= failure === 'unknown';
         }
         await pause(wait);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { endSubscriptions } from '../../api/dashboard/account/end-subscriptions.ts';
 import { closeCheckout } from '../../shared/billing/checkout.ts';
 import { deleteAccount, workspacesLeft } from '../../shared/store/accounts/delete-account.ts';
+import { join, removeMember } from '../../shared/store/accounts/workspaces.ts';
 import type { Person } from '../support/people.ts';
 import { newcomer, usePlanWorld } from './billing-world.ts';
 
@@ -155,6 +156,21 @@ describe('a paid plan', () => {
             const problem = await endSubscriptions(fixture.world.app, left).catch((error: { code: string }) => error.code);
             expect(problem).to.equal('SERVICE_UNAVAILABLE');
             expect(fixture.stripe.bank.subscriptions.get(id)?.status).to.equal('active');
+        });
+
+        it('ends at Stripe, even if the last other member leaves at that moment', async () => {
+            const { app } = fixture.world;
+            const [person, colleague] = [await newcomer(fixture), await newcomer(fixture)];
+            const { id } = await fixture.subscribe(person, 'starter');
+            const { workspaceId } = person;
+            await join(app.db, { workspaceId, userId: colleague.userId, role: 'owner' });
+            const before = await workspacesLeft(app.db, person.userId);
+            await removeMember(app.db, { workspaceId, userId: colleague.userId, by: colleague.userId });
+            await endSubscriptions(app, before);
+            expect(await deleteAccount(app.db, person.userId)).to.equal(false);
+            await endSubscriptions(app, await workspacesLeft(app.db, person.userId));
+            expect(fixture.stripe.bank.subscriptions.get(id)?.status).to.equal('canceled');
+            expect(await deleteAccount(app.db, person.userId)).to.equal(true);
         });
 
         it('is cancelled if it was paid at that moment', async () => {

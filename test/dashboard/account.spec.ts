@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { readEmail } from '../../shared/domain/accounts/email.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { signUp as signUpInStore } from '../../shared/store/accounts/sign-up.ts';
 import { addWorkspace, join } from '../../shared/store/accounts/workspaces.ts';
 import { create as createRequest } from '../../shared/store/registry/schema-requests.ts';
 import { eventually } from '../support/eventually.ts';
@@ -12,7 +14,7 @@ import { openWorld, type World } from '../support/world.ts';
 import type { MailServer } from './support/mail-server.ts';
 import { openMailWorld } from './support/mail-world.ts';
 import { userOf } from './support/settled.ts';
-import { freshAddress, PASSWORD, signUp as signUpEarly, type Visitor, visitor, wordsOf } from './support/visitor.ts';
+import { freshAddress, PASSWORD, type PageAnswer, signUp as signUpEarly, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 const OTHER_PASSWORD = 'another long sentence';
 
@@ -36,6 +38,33 @@ describe('an account', () => {
         const person = await signUpEarly(inWorld, email);
         await inWorld.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
         return person;
+    }
+
+    /**
+     * Starts requests one after the other while a statement holds locks, each when the previous one waits. Then releases the locks.
+     * @param act runs while all of them wait
+     */
+    async function whileLocked<T>(
+        inWorld: World,
+        lock: string,
+        requests: readonly (() => Promise<T>)[],
+        act: () => Promise<unknown> = async () => undefined,
+    ): Promise<T[]> {
+        const { db } = inWorld.app;
+        const waiting = async () => {
+            const locked = db('pg_stat_activity').where({ wait_event_type: 'Lock', datname: db.raw('current_database()') });
+            return (await locked.count<{ count: number }[]>())[0]?.count;
+        };
+        const answers: Promise<T>[] = [];
+        await db.transaction(async (trx) => {
+            await trx.raw(lock);
+            for (const request of requests) {
+                answers.push(request());
+                await eventually(waiting, (count) => count === answers.length, 10_000);
+            }
+            await act();
+        });
+        return Promise.all(answers);
     }
 
     const mayEnter = async (person: Visitor) => (await person.get('/dashboard')).status === 200;
@@ -258,6 +287,21 @@ describe('an account', () => {
             await signUp(world, raced);
             expect((await person.get(link)).status).to.equal(410);
         });
+
+        it('does not get an address that another account is signing up with', async () => {
+            const [mine, raced] = [freshAddress(), freshAddress()];
+            const person = await signUpEarly(world, mine);
+            await person.send('/dashboard/settings/address', { email: raced, password: PASSWORD });
+            const { link = '' } = await mail.mailTo(raced);
+            const email = readEmail(raced);
+            if (!email.ok) throw new Error(email.message);
+            const order = { email, passwordHash: 'x', address: '192.0.2.8' };
+            const [, opened] = await whileLocked<unknown>(world, 'lock table workspaces in share row exclusive mode', [
+                () => signUpInStore(world.app.db, order),
+                () => person.get(link),
+            ]);
+            expect((opened as PageAnswer).status).to.equal(410);
+        });
     });
 
     describe('that is deleted', () => {
@@ -345,6 +389,54 @@ describe('an account', () => {
             const later = visitor(world);
             await signIn(later, email, PASSWORD);
             expect(wordsOf((await later.get('/dashboard')).html)).to.include('1,000 of 1,000');
+        });
+
+        it('has no second allowance when its address signs up again during the deletion', async () => {
+            const email = freshAddress();
+            const person = await signUp(quiet, email);
+            const userId = await userOf(quiet, email);
+            await quiet.app.db.raw(`select credits_open(?, 'free', 700, '{}'::jsonb, false)`, [userId]);
+            const again = visitor(quiet);
+            // The deletion waits for its last statement, the sign-up for the deletion.
+            const [deleted, signedUp] = await whileLocked(quiet, 'lock table audit in share row exclusive mode', [
+                () => person.send('/dashboard/settings/delete', { password: PASSWORD }),
+                () => again.send('/signup', { email, password: PASSWORD }, { from: '/signup' }),
+            ]);
+            expect([deleted?.to, signedUp?.to]).to.deep.equal(['/', '/dashboard']);
+            expect(wordsOf((await again.get('/dashboard')).html)).to.include('700 of 1,000');
+        });
+
+        it('locks its rows, for which charges of others may wait, only when its history is deleted', async () => {
+            const email = freshAddress();
+            const person = await signUp(quiet, email);
+            const userId = await userOf(quiet, email);
+            const { db } = quiet.app;
+            await db.raw(
+                `insert into jobs (job_id, workspace_id, key_id, account_id, site, registrable, endpoint, version_id, version, effect, needs,
+                                   metadata, unit, expires_at, status, finished_at)
+                 select 'job_' || n, m.workspace_id, 'key_1', m.user_id, 'shop.test', 'shop.test', 'product', 1, 1, 'read', 'read', '{}', 1,
+                        app_now(), 'succeeded', app_now()
+                 from memberships m, generate_series(1, 2500) n where m.user_id = ?`,
+                [userId],
+            );
+            const [deleted] = await whileLocked(
+                quiet,
+                "select from jobs where job_id = 'job_2500' for update",
+                [() => person.send('/dashboard/settings/delete', { password: PASSWORD })],
+                () => db.raw('select from users where id = ? for update nowait', [userId]),
+            );
+            expect(deleted?.to).to.equal('/');
+            expect(await db('jobs').where({ account_id: userId }).pluck('job_id')).to.deep.equal([]);
+        });
+
+        it('leaves nothing to spend for a process that knows its keys for a moment longer', async () => {
+            const email = freshAddress();
+            const person = await signUp(quiet, email);
+            const userId = await userOf(quiet, email);
+            await person.send('/dashboard/settings/delete', { password: PASSWORD });
+            expect((await quiet.app.credits.balance(userId))?.available).to.equal(0);
+            await quiet.clock.advance({ days: 32 });
+            expect((await quiet.app.credits.balance(userId))?.available).to.equal(0);
         });
 
         it('cannot be deleted while others would be left without an owner', async () => {

@@ -42,10 +42,38 @@ export function workspacesNeedingOwner(workspaces: readonly LeftWorkspace[]): Le
     return workspaces.filter(({ isOwner, owners, members }) => isOwner && owners === 1 && members > 1);
 }
 
+/** Workspaces that nobody would be left in. */
+function emptied(workspaces: readonly LeftWorkspace[]): LeftWorkspace[] {
+    return workspaces.filter(({ members }) => members === 1);
+}
+
+/** Rows that one statement deletes. */
+const AT_ONCE = 1000;
+
+/**
+ * Deletes what may be millions of rows of a user, in many short transactions: `deleteAccount` locks rows that other accounts wait for. Call
+ * it before.
+ */
+export async function deleteHistory(db: Db, userId: string, workspaces: readonly LeftWorkspace[]): Promise<void> {
+    const alone = emptied(workspaces).map(({ workspaceId }) => workspaceId);
+    const webhooks = db('webhooks').whereIn('workspace_id', alone).select('id');
+    const history = {
+        jobs: { key: ['job_id'], rows: db('jobs').whereIn('workspace_id', alone).whereNotNull('finished_at') },
+        webhook_deliveries: { key: ['id'], rows: db('webhook_deliveries').whereIn('webhook_id', webhooks).whereNot({ status: 'pending' }) },
+        events: { key: ['id'], rows: db('events').whereIn('workspace_id', alone).whereNotNull('position') },
+        workspace_audit: { key: ['at', 'id'], rows: db('workspace_audit').whereIn('workspace_id', alone) },
+    };
+    for (const [table, { key, rows }] of Object.entries(history)) {
+        const some = () => db(table).whereIn(key, rows.clone().limit(AT_ONCE).select(key));
+        while ((await some().delete()) === AT_ONCE);
+    }
+    await db('usage').where({ account_id: userId }).delete();
+}
+
 /**
  * Deletes a user: keys, sessions, memberships, the request log and all personal data. Published packages stay under the name of the
- * workspace. The ledger stays, with ids that no longer belong to a person. False if a workspace would be left without an owner. Call it
- * after the subscriptions have been ended.
+ * workspace. The ledger stays, with ids that no longer belong to a person. Call it after the subscriptions have been ended. False if
+ * another member has joined or left since: a workspace would be left without an owner, or empty with a plan.
  */
 export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
     return db.transaction(async (trx) => {
@@ -54,18 +82,16 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         await trx('workspaces').whereIn('id', own).orderBy('id').forUpdate().select('id');
         const workspaces = await workspacesLeft(trx, userId);
         if (user === undefined || workspacesNeedingOwner(workspaces).length > 0) return false;
+        if (emptied(workspaces).some(({ plan }) => plan !== 'free')) return false;
         const email: string = user.email;
-        const alone = workspaces.filter(({ members }) => members === 1).map(({ workspaceId }) => workspaceId);
+        const alone = emptied(workspaces).map(({ workspaceId }) => workspaceId);
         const others = workspaces.map(({ workspaceId }) => workspaceId).filter((workspaceId) => !alone.includes(workspaceId));
-        await rememberAddress(trx, userId, (await credits.readBalance(trx, userId))?.allowance.remaining ?? 0);
         await endSessions(trx, userId);
         await dropFactors(trx, userId);
         await forgetSignIns(trx, userId);
         await revokeKeys(trx, (keys) => keys.where({ user_id: userId }), 'member');
         for (const table of ['api_keys', 'mail_links', 'memberships']) await trx(table).where({ user_id: userId }).delete();
         await dropConnectionsOf(trx, { userId });
-        await deleteWebhooksOf(trx, alone);
-        await disableWebhooksOf(trx, userId, others);
         await trx('workspace_invitations').where({ invited_by: userId }).delete();
         // Schema requests stay, because others may want the same. Their contact is removed in workspaces that only this user belongs to,
         // and everywhere if it is this address.
@@ -75,10 +101,20 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
             .update({ requester_contact: null });
         await forgetInAudit(trx, { userId, email, alone, others });
         await trx('outgoing_mails').where({ recipient: email }).delete();
-        for (const table of ['usage', 'usage_hours', 'events']) await trx(table).where({ account_id: userId }).delete();
-        for (const table of ['events', 'site_callers']) await trx(table).whereIn('workspace_id', alone).delete();
+        for (const table of ['usage', 'usage_hours']) await trx(table).where({ account_id: userId }).delete();
+        await trx('site_callers').whereIn('workspace_id', alone).delete();
         // Running jobs end without a charge, because a job without a row is not charged.
         for (const table of ['jobs', 'batches', 'monitors']) await trx(table).whereIn('workspace_id', alone).delete();
+        // Late, because the events of all accounts wait from here on.
+        await deleteWebhooksOf(trx, alone);
+        await disableWebhooksOf(trx, userId, others);
+        await trx('events').where({ account_id: userId }).delete();
+        await trx('events').whereIn('workspace_id', alone).delete();
+        // Last, because the holds of all accounts may wait for this row.
+        await rememberAddress(trx, userId, (await credits.lockBalance(trx, userId))?.allowance.remaining ?? 0);
+        // Other processes know the user's keys for a moment longer. A new account of the address gets what is left, so they must not
+        // spend it too.
+        await credits.endAllowance(trx, userId);
         await trx('users')
             .where({ id: userId })
             .update({

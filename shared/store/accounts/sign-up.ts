@@ -23,23 +23,26 @@ interface SignUpOrder {
  */
 export async function signUp(db: Db, { email, passwordHash, invitedBy, address }: SignUpOrder): Promise<string | undefined> {
     return db.transaction(async (trx) => {
-        const former = await trx('former_users')
-            .where({ address_hash: hashOf('address', email.normalised) })
-            .first('allowance_left', 'first_charged_at', { is_over: trx.raw('resets_at <= app_now()') });
         const [made] = await trx('users')
             .insert({
                 id: newId('usr'),
                 email: email.address,
                 email_normalised: email.normalised,
                 password_hash: passwordHash,
-                invited_by: former === undefined ? invitedBy : null,
-                first_charged_at: former?.first_charged_at,
+                invited_by: invitedBy,
             })
             .onConflict('email_normalised')
             .ignore()
             .returning('id');
         if (made === undefined) return undefined;
         const userId: string = made.id;
+        // Read after the insert, which waits for an account that is just giving the address up.
+        const former = await trx('former_users')
+            .where({ address_hash: hashOf('address', email.normalised) })
+            .first('allowance_left', 'first_charged_at', { is_over: trx.raw('resets_at <= app_now()') });
+        if (former !== undefined) {
+            await trx('users').where({ id: userId }).update({ invited_by: null, first_charged_at: former.first_charged_at });
+        }
         const mailDomain = email.normalised.slice(email.normalised.lastIndexOf('@') + 1);
         if (!(await countSignUp(trx, { address, mailDomain }))) await trx('users').where({ id: userId }).update({ earns_inviter: false });
         await createWorkspace(trx, userId);

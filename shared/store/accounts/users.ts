@@ -1,6 +1,7 @@
 import { type Email, readEmail } from '../../domain/accounts/email.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { type Columns, type Db, now, orNow } from '../../platform/db.ts';
+import { isDuplicate } from '../../platform/pg-errors.ts';
 import { dropFactors } from './factors.ts';
 import { revokeKeys } from './revoke-keys.ts';
 import { forgetSignIns } from './sign-ins.ts';
@@ -127,16 +128,22 @@ export async function verifyAddress(db: Db, userId: string, address: string): Pr
 
 /** Sets an address that its link confirmed; false if another account has it by now. The old one earns no second bonus. */
 export async function changeAddress(db: Db, userId: string, { address, normalised }: Extract<Email, { ok: true }>): Promise<boolean> {
-    return db.transaction(async (trx) => {
+    const change = async (trx: Db) => {
         const former = await user(trx, userId).forUpdate().first('email_normalised');
-        const other = await trx('users').where({ email_normalised: normalised }).whereNot({ id: userId }).first('id');
-        if (former === undefined || other !== undefined) return false;
+        if (former === undefined) return false;
         // The account keeps its allowance under the new address.
         if (former.email_normalised !== normalised) await rememberAddress(trx, userId, 0);
         await user(trx, userId).update({ email: address, email_normalised: normalised, verified_at: now(trx) });
         await trx('mail_links').where({ user_id: userId }).delete();
         return true;
-    });
+    };
+    try {
+        return await db.transaction(change);
+    } catch (error) {
+        // Another account has the address, perhaps since a moment ago.
+        if (isDuplicate(error)) return false;
+        throw error;
+    }
 }
 
 function user(db: Db, userId: string) {

@@ -63,6 +63,19 @@ export async function changePlan(db: Db, workspaceId: string, account: AccountPl
     });
 }
 
+/** Reads the balance like `readBalance`, and locks the account until the end of the transaction. */
+export async function lockBalance(trx: Db, accountId: string): Promise<Balance | undefined> {
+    await trx('credit_accounts').where({ id: accountId }).forUpdate().select('id');
+    return readBalance(trx, accountId);
+}
+
+/** Ends the allowance of the account of a deleted user at once, including held credits of it. */
+export async function endAllowance(trx: Db, userId: string): Promise<void> {
+    await trx('credit_accounts as c')
+        .where({ id: userId })
+        .select(trx.raw('credits_begin_period(c, 0, app_now(), null, credit_period_end(app_now(), 1))'));
+}
+
 /** A period that an invoice paid for. The invoice sets its dates, not the calendar. */
 interface PaidPeriod {
     plan: Plan;
