@@ -92,16 +92,18 @@ export function formToken(app: App, request: Request): string {
 
 /** Rejects a form that does not come from our page in this browser. @throws Refusal FORBIDDEN */
 export function requireOwnForm(app: App, request: Request, token: string | undefined): void {
+    if (isOwnForm(app, request, token)) return;
+    throw new Refusal('FORBIDDEN', 'This form is out of date: go back, reload the page and send it again.');
+}
+
+export function isOwnForm(app: App, request: Request, token: string | undefined): boolean {
     const site = request.raw.req.headers['sec-fetch-site'];
     const isForeign = site === 'cross-site' || site === 'same-site';
     const given = Buffer.from(token ?? '', 'base64url');
     const [mask, masked] = [given.subarray(0, TAG_BYTES), given.subarray(TAG_BYTES)];
     // Accepts a form that another tab showed before the sign-in.
     const secrets = [cookieOf(app, request, 'session'), cookieOf(app, request, 'visit')].filter((secret) => secret !== undefined);
-    const isOurs = masked.length === TAG_BYTES && secrets.some((secret) => timingSafeEqual(xor(mask, masked), tagOf(secret)));
-    if (isForeign || !isOurs) {
-        throw new Refusal('FORBIDDEN', 'This form is out of date: go back, reload the page and send it again.');
-    }
+    return !isForeign && masked.length === TAG_BYTES && secrets.some((secret) => timingSafeEqual(xor(mask, masked), tagOf(secret)));
 }
 
 const TAG_BYTES = 16;

@@ -10,16 +10,13 @@ export const SET_UP_FACTOR: Sent = { to: '/dashboard/settings/factors' };
  * Checks whether a visitor may open a page. Returns undefined if so, or a redirect to the page that must be visited first.
  * @throws Refusal NOT_FOUND if the page does not exist for this visitor, FORBIDDEN if the role does not allow it.
  */
-export function authorize({ audience, method, worksWithoutFactor }: Page, visit: Visit): Sent | undefined {
+export function authorize({ audience, worksWithoutFactor }: Page, visit: Visit): Sent | undefined {
     if (worksWithoutFactor !== true && isFactorMissing(visit)) return SET_UP_FACTOR;
     if (audience === 'anyone') return undefined;
     const { me } = visit;
     // Only operators may learn that this page exists.
     if (audience === 'operator' && !visit.isOperator) throw pageNotFound();
-    if (me === undefined) {
-        const to = `/login?next=${encodeURIComponent(visit.path)}`;
-        return method === 'GET' ? { to } : { to, notice: 'ended-meanwhile' };
-    }
+    if (me === undefined) return { to: `/login?next=${encodeURIComponent(visit.path)}` };
     if (me.isSuspended) throw new Refusal('FORBIDDEN', 'This account is suspended. Contact the operator of this service.');
     if (typeof audience === 'string') return undefined;
     if (me.current === undefined) return { to: '/dashboard/workspace' };

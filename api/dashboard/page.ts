@@ -44,9 +44,9 @@ export interface Visit {
     params: Readonly<Record<string, string>>;
     /** A query parameter. Undefined if it is missing, repeated or contains invalid characters. */
     query(name: string): string | undefined;
-    /** The path to which the form was sent, or would have been if its sender had not had to confirm their identity first. */
+    /** The path to which the form was sent, or would have been if its sender had not had to confirm their identity or sign in first. */
     form: string | undefined;
-    /** The fields of the form. For GET, what was typed before a confirmation that leads back here; usually empty. */
+    /** The fields of the form. For GET, what was typed before a confirmation or a sign-in that leads back here; usually empty. */
     fields: Fields;
     path: string;
     /** Whether a person may have opened the page in a tab, and not a script or a prefetch. */

@@ -8,7 +8,7 @@ import { limitIdentity } from '../admission/client-address.ts';
 import { createKeyedQueue } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import { inClientTurn } from '../admission/streamed-parts.ts';
-import { browserTokenOf, nameBrowser, requireOwnForm, signedInOf, signIn, signOut, whoIsSignedIn } from '../auth/session.ts';
+import { browserTokenOf, isOwnForm, nameBrowser, requireOwnForm, signedInOf, signIn, signOut, whoIsSignedIn } from '../auth/session.ts';
 import { readBytes } from '../bodies/read-body.ts';
 import { goneSignal } from '../call.ts';
 import { workOnPackage } from '../packages/work.ts';
@@ -19,7 +19,7 @@ import { type Fields, FORM_BYTES, fieldsOf, parseFields } from './fields.ts';
 import { askFor } from './internal-api.ts';
 import { type Answer, type Page, pageNotFound, type Sent, type Visit } from './page.ts';
 import { noticeCookie, show } from './render.ts';
-import { confirmFirst, confirmThen, typedBefore } from './typed-before.ts';
+import { confirmFirst, confirmThen, signInFirst, typedBefore, WORKSPACE_FIELD } from './typed-before.ts';
 
 interface PageParts {
     app: App;
@@ -65,9 +65,6 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
     };
 }
 
-/** The hidden field of each form that names the workspace it was shown in (render.ts). */
-const WORKSPACE_FIELD = '_workspace';
-
 /** Returns the visit if the visitor may open the page, or else a redirect to the page that must be visited first. */
 async function enter(parts: PageParts, request: Request, form: Entry): Promise<{ visit: Visit } | { sent: Sent }> {
     const { app } = parts;
@@ -76,8 +73,11 @@ async function enter(parts: PageParts, request: Request, form: Entry): Promise<{
     setSignedIn(request, me);
     const visit = visitOf(parts, request, { ...form, me });
     const elsewhere = authorize(page, visit);
-    if (elsewhere !== undefined) return { sent: elsewhere };
-    if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
+    const isForm = page.method === 'POST';
+    if (elsewhere !== undefined) {
+        return { sent: isForm && me === undefined ? await signInFirst(visit, isOwnForm(app, request, fields.get('_form'))) : elsewhere };
+    }
+    if (isForm) requireOwnForm(app, request, fields.get('_form'));
     if (page.needsRecentSignIn !== true || me === undefined || me.isRecent) return { visit };
     return { sent: page.method === 'GET' ? confirmThen(visit.path) : await confirmFirst(request.path, visit, me) };
 }
@@ -105,9 +105,10 @@ async function* whileAllowed(
     }
 }
 
-/** A GET has no form, unless it leads back to one that had to wait for a confirmation. */
+/** A GET has no form, unless it leads back to one that had to wait for a confirmation or a sign-in. */
 async function typedIn(app: App, request: Request): Promise<Pick<Visit, 'form' | 'fields'>> {
-    return (await typedBefore(app, signedInOf(request), request.query['typed'])) ?? NOTHING_TYPED;
+    const sender = { app, me: signedInOf(request), browserToken: browserTokenOf(app, request) };
+    return (await typedBefore(sender, request.query['typed'])) ?? NOTHING_TYPED;
 }
 
 function setSignedIn(request: Request, user: SignedIn | undefined): void {
@@ -119,8 +120,8 @@ async function respond(page: Page, visit: Visit): Promise<Answer> {
     try {
         return await page.respond(visit);
     } catch (error) {
-        if (error instanceof SessionEnded) return { to: '/login', notice: 'ended-meanwhile' };
-        throw error;
+        if (!(error instanceof SessionEnded)) throw error;
+        return visit.me === undefined ? { to: '/login', notice: 'ended-meanwhile' } : signInFirst(visit, true);
     }
 }
 
@@ -140,8 +141,19 @@ async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Pro
         throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Pages take forms: application/x-www-form-urlencoded.');
     }
     const signedIn = signedInOf(request);
+    if (signedIn === undefined && formBytes > FORM_BYTES) return readUnlessLarge(request);
     if (signedIn === undefined || formBytes <= FORM_BYTES) return parseFields(await readBytes(request, FORM_BYTES));
     return readLargeForm(request, { userId: signedIn.userId, formBytes });
+}
+
+/** The form of a visitor who will be asked to sign in first, without the fields of a large one. */
+async function readUnlessLarge(request: Request): Promise<Fields> {
+    try {
+        return parseFields(await readBytes(request, FORM_BYTES));
+    } catch (error) {
+        if (error instanceof Refusal && error.code === 'PAYLOAD_TOO_LARGE') return NOTHING_TYPED.fields;
+        throw error;
+    }
 }
 
 /** The number of large forms that are arriving, by user. Each may take 12 MiB of memory before it waits in the queue. */

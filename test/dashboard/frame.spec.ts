@@ -141,8 +141,8 @@ describe('every page', () => {
         const email = freshAddress();
         const person = await signUp(world, email);
         person.cookies.delete('routebook_session');
-        const { to = '' } = await person.send('/dashboard/workspace/rename', { name: 'Later' }, { from: '/login' });
-        expect(to).to.equal('/login?next=%2Fdashboard%2Fworkspace%2Frename');
+        const { to = '' } = await person.send('/dashboard/workspace/leave', {}, { from: '/login' });
+        expect(to).to.equal('/login?next=%2Fdashboard%2Fworkspace%2Fleave');
         expect(wordsOf((await person.get(to)).html)).to.include('Nothing was changed because your session ended.');
         const next = new URL(to, world.base).searchParams.get('next') ?? '';
         const signedIn = await person.send('/login', { email, password: PASSWORD, next }, { from: to });

@@ -81,7 +81,7 @@ describe('a request that runs while the owner of the address takes over the acco
         const { stranger, userId, reset } = await squat();
         const makeKey = await formOf(stranger, '/dashboard/keys', '/dashboard/keys', KEY_FORM);
         const [taken, made] = await inOrder(LINKS, userId, [reset, makeKey]);
-        expect([taken?.to, made?.to]).to.deep.equal(['/dashboard', '/login']);
+        expect([taken?.to, made?.to?.split('?')[0]]).to.deep.equal(['/dashboard', '/login']);
         expect(await countOf('api_keys', userId)).to.equal(0);
         expect(wordsOf((await stranger.get('/login')).html)).to.include('your session ended');
     });
@@ -103,7 +103,7 @@ describe('a request that runs while the owner of the address takes over the acco
         const credential = attest({ challenge: await challengeFor(stranger), origin: world.app.publicUrl() });
         const addPasskey = await formOf(stranger, PASSKEY_PAGE, PASSKEY_PAGE, { name: 'of a stranger', credential });
         const [taken, added] = await inOrder(LINKS, userId, [reset, addPasskey]);
-        expect([taken?.to, added?.to]).to.deep.equal(['/dashboard', '/login']);
+        expect([taken?.to, added?.to?.split('?')[0]]).to.deep.equal(['/dashboard', '/login']);
         expect([await countOf('passkeys', userId), await countOf('recovery_codes', userId)]).to.deep.equal([0, 0]);
     });
 
@@ -135,7 +135,7 @@ describe('a request that runs while the owner of the address takes over the acco
         const fields = { password: PASSWORD, new_password: NEW_PASSWORD };
         const change = await formOf(stranger, '/dashboard/settings', '/dashboard/settings/password', fields);
         const [taken, changed] = await inOrder(LINKS, userId, [reset, change]);
-        expect([taken?.to, changed?.to]).to.deep.equal(['/dashboard', '/login']);
+        expect([taken?.to, changed?.to?.split('?')[0]]).to.deep.equal(['/dashboard', '/login']);
         expect([await signsIn(email, NEW_PASSWORD), await signsIn(email, OWN_PASSWORD)]).to.deep.equal([false, true]);
     });
 

@@ -20,7 +20,8 @@ export const appPages = [
 ];
 
 async function showConsent(visit: PersonalVisit): Promise<Answer> {
-    const read = await readRequest(visit, visit.query);
+    // After a sign-in in the middle of the consent, the request is in the fields.
+    const read = await readRequest(visit, (name) => visit.query(name) ?? (visit.fields.get(name) || undefined));
     return 'request' in read ? ask(visit, read.request, {}) : refuse(visit, read);
 }
 

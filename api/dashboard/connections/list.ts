@@ -15,11 +15,11 @@ const PATH = '/dashboard/connections';
 
 /** GET /dashboard/connections: the newest 100 connections that the visitor may use. */
 export async function listConnections(visit: WorkspaceVisit, problems: Problems = {}): Promise<Answer> {
-    const { app, workspace } = visit;
+    const { app, fields, workspace } = visit;
     const answer = await visit.ask({ method: 'GET', path: '/v1/connections?limit=100' });
     const connections = answer.ok ? (answer.body['data'] as ConnectionEntry[]) : [];
     const mayManage = MANAGERS.includes(workspace.role);
-    const redirects = (await redirectUrls(app.db, workspace.workspaceId)).join('\n');
+    const redirects = fields.get('redirects') ?? (await redirectUrls(app.db, workspace.workspaceId)).join('\n');
     const model = {
         connections,
         mayManage,

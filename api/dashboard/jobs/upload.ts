@@ -39,7 +39,8 @@ interface Order {
 
 /** GET /dashboard/jobs/batches/new: a form that is empty or filled with the endpoint from the link. */
 export async function showUpload(visit: WorkspaceVisit): Promise<Shown> {
-    const { query } = visit;
+    const { fields, query } = visit;
+    if (fields.size > 0) return form(visit, {});
     return form(visit, { typed: { site: query('site') ?? '', endpoint: query('endpoint') ?? '' } });
 }
 

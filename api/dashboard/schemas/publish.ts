@@ -13,7 +13,9 @@ type Checked = { report: PublishAnswer; follows: string | undefined } | { refuse
 
 /** GET /dashboard/schemas/new: an empty form. With `site`, the form contains the package of its latest version. */
 export async function publishForm(visit: WorkspaceVisit): Promise<Shown> {
-    const { app, query } = visit;
+    const { app, fields, query } = visit;
+    const typed = fields.get('package');
+    if (typed !== undefined) return form(visit, typed, {});
     const name = normaliseSite(query('site') ?? '');
     const latest = name.ok ? (await app.latest.find(name)).version : undefined;
     const stored = latest === undefined || latest.yankReason === 'legal' ? undefined : await readPackageText(app.browse, latest.versionId);

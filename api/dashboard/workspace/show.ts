@@ -43,9 +43,10 @@ export async function showWorkspace(
             problems,
             link,
             typed: keepTyped(visit.fields),
-            /** The member whose new role was chosen before the user had to confirm their identity. */
+            /** The member whose new role was chosen before the user had to confirm their identity or sign in. */
             memberTyped: /\/members\/([^/]+)\/role$/.exec(visit.form ?? '')?.[1],
-            isInvitationTyped: visit.form === '/dashboard/workspace/invitations',
+            /** The path of the form to which the typed values belong. */
+            sentTo: visit.form,
             isLastOwner: membership?.role === 'owner' && owners === 1,
             everyRole: ROLES.map((value) => ({ value, words: ROLE_WORDS[value] })),
             roles: rolesToGive(membership?.role).map((value) => ({ value, label: value })),
