@@ -4,12 +4,14 @@ import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts
 import { scopeText } from '../../shared/domain/accounts/scopes-text.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import { createAccount } from '../../shared/store/accounts/accounts.ts';
+import { createAccount, setPlan } from '../../shared/store/accounts/accounts.ts';
+import { deleteAccount, workspacesLeft, workspacesNeedingOwner } from '../../shared/store/accounts/delete-account.ts';
 import { findAccounts, findByAddress, type ListedAccount, listAccounts } from '../../shared/store/accounts/directory.ts';
 import { dropFactors, factorsOf } from '../../shared/store/accounts/factors.ts';
 import { type Mail, queueMail } from '../../shared/store/accounts/mails.ts';
 import { findUser, setSuspended, type User } from '../../shared/store/accounts/users.ts';
 import { recordAct } from '../../shared/store/accounts/workspace-audit.ts';
+import { findSubscription, isBilled } from '../../shared/store/billing/subscriptions.ts';
 import { type Done, done, fields, table } from './command.ts';
 import { type LimitOptions, presentLimits, readLimits } from './money.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
@@ -124,6 +126,37 @@ async function change(operator: Operator, userId: string, isSuspended: boolean):
         return { target: userId, before, after: { suspended: isSuspended }, result: undefined };
     });
     return done({ user_id: userId, suspended: isSuspended });
+}
+
+/**
+ * `account delete`. Workspaces that nobody else is in lose their plan first. A subscription has to be ended at Stripe, which this tool does
+ * not call.
+ */
+export async function remove(operator: Operator, userId: string, { reason }: { reason: string }): Promise<Done> {
+    const left = await audited(
+        operator,
+        async (trx) => {
+            await userOrFault(trx, userId);
+            const workspaces = await workspacesLeft(trx, userId);
+            const orphans = workspacesNeedingOwner(workspaces).map(({ workspaceId }) => workspaceId);
+            if (orphans.length > 0) {
+                const words = `${userId} is the only owner of ${orphans.join(', ')}: another member has to be made one first.`;
+                throw new AdminFault('FORBIDDEN', words);
+            }
+            for (const { workspaceId, plan, members } of workspaces) {
+                if (members > 1 || plan === 'free') continue;
+                if (isBilled(await findSubscription(trx, workspaceId))) {
+                    throw new AdminFault('FORBIDDEN', `${workspaceId} pays for ${plan} at Stripe: cancel the subscription there first.`);
+                }
+                await setPlan(trx, workspaceId, 'free', {});
+            }
+            const names = workspaces.map(({ workspaceId }) => workspaceId);
+            if (!(await deleteAccount(trx, userId))) throw new AdminFault('NOT_FOUND', `${userId} is deleted already.`);
+            return { target: userId, before: { workspaces: names }, after: null, result: names };
+        },
+        reason,
+    );
+    return { result: { user_id: userId, deleted: true, workspaces: left }, lines: fields({ user_id: userId, deleted: true }) };
 }
 
 export async function resetFactor(operator: Operator, userId: string): Promise<Done> {

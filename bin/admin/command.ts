@@ -60,7 +60,7 @@ export function orDefault(read: (text: string) => number): (text: string) => num
 }
 
 /** Returns a parser for ids with one of these prefixes. It does not check that the id exists. */
-export function idOf(...prefixes: ('usr' | 'wsp' | 'key' | 'srq')[]): (text: string) => string {
+export function idOf(...prefixes: ('usr' | 'wsp' | 'key' | 'srq' | 'job')[]): (text: string) => string {
     return (text) => {
         if (new RegExp(`^(${prefixes.join('|')})_[0-9A-Za-z_]{1,64}$`).test(text)) return text;
         throw new InvalidArgumentError(`It is an id that begins with ${prefixes.map((prefix) => `${prefix}_`).join(' or ')}.`);

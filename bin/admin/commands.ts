@@ -102,6 +102,12 @@ export const COMMANDS: readonly AdminCommand[] = [
     { name: 'account suspend', about: 'suspend a user: all keys stop working within a second', takes: [USER], work: accounts.suspend },
     { name: 'account resume', about: 'end the suspension of a user', takes: [USER], work: accounts.resume },
     {
+        name: 'account delete',
+        about: 'delete a user for good, as the user can in the settings: keys, calls and personal data; schemas and the ledger stay',
+        takes: [USER, option('--reason <text>', 'why', line(500)).makeOptionMandatory()],
+        work: accounts.remove,
+    },
+    {
         name: 'account reset-factor',
         about: 'remove all second factors of a user who lost them, and mail the user',
         takes: [USER],
@@ -187,6 +193,12 @@ export const COMMANDS: readonly AdminCommand[] = [
     },
     { name: 'jobs resume', about: 'end the pause that was made with the same options', takes: OF_JOBS, work: jobs.resume },
     { name: 'jobs list', about: 'list what is paused', takes: [], work: jobs.list },
+    {
+        name: 'jobs show',
+        about: 'show a job of anybody: its state, what it waits for, the code it ended with',
+        takes: [argument('<job>', 'job_…', idOf('job'))],
+        work: jobs.show,
+    },
     { name: 'site transfer', about: 'make a workspace the only maintainer of a domain', takes: [DOMAIN, WORKSPACE], work: sites.transfer },
     {
         name: 'site policy',
@@ -270,6 +282,18 @@ export const COMMANDS: readonly AdminCommand[] = [
             LISTED,
         ],
         work: usage.top,
+    },
+    {
+        name: 'usage calls',
+        about: 'list the calls of a workspace, newest first: outcome, credits, times, what the site answered',
+        takes: [
+            OF_WORKSPACE,
+            option('--request <id>', 'the request_id of an answer, or the id of a job', line(64)),
+            option('--site <site>', 'as it was called', line(253)),
+            option('--outcome <code>', 'success, failed, or an error code', line(64)),
+            LISTED,
+        ],
+        work: usage.calls,
     },
     {
         name: 'credentials rotate',

@@ -1,10 +1,12 @@
+import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { findWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { readBalance } from '../../shared/store/credits/accounts.ts';
+import { findJobOfAnybody } from '../../shared/store/jobs/jobs.ts';
 import { listPauses, type Paused, pauseJobs, resumeJobs } from '../../shared/store/jobs/pauses.ts';
 import { findLatest } from '../../shared/store/registry/site-states.ts';
-import { type Done, table } from './command.ts';
+import { type Done, done, table } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
 import type { SiteName } from './sites.ts';
 
@@ -41,6 +43,17 @@ export async function resume(operator: Operator, which: Which): Promise<Done> {
 
 export async function list({ db }: Operator): Promise<Done> {
     return present(await pauses(db));
+}
+
+/** `jobs show`: the state of a job, why it waits and with which code it ended; never its params or result. */
+export async function show({ db }: Operator, jobId: string): Promise<Done> {
+    const job = await findJobOfAnybody(db, jobId);
+    if (job === undefined) throw new AdminFault('JOB_NOT_FOUND', `There is no job ${jobId}; rows stay for 90 days after the end.`);
+    return done({
+        ...presentFields(job, 'job_id status waiting_for code attempts credits_used site endpoint version'),
+        ...presentFields(job, 'workspace_id account_id key_id batch_id monitor_id'),
+        ...presentFields(job, 'created_at started_at next_attempt_at finished_at expires_at'),
+    });
 }
 
 async function change(

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { factorsOf, makeRecoveryCodes } from '../../shared/store/accounts/factors.ts';
 import { addPasskey } from '../../shared/store/accounts/passkeys.ts';
+import { join } from '../../shared/store/accounts/workspaces.ts';
 import { readBalance } from '../../shared/store/credits/accounts.ts';
 import { useOperator } from './operator.ts';
 
@@ -61,6 +62,36 @@ describe('the operator’s commands for accounts', () => {
         const { rows } = await opened.db.raw('select recipient from outgoing_mails');
         expect(rows.length).to.equal(1);
         expect((await admin('account', 'reset-factor', 'usr_unknown')).code).to.equal(1);
+    });
+
+    it('deletes a user for good, with the reason in the audit log, but nobody’s only owner', async () => {
+        const [{ userId, workspaceId, apiKey }, colleague] = [await newAccount('--plan', 'pro'), await newAccount()];
+        await join(opened.db, { workspaceId, userId: colleague.userId, role: 'member' });
+        const early = await admin('account', 'delete', userId, '--reason', 'asked by mail');
+        expect([early.code, errorOf(early)['code']]).to.deep.equal([1, 'FORBIDDEN']);
+        expect(errorOf(early)['message']).to.include(workspaceId);
+        expect(await callerOf(apiKey)).to.not.equal(undefined);
+        await opened.db('memberships').where({ workspace_id: workspaceId, user_id: colleague.userId }).delete();
+        expect((await admin('account', 'delete', userId)).code).to.equal(2);
+        expect(await done('account', 'delete', userId, '--reason', 'asked by mail')).to.deep.equal({
+            user_id: userId,
+            deleted: true,
+            workspaces: [workspaceId],
+        });
+        expect(await callerOf(apiKey)).to.equal(undefined);
+        expect((await admin('account', 'find', userId)).json).to.deep.equal([]);
+        expect((await admin('account', 'delete', userId, '--reason', 'again')).code).to.equal(1);
+        const [entry] = (await admin('audit', 'list', '--limit', 1)).json as unknown as JsonObject[];
+        expect(entry).to.include({ command: 'account delete', target: userId, reason: 'asked by mail' });
+    });
+
+    it('deletes nobody whose workspace still pays at Stripe', async () => {
+        const { userId, workspaceId } = await newAccount('--plan', 'starter');
+        const subscription = { subscription_id: 'sub_1', customer_id: 'cus_1', item_id: 'si_1', status: 'active', plan: 'starter' };
+        await opened.db('subscriptions').insert({ workspace_id: workspaceId, ...subscription });
+        const refused = await admin('account', 'delete', userId, '--reason', 'asked by mail');
+        expect([refused.code, errorOf(refused)['code']]).to.deep.equal([1, 'FORBIDDEN']);
+        expect(errorOf(refused)['message']).to.include('Stripe');
     });
 
     it('suspends and unsuspends a user', async () => {

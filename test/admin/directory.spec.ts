@@ -29,6 +29,7 @@ describe('what an operator looks up', () => {
                 ...{ kind: 'fetch', operation: newId('op'), accountId: bob.workspaceId, workspaceId: bob.workspaceId, userId: bob.userId },
                 ...{ keyId: bob.keyId, site: 'bob.example', registrable: 'bob.example', endpoint: 'front', outcome, durationMs: 9 },
                 credits: outcome === 'success' ? 1 : 0,
+                requestId: `req_${outcome}`,
             });
         await usage.flush();
         const request = {
@@ -186,5 +187,18 @@ describe('what an operator looks up', () => {
         expect(of('email', await json('account', 'find', 'ada@'))).to.have.length(1);
         const [account] = await json('account', 'find', 'ada@');
         expect(account?.['workspaces']).to.have.length(3);
+    });
+
+    it('the calls of a workspace, newest first, and the one that somebody asks about', async () => {
+        const calls = (...args: string[]) => json('usage', 'calls', '--workspace', bob.workspaceId, ...args);
+        expect(of('outcome', await calls())).to.deep.equal(['UPSTREAM_TIMEOUT', 'success', 'success']);
+        expect(await calls('--limit', '2')).to.have.length(2);
+        const [failed] = await calls('--request', 'req_UPSTREAM_TIMEOUT');
+        expect(failed).to.deep.include({ site: 'bob.example', endpoint: 'front', credits: 0, duration_ms: 9, key_id: bob.keyId });
+        expect(of('request_id', await calls('--outcome', 'failed'))).to.deep.equal(['req_UPSTREAM_TIMEOUT']);
+        expect(await calls('--site', 'other.example')).to.deep.equal([]);
+        const { out } = await run('usage', 'calls', '--workspace', bob.workspaceId);
+        expect(out[0]).to.match(/^at +outcome +site +endpoint +credits/);
+        expect((await run('usage', 'calls', '--workspace', 'wsp_unknown')).code).to.equal(1);
     });
 });

@@ -61,4 +61,26 @@ describe('admin jobs', () => {
         }
         expect(await paused()).to.deep.equal([]);
     });
+
+    it('shows a job of anybody: its state, what it waits for and its code, never its params or result', async () => {
+        const publisher = await contributor(database.db);
+        const { workspaceId, accountId } = publisher;
+        await publishPackage(database.db, orderOf(packageOf('asked.example'), publisher));
+        const version = await database.db('versions').where({ site: 'asked.example' }).first('id');
+        await database.db('jobs').insert({
+            ...{ job_id: 'job_asked', workspace_id: workspaceId, account_id: accountId, key_id: 'key_asked', site: 'asked.example' },
+            ...{ registrable: 'asked.example', endpoint: 'front', version_id: version.id, version: 1, effect: 'read', needs: 'read' },
+            ...{ metadata: '{}', request: Buffer.from('sealed'), unit: 1, waiting_for: 'site', attempts: 2, code: 'UPSTREAM_TIMEOUT' },
+            expires_at: new Date(Date.now() + 3_600_000),
+        });
+        const { json } = await jobs('show', 'job_asked');
+        expect(json).to.deep.include({ job_id: 'job_asked', status: 'queued', waiting_for: 'site', code: 'UPSTREAM_TIMEOUT', attempts: 2 });
+        expect(json).to.deep.include({ site: 'asked.example', workspace_id: workspaceId, key_id: 'key_asked', finished_at: null });
+        expect(json).to.not.have.any.keys('request', 'result');
+        await jobs('pause', '--site', 'asked.example');
+        expect((await jobs('show', 'job_asked')).json['waiting_for']).to.equal('operator');
+        await jobs('resume', '--site', 'asked.example');
+        const unknown = await jobs('show', 'job_unknown');
+        expect([unknown.code, codeOf(unknown)]).to.deep.equal([1, 'JOB_NOT_FOUND']);
+    });
 });

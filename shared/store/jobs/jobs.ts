@@ -78,6 +78,16 @@ export async function findJob(db: Db, reader: Reader, jobId: string): Promise<Fu
         .first({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT), ...columns('j', 'request result remaining') });
 }
 
+/** Finds a job of anybody, for operators, without params and result. */
+export async function findJobOfAnybody(
+    db: Db,
+    jobId: string,
+): Promise<(JobRow & { workspaceId: string; accountId: string; keyId: string }) | undefined> {
+    return db('jobs as j')
+        .where({ 'j.job_id': jobId })
+        .first({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT), ...columns('j', 'workspace_id account_id key_id') });
+}
+
 interface JobList {
     status?: JobStatus | undefined;
     site?: string | undefined;
