@@ -75,7 +75,7 @@ async function listening(scheme: OpenPlace['scheme'], server: Server): Promise<O
 }
 
 /** A listener whose short queue is full, so that the kernel drops further connections. */
-async function openDeaf(): Promise<OpenPlace> {
+export async function openDeaf(): Promise<OpenPlace> {
     const thread = new Worker(new URL('deaf-listener.ts', import.meta.url));
     const [port] = (await once(thread, 'message')) as [number];
     const first = connect(port, '127.0.0.1').on('error', () => {});

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { openDeaf } from '../hostile/places.ts';
 import { type Certificate, createAuthority, issueCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
@@ -24,10 +25,13 @@ describe('nginx in front of the API, with the shipped configuration', () => {
     let ada: Person;
     let port = 0;
     let close: () => Promise<void>;
+    /** How often nginx found no API at the address that answers nothing. */
+    let unanswered: () => number;
 
     before(async function () {
         needs(this, 'nginx');
         world = await openWorld({ topology: 'postgres', workers: 0, config: { trustProxy: 1 } });
+        const deaf = await openDeaf();
         ada = await join(world);
         const folder = mkdtempSync(joinPath(tmpdir(), 'routebook-nginx-'));
         chmodSync(folder, 0o755);
@@ -38,7 +42,7 @@ describe('nginx in front of the API, with the shipped configuration', () => {
         port = await freePort();
         const site = readFileSync(CONF, 'utf8')
             .replaceAll('/etc/routebook/', `${folder}/`)
-            .replace('127.0.0.1:8080', new URL(world.base).host)
+            .replace(/server 127\.0\.0\.1:8080( .*;)/, `server ${new URL(world.base).host}$1 server 127.0.0.1:${deaf.port}$1`)
             .replace('listen 443', `listen 127.0.0.1:${port}`)
             // A busy machine opens fewer connections a second than the shipped rate allows one client.
             .replace(SHIPPED_RATE, 'rate=8r/s');
@@ -52,8 +56,10 @@ describe('nginx in front of the API, with the shipped configuration', () => {
             const gone = once(nginx, 'exit');
             nginx.kill('SIGTERM');
             await gone;
+            await deaf.close();
             rmSync(folder, { recursive: true, force: true });
         };
+        unanswered = () => readFileSync(`${folder}/logs/error.log`, 'utf8').split('timed out').length - 1;
         await eventually(
             () =>
                 ask('GET', '/livez').then(
@@ -100,6 +106,13 @@ describe('nginx in front of the API, with the shipped configuration', () => {
         const { status, headers, text } = await ask('GET', '/v1/account', { headers: { authorization: `Bearer ${ada.apiKey}` } });
         expect(status, text).to.equal(200);
         expect(headers['x-request-id']).to.match(/^req_/);
+    });
+
+    it('leads a call to another API where the machine of one is gone', async () => {
+        const before = unanswered();
+        const statuses: number[] = [];
+        while (unanswered() === before) statuses.push((await ask('POST', '/v1/fetch', { body: '{}' })).status);
+        expect(new Set(statuses)).to.deep.equal(new Set([401]));
     });
 
     it('lets nobody choose the address that rate limits use', async () => {
