@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { migrateAll } from '../../shared/migrate.ts';
 import { openDb } from '../../shared/platform/db.ts';
@@ -7,6 +9,8 @@ import { type DebianPostgres, startDebianPostgres } from '../support/debian-post
 import { startProcess } from '../support/processes.ts';
 import { openShop, SHOP, type Shop, shopPackage } from '../support/shop.ts';
 import { needs } from '../support/system-programs.ts';
+
+const DOCS = fileURLToPath(new URL('../../docs/operations.md', import.meta.url));
 
 describe('a role that only reads and writes rows', () => {
     let postgres: DebianPostgres;
@@ -24,31 +28,22 @@ describe('a role that only reads and writes rows', () => {
         await postgres?.remove();
     });
 
-    /** URL for a role with a password of its own. */
+    /** URL for a role of docs/operations.md. */
     function urlOf(role: string): string {
         const url = new URL(postgres.url('routebook'));
-        [url.username, url.password] = [role, role];
+        [url.username, url.password] = [role, 'secret'];
         return url.href;
     }
 
     it('suffices for APIs and workers, and an owner without superuser for migrations', async () => {
-        await postgres.run("create role owner login password 'owner'");
-        await postgres.run("create role app login password 'app'");
-        await postgres.run('create database routebook owner owner');
-        await migrateAll(urlOf('owner'));
-        const owner = openDb({ url: urlOf('owner'), acquireTimeoutMs: 10_000 });
-        const { rows: schemas } = await owner.raw(
-            "select nspname as name from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema'",
-        );
-        for (const { name } of schemas as { name: string }[]) {
-            for (const right of [
-                'usage on schema :name:',
-                'select, insert, update, delete on all tables in schema :name:',
-                'usage on all sequences in schema :name:',
-            ]) {
-                await owner.raw(`grant ${right} to app`, { name });
-            }
-        }
+        const page = readFileSync(DOCS, 'utf8');
+        const statements = (/```sql\n(create role[^`]*)```/.exec(page)?.[1] ?? '').trim().split('\n');
+        expect(statements).to.have.length(6);
+        // The passwords of the page are left to the operator.
+        for (const statement of statements.slice(0, 3)) await postgres.run(statement.replace('…', 'secret'));
+        const owner = openDb({ url: urlOf('routebook_owner'), acquireTimeoutMs: 10_000 });
+        for (const statement of statements.slice(3)) await owner.raw(statement);
+        await migrateAll(urlOf('routebook_owner'));
         const made = await accounts.createAccount(owner, { email: 'ada@people.example', plan: 'enterprise', bonus: 1000 });
         await owner.destroy();
         const [refused] = [await problemOf('create table mine (id integer)')];
@@ -56,7 +51,7 @@ describe('a role that only reads and writes rows', () => {
 
         for (const store of [{ REDIS_URL: redis.url }, {}]) {
             const settings = {
-                DATABASE_URL: urlOf('app'),
+                DATABASE_URL: urlOf('routebook_app'),
                 HOST: '127.0.0.1',
                 PORT: '0',
                 EGRESS_ALLOW: '127.0.0.0/8',
@@ -84,7 +79,7 @@ describe('a role that only reads and writes rows', () => {
     });
 
     async function problemOf(statement: string): Promise<string> {
-        const db = openDb({ url: urlOf('app'), acquireTimeoutMs: 10_000 });
+        const db = openDb({ url: urlOf('routebook_app'), acquireTimeoutMs: 10_000 });
         try {
             await db.raw(statement);
             return 'none';
