@@ -5,6 +5,7 @@ import { registrableDomain } from '../shared/domain/site/site-name.ts';
 import { newId } from '../shared/domain/text/ids.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
 import { connect } from '../shared/health/connect.ts';
+import { isOutage } from '../shared/platform/pg-errors.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import { userAgent } from '../shared/platform/user-agent.ts';
 import { startReadingDocuments } from './apps/read-documents.ts';
@@ -217,7 +218,8 @@ async function untilReported(report: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Runs a job with one log line and one span. A bug is logged with its stack, and the caller gets INTERNAL.
+ * Runs a job with one log line and one span. A bug is logged with its stack, and the caller gets INTERNAL; where the database does not
+ * answer, SERVICE_UNAVAILABLE.
  * @param trace trace context of the caller, if the API traces
  */
 async function runWatched(
@@ -253,9 +255,12 @@ async function runWatched(
         app.log.info({ ...fields, outcome: outcome.ok ? 'success' : outcome.code, duration_ms }, 'job done');
         return outcome;
     } catch (error) {
-        app.log.error({ ...fields, err: error }, 'a job failed with an unexpected error');
-        span.fail('INTERNAL');
-        return { ok: false, code: 'INTERNAL' };
+        const isOut = isOutage(error);
+        if (isOut) app.log.warn({ ...fields, err: error }, 'a job failed, since the database does not answer');
+        else app.log.error({ ...fields, err: error }, 'a job failed with an unexpected error');
+        const code = isOut ? 'SERVICE_UNAVAILABLE' : 'INTERNAL';
+        span.fail(code);
+        return { ok: false, code };
     } finally {
         span.end();
     }
