@@ -1,16 +1,9 @@
-interface ClientTurns {
-    /** Resolves in a later turn of the event loop. Each turn resumes one caller; clients take turns. */
-    wait(client: string): Promise<void>;
-    /** Whether any caller waits. */
-    isContested(): boolean;
-}
-
 /**
  * Resumes one caller per turn of the event loop; clients take turns. If 100 connections of one client each need 5 ms of work, each turn
  * takes 5 ms instead of one turn of 500 ms, which would delay all fetches.
  * @param pauseAfter returns how many milliseconds the next caller waits, from those that the last turn took
  */
-export function createClientTurns(pauseAfter: (turnMs: number) => number): ClientTurns {
+export function createClientTurns(pauseAfter: (turnMs: number) => number) {
     /** The waiting callers of each client. The next client comes first. */
     const waiting = new Map<string, (() => void)[]>();
     let isRunning = false;
@@ -35,7 +28,8 @@ export function createClientTurns(pauseAfter: (turnMs: number) => number): Clien
     }
 
     return {
-        wait(client) {
+        /** Resolves in a later turn of the event loop. */
+        wait(client: string): Promise<void> {
             return new Promise((resolve) => {
                 const callers = waiting.get(client);
                 if (callers === undefined) waiting.set(client, [resolve]);
@@ -45,6 +39,7 @@ export function createClientTurns(pauseAfter: (turnMs: number) => number): Clien
                 setImmediate(resumeNext);
             });
         },
+        /** Whether any caller waits. */
         isContested: () => waiting.size > 0,
     };
 }

@@ -7,17 +7,13 @@ import type { OpenCall } from '../call.ts';
 import { limitIdentity } from './client-address.ts';
 import { fetchShareOf } from './fetch-share.ts';
 
-interface Counted {
-    /** Ends the lease. The call still counts in the rate limits. */
-    end(): Promise<void>;
-}
-
 /**
  * Counts one call in all rate limits of its identity, and takes the leases of a fetch, in one atomic step. Adds the rate-limit headers to
  * the answer, also to a refusal.
+ * @returns `end` ends the lease; the call still counts in the rate limits
  * @throws Refusal RATE_LIMITED, CONCURRENCY_LIMITED, SITE_BUSY, OVERLOADED (nothing was taken), SERVICE_UNAVAILABLE.
  */
-export async function countCall(call: OpenCall<unknown, unknown, unknown>, lease?: Lease): Promise<Counted> {
+export async function countCall(call: OpenCall<unknown, unknown, unknown>, lease?: Lease): Promise<{ end(): Promise<void> }> {
     const { app, caller } = call;
     const windows = caller === undefined ? [ANONYMOUS] : windowsOf(caller.figures);
     const identity = caller === undefined ? `ip:${limitIdentity(call.clientAddress)}` : `account:${caller.accountId}`;

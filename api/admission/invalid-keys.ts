@@ -9,16 +9,8 @@ import { reject, rejectionCounter } from './rejections.ts';
 import { bearerKey, headerCopies } from './request-headers.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
-/** The rate of invalid keys in this process. */
-interface InvalidKeys {
-    /** Counts an invalid key. */
-    count(): void;
-    /** Whether the rate is too high to be caused by mistakes. */
-    areMany(): boolean;
-}
-
-/** The invalid keys of this process. Up to GUESSES_PER_SECOND they are handled like any other call. */
-export const invalidKeysOf = perApp(({ config: { guessesPerSecond: perSecond } }): InvalidKeys => {
+/** The rate of invalid keys in this process. `areMany`: it is too high to be caused by mistakes. */
+export const invalidKeysOf = perApp(({ config: { guessesPerSecond: perSecond } }) => {
     const buckets = createTokenBuckets({ capacity: perSecond, perSecond });
     return { count: () => void buckets.take(''), areMany: () => buckets.spent('') > perSecond - 1 };
 });

@@ -2,19 +2,7 @@ import { growingCache } from '../../shared/platform/growing-cache.ts';
 
 const REMEMBERED = 10_000;
 
-/** Token buckets, one for each name. A token may be a request, or a millisecond of work. */
-interface TokenBuckets {
-    /** Takes one token. @returns false if there is none */
-    take(name: string): boolean;
-    /** Always takes the tokens; the bucket may go into debt. */
-    spend(name: string, tokens: number): void;
-    /** Tokens that are spent and not refilled yet. */
-    spent(name: string): number;
-    /** Milliseconds until the bucket has no debt; 0 if it has none. */
-    waitMs(name: string): number;
-}
-
-/** Creates full buckets. @param now returns the time in milliseconds */
+/** Creates a full bucket for each name. A token may be a request, or a millisecond of work. @param now returns the time in milliseconds */
 export function createTokenBuckets({
     capacity,
     perSecond,
@@ -23,7 +11,7 @@ export function createTokenBuckets({
     capacity: number;
     perSecond: number;
     now?: () => number;
-}): TokenBuckets {
+}) {
     const buckets = growingCache<string, { spent: number; at: number }>(REMEMBERED);
     const refill = (name: string) => {
         const at = now();
@@ -34,16 +22,20 @@ export function createTokenBuckets({
         return bucket;
     };
     return {
-        take(name) {
+        /** Takes one token. @returns false if there is none */
+        take(name: string): boolean {
             const bucket = refill(name);
             if (bucket.spent + 1 > capacity) return false;
             bucket.spent += 1;
             return true;
         },
-        spend(name, tokens) {
+        /** Always takes the tokens; the bucket may go into debt. */
+        spend(name: string, tokens: number): void {
             refill(name).spent += tokens;
         },
-        spent: (name) => refill(name).spent,
-        waitMs: (name) => (Math.max(0, refill(name).spent - capacity) * 1000) / perSecond,
+        /** Tokens that are spent and not refilled yet. */
+        spent: (name: string) => refill(name).spent,
+        /** Milliseconds until the bucket has no debt; 0 if it has none. */
+        waitMs: (name: string) => (Math.max(0, refill(name).spent - capacity) * 1000) / perSecond,
     };
 }

@@ -12,24 +12,6 @@ interface Sender {
     isFree: boolean;
 }
 
-/** The reservation of one body, while it arrives and while it is kept in memory. */
-interface BodyReservation {
-    /** Adds bytes that arrived. Above the limit, the budget drops a body, possibly this one. */
-    received(bytes: number): void;
-    /** The body is complete and waits in a queue. */
-    completed(): void;
-    /** Begins the call of the body, which then is never dropped. False if the bodies of running calls already use half of the budget. */
-    tryToRun(): boolean;
-    release(): void;
-}
-
-/** The memory budget of one process for request bodies. */
-interface BodyBudget {
-    /** @param giveUp called once, when the budget drops this body */
-    createReservation(sender: Sender, giveUp: () => void): BodyReservation;
-    held(): number;
-}
-
 const MIB = 1024 * 1024;
 
 /** 32 packages of the largest size. */
@@ -50,18 +32,12 @@ interface Entry extends Sender {
 }
 
 /**
- * Creates the budget. It counts the bytes that arrived, not the Content-Length. Above the limit, it drops bodies: first the one that has
+ * Creates the memory budget of one process for request bodies. It counts the bytes that arrived, not the Content-Length. Above the limit, it drops bodies: first the one that has
  * been stalled longest, then the newest one of the largest sender in the largest network. Free accounts can use only half of the budget,
  * and so can the bodies of running calls.
  * @param maxBytes of all bodies together
  */
-export function createBodyBudget({
-    maxBytes = MAX,
-    now = () => performance.now(),
-}: {
-    maxBytes?: number;
-    now?: () => number;
-} = {}): BodyBudget {
+export function createBodyBudget({ maxBytes = MAX, now = () => performance.now() }: { maxBytes?: number; now?: () => number } = {}) {
     const entries = new Set<Entry>();
     let total = 0;
     let free = 0;
@@ -98,11 +74,13 @@ export function createBodyBudget({
     }
 
     return {
-        createReservation(sender, giveUp) {
+        /** Reserves memory for one body, while it arrives and while it is kept. @param giveUp called once, when the budget drops this body */
+        createReservation(sender: Sender, giveUp: () => void) {
             const entry: Entry = { ...sender, bytes: 0, marked: 0, progressAt: now(), isWhole: false, isRunning: false, giveUp };
             entries.add(entry);
             return {
-                received(bytes) {
+                /** Adds bytes that arrived. Above the limit, the budget drops a body, possibly this one. */
+                received(bytes: number) {
                     if (!entries.has(entry)) return;
                     add(entry, bytes);
                     if (entry.bytes - entry.marked >= PROGRESS_BYTES) {
@@ -111,9 +89,11 @@ export function createBodyBudget({
                     }
                     makeRoom();
                 },
+                /** The body is complete and waits in a queue. */
                 completed() {
                     entry.isWhole = true;
                 },
+                /** Begins the call of the body, which then is never dropped. False if the bodies of running calls already use half of the budget. */
                 tryToRun() {
                     if (!entries.has(entry) || running + entry.bytes > maxBytes / 2) return false;
                     running += entry.bytes;

@@ -42,20 +42,11 @@ function inWords({ items, bytes }: JobBounds, what: string): string {
 /** By account, the size of the drafts of bodies that are still arriving. */
 const draftsOf = perApp(() => new Map<string, JobBounds>());
 
-/** The part of the plan's limit that one body uses while it arrives. */
-interface DraftRoom {
-    /** Reserves room for more drafts. Call it before they are stored. @throws Refusal RATE_LIMITED */
-    take(more: JobBounds): Promise<void>;
-    /** Everything that was reserved so far. */
-    readonly taken: JobBounds;
-    leave(): void;
-}
-
 /**
  * Opens a reservation for one body. All bodies of an account that are arriving share the limit with its open jobs, since the database
  * stores their drafts too.
  */
-export function openDraftRoom(app: App, caller: Caller): DraftRoom {
+export function openDraftRoom(app: App, caller: Caller) {
     const drafts = draftsOf(app);
     const { accountId } = caller;
     let own = NONE;
@@ -67,11 +58,13 @@ export function openDraftRoom(app: App, caller: Caller): DraftRoom {
         return now;
     };
     return {
-        async take(more) {
+        /** Reserves room for more drafts. Call it before they are stored. @throws Refusal RATE_LIMITED */
+        async take(more: JobBounds): Promise<void> {
             own = { items: own.items + more.items, bytes: own.bytes + more.bytes };
             await mustFit(app.db, caller, add(more));
         },
-        get taken() {
+        /** Everything that was reserved so far. */
+        get taken(): JobBounds {
             return own;
         },
         leave() {

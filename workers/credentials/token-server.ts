@@ -7,15 +7,7 @@ import { UpstreamFault } from '../upstream/failures.ts';
 
 export type Tokens = Pick<Grant, 'accessToken' | 'refreshToken' | 'expiresAt' | 'scopes'>;
 
-interface TokenServer {
-    /** @param callbackUrl where the site sent the browser */
-    exchange(callbackUrl: string, checks: { verifier: string | undefined; state: string }): Promise<Tokens>;
-    refresh(refreshToken: string): Promise<Tokens>;
-    askAsClient(scopes: readonly string[] | undefined): Promise<Tokens>;
-    revoke(token: string): Promise<void>;
-}
-
-export function openTokenServer({ oauth2 }: PackageAuth, { clientId, clientSecret }: OAuthClient, fetch: oauth.CustomFetch): TokenServer {
+export function openTokenServer({ oauth2 }: PackageAuth, { clientId, clientSecret }: OAuthClient, fetch: oauth.CustomFetch) {
     if (oauth2 === undefined) throw new Error('only an entry of type oauth2 has a token endpoint');
     const { token_url: tokenUrl, authorization_url: authorizationUrl = tokenUrl, revocation_url: revocationUrl } = oauth2;
     const server = {
@@ -30,17 +22,18 @@ export function openTokenServer({ oauth2 }: PackageAuth, { clientId, clientSecre
     // The guarded fetch decides whether http is allowed.
     oauth.allowInsecureRequests(config);
     return {
-        async exchange(callbackUrl, { verifier, state }) {
+        /** @param callbackUrl where the site sent the browser */
+        async exchange(callbackUrl: string, { verifier, state }: { verifier: string | undefined; state: string }): Promise<Tokens> {
             const url = new URL(callbackUrl);
             // Issuers are not discovered: the flow names its own token endpoint.
             url.searchParams.delete('iss');
             const checks = { expectedState: state, ...(verifier === undefined ? {} : { pkceCodeVerifier: verifier }) };
             return tokensOf(await oauth.authorizationCodeGrant(config, url, checks));
         },
-        refresh: async (refreshToken) => tokensOf(await oauth.refreshTokenGrant(config, refreshToken)),
-        askAsClient: async (scopes) =>
+        refresh: async (refreshToken: string) => tokensOf(await oauth.refreshTokenGrant(config, refreshToken)),
+        askAsClient: async (scopes: readonly string[] | undefined) =>
             tokensOf(await oauth.clientCredentialsGrant(config, scopes === undefined ? {} : { scope: scopes.join(' ') })),
-        revoke: (token) => oauth.tokenRevocation(config, token),
+        revoke: (token: string) => oauth.tokenRevocation(config, token),
     };
 }
 

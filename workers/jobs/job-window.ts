@@ -13,25 +13,19 @@ const MIN_SHARE = 16;
 /** How long after a live call further live calls are expected, in milliseconds. */
 const RECENT_MS = 1000;
 
-/** How many jobs may run at once. */
-interface JobWindow {
-    size(): number;
-    /** Must be called regularly. @param sinceLiveMs milliseconds since the last live call began */
-    adapt(sinceLiveMs: number): void;
-}
-
 /**
- * Without live calls, jobs may use all of their slots. With live calls, their number is halved while the event loop is delayed, and
+ * Creates the bound of jobs that may run at once. Without live calls, jobs may use all of their slots. With live calls, their number is halved while the event loop is delayed, and
  * otherwise grows slowly: jobs that wait for their sites do not slow down live calls, but jobs that need the CPU do.
  * @param max slots of jobs
  * @param delay returns the delay of the event loop since its previous call, in milliseconds
  */
-export function createJobWindow(max: number, delay: () => number): JobWindow {
+export function createJobWindow(max: number, delay: () => number) {
     const min = Math.ceil(max / MIN_SHARE);
     let size = max;
     return {
         size: () => size,
-        adapt(sinceLiveMs) {
+        /** Must be called regularly. @param sinceLiveMs milliseconds since the last live call began */
+        adapt(sinceLiveMs: number): void {
             const isLate = delay() > LATE_MS;
             if (sinceLiveMs > RECENT_MS) size = max;
             else if (isLate) size = Math.max(min, Math.floor(size / 2));

@@ -11,19 +11,8 @@ interface RunningJob {
     done: Promise<void>;
 }
 
-/** The jobs that a worker runs, and how many jobs of accounts and sites at a limit it may claim. */
-interface RunningJobs {
-    count(): number;
-    mayClaim(): Record<'accounts' | 'sites', Map<string, number>>;
-    start(claimed: readonly ClaimedJob[]): void;
-    /** Renews the leases, and stops the jobs that were taken back. */
-    renewLeases(): Promise<void>;
-    /** Resolves when the jobs that run now have ended. */
-    ended(): Promise<unknown>;
-}
-
-/** @param onEnd called after each job */
-export function createRunningJobs(tools: JobTools, onEnd: () => void): RunningJobs {
+/** Creates the list of the jobs that a worker runs. @param onEnd called after each job */
+export function createRunningJobs(tools: JobTools, onEnd: () => void) {
     const { db, log } = tools.app;
     const running = new Map<string, RunningJob>();
     const accounts = createBackoffs();
@@ -57,8 +46,9 @@ export function createRunningJobs(tools: JobTools, onEnd: () => void): RunningJo
 
     return {
         count: () => running.size,
+        /** How many jobs of accounts and of sites at a limit may be claimed. */
         mayClaim: () => ({ accounts: accounts.free(), sites: sites.free() }),
-        start(claimed) {
+        start(claimed: readonly ClaimedJob[]): void {
             const slices = new Map<string, Slice>();
             for (const job of claimed) {
                 accounts.taken(job.accountId);
@@ -68,7 +58,8 @@ export function createRunningJobs(tools: JobTools, onEnd: () => void): RunningJo
                 run(job, slice);
             }
         },
-        async renewLeases() {
+        /** Renews the leases, and stops the jobs that were taken back. */
+        async renewLeases(): Promise<void> {
             const mine = [...running.values()];
             if (mine.length === 0) return;
             const kept = await renewLeases(
@@ -77,6 +68,7 @@ export function createRunningJobs(tools: JobTools, onEnd: () => void): RunningJo
             );
             for (const { job, stop } of mine) if (!kept.has(job.operation)) stop.abort();
         },
+        /** Resolves when the jobs that run now have ended. */
         ended: () => Promise.all([...running.values()].map(({ done }) => done)),
     };
 }

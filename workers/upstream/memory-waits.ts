@@ -19,16 +19,7 @@ interface Wait {
     fail(error: Error): void;
 }
 
-interface Waits {
-    /** Returns undefined when the memory is free. */
-    wait(call: CallMemory, bytes: number, cut: Cut | undefined): Promise<void> | undefined;
-    /** Ends the wait of a call, if it waits, with an error. */
-    fail(call: CallMemory, error: Error): void;
-    /** Grants what is free now. */
-    grant(): void;
-}
-
-export function createWaits(ledger: Ledger, checkMs: number): Waits {
+export function createWaits(ledger: Ledger, checkMs: number) {
     const waiting = new Map<CallMemory, Wait>();
     let checkTimer: NodeJS.Timeout | undefined;
 
@@ -65,7 +56,8 @@ export function createWaits(ledger: Ledger, checkMs: number): Waits {
 
     return {
         grant,
-        wait(call, bytes, cut) {
+        /** @returns undefined when the memory is free */
+        wait(call: CallMemory, bytes: number, cut: Cut | undefined): Promise<void> | undefined {
             const { promise, resolve, reject } = Promise.withResolvers<void>();
             waiting.set(call, { bytes, cut, checks: 0, since: performance.now(), go: resolve, fail: reject });
             grant();
@@ -73,7 +65,8 @@ export function createWaits(ledger: Ledger, checkMs: number): Waits {
             checkTimer ??= setInterval(check, checkMs).unref();
             return promise;
         },
-        fail(call, error) {
+        /** Ends the wait of a call, if it waits, with an error. */
+        fail(call: CallMemory, error: Error): void {
             const asked = waiting.get(call);
             if (asked === undefined) return;
             end(call, asked);

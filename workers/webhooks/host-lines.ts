@@ -24,33 +24,14 @@ interface Host {
     pausedUntil: number;
 }
 
-/** The deliveries in a worker's memory, by leased host. */
-export interface HostLines {
-    hosts(): string[];
-    /** Sets the leased hosts. Drops the waiting deliveries of all others. */
-    setHosts(hosts: readonly string[]): void;
-    /** Adds deliveries and starts as many as the limits allow. */
-    add(deliveries: readonly DueDelivery[]): void;
-    /** Ids of the deliveries that wait, run, or ended but are not recorded yet; and webhooks with enough of them. */
-    inMemory(): { known: string[]; full: string[] };
-    /** Forgets deliveries that were recorded or not sent, so that they can be added again. */
-    forget(deliveryIds: readonly string[]): void;
-    /** Hosts without deliveries that are not paused. */
-    idle(): string[];
-    /** Hosts without running requests whose waiting deliveries are all to failing webhooks or of accounts on Free that have to wait. */
-    heldUp(): string[];
-    /** Starts no further requests. Resolves when none is running. */
-    stop(): Promise<void>;
-}
-
 /**
- * Limits concurrent deliveries to each webhook and host. The webhooks of a host take turns, those with fewer failures first. Webhooks that
+ * Creates the list of the deliveries in a worker's memory, by leased host. Limits concurrent deliveries to each webhook and host. The webhooks of a host take turns, those with fewer failures first. Webhooks that
  * do not deliver are slowed down together, and those of a free account have a pace, so that nobody can use webhooks to flood a host that
  * does not expect them. A free account has a share of the requests, so that others do not wait for its slow receivers.
  * @param send resolves when a delivery ended; it never rejects
  * @param now milliseconds of a monotonic clock
  */
-export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd>, now = () => performance.now()): HostLines {
+export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd>, now = () => performance.now()) {
     const free = createFreeBounds(now);
     const hosts = new Map<string, Host>();
     const known = new Map<string, string>();
@@ -103,12 +84,14 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
     };
     return {
         hosts: () => [...hosts.keys()],
-        setHosts(names) {
+        /** Sets the leased hosts. Drops the waiting deliveries of all others. */
+        setHosts(names: readonly string[]): void {
             const leased = new Set(names);
             for (const name of hosts.keys()) if (!leased.has(name)) drop(name);
             for (const name of leased) if (!hosts.has(name)) hosts.set(name, { running: 0, lines: new Map(), pausedUntil: 0 });
         },
-        add(deliveries) {
+        /** Adds deliveries and starts as many as the limits allow. */
+        add(deliveries: readonly DueDelivery[]): void {
             for (const delivery of deliveries) {
                 const { deliveryId, webhookId } = delivery;
                 const host = hosts.get(delivery.host);
@@ -123,24 +106,29 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
             free.forget();
             for (const host of hosts.values()) begin(host);
         },
-        inMemory() {
+        /** Ids of the deliveries that wait, run, or ended but are not recorded yet; and webhooks with enough of them. */
+        inMemory(): { known: string[]; full: string[] } {
             const lines = [...hosts.values()].flatMap((host) => [...host.lines]);
             return { known: [...known.keys()], full: lines.filter(([, { waiting }]) => waiting.length >= ENOUGH).map(([id]) => id) };
         },
-        forget(deliveryIds) {
+        /** Forgets deliveries that were recorded or not sent, so that they can be added again. */
+        forget(deliveryIds: readonly string[]): void {
             for (const id of deliveryIds) known.delete(id);
         },
-        idle() {
+        /** Hosts without deliveries that are not paused. */
+        idle(): string[] {
             const busy = new Set(known.values());
             const isPaused = (host: string) => (hosts.get(host)?.pausedUntil ?? 0) > now();
             return [...hosts.keys()].filter((host) => !busy.has(host) && !isPaused(host));
         },
-        heldUp() {
+        /** Hosts without running requests whose waiting deliveries are all to failing webhooks or of accounts on Free that have to wait. */
+        heldUp(): string[] {
             const waits = (line: Line) => line.waiting[0] === undefined || isFailing(line) || free.mustWait(line.waiting[0]);
             const isHeldUp = ({ running: count, lines }: Host) => count === 0 && [...lines.values()].every(waits);
             return [...hosts].filter(([, host]) => isHeldUp(host)).map(([name]) => name);
         },
-        async stop() {
+        /** Starts no further requests. Resolves when none is running. */
+        async stop(): Promise<void> {
             isStopped = true;
             while (running.size > 0) await Promise.all(running);
         },

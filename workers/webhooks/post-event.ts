@@ -29,17 +29,12 @@ export interface PostEnd {
     durationMs: number;
 }
 
-interface EventPoster {
-    /** Sends one request and follows no redirect. Resolves even if the receiver or the network fails. @param gone aborts it */
-    post(event: PostedEvent, gone: AbortSignal): Promise<PostEnd>;
-    close(): void;
-}
-
 /** Sends events through the egress guard. */
-export function createEventPoster(connector: EgressConnector): EventPoster {
+export function createEventPoster(connector: EgressConnector) {
     const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
     return {
-        async post(event, gone) {
+        /** Sends one request and follows no redirect. Resolves even if the receiver or the network fails. @param gone aborts it */
+        async post(event: PostedEvent, gone: AbortSignal): Promise<PostEnd> {
             const url = new URL(event.url);
             const agent = agents[url.protocol === 'https:' ? 'https' : 'http'];
             const time = openCallTime(Date.now() + ANSWER_MS, gone);

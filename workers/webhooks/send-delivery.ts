@@ -13,24 +13,14 @@ import { openText } from '../../shared/store/monitors/sealed.ts';
 import type { EgressConnector } from '../egress.ts';
 import { createEventPoster, type PostEnd } from './post-event.ts';
 
-interface DeliverySender {
-    /** @returns undefined if nothing was sent or the outcome is unknown; the delivery stays due */
-    send(delivery: DueDelivery): Promise<PostEnd | undefined>;
-    /** Aborts the running requests. */
-    abort(): void;
-    close(): Promise<void>;
-}
-
 /** Opens the sender of signed events. @param onError called when an event cannot be read, decrypted or sent */
-export function openDeliverySender(
-    app: App,
-    { connector, onError }: { connector: EgressConnector; onError: (error: unknown) => void },
-): DeliverySender {
+export function openDeliverySender(app: App, { connector, onError }: { connector: EgressConnector; onError: (error: unknown) => void }) {
     const poster = createEventPoster(connector);
     const bodies = openEventBodies(app);
     const aborted = new AbortController();
     return {
-        async send(delivery) {
+        /** @returns undefined if nothing was sent or the outcome is unknown; the delivery stays due */
+        async send(delivery: DueDelivery): Promise<PostEnd | undefined> {
             if (delivery.isBlocked) return notSent("The receiver's domain is blocked in Routebook.");
             try {
                 const body = await bodies.build(delivery);
@@ -43,6 +33,7 @@ export function openDeliverySender(
                 return undefined;
             }
         },
+        /** Aborts the running requests. */
         abort: () => aborted.abort(),
         async close() {
             await bodies.close();

@@ -19,19 +19,12 @@ export interface GuardState {
     quarantineMs: number;
 }
 
-interface GuardStates {
-    /** The state for a call to these hosts. While the store is unreachable, the last known state. */
-    of(hosts: readonly string[], target: { versionId: number; endpoint: string }): Promise<GuardState>;
-    /** Call this after this process changed the state. The next call then sees the change. */
-    expire(): void;
-}
-
 /** Creates a cache of the state of all hosts and endpoints. @param read resolves with undefined when the store is unreachable */
 export function createGuardStates(
     read: () => Promise<GuardRow[] | undefined>,
     clock: Pick<Clock, 'offsetMs'>,
     { freshMs = FRESH_MS, patienceMs = PATIENCE_MS }: { freshMs?: number; patienceMs?: number } = {},
-): GuardStates {
+) {
     let rows = new Map<string, GuardRow>();
     /** The time of the store is this value plus `performance.now()` plus the offset of the clock. */
     let originMs = 0;
@@ -50,7 +43,8 @@ export function createGuardStates(
     }
 
     return {
-        async of(hosts, { versionId, endpoint }) {
+        /** The state for a call to these hosts. While the store is unreachable, the last known state. */
+        async of(hosts: readonly string[], { versionId, endpoint }: { versionId: number; endpoint: string }): Promise<GuardState> {
             if (performance.now() - readAt > freshMs) {
                 reading ??= refresh().finally(() => {
                     reading = undefined;
@@ -72,6 +66,7 @@ export function createGuardStates(
             const backlogMs = Math.max(0, ...hosts.map((host) => left('turn', host)));
             return { openMs, halfOpen, backlogMs, quarantineMs: left('quarantine', `${versionId}:${endpoint}`) };
         },
+        /** Call this after this process changed the state. The next call then sees the change. */
         expire() {
             changes++;
             readAt = Number.NEGATIVE_INFINITY;

@@ -6,10 +6,6 @@ const RETRY_MS = 200;
 const PULSE_MS = 1000;
 const STALL_MS = 2000;
 
-interface PostgresListener {
-    close(): Promise<void>;
-}
-
 /**
  * Opens a connection that LISTENs. It is checked once a second and reopened when it fails. `onListening` runs after each connect; from then
  * on no notification is missed. An error in `onListening` also closes the connection.
@@ -21,7 +17,7 @@ export function openListener(options: {
     log: ConnectionLog;
     onNotification: (payload: string) => void;
     onListening: () => Promise<void>;
-}): PostgresListener {
+}): { close(): Promise<void> } {
     const status = watchConnection(options.log, options.part);
     const closing = new AbortController();
     const { signal } = closing;
