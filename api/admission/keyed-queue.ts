@@ -1,16 +1,5 @@
 import { Refusal } from '../../shared/refusals.ts';
 
-/** A queue in memory. It runs one piece of work at a time per key, in order of arrival unless `inOrder` is set. */
-export interface KeyedQueue<Turn extends QueueTurn> {
-    /**
-     * Runs `work` when it is its turn under each of its keys.
-     * @throws the result of `full` if too much work waits or this work waited too long, or a Refusal if the caller hung up
-     */
-    run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result>;
-    /** Whether the queue refuses further work with this key. */
-    isFull(key: string): boolean;
-}
-
 export interface QueueTurn {
     keys: readonly string[];
     /** Removes the work from the queue while it waits. If its reason is a Refusal, the caller gets it. */
@@ -20,25 +9,19 @@ export interface QueueTurn {
 }
 
 interface KeyedQueueOptions<Turn extends QueueTurn> {
-    /** Maximum number of pieces of work that run at the same time. */
+    /** Maximum number of pieces of work that run at the same time, and that wait under one key. */
     atOnce?: number;
-    /** Maximum number of pieces of work that wait under one key. */
     waitingPerKey?: number;
-    /** Maximum number of pieces of work that wait in total; queues may share it. */
-    room?: WaitingRoom;
-    /** The longest wait, in milliseconds. */
+    /** The places for waiting work, and how many are taken. Queues may share it. */
+    room?: { readonly places: number; taken: number };
+    /** The longest wait. */
     patienceMs?: number;
     /** The order in which waiting turns start. @param turns in order of arrival */
     inOrder?(turns: Iterable<Turn>): Iterable<Turn>;
 }
 
-/** The limit of waiting work, and its current number. */
-interface WaitingRoom {
-    readonly places: number;
-    taken: number;
-}
-
-export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: KeyedQueueOptions<Turn> = {}): KeyedQueue<Turn> {
+/** Creates a queue in memory. It runs one piece of work at a time per key, in order of arrival unless `inOrder` is set. */
+export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: KeyedQueueOptions<Turn> = {}) {
     const { atOnce = Number.POSITIVE_INFINITY, waitingPerKey = Number.POSITIVE_INFINITY, patienceMs, inOrder = (turns) => turns } = options;
     const room = options.room ?? { places: Number.POSITIVE_INFINITY, taken: 0 };
     const running = new Set<string>();
@@ -96,8 +79,13 @@ export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: Ke
     }
 
     return {
-        isFull: (key) => countWaiting(key) >= waitingPerKey,
-        async run(turn, work) {
+        /** Whether the queue refuses further work with this key. */
+        isFull: (key: string) => countWaiting(key) >= waitingPerKey,
+        /**
+         * Runs `work` when it is its turn under each of its keys.
+         * @throws the result of `full` if too much work waits or this work waited too long, or a Refusal if the caller hung up
+         */
+        async run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
             if (turn.gone?.aborted === true) throw goneRefusal(turn.gone);
             await wait({ ...turn });
             try {

@@ -7,7 +7,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
-import { createKeyedQueue, type KeyedQueue, type QueueTurn } from './keyed-queue.ts';
+import { createKeyedQueue, type QueueTurn } from './keyed-queue.ts';
 import { perApp } from './per-app.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
@@ -26,15 +26,7 @@ const LARGE_ORDERS_AT_ONCE = 2;
 const WAITING_ORDERS = 2048;
 const WAITING_ORDERS_PER_ACCOUNT = 256;
 
-interface WriteQueues {
-    accounts: KeyedQueue<QueueTurn>;
-    domains: KeyedQueue<QueueTurn>;
-    ordersByAccount: KeyedQueue<QueueTurn>;
-    smallOrders: KeyedQueue<QueueTurn>;
-    largeOrders: KeyedQueue<QueueTurn>;
-}
-
-const queuesOf = perApp((): WriteQueues => {
+const queuesOf = perApp(() => {
     const room = { places: WAITING_PER_PROCESS, taken: 0 };
     const orderRoom = { places: WAITING_ORDERS, taken: 0 };
     return {

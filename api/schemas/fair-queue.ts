@@ -2,7 +2,6 @@ import { Refusal } from '../../shared/refusals.ts';
 import { createKeyedQueue, type QueueTurn } from '../admission/keyed-queue.ts';
 import { createTokenBuckets } from '../admission/token-buckets.ts';
 
-/** The caller of waiting work. */
 interface FairTurn {
     network: string;
     owner: string;
@@ -12,26 +11,17 @@ interface FairTurn {
     gone: AbortSignal | undefined;
 }
 
-/** A queue for work that runs one piece at a time. */
-interface FairQueue {
-    /**
-     * @param work resolves with the milliseconds that it took
-     * @throws Refusal OVERLOADED after the longest wait, or another Refusal if the caller hung up
-     */
-    run<Done extends { ms: number }>(turn: FairTurn, work: () => Promise<Done>): Promise<Done>;
-}
-
-/** The longest wait, in milliseconds. After it the work is refused, which frees its memory. */
+/** The longest wait. After it the work is refused, which frees its memory. */
 const PATIENCE_MS = 20_000;
 
 /** Milliseconds of used time that are forgotten per second. Half a second is forgotten after about eight minutes. */
 const FORGOTTEN = 1;
 
 /**
- * Paying and free accounts take turns, so many free accounts delay a paying one by one piece of work only. Among paying accounts, the one
+ * Creates a queue that runs one piece of work at a time. Paying and free accounts take turns, so many free accounts delay a paying one by one piece of work only. Among paying accounts, the one
  * that used the least time is next. Among free ones, the network that used the least is next, and in it the account.
  */
-export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: number } = {}): FairQueue {
+export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: number } = {}) {
     const used = createTokenBuckets({ capacity: Number.POSITIVE_INFINITY, perSecond: FORGOTTEN });
     let lastWasFree = false;
     const queue = createKeyedQueue<FairTurn & QueueTurn>({ atOnce: 1, patienceMs, inOrder });
@@ -51,7 +41,11 @@ export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: num
     }
 
     return {
-        run: (turn, work) =>
+        /**
+         * @param work resolves with the milliseconds that it took
+         * @throws Refusal OVERLOADED after the longest wait, or another Refusal if the caller hung up
+         */
+        run: <Done extends { ms: number }>(turn: FairTurn, work: () => Promise<Done>): Promise<Done> =>
             queue.run({ ...turn, keys: [], full: () => new Refusal('OVERLOADED', TOO_LONG, { retryAfter: 5 }) }, async () => {
                 lastWasFree = turn.isFree;
                 const began = performance.now();

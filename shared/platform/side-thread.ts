@@ -1,17 +1,6 @@
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
 import { lowerThreadPriority, SIDE_THREAD_NICENESS } from './low-priority.ts';
 
-/** A thread for work that would block the event loop. It runs one task at a time, and owners take turns. */
-interface SideThread {
-    /**
-     * Runs a task in the thread.
-     * @param owner the tasks of one owner run in order; the queue of one owner does not delay other owners
-     * @param moved buffers that are transferred to the thread instead of copied
-     * @throws SideThreadFailure if the task was aborted or the thread failed
-     */
-    run<Answer>(owner: string, task: unknown, moved?: readonly Transferable[]): Promise<Answer>;
-}
-
 /** The thread could not do its task. */
 export class SideThreadFailure extends Error {}
 
@@ -30,8 +19,11 @@ const TASK_MS = 30_000;
 const IDLE_MS = 60_000;
 const HEAP_MB = 384;
 
-/** Creates a thread that starts with the first task. @param file a module that calls `answerTasks` */
-export function createSideThread(file: URL): SideThread {
+/**
+ * Creates a thread for work that would block the event loop. It starts with the first task and runs one at a time; owners take turns.
+ * @param file a module that calls `answerTasks`
+ */
+export function createSideThread(file: URL) {
     /** Jobs by owner. The owner whose turn is next comes first. */
     const waiting = new Map<string, Job[]>();
     let worker: Worker | undefined;
@@ -96,7 +88,12 @@ export function createSideThread(file: URL): SideThread {
     }
 
     return {
-        run<Answer>(owner: string, task: unknown, moved: readonly Transferable[] = []) {
+        /**
+         * @param owner the tasks of one owner run in order; the queue of one owner does not delay other owners
+         * @param moved buffers that are transferred to the thread instead of copied
+         * @throws SideThreadFailure if the task was aborted or the thread failed
+         */
+        run<Answer>(owner: string, task: unknown, moved: readonly Transferable[] = []): Promise<Answer> {
             return new Promise<Answer>((done, fail) => {
                 const jobs = waiting.get(owner) ?? [];
                 jobs.push({ task, moved, done: done as (answer: unknown) => void, fail });

@@ -19,7 +19,7 @@ export function createFileReader(connector: EgressConnector, userAgent: () => st
     const agent = new GuardedAgent('https', connector);
     return {
         async read(registrable, token) {
-            const time = openCallTime(Date.now() + TIMEOUT_MS, undefined);
+            const time = openCallTime(Date.now() + TIMEOUT_MS);
             const url = new URL(proofUrl(registrable));
             let asked = url;
             try {

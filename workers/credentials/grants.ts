@@ -26,25 +26,20 @@ const PATIENCE_MS = 30_000;
 const TRIES = 3;
 const PAUSE_MS = 250;
 
-/** Gives calls the grants of OAuth connections, and renews them. */
-export interface Grants {
-    /**
-     * Returns the grant with a token that is still valid. If the token must be renewed, one process renews it and the others poll until it
-     * is done.
-     * @throws UpstreamFault CONNECTION_REQUIRED, UPSTREAM_UNAUTHORIZED, UPSTREAM_UNREACHABLE, UPSTREAM_INVALID_RESPONSE
-     */
-    fresh(place: SealedPlace & { entry: PackageAuth }, grant: Grant): Promise<Grant>;
-    /**
-     * Resolves when all renewals have ended, even those whose calls are already over. Sites issue some refresh tokens only once; they are
-     * stored by then.
-     */
-    settled(): Promise<void>;
-}
+type Place = SealedPlace & { entry: PackageAuth };
 
-export function createGrants(app: App, fetch: CustomFetch): Grants {
+export type Grants = ReturnType<typeof createGrants>;
+
+/** Creates the source of grants of OAuth connections, which renews them. */
+export function createGrants(app: App, fetch: CustomFetch) {
     const renewing = new Map<string, Promise<Grant>>();
     return {
-        async fresh(place, grant) {
+        /**
+         * Returns the grant with a token that is still valid. If the token must be renewed, one process renews it and the others poll until
+         * it is done.
+         * @throws UpstreamFault CONNECTION_REQUIRED, UPSTREAM_UNAUTHORIZED, UPSTREAM_UNREACHABLE, UPSTREAM_INVALID_RESPONSE
+         */
+        async fresh(place: Place, grant: Grant): Promise<Grant> {
             if (isFresh(grant, Date.now(), SOON_MS)) return grant;
             const { connectionId } = place;
             const known = renewing.get(connectionId);
@@ -56,13 +51,15 @@ export function createGrants(app: App, fetch: CustomFetch): Grants {
             renewing.set(connectionId, renewal);
             return renewal;
         },
-        async settled() {
+        /**
+         * Resolves when all renewals have ended, even those whose calls are already over. Sites issue some refresh tokens only once; they
+         * are stored by then.
+         */
+        async settled(): Promise<void> {
             await Promise.allSettled(renewing.values());
         },
     };
 }
-
-type Place = SealedPlace & { entry: PackageAuth };
 
 async function renew(app: App, fetch: CustomFetch, place: Place): Promise<Grant> {
     const endsAt = performance.now() + PATIENCE_MS;

@@ -24,7 +24,7 @@ export function createGuardedFetch(
     const send: CustomFetch = async (text, { method, headers, body }) => {
         const url = new URL(text);
         if (!isPrivate(url, rules)) throw new Error('tokens are asked for over https alone');
-        const time = openCallTime(Date.now() + timeoutMs, undefined);
+        const time = openCallTime(Date.now() + timeoutMs);
         try {
             const sent = body === undefined || body === null ? '' : String(body);
             const all = { ...headers, host: url.host, 'user-agent': userAgent(), 'accept-encoding': 'identity' };

@@ -17,39 +17,32 @@ const STATEMENT_BYTES = 1024 * 1024;
 /** Maximum number of jobs that are claimed, and of items that begin or end, in one statement. */
 export const MAX_SLICE = 100;
 
-/**
- * Items of one batch that were claimed together, or a single job. Values that they share are read once. Credits and budget that one item
- * uses are subtracted for the next.
- */
-export interface Slice {
-    caller(): Promise<Caller | undefined>;
-    /** The account's balance, minus what items of this slice are about to hold. */
-    balance(accountId: string): Promise<Pick<Balance, 'available' | 'held'>>;
-    /** The budget of the batch, minus what items of this slice are about to hold. */
-    budget(batchId: string): Promise<BatchBudget | undefined>;
-    /** Notes that an item is about to hold these credits. */
-    expect(credits: number): void;
-    /** Bytes of the account's stored results. */
-    storedBytes(accountId: string): Promise<number>;
-}
+export type Slice = ReturnType<typeof openSlice>;
 
-export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'keyId'>): Slice {
+/**
+ * Opens the items of one batch that were claimed together, or a single job. Values that they share are read once. Credits and budget that
+ * one item uses are subtracted for the next.
+ */
+export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'keyId'>) {
     let expected = 0;
     const caller = once(() => findCallerById(db, keyId));
     const balance = once((accountId: string) => credits.balance(accountId));
     const budget = once((batchId: string) => readBudget(db, batchId));
     const kept = once((accountId: string) => storedBytes(db, accountId));
     return {
-        caller: () => caller(''),
-        async balance(accountId) {
+        caller: (): Promise<Caller | undefined> => caller(''),
+        /** The account's balance, minus what items of this slice are about to hold. */
+        async balance(accountId: string): Promise<Pick<Balance, 'available' | 'held'>> {
             const { available = 0, held = 0 } = (await balance(accountId)) ?? {};
             return { available: Math.max(0, available - expected), held: held + expected };
         },
-        async budget(batchId) {
+        /** The budget of the batch, minus what items of this slice are about to hold. */
+        async budget(batchId: string): Promise<BatchBudget | undefined> {
             const now = await budget(batchId);
             return now && { ...now, held: now.held + expected };
         },
-        expect(more) {
+        /** Notes that an item is about to hold these credits. */
+        expect(more: number): void {
             expected += more;
         },
         storedBytes: kept,
@@ -65,14 +58,10 @@ function once<Answer>(read: (id: string) => Promise<Answer>): (id: string) => Pr
     };
 }
 
-/** Writes starts and ends of attempts, and jobs that must wait. Concurrent ones of one batch share a transaction. */
-export interface Attempts {
-    begin(job: StartOrder): Promise<StartResult>;
-    end(attempt: EndingAttempt): Promise<EndedAttempt>;
-    putBack(job: Returned): Promise<void>;
-}
+export type Attempts = ReturnType<typeof openAttempts>;
 
-export function openAttempts({ db }: App): Attempts {
+/** Opens the writer of starts and ends of attempts, and of jobs that must wait. Concurrent ones of one batch share a transaction. */
+export function openAttempts({ db }: App) {
     const alike = { keyOf: (one: { operation: string }) => one.operation, failsWholeBatch: isOutage, maxInFlight: 1, maxSize: MAX_SLICE };
     const keyOfBatch = ({ batchId, jobId }: { batchId: string | null; jobId: string }) => batchId ?? jobId;
     const begins = openBatchByKey<StartOrder, StartResult>({

@@ -1,20 +1,10 @@
-/** The time of one call. It ends at the deadline, or earlier when the caller hangs up. */
-export interface CallTime {
-    /** Whether the call is over. Then no more requests are sent. */
-    isOver(): boolean;
-    /** Milliseconds to the deadline, never below 0. */
-    left(): number;
-    /** Runs `act` when the call is over, or now if it already is. @returns a function that removes `act` */
-    whenOver(act: () => void): () => void;
-    /** Resolves after `ms`, or when the call is over. */
-    wait(ms: number): Promise<void>;
-    end(): void;
-    /** Clears the timer and the signal's listener. */
-    close(): void;
-}
+export type CallTime = ReturnType<typeof openCallTime>;
 
-/** Starts the time of a call. @param deadlineAt milliseconds since the epoch; from here on the monotonic clock is used */
-export function openCallTime(deadlineAt: number, signal: AbortSignal | undefined): CallTime {
+/**
+ * Starts the time of one call. It ends at the deadline, or earlier when the caller hangs up.
+ * @param deadlineAt milliseconds since the epoch; from here on the monotonic clock is used
+ */
+export function openCallTime(deadlineAt: number, signal?: AbortSignal) {
     const endsAt = performance.now() + (deadlineAt - Date.now());
     const waiting = new Set<() => void>();
     let over = signal?.aborted === true || deadlineAt <= Date.now();
@@ -25,17 +15,21 @@ export function openCallTime(deadlineAt: number, signal: AbortSignal | undefined
     const timer = setTimeout(end, Math.max(0, deadlineAt - Date.now()));
     signal?.addEventListener('abort', end);
 
-    const whenOver = (act: () => void) => {
+    /** Runs `act` when the call is over, or now if it already is. @returns a function that removes `act` */
+    const whenOver = (act: () => void): (() => void) => {
         if (over) act();
         else waiting.add(act);
         return () => waiting.delete(act);
     };
     return {
+        /** Whether the call is over. Then no more requests are sent. */
         isOver: () => over,
+        /** Milliseconds to the deadline, never below 0. */
         left: () => Math.max(0, endsAt - performance.now()),
         whenOver,
         end,
-        wait(ms) {
+        /** Resolves after `ms`, or when the call is over. */
+        wait(ms: number): Promise<void> {
             return new Promise((done) => {
                 const finish = () => {
                     clearTimeout(pause);
@@ -47,6 +41,7 @@ export function openCallTime(deadlineAt: number, signal: AbortSignal | undefined
                 if (over) finish();
             });
         },
+        /** Clears the timer and the signal's listener. */
         close() {
             clearTimeout(timer);
             signal?.removeEventListener('abort', end);

@@ -1,16 +1,6 @@
 import { Cookie, defaultPath, domainMatch, pathMatch } from 'tough-cookie';
 
-/**
- * The cookies of one call (docs/api.md, "Hosted fetch"). A cookie is sent only to the host that set it, whatever `Domain` says, and ends
- * with the call.
- */
-export interface CallCookies {
-    /** Stores the Set-Cookie headers of an answer from `url`. Invalid cookies are ignored. @param now milliseconds since the epoch */
-    store(url: string, setCookies: readonly string[] | undefined, now: number): void;
-    /** The value of the newest cookie of this name that the host of `url` set. */
-    value(url: string, name: string, now: number): string | undefined;
-    header(url: string, now: number): string | undefined;
-}
+export type CallCookies = ReturnType<typeof createCallCookies>;
 
 /** Cookies of one call. The oldest is dropped first. */
 const MAX_COOKIES = 50;
@@ -24,10 +14,15 @@ interface StoredCookie {
     expiresAt: number;
 }
 
-export function createCallCookies(): CallCookies {
+/**
+ * Creates the cookies of one call (docs/api.md, "Hosted fetch"). A cookie is sent only to the host that set it, whatever `Domain` says, and
+ * ends with the call. Times are milliseconds since the epoch.
+ */
+export function createCallCookies() {
     const kept = new Map<string, StoredCookie>();
     return {
-        store(url, setCookies, now) {
+        /** Stores the Set-Cookie headers of an answer from `url`. Invalid cookies are ignored. */
+        store(url: string, setCookies: readonly string[] | undefined, now: number): void {
             if (setCookies === undefined) return;
             const { hostname: host, pathname } = new URL(url);
             for (const line of setCookies) {
@@ -43,14 +38,15 @@ export function createCallCookies(): CallCookies {
                 if (kept.size > MAX_COOKIES && oldest !== undefined) kept.delete(oldest);
             }
         },
-        value(url, name, now) {
+        /** The value of the newest cookie of this name that the host of `url` set. */
+        value(url: string, name: string, now: number): string | undefined {
             const { hostname } = new URL(url);
             const found = [...kept.values()].findLast(
                 ({ cookie, host, expiresAt }) => cookie.key === name && host === hostname && expiresAt > now,
             );
             return found?.cookie.value;
         },
-        header(url, now) {
+        header(url: string, now: number): string | undefined {
             if (kept.size === 0) return undefined;
             const { hostname, pathname, protocol } = new URL(url);
             const fitting = [...kept.values()]

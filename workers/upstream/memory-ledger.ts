@@ -22,20 +22,12 @@ export interface CallMemory {
 /** What a call that needs more bytes must wait for: bytes of its own site, or of any. */
 type Obstacle = 'none' | 'site' | 'total';
 
-export interface Ledger {
-    readonly holders: ReadonlySet<CallMemory>;
-    /** Calls that keep a large result, or hold a page and need more, in the order in which this began. */
-    readonly walks: ReadonlySet<CallMemory>;
-    keepsLarge(call: CallMemory): boolean;
-    held(site?: string): number;
-    obstacle(call: CallMemory, bytes: number): Obstacle;
-    /** @returns whether bytes became free */
-    change(call: CallMemory, to: Partial<Pick<CallMemory, 'page' | 'kept' | 'wantsMore'>>): boolean;
-}
+export type Ledger = ReturnType<typeof createLedger>;
 
 /** @param maxBytes one site may use half @param small bytes of results that do not count */
-export function createLedger(maxBytes: number, small: number): Ledger {
+export function createLedger(maxBytes: number, small: number) {
     const holders = new Set<CallMemory>();
+    /** Calls that keep a large result, or hold a page and need more, in the order in which this began. */
     const walks = new Set<CallMemory>();
 
     const keepsLarge = ({ kept }: CallMemory) => kept > small;
@@ -47,11 +39,11 @@ export function createLedger(maxBytes: number, small: number): Ledger {
     };
 
     return {
-        holders,
-        walks,
+        holders: holders as ReadonlySet<CallMemory>,
+        walks: walks as ReadonlySet<CallMemory>,
         keepsLarge,
         held,
-        obstacle(call, bytes) {
+        obstacle(call: CallMemory, bytes: number): Obstacle {
             const [first] = walks;
             const firstOfSite = [...walks].find(({ site }) => site === call.site);
             const more = bytes - call.page;
@@ -59,7 +51,8 @@ export function createLedger(maxBytes: number, small: number): Ledger {
             if (held(call.site) + more > maxBytes / 2 && call !== firstOfSite) return 'site';
             return held() + more > maxBytes ? 'total' : 'none';
         },
-        change(call, to) {
+        /** @returns whether bytes became free */
+        change(call: CallMemory, to: Partial<Pick<CallMemory, 'page' | 'kept' | 'wantsMore'>>): boolean {
             const before = bytesOf(call);
             Object.assign(call, to);
             call.wantsMore &&= call.page > 0;
