@@ -1,8 +1,9 @@
 import type { App } from '../shared/app.ts';
 import type { FetchJob } from '../shared/domain/fetch/fetch-job.ts';
+import { within } from '../shared/platform/within.ts';
 import { lastSuccess } from '../shared/store/usage/traffic.ts';
 
-/** The dead worker's caller waits for this, in milliseconds. */
+/** The dead worker's caller waits for this. */
 const PATIENCE_MS = 1000;
 /**
  * Minimum run time of a second run: its lock had to expire. The admission time cannot tell, because it is before the first run's
@@ -23,11 +24,7 @@ export async function recordDeath({ quarantine, db, log }: App, job: FetchJob): 
         const death = { versionId, endpoint, ageMs, lastSuccessAt };
         if (await quarantine.recordDeath(death)) log.error(fields, 'an endpoint killed two workers; it is not called for an hour');
     };
-    let patience: NodeJS.Timeout | undefined;
-    const tooLong = new Promise<void>((_, fail) => {
-        patience = setTimeout(() => fail(new Error(`not within ${PATIENCE_MS} ms`)), PATIENCE_MS);
-    });
-    await Promise.race([record(), tooLong])
-        .catch((error: unknown) => log.warn({ ...fields, err: error }, 'the death of a worker was not recorded'))
-        .finally(() => clearTimeout(patience));
+    await within(PATIENCE_MS, record(), () => {
+        throw new Error(`not within ${PATIENCE_MS} ms`);
+    }).catch((error: unknown) => log.warn({ ...fields, err: error }, 'the death of a worker was not recorded'));
 }

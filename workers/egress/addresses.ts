@@ -2,39 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** Why an address is not public. Names are shown in logs and tests, never to a caller. */
-type AddressKind = 'public' | NonPublic;
-
-export type NonPublic =
-    | 'not-an-address'
-    | 'zoned'
-    | 'this-network'
-    | 'unspecified'
-    | 'loopback'
-    | 'private'
-    | 'shared'
-    | 'link-local'
-    | 'site-local'
-    | 'unique-local'
-    | 'multicast'
-    | 'broadcast'
-    | 'reserved'
-    | 'unallocated'
-    | 'protocol-assignments'
-    | 'documentation'
-    | 'benchmarking'
-    | 'as112'
-    | 'amt'
-    | '6to4-relay'
-    | '6to4'
-    | 'teredo'
-    | 'orchid'
-    | 'drone-id'
-    | 'ipv4-mapped'
-    | 'ipv4-compatible'
-    | 'nat64'
-    | 'discard'
-    | 'segment-routing'
-    | 'cloud-metadata';
+export type NonPublic = (typeof IPV4 | typeof IPV6)[number]['kind'] | 'not-an-address' | 'zoned' | 'unallocated';
 
 /**
  * Classifies an address as public, or names the rule that excludes it (docs/api.md, "Addresses"). The table contains the IANA
@@ -42,7 +10,7 @@ export type NonPublic =
  * websites (AS112, AMT, protocol anycast) are excluded; of IPv6 only 2000::/3, the allocated part, can be public; and IPv6 addresses that
  * embed an IPv4 address are always excluded.
  */
-export function classifyAddress(address: string): AddressKind {
+export function classifyAddress(address: string): NonPublic | 'public' {
     const family = isIP(address);
     if (family === 0) return 'not-an-address';
     if (family === 4) return inTable(ipaddr.IPv4.parse(address).toByteArray(), IPV4) ?? 'public';
@@ -52,14 +20,8 @@ export function classifyAddress(address: string): AddressKind {
     return inTable(bytes, IPV6) ?? (((bytes[0] ?? 0) & 0xe0) === 0x20 ? 'public' : 'unallocated');
 }
 
-interface Range {
-    bytes: readonly number[];
-    prefix: number;
-    kind: NonPublic;
-}
-
 // The first match wins: narrow ranges come before the wider ones that contain them.
-const IPV4: readonly Range[] = [
+const IPV4 = [
     range('168.63.129.16/32', 'cloud-metadata'),
     range('0.0.0.0/32', 'unspecified'),
     range('0.0.0.0/8', 'this-network'),
@@ -83,7 +45,7 @@ const IPV4: readonly Range[] = [
     range('240.0.0.0/4', 'reserved'),
 ];
 
-const IPV6: readonly Range[] = [
+const IPV6 = [
     range('::/128', 'unspecified'),
     range('::1/128', 'loopback'),
     range('::ffff:0:0/96', 'ipv4-mapped'),
@@ -111,12 +73,15 @@ const IPV6: readonly Range[] = [
     range('ff00::/8', 'multicast'),
 ];
 
-function range(cidr: string, kind: NonPublic): Range {
+function range<const Kind extends string>(cidr: string, kind: Kind) {
     const [network, prefix] = ipaddr.parseCIDR(cidr);
     return { bytes: network.toByteArray(), prefix, kind };
 }
 
-function inTable(bytes: readonly number[], table: readonly Range[]): NonPublic | undefined {
+function inTable<Kind>(
+    bytes: readonly number[],
+    table: readonly { bytes: readonly number[]; prefix: number; kind: Kind }[],
+): Kind | undefined {
     return table.find((entry) => sharesPrefix(bytes, entry.bytes, entry.prefix))?.kind;
 }
 
