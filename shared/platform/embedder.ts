@@ -1,4 +1,5 @@
 import { isObject } from '../domain/json/schema/structure.ts';
+import { readBounded } from './read-bounded.ts';
 import { VERSION } from './version.ts';
 
 /** A server with the OpenAI embeddings API. */
@@ -36,22 +37,12 @@ export function createEmbedder({ url, key, model }: EmbeddingsSettings): Embedde
                 redirect: 'error',
                 signal: AbortSignal.timeout(timeoutMs),
             });
-            const text = await readBounded(response);
+            const bytes = response.body === null ? Buffer.alloc(0) : await readBounded(response.body, MAX_BYTES);
+            if (bytes === undefined) throw new Error('the embeddings server answered with more than 1 MiB');
             if (!response.ok) throw new Error(`the embeddings server answered ${response.status}`);
-            return vectorsIn(JSON.parse(text), texts.length);
+            return vectorsIn(JSON.parse(bytes.toString('utf8')), texts.length);
         },
     };
-}
-
-async function readBounded({ body }: Response): Promise<string> {
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const part of body ?? []) {
-        bytes += part.byteLength;
-        if (bytes > MAX_BYTES) throw new Error('the embeddings server answered with more than 1 MiB');
-        parts.push(part);
-    }
-    return Buffer.concat(parts).toString('utf8');
 }
 
 /** The vectors in an answer, in the order of the texts. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { hasProofLine, PROOF_FILE_BYTES, proofUrl } from '../../shared/domain/site/proof.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
+import { readBounded } from '../../shared/platform/read-bounded.ts';
 import { answerHead, type EgressConnector, EgressDenied, GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 
@@ -66,17 +67,8 @@ async function read(response: IncomingMessage, url: URL): Promise<Read> {
     if (REDIRECTS.has(statusCode) && location !== undefined) return { moved: URL.parse(location, url)?.href ?? '' };
     if (statusCode !== 200) return { problem: `answers with status ${statusCode}` };
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') return { problem: 'answers compressed, which was not asked for' };
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-        bytes += chunk.length;
-        if (bytes > PROOF_FILE_BYTES) return { problem: `has more than ${PROOF_FILE_BYTES} bytes` };
-        chunks.push(chunk);
-    }
-    return textOf(Buffer.concat(chunks));
-}
-
-function textOf(bytes: Buffer): Read {
+    const bytes = await readBounded(response, PROOF_FILE_BYTES);
+    if (bytes === undefined) return { problem: `has more than ${PROOF_FILE_BYTES} bytes` };
     try {
         return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
     } catch {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { CustomFetch } from 'openid-client';
+import { readBounded } from '../../shared/platform/read-bounded.ts';
 import { answerHead, type EgressConnector, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 import { isPrivate } from './private-way.ts';
@@ -61,15 +62,9 @@ function request(
 }
 
 async function textOf(response: IncomingMessage, answerBytes: number): Promise<string> {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-        bytes += chunk.length;
-        if (bytes > answerBytes) throw new Error('the answer is too large');
-        chunks.push(chunk);
-    }
-    const text = Buffer.concat(chunks).toString('utf8');
-    return withoutIdentity(text);
+    const bytes = await readBounded(response, answerBytes);
+    if (bytes === undefined) throw new Error('the answer is too large');
+    return withoutIdentity(bytes.toString('utf8'));
 }
 
 /** Removes the id token: we request access and not identity, and verifying the token would need the issuer's keys. */

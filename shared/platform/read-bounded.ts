@@ -1,0 +1,11 @@
+/** Reads a whole body. Undefined if it has more bytes; the rest stays unread then. */
+export async function readBounded(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer | undefined> {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of body) {
+        bytes += chunk.length;
+        if (bytes > maxBytes) return undefined;
+        chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+}
