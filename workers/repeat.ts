@@ -24,6 +24,11 @@ export function repeat(ms: number, work: () => Promise<void>): Repeated {
     };
 }
 
+/** Work that stops together. */
+export function together(works: readonly Repeated[]): Repeated {
+    return { stop: async () => void (await Promise.all(works.map((one) => one.stop()))) };
+}
+
 /** Creates a function that returns true at most once per `ms` milliseconds. */
 export function every(ms: number): () => boolean {
     let at = Number.NEGATIVE_INFINITY;

@@ -20,14 +20,13 @@ import { forgetReports } from '../shared/store/registry/problem-reports.ts';
 import { applyDueRemovals } from '../shared/store/registry/removals.ts';
 import { scheduleStarters } from '../shared/store/registry/starter-sites.ts';
 import { maintainUsage } from '../shared/store/usage/traffic.ts';
-import { type Repeated, repeat } from './repeat.ts';
+import { type Repeated, repeat, together } from './repeat.ts';
 import { watchSpending } from './watch-spending.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Regular work on the database. */
 interface Sweep {
     /** Name of the work in the log. */
     part: string;
@@ -42,12 +41,8 @@ interface Sweep {
  * process may run a sweeper; the store sweeps each row once.
  */
 export function startSweeper(app: App): Repeated {
-    const sweeps = [...Map.groupBy(sweepsOf(app), ({ everyMs }) => everyMs)].map(([everyMs, some]) => sweepEvery(everyMs, app, some));
-    return {
-        async stop() {
-            await Promise.all(sweeps.map((one) => one.stop()));
-        },
-    };
+    const byInterval = [...Map.groupBy(sweepsOf(app), ({ everyMs }) => everyMs)];
+    return together(byInterval.map(([everyMs, some]) => sweepEvery(everyMs, app, some)));
 }
 
 function sweepEvery(ms: number, { db, log }: App, some: readonly Sweep[]): Repeated {

@@ -7,34 +7,31 @@ import { lockForKeyHolder } from '../../shared/store/accounts/workspaces.ts';
 import { hasRoomFor, TOO_MANY_CONNECTIONS } from '../../shared/store/connections/connections.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { openPlaced, sealSecret } from '../../shared/store/connections/sealing.ts';
-import { type DueLooks, type Repeated, runDue } from '../repeat.ts';
+import { type DueLooks, type Repeated, runDue, together } from '../repeat.ts';
 import { openTokenServer, refusalCode } from './token-server.ts';
 
 const MAX = 16;
 
 /** Exchanges authorization codes for tokens, and revokes the grants of deleted connections. */
 export function startConsents(app: App, looks: DueLooks, fetch: CustomFetch): Repeated {
-    const exchanges = runDue(looks, {
-        part: 'consents',
-        due: store.FLOW_IS_DUE,
-        concurrency: MAX,
-        take: () => store.takeDueFlow(app.db),
-        run: (flow) => exchange(app, fetch, flow),
-        about: ({ site }) => ({ site }),
-    });
-    const revocations = runDue(looks, {
-        part: 'revocations',
-        due: store.REVOCATION_IS_DUE,
-        concurrency: MAX,
-        take: () => store.takeRevocation(app.db),
-        run: (revocation) => revoke(app, fetch, revocation),
-        about: ({ site }) => ({ site }),
-    });
-    return {
-        async stop() {
-            await Promise.all([exchanges.stop(), revocations.stop()]);
-        },
-    };
+    return together([
+        runDue(looks, {
+            part: 'consents',
+            due: store.FLOW_IS_DUE,
+            concurrency: MAX,
+            take: () => store.takeDueFlow(app.db),
+            run: (flow) => exchange(app, fetch, flow),
+            about: ({ site }) => ({ site }),
+        }),
+        runDue(looks, {
+            part: 'revocations',
+            due: store.REVOCATION_IS_DUE,
+            concurrency: MAX,
+            take: () => store.takeRevocation(app.db),
+            run: (revocation) => revoke(app, fetch, revocation),
+            about: ({ site }) => ({ site }),
+        }),
+    ]);
 }
 
 /** A code works once, so success and failure both end the flow. */

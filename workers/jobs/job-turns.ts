@@ -7,7 +7,7 @@ import * as ends from '../../shared/store/jobs/ends.ts';
 import { jobsAreOld, sweepJobs } from '../../shared/store/jobs/retention.ts';
 import { sealError } from '../../shared/store/jobs/sealed.ts';
 import type { AttemptEnd, HoldEnd } from '../../shared/store/jobs/write-ends.ts';
-import { type DueLooks, openDueLooks, type Repeated, repeat } from '../repeat.ts';
+import { type DueLooks, openDueLooks, type Repeated, repeat, together } from '../repeat.ts';
 import { createJobWindow, watchLoopDelay } from './job-window.ts';
 import type { JobTools } from './run-queued-job.ts';
 import { BEAT_MS, createRunningJobs } from './running-jobs.ts';
@@ -88,13 +88,13 @@ export function startJobs(tools: Omit<JobTools, 'attempts'>, looks: DueLooks, sl
 function careForJobs(app: App): Repeated {
     const { db, log, config } = app;
     const looks = openDueLooks(app, BEAT_MS);
-    const kinds = [
-        { part: 'lost jobs', due: ends.JOB_IS_LOST, work: takeBack },
-        { part: 'late jobs', due: ends.JOB_EXPIRES, work: () => ends.expireJobs(db) },
-        { part: 'cancelled batches', due: ends.BATCH_IS_CANCELLING, work: () => ends.endCancelling(db) },
-        { part: 'old jobs', due: jobsAreOld(config.resultsKeepDays), work: () => sweepJobs(db, config.resultsKeepDays) },
-        { part: 'old drafts', due: DRAFTS_ARE_OLD, work: () => sweepDrafts(db) },
-    ].map(looks.add);
+    const kinds = together([
+        looks.add({ part: 'lost jobs', due: ends.JOB_IS_LOST, work: takeBack }),
+        looks.add({ part: 'late jobs', due: ends.JOB_EXPIRES, work: () => ends.expireJobs(db) }),
+        looks.add({ part: 'cancelled batches', due: ends.BATCH_IS_CANCELLING, work: () => ends.endCancelling(db) }),
+        looks.add({ part: 'old jobs', due: jobsAreOld(config.resultsKeepDays), work: () => sweepJobs(db, config.resultsKeepDays) }),
+        looks.add({ part: 'old drafts', due: DRAFTS_ARE_OLD, work: () => sweepDrafts(db) }),
+    ]);
 
     async function takeBack(): Promise<void> {
         const begun = await ends.reapJobs(db, (job, hold) => afterDeath(app, job, hold));
@@ -103,7 +103,7 @@ function careForJobs(app: App): Repeated {
 
     return {
         async stop() {
-            await Promise.all(kinds.map((kind) => kind.stop()));
+            await kinds.stop();
             await looks.stop();
         },
     };

@@ -2,7 +2,7 @@ import type { App } from '../../shared/app.ts';
 import { PLANS } from '../../shared/domain/accounts/plans.ts';
 import { pauseSurplus } from '../../shared/store/monitors/monitors.ts';
 import { MONITOR_IS_DUE, RUN_HAS_ENDED, takeDueMonitor, takeEndedRun } from '../../shared/store/monitors/runs.ts';
-import { type DueLooks, type Repeated, repeatOnDatabase, runDue } from '../repeat.ts';
+import { type DueLooks, type Repeated, repeatOnDatabase, runDue, together } from '../repeat.ts';
 import type { Reader } from '../select/reader.ts';
 import { beginDueRun } from './begin-due-run.ts';
 import { endRun } from './end-run.ts';
@@ -21,26 +21,23 @@ const monitorsOfPlans = Object.fromEntries(Object.entries(PLANS).map(([plan, { m
 export function startMonitors(app: App, looks: DueLooks, reader: Reader): Repeated {
     const { db, log } = app;
     const about = ({ monitorId }: { monitorId: string }) => ({ monitor_id: monitorId });
-    const ends = runDue(looks, {
-        part: 'monitor-ends',
-        due: RUN_HAS_ENDED,
-        concurrency: MAX,
-        take: () => takeEndedRun(db),
-        run: (run) => endRun(app, reader, run),
-        about,
-    });
-    const begins = runDue(looks, {
-        part: 'monitors',
-        due: MONITOR_IS_DUE,
-        concurrency: MAX,
-        take: () => takeDueMonitor(db),
-        run: (monitor) => beginDueRun(app, monitor),
-        about,
-    });
-    const plans = repeatOnDatabase(log, { part: 'monitor-plans', everyMs: PLANS_MS }, () => pauseSurplus(db, monitorsOfPlans));
-    return {
-        async stop() {
-            await Promise.all([ends.stop(), begins.stop(), plans.stop()]);
-        },
-    };
+    return together([
+        runDue(looks, {
+            part: 'monitor-ends',
+            due: RUN_HAS_ENDED,
+            concurrency: MAX,
+            take: () => takeEndedRun(db),
+            run: (run) => endRun(app, reader, run),
+            about,
+        }),
+        runDue(looks, {
+            part: 'monitors',
+            due: MONITOR_IS_DUE,
+            concurrency: MAX,
+            take: () => takeDueMonitor(db),
+            run: (monitor) => beginDueRun(app, monitor),
+            about,
+        }),
+        repeatOnDatabase(log, { part: 'monitor-plans', everyMs: PLANS_MS }, () => pauseSurplus(db, monitorsOfPlans)),
+    ]);
 }
