@@ -28,7 +28,10 @@ export interface JsonBody {
 export async function readJsonBody(request: Request, { maxBytes, ...guarded }: Guarded & { maxBytes: number }): Promise<JsonBody> {
     const payload = await readJsonBytes(request, maxBytes, { isCall: guarded.hasParams ?? false });
     if (payload.length > BODY_BYTES && hasTooMuch(payload)) return { value: undefined, faults: [TOO_COMPLEX] };
-    const { value, text } = parse(payload);
+    return checked(parse(payload), guarded);
+}
+
+function checked({ value, text }: { value: Json; text: string }, guarded: Guarded): JsonBody {
     const faults = [...jsonProblems(value, boundsOf(guarded)), ...roundedNumbers(text, guarded.hasParams ? PARAMS : undefined)];
     return { value: guarded.hasParams && faults.length === 0 ? parseExact(text, value) : value, faults };
 }
@@ -59,8 +62,7 @@ export function readJsonPart(text: string, guarded: Guarded): JsonBody | undefin
     } catch {
         return undefined;
     }
-    const faults = [...jsonProblems(value, boundsOf(guarded)), ...roundedNumbers(text, guarded.hasParams ? PARAMS : undefined)];
-    return { value: guarded.hasParams && faults.length === 0 ? parseExact(text, value) : value, faults };
+    return checked({ value, text }, guarded);
 }
 
 /** Whether the body has more values than a schema can check in time. Then no other problem is reported. */

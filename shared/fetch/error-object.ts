@@ -3,35 +3,25 @@ import { type ErrorBody, type ItemDetail, type Refusal, refusalEntry } from '../
 
 export function errorObject(refusal: Refusal, requestId: string, publicUrl: string): ErrorBody {
     const { status, fault, retryable } = refusalEntry(refusal.code);
-    const {
-        details,
-        problems,
-        retryAfter,
-        upgradeTo,
-        upgradeUrl,
-        connectUrl,
-        obtainUrl,
-        upstream,
-        didYouMean,
-        retryable: override,
-    } = refusal.extras;
+    const { extras } = refusal;
+    const { details = [], didYouMean = [] } = extras;
     return defined<ErrorBody>({
         code: refusal.code,
         message: refusal.message,
         status,
         fault,
-        retryable: override ?? retryable === true,
-        retry_after: retryAfter,
+        retryable: extras.retryable ?? retryable === true,
+        retry_after: extras.retryAfter,
         request_id: requestId,
         doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
-        details: details === undefined || details.length === 0 ? undefined : boundDetails(refusal, details),
-        problems,
-        upgrade_to: upgradeTo,
-        upgrade_url: upgradeTo === undefined ? undefined : upgradeUrl,
-        connect_url: connectUrl,
-        obtain_url: obtainUrl,
-        upstream,
-        did_you_mean: didYouMean === undefined || didYouMean.length === 0 ? undefined : didYouMean,
+        details: details.length === 0 ? undefined : boundDetails(refusal, details),
+        problems: extras.problems,
+        upgrade_to: extras.upgradeTo,
+        upgrade_url: extras.upgradeUrl,
+        connect_url: extras.connectUrl,
+        obtain_url: extras.obtainUrl,
+        upstream: extras.upstream,
+        did_you_mean: didYouMean.length === 0 ? undefined : didYouMean,
     });
 }
 

@@ -125,15 +125,16 @@ export async function runJob(app: App, job: FetchJob, caller: WaitingCaller): Pr
     return mayRunAgain ? queueJob(app, { ...job, run: 2 }, caller) : outcome;
 }
 
-/** The caller that waits for the outcome: its span, and a signal that aborts when it disconnects. */
+/** Who waits for the outcome: the span, a signal that aborts when the caller disconnects, and the priority (`Queue.run`). */
 interface WaitingCaller {
     span: Span;
     gone: AbortSignal;
+    priority?: number;
 }
 
-function queueJob(app: App, job: FetchJob, { span, gone }: WaitingCaller): Promise<FetchOutcome> {
+function queueJob(app: App, job: FetchJob, { span, gone, priority }: WaitingCaller): Promise<FetchOutcome> {
     const queue = async (part: Span) => {
-        const outcome = await app.queue.run(job, { signal: gone, trace: part.context });
+        const outcome = await app.queue.run(job, { signal: gone, trace: part.context, priority });
         if (!outcome.ok) part.fail(outcome.code);
         return outcome;
     };

@@ -11,7 +11,9 @@ import { secondsUntilAllOpen } from '../../shared/domain/site/site-policy.ts';
 import { newId, newTimedId } from '../../shared/domain/text/ids.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
 import { recordUse } from '../../shared/fetch/connection-use.ts';
-import { paceOfDomain } from '../../shared/fetch/run-job.ts';
+import { LEASE_GRACE_MS } from '../../shared/fetch/deadlines.ts';
+import { paceOfDomain, runJob } from '../../shared/fetch/run-job.ts';
+import { NO_SPAN } from '../../shared/platform/tracing.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import type { Connection } from '../../shared/store/connections/connections.ts';
 import { findLatest, type SiteState } from '../../shared/store/registry/site-states.ts';
@@ -19,8 +21,6 @@ import type { VerificationRun } from '../../shared/store/registry/verification.t
 
 /** Runs behind all jobs of callers. */
 const BULK_PRIORITY = 100;
-/** How long a lease that is never ended outlives the deadline. */
-const LEASE_GRACE_MS = 5000;
 /** Pause before a retry when callers fill the site's share. */
 const BUSY_MS = 1000;
 /** No limit is needed: a domain has one run at a time, and a run has one call at a time. */
@@ -83,7 +83,7 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
                 const closed = whyClosed(await app.circuits.look(hostsOfEndpoint(endpoint), { versionId, endpoint: endpoint.name }));
                 if (closed !== undefined) return closed;
                 const job = jobOf(call, { values, operation, admittedAt, deadlineAt, siteState });
-                const outcome = await runJob(app, job, signal);
+                const outcome = await runJob(app, job, { span: NO_SPAN, gone: signal, priority: BULK_PRIORITY });
                 if (call.connection !== undefined) await noteLent(app, call.connection, job, outcome);
                 return outcome;
             }
@@ -139,13 +139,6 @@ function jobOf(
         run: 1,
         ...(connection === undefined ? {} : { connection: connection.connectionId, connectionRevision: connection.revision }),
     };
-}
-
-/** Runs the job, and repeats it once if its worker died, like a caller's read. */
-async function runJob({ queue }: App, job: FetchJob, signal: AbortSignal): Promise<FetchOutcome> {
-    const outcome = await queue.run(job, { signal, priority: BULK_PRIORITY });
-    const mayRunAgain = !outcome.ok && outcome.lost === 'worker' && Date.now() < job.deadlineAt;
-    return mayRunAgain ? queue.run({ ...job, run: 2 }, { signal, priority: BULK_PRIORITY }) : outcome;
 }
 
 function toRefused(code: RefusalCode, message?: string): FetchOutcome & { ok: false } {

@@ -84,6 +84,9 @@ export interface BullWorker {
 
 export const QUEUE_NAME = 'fetch';
 
+/** How long after the deadline a worker may report (docs/api.md, "Hosted fetch"). */
+export const REPORT_GRACE_MS = 200;
+
 /** Lifetime of replies and their channels: a little more than the longest deadline (120 s). */
 export const REPLY_TTL_S = 150;
 

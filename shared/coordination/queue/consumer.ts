@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
-import type { Envelope, WorkerBackend } from './backend.ts';
+import { type Envelope, REPORT_GRACE_MS, type WorkerBackend } from './backend.ts';
+import { RETRY_MS } from './bull-options.ts';
 import { writeReport } from './report.ts';
 
-/** How long after the deadline a worker may report, in milliseconds (docs/api.md, "Hosted fetch"). */
-const REPORT_GRACE_MS = 200;
-const RETRY_MS = 100;
 /** Number of cancellations that are remembered for jobs that this worker has taken but not started. */
 const CANCELLED_KEPT = 1000;
 
@@ -120,9 +118,6 @@ export function openConsumer(options: {
 
 function remember(ids: Set<string>, id: string): void {
     ids.add(id);
-    if (ids.size <= CANCELLED_KEPT) return;
-    for (const oldest of ids) {
-        ids.delete(oldest);
-        return;
-    }
+    const [oldest] = ids;
+    if (ids.size > CANCELLED_KEPT && oldest !== undefined) ids.delete(oldest);
 }

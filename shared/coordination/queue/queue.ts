@@ -1,7 +1,7 @@
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { Envelope, ProducerBackend, QueuedJob, ReplyChannel, WorkerBackend } from './backend.ts';
+import { type Envelope, type ProducerBackend, type QueuedJob, REPORT_GRACE_MS, type ReplyChannel, type WorkerBackend } from './backend.ts';
 import { type Consumer, type Handler, openConsumer } from './consumer.ts';
 import { openPostgresProducer, openPostgresWorker } from './postgres-backend.ts';
 import { openRedisProducer, openRedisWorker } from './redis-backend.ts';
@@ -11,9 +11,6 @@ import { createWaiters } from './waiters.ts';
 export type { QueuedJob } from './backend.ts';
 export type { Consumer, Handler } from './consumer.ts';
 export { migrateQueue } from './postgres-backend.ts';
-
-/** How long after the deadline a worker may report, in milliseconds (docs/api.md, "Hosted fetch"). */
-const REPORT_GRACE_MS = 200;
 
 interface QueueOptions {
     databaseUrl: string;
@@ -31,7 +28,7 @@ interface RunOptions {
     /** Aborts when the caller disconnects. A waiting job is then removed, a running job is cancelled. */
     signal?: AbortSignal;
     /** 0 or absent: a plain job, first in, first out. Other jobs run after all plain jobs, in ascending order of this number. */
-    priority?: number;
+    priority?: number | undefined;
     /** Trace context of the parent span of the worker's span. */
     trace?: string | undefined;
 }
