@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { createCounts } from '../../shared/platform/counts.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { peerIdentity } from './client-address.ts';
 import { createTokenBuckets } from './token-buckets.ts';
@@ -18,7 +19,7 @@ export const connectionBounds: AppPlugin = {
     register({ listener }, { app }) {
         const { clientConnections, clientConnectionsPerSecond, maxConnections } = app.config;
         listener.maxConnections = maxConnections;
-        const openByClient = new Map<string, number>();
+        const openByClient = createCounts();
         const newOnes = createTokenBuckets({ capacity: clientConnectionsPerSecond, perSecond: clientConnectionsPerSecond });
         // A set keeps insertion order: the first member has been idle longest.
         const idle = new Set<Socket>();
@@ -32,22 +33,19 @@ export const connectionBounds: AppPlugin = {
         listener.on('drop', () => app.metrics.connectionsRefused.inc({ reason: 'full' }));
         listener.prependListener('connection', (socket: Socket) => {
             const client = peerIdentity(socket);
-            const ofClient = openByClient.get(client) ?? 0;
-            if (clientConnections > 0 && ofClient >= clientConnections) return close(socket, 'open');
+            if (clientConnections > 0 && openByClient.of(client) >= clientConnections) return close(socket, 'open');
             if (clientConnectionsPerSecond > 0 && !newOnes.take(client)) return close(socket, 'rate');
             if (open >= CROWDED * maxConnections) {
                 const [longest] = idle;
                 if (longest !== undefined) close(longest, 'idle');
             }
             open += 1;
-            openByClient.set(client, ofClient + 1);
+            openByClient.add(client, 1);
             idle.add(socket);
             socket.once('close', () => {
                 open -= 1;
                 idle.delete(socket);
-                const left = (openByClient.get(client) ?? 1) - 1;
-                if (left === 0) openByClient.delete(client);
-                else openByClient.set(client, left);
+                openByClient.add(client, -1);
             });
         });
         listener.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {

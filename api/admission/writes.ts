@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { PACKAGE_BYTES } from '../../shared/contracts/body-bytes.ts';
+import { createCounts } from '../../shared/platform/counts.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { callerOf } from '../auth/caller.ts';
@@ -121,19 +122,17 @@ export const writeThrottling: AppPlugin = {
     register(server, { app }) {
         const quickly = createTokenBuckets({ capacity: REFUSED_AT_ONCE, perSecond: REFUSED_AT_ONCE });
         /** Packages that are not answered yet, by account. */
-        const begun = new Map<string, number>();
+        const begun = createCounts();
         const entered = new WeakMap<Request, string>();
         const enter = (request: Request, accountId: string) => {
             entered.set(request, accountId);
-            begun.set(accountId, (begun.get(accountId) ?? 0) + 1);
+            begun.add(accountId, 1);
         };
         const leave = (request: Request) => {
             const accountId = entered.get(request);
             if (accountId === undefined) return;
             entered.delete(request);
-            const left = (begun.get(accountId) ?? 1) - 1;
-            if (left === 0) begun.delete(accountId);
-            else begun.set(accountId, left);
+            begun.add(accountId, -1);
         };
 
         server.ext(
@@ -145,7 +144,7 @@ export const writeThrottling: AppPlugin = {
                 // Orders of jobs have a queue of their own. A run of a monitor is one.
                 if (contract.tag === 'Jobs' || contract.name === 'postMonitorRun') return h.continue;
                 const isPackage = contract.body?.maxBytes === PACKAGE_BYTES;
-                const refusal = accountRefusal(app, caller, isPackage ? (begun.get(caller.accountId) ?? 0) : 0);
+                const refusal = accountRefusal(app, caller, isPackage ? begun.of(caller.accountId) : 0);
                 if (refusal === undefined) {
                     if (isPackage) enter(request, caller.accountId);
                     return h.continue;

@@ -1,6 +1,7 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
+import { createCounts } from '../../shared/platform/counts.ts';
 import type { Passwords } from '../../shared/platform/passwords/passwords.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { SessionEnded, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
@@ -157,21 +158,18 @@ async function readUnlessLarge(request: Request): Promise<Fields> {
 }
 
 /** The number of large forms that are arriving, by user. Each may take 12 MiB of memory before it waits in the queue. */
-const arriving = new Map<string, number>();
+const arriving = createCounts();
 
 /** @throws Refusal RATE_LIMITED */
 async function readLargeForm(request: Request, { userId, formBytes }: { userId: string; formBytes: number }): Promise<Fields> {
-    const before = arriving.get(userId) ?? 0;
-    if (before > FORMS_WAITING) throw formsFull('key');
-    arriving.set(userId, before + 1);
+    if (arriving.of(userId) > FORMS_WAITING) throw formsFull('key');
+    arriving.add(userId, 1);
     try {
         const bytes = await readBytes(request, formBytes);
         if (bytes.length <= FORM_BYTES) return parseFields(bytes);
         return fieldsOf((await workOnPackage('form', userId, { bytes })).answer);
     } finally {
-        const left = (arriving.get(userId) ?? 1) - 1;
-        if (left === 0) arriving.delete(userId);
-        else arriving.set(userId, left);
+        arriving.add(userId, -1);
     }
 }
 

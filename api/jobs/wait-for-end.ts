@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
 import { WAITING_READS } from '../../shared/domain/jobs/bounds.ts';
+import { createCounts } from '../../shared/platform/counts.ts';
 import { endedBatchesOf } from '../../shared/store/jobs/batches.ts';
 import { endedOf } from '../../shared/store/jobs/jobs.ts';
 import { perApp } from '../admission/per-app.ts';
@@ -8,14 +9,8 @@ import { perApp } from '../admission/per-app.ts';
 /** How often a process checks for ended jobs, in milliseconds. */
 const LOOK_MS = 200;
 
-interface Waits {
-    ofAccount: Map<string, number>;
-    /** Callbacks by job or batch. */
-    ofId: Map<string, Set<() => void>>;
-    isLooking: boolean;
-}
-
-const waitsOf = perApp((): Waits => ({ ofAccount: new Map(), ofId: new Map(), isLooking: false }));
+/** `ofId`: callbacks by job or batch. */
+const waitsOf = perApp(() => ({ ofAccount: createCounts(), ofId: new Map<string, Set<() => void>>(), isLooking: false }));
 
 /**
  * Waits until the job or batch ends or this process stops, but at most `seconds`. Returns at once if too many reads of the account wait.
@@ -26,9 +21,8 @@ export async function waitForEnd(
     { id, accountId, seconds, gone }: { id: string; accountId: string; seconds: number; gone: AbortSignal },
 ): Promise<void> {
     const { ofAccount, ofId } = waitsOf(app);
-    const waiting = ofAccount.get(accountId) ?? 0;
-    if (waiting >= WAITING_READS) return;
-    ofAccount.set(accountId, waiting + 1);
+    if (ofAccount.of(accountId) >= WAITING_READS) return;
+    ofAccount.add(accountId, 1);
     const ends = ofId.get(id) ?? new Set();
     ofId.set(id, ends);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -40,9 +34,7 @@ export async function waitForEnd(
     timer.abort();
     ends.delete(end);
     if (ends.size === 0) ofId.delete(id);
-    const left = (ofAccount.get(accountId) ?? 1) - 1;
-    if (left === 0) ofAccount.delete(accountId);
-    else ofAccount.set(accountId, left);
+    ofAccount.add(accountId, -1);
 }
 
 /** Polls with one query for all waiting reads, until there are none. A failed query is repeated. */

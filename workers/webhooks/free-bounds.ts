@@ -1,4 +1,5 @@
 import { FREE_AT_ONCE, FREE_PACE } from '../../shared/domain/events/webhook-bounds.ts';
+import { createCounts } from '../../shared/platform/counts.ts';
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
 
 /**
@@ -13,7 +14,7 @@ type Bounded = Pick<DueDelivery, 'domain' | 'freeUser'>;
 /** Bounds the deliveries of free accounts: to each domain in a minute, and at once. @param now milliseconds of a monotonic clock */
 export function createFreeBounds(now: () => number) {
     const windows = new Map<string, { sent: number; endsAt: number }>();
-    const running = new Map<string, number>();
+    const running = createCounts();
     let allRunning = 0;
     const keyOf = ({ domain, freeUser }: Bounded) => `${freeUser} ${domain}`;
     const current = (key: string) => {
@@ -22,8 +23,7 @@ export function createFreeBounds(now: () => number) {
     };
     const add = (freeUser: string, count: number) => {
         allRunning += count;
-        running.set(freeUser, (running.get(freeUser) ?? 0) + count);
-        if (running.get(freeUser) === 0) running.delete(freeUser);
+        running.add(freeUser, count);
     };
     return {
         /** Whether a delivery has to wait for its account's next minute, or for another request of free accounts to end. */
@@ -31,7 +31,7 @@ export function createFreeBounds(now: () => number) {
             const { freeUser } = delivery;
             if (freeUser === null) return false;
             const most = allRunning < SCARCE_FREE ? FREE_AT_ONCE : 1;
-            if (allRunning >= MAX_FREE || (running.get(freeUser) ?? 0) >= most) return true;
+            if (allRunning >= MAX_FREE || running.of(freeUser) >= most) return true;
             return (current(keyOf(delivery))?.sent ?? 0) >= FREE_PACE.limit;
         },
         begin(delivery: Bounded) {
