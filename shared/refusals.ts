@@ -171,26 +171,26 @@ export type ItemDetail = Detail<DetailCode | RefusalCode>;
 
 /** The optional fields of the error envelope. Everything here is public. */
 export interface RefusalExtras {
-    details?: readonly ItemDetail[];
+    details?: readonly ItemDetail[] | undefined;
     /** For batches: the total number of problems. `details` contains the first ones. */
-    problems?: number;
+    problems?: number | undefined;
     /** In whole seconds. */
-    retryAfter?: number;
-    upgradeTo?: string;
-    upgradeUrl?: string;
+    retryAfter?: number | undefined;
+    upgradeTo?: string | undefined;
+    upgradeUrl?: string | undefined;
     /** Where to connect the site, and where people get its credential. */
-    connectUrl?: string;
-    obtainUrl?: string;
-    upstream?: { status: number; snippet: string };
-    didYouMean?: string[];
+    connectUrl?: string | undefined;
+    obtainUrl?: string | undefined;
+    upstream?: { status: number; snippet: string } | undefined;
+    didYouMean?: string[] | undefined;
     /** The site that was not found. Similar sites become `didYouMean` in the answer. */
-    soughtSite?: string;
+    soughtSite?: string | undefined;
     /** Overrides `reads` of the table, and the table for a write that may have been sent. */
-    retryable?: boolean;
+    retryable?: boolean | undefined;
     /** A field next to `error`, used only by the health route. */
-    data?: object;
+    data?: object | undefined;
     /** Headers of the answer, lower case. */
-    headers?: Record<string, string>;
+    headers?: Record<string, string> | undefined;
 }
 
 /** The `error` of an answer (docs/api.md, "Errors"). */

@@ -241,13 +241,7 @@ async function runWatched(
             'routebook.run': job.run,
         },
     });
-    const fields = {
-        operation,
-        request_id: requestId,
-        site,
-        endpoint,
-        ...(span.traceId === undefined ? {} : { trace_id: span.traceId }),
-    };
+    const fields = { operation, request_id: requestId, site, endpoint, trace_id: span.traceId };
     try {
         const outcome = await run(span);
         if (!outcome.ok) span.fail(outcome.code);

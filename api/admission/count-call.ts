@@ -17,7 +17,7 @@ export async function countCall(call: OpenCall<unknown, unknown, unknown>, lease
     const { app, caller } = call;
     const windows = caller === undefined ? [ANONYMOUS] : windowsOf(caller.figures);
     const identity = caller === undefined ? `ip:${limitIdentity(call.clientAddress)}` : `account:${caller.accountId}`;
-    const verdict = await app.limits.take({ identity, windows, ...(lease === undefined ? {} : { lease }) });
+    const verdict = await app.limits.take({ identity, windows, lease });
     Object.assign(call.notes.headers, limitHeaders(verdict.windows));
     if (verdict.ok) {
         if (lease === undefined) return { end: async () => {} };

@@ -47,7 +47,7 @@ export function envelope(
     const { data } = refusal.extras;
     return {
         success: false,
-        ...(data === undefined ? {} : { data }),
+        data,
         error: errorObject(refusal, requestId, publicUrl),
         meta: {
             request_id: requestId,

@@ -81,7 +81,7 @@ function recordLookUp(
         operation: newId('op'),
         requestId,
         accountId: caller?.accountId,
-        ...(caller === undefined ? { address: limitIdentity(clientAddress) } : {}),
+        address: caller === undefined ? limitIdentity(clientAddress) : undefined,
         workspaceId: caller?.workspaceId,
         userId: caller?.userId,
         keyId: caller?.keyId,

@@ -83,9 +83,7 @@ export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connect
         if (!isRejected(outcome)) throw refusal;
         await app.limits.take({ identity: rejectedTests(caller, connection), windows: [REJECTED_TESTS] });
         const { upstream } = refusal.extras;
-        throw new Refusal('CONNECTION_REJECTED', `The site answered ${upstream?.status}: it rejects this credential.`, {
-            ...(upstream === undefined ? {} : { upstream }),
-        });
+        throw new Refusal('CONNECTION_REJECTED', `The site answered ${upstream?.status}: it rejects this credential.`, { upstream });
     } finally {
         passage?.();
         await counted.end();

@@ -53,7 +53,7 @@ export async function changeAs(
 /** Converts an API error to a refusal, which is shown as a page. */
 export function refusalOf({ code, message, retry_after: retryAfter }: ErrorBody): Refusal {
     if (ABSENT.includes(code)) return pageNotFound();
-    return new Refusal(code as RefusalCode, message, retryAfter === undefined ? {} : { retryAfter });
+    return new Refusal(code as RefusalCode, message, { retryAfter });
 }
 
 export interface ListPage<Item> {

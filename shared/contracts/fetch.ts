@@ -27,7 +27,7 @@ export interface PartialError {
     code: RefusalCode;
     message: string;
     retryable: boolean;
-    upstream?: { status: number; snippet: string };
+    upstream?: { status: number; snippet: string } | undefined;
 }
 
 export interface FetchMeta {
@@ -39,9 +39,9 @@ export interface FetchMeta {
     version: number;
     results?: number;
     truncated?: boolean;
-    pagination_end?: PaginationEnd;
-    next_cursor?: string;
-    partial_error?: PartialError;
+    pagination_end?: PaginationEnd | undefined;
+    next_cursor?: string | undefined;
+    partial_error?: PartialError | undefined;
     cached?: boolean;
     duration_ms: number;
     queue_ms?: number;

@@ -49,9 +49,9 @@ export function answerText(
         version: found.version,
         results: outcome.results,
         truncated: outcome.truncated,
-        ...(outcome.paginationEnd === undefined ? {} : { pagination_end: outcome.paginationEnd }),
-        ...(outcome.nextCursor === undefined ? {} : { next_cursor: outcome.nextCursor }),
-        ...(outcome.failedPage === undefined ? {} : { partial_error: partialErrorOf(outcome.failedPage) }),
+        pagination_end: outcome.paginationEnd,
+        next_cursor: outcome.nextCursor,
+        partial_error: outcome.failedPage && partialErrorOf(outcome.failedPage),
         cached: false,
         duration_ms: Math.round(durationMs),
         // The clocks of two machines differ slightly, so the difference can be negative.
@@ -85,7 +85,7 @@ export function storedText(order: FetchOrder, found: Found, { text, results, pag
         version: found.version,
         results,
         truncated: false,
-        ...(paginationEnd === undefined ? {} : { pagination_end: paginationEnd }),
+        pagination_end: paginationEnd,
         cached: true,
         duration_ms: Math.round(performance.now() - order.times.began),
     });

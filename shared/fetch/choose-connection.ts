@@ -145,8 +145,8 @@ function detailOf({ connectionId, entry, status }: UsableConnection): Detail {
 function connectionRequired(app: App, { site, offer }: Called, message: string, details?: Detail[]): Refusal {
     const obtainUrl = offer.auth.find(({ obtain_url: url }) => url !== undefined)?.obtain_url;
     return new Refusal('CONNECTION_REQUIRED', message, {
-        ...(details === undefined ? {} : { details }),
+        details,
         connectUrl: `${app.publicUrl()}/dashboard/connections/new?site=${encodeURIComponent(site)}`,
-        ...(obtainUrl === undefined ? {} : { obtainUrl }),
+        obtainUrl,
     });
 }

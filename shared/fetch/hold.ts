@@ -51,7 +51,7 @@ export function holdOrder(
         unit: price.unit,
         maxUnits: price.maxUnits,
         expiresInMs: times.deadlineAt - Date.now() + HOLD_GRACE_MS,
-        ...(isChecked ? { siteState: { registrable: found.registrable, revision: found.revision } } : {}),
+        siteState: isChecked ? { registrable: found.registrable, revision: found.revision } : undefined,
     };
 }
 

@@ -107,13 +107,14 @@ export function fetchJobOf(
         deadlineAt: deadlineAt - chargeTime(app, deadlineAt),
         admittedAt,
         ...limits,
-        ...(pricing.isCut(limits, wanted) ? { isCutByCredits: true as const } : {}),
-        ...(cursor === undefined ? {} : { from: cursor.next }),
-        ...(body.partial === true ? { partial: true as const } : {}),
-        ...paceOf(found, backlogMs),
-        ...(queued === undefined ? {} : { queued }),
-        ...(found.policy === null || found.policy.blocked_paths.length === 0 ? {} : { blockedPaths: found.policy.blocked_paths }),
-        ...(connection === undefined ? {} : { connection: connection.connectionId, connectionRevision: connection.revision }),
+        isCutByCredits: pricing.isCut(limits, wanted) || undefined,
+        from: cursor?.next,
+        partial: body.partial || undefined,
+        pace: paceOf(found, backlogMs),
+        queued,
+        blockedPaths: found.policy?.blocked_paths,
+        connection: connection?.connectionId,
+        connectionRevision: connection?.revision,
         run: 1,
     };
 }
@@ -141,13 +142,13 @@ function queueJob(app: App, job: FetchJob, { span, gone, priority }: WaitingCall
     return span.during('queue', queue, 'producer');
 }
 
-/** The rate limits of a job. A job has them only if the domain has a rate limit, or one of its hosts asked us to slow down. */
-export function paceOf({ siteRate, paces }: Found, backlogMs: number): Pick<FetchJob, 'pace'> {
-    const pace = paceOfDomain({ siteRate, paces });
-    return backlogMs === 0 && Object.keys(pace).length === 0 ? {} : { pace };
+/** The rate limits of a job; undefined unless the domain has a rate limit, or one of its hosts asked us to slow down. */
+export function paceOf(found: Found, backlogMs: number): FetchJob['pace'] {
+    const pace = paceOfDomain(found);
+    return backlogMs === 0 && pace.rate === undefined && pace.hosts === undefined ? undefined : pace;
 }
 
-/** The rate limits of a domain in the format of jobs; empty if it has none. */
+/** The rate limits of a domain in the format of jobs. */
 export function paceOfDomain({ siteRate, paces }: Pick<Found, 'siteRate' | 'paces'>): NonNullable<FetchJob['pace']> {
-    return { ...(siteRate === null ? {} : { rate: siteRate }), ...(Object.keys(paces).length === 0 ? {} : { hosts: paces }) };
+    return { rate: siteRate ?? undefined, hosts: Object.keys(paces).length === 0 ? undefined : paces };
 }

@@ -1,12 +1,11 @@
 import type { App } from '../app.ts';
 import type { PartialError } from '../contracts/fetch.ts';
-import { defined } from '../domain/defined.ts';
 import { isServerError } from '../domain/fetch/circuit-verdict.ts';
 import type { FailedPage, FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/fetch-job.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { Span } from '../platform/tracing.ts';
 import { within } from '../platform/within.ts';
-import { Refusal, type RefusalCode, type RefusalExtras, refusalEntry } from '../refusals.ts';
+import { Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';
 import type { AnswerToKeep } from '../store/credits/moves.ts';
 import type { Admitted, Found } from './admit.ts';
 import { recordUse } from './connection-use.ts';
@@ -32,7 +31,7 @@ export type Settled =
           /** The available credits of the account after the charge. */
           available: number;
           /** The answer that was stored together with the charge. */
-          kept?: string;
+          kept?: string | undefined;
           outcome: FetchSuccess;
           /** From the start of the handler until the credits were settled, in milliseconds. */
           durationMs: number;
@@ -41,7 +40,7 @@ export type Settled =
           ok: false;
           refusal: Refusal;
           /** Absent if the hold could not be released. */
-          available?: number;
+          available?: number | undefined;
           /** A write may have been sent. This refusal then stays the answer for its idempotency key. */
           isFinal: boolean;
       };
@@ -69,11 +68,11 @@ export async function settle(
     if (outcome.ok && ending.isBilled) {
         recordFetch(app, order, { found, code: 'success', credits: ending.charged, outcome, durationMs });
         const { charged, available, kept } = ending;
-        return { ok: true, charged, available, ...(kept === undefined ? {} : { kept }), outcome, durationMs };
+        return { ok: true, charged, available, kept, outcome, durationMs };
     }
     const failure = failureOfCall(job, outcome, !ending.isBilled && ending.marked);
     recordFetch(app, order, { found, code: failure.refusal.code, credits: 0, outcome, durationMs });
-    return { ok: false, ...failure, ...(ending.available === undefined ? {} : { available: ending.available }) };
+    return { ok: false, ...failure, available: ending.available };
 }
 
 /**
@@ -143,14 +142,14 @@ function toRefusal(
     const isFailedServer = code === 'UPSTREAM_STATUS' && isServerError(upstream?.status);
     const isRetryableRead = effect === 'read' && (isFailedServer || RETRYABLE_READS.includes(code));
     const retryable = isFinal ? false : isRetryableRead ? true : undefined;
-    return new Refusal(code, message, defined<RefusalExtras>({ details, retryAfter, upstream, retryable }));
+    return new Refusal(code, message, { details, retryAfter, upstream, retryable });
 }
 
 /** `meta.partial_error` for a failed page. Only reads have pages. */
 export function partialErrorOf(failed: FailedPage): PartialError {
     const { code, message, extras } = toRefusal({ ok: false, ...failed }, { effect: 'read' }, false);
     const retryable = extras.retryable ?? refusalEntry(code).retryable === true;
-    return { code, message, retryable, ...(failed.upstream === undefined ? {} : { upstream: failed.upstream }) };
+    return { code, message, retryable, upstream: failed.upstream };
 }
 
 /** Writes the request log and the metrics of a fetch that was sent. The log is written within a second, off the hot path. */

@@ -118,8 +118,7 @@ async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: Fe
         try {
             const hold = await attempts.begin({ ...idOf(job), order: holdOrder(order, admitted, { isChecked: true }) });
             if (typeof hold === 'string' || 'limit' in hold) throw await whyNotStarted(app, job, hold);
-            const queued = turn === undefined ? {} : { turn };
-            const fetchJob = fetchJobOf(app, order, admitted, { units: hold.units, backlogMs: 0, queued });
+            const fetchJob = fetchJobOf(app, order, admitted, { units: hold.units, backlogMs: 0, queued: { turn } });
             const outcome = boundOutcome(await withFetchCursor(app, order, admitted, await tools.send(fetchJob, signal)));
             passage(outcome);
             sent = { admitted, hold, fetchJob, outcome };
@@ -157,7 +156,7 @@ async function orderOf(app: App, job: ClaimedJob, caller: Caller): Promise<Fetch
         // The price was confirmed when the job was created.
         caller: { ...caller, confirmAbove: null },
         body,
-        ...(job.sessionId === null ? {} : { sessionId: job.sessionId }),
+        sessionId: job.sessionId ?? undefined,
         times: timesOf(app, body, performance.now()),
     };
 }
@@ -257,7 +256,7 @@ async function count(
     lease: Lease,
 ): Promise<string | undefined> {
     const windows = windowsOfJobs(caller.figures);
-    const { pace } = paceOf(found, 0);
+    const pace = paceOf(found, 0);
     const [host] = hostsOfEndpoint(found.endpoint);
     if (pace === undefined || host === undefined) {
         await takeLimits(app, caller, { windows, lease });
@@ -266,7 +265,7 @@ async function count(
     await checkLimits(app, caller);
     await takeLimits(app, caller, { windows: [], lease });
     try {
-        const asked = { pace, queued: {}, ...(connection === undefined ? {} : { connection: connection.connectionId }) };
+        const asked = { pace, queued: {}, connection: connection?.connectionId };
         const { granted, waitMs } = await paceFor(found.registrable, asked).turn(host, 0);
         if (!granted) throw new NotYet({ waitingFor: 'site', afterMs: waitMs });
         await takeLimits(app, caller, { windows });

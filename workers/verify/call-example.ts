@@ -75,7 +75,7 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
             concurrency: UNBOUNDED,
             site: registrable,
             expiresAt: deadlineAt + LEASE_GRACE_MS,
-            ...(siteState.siteConcurrency === null ? {} : { share: siteState.siteConcurrency }),
+            share: siteState.siteConcurrency ?? undefined,
         };
         try {
             const verdict = await app.limits.take({ identity: lease.account, windows: [], lease });
@@ -135,12 +135,13 @@ function jobOf(
         maxResults: endpoint.billing.maxResults,
         maxPages: 1,
         pace: paceOfDomain(siteState),
-        ...(siteState.policy === null ? {} : { blockedPaths: siteState.policy.blocked_paths }),
+        blockedPaths: siteState.policy?.blocked_paths,
         run: 1,
-        ...(connection === undefined ? {} : { connection: connection.connectionId, connectionRevision: connection.revision }),
+        connection: connection?.connectionId,
+        connectionRevision: connection?.revision,
     };
 }
 
 function toRefused(code: RefusalCode, message?: string): FetchOutcome & { ok: false } {
-    return { ok: false, code, ...(message === undefined ? {} : { message }) };
+    return { ok: false, code, message };
 }

@@ -5,7 +5,7 @@ export interface Envelope {
     job: FetchJob;
     replyTo: string;
     /** Trace context of the caller; absent without tracing. */
-    trace?: string;
+    trace?: string | undefined;
 }
 
 /** A worker's answer: the id of the job, and the outcome in the format of `writeReport`. */

@@ -78,7 +78,7 @@ export function openQueue(options: QueueOptions): Queue {
             const remainingMs = job.deadlineAt - Date.now();
             if (remainingMs <= 0 || signal?.aborted) return { ok: false, code: 'DEADLINE_EXCEEDED' };
             const id = job.run > 1 ? `${job.operation}-${job.run}` : job.operation;
-            const envelope: Envelope = { job, replyTo: openReplies().name, ...(trace === undefined ? {} : { trace }) };
+            const envelope: Envelope = { job, replyTo: openReplies().name, trace };
             const abandon = () => {
                 if (waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' })) cancel(id);
             };

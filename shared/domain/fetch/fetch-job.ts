@@ -11,7 +11,7 @@ export interface FetchJob {
     /** Used for logs only. */
     requestId: string;
     /** The account that pays. Accounts take turns when answers are read. Absent in messages of earlier releases. */
-    account?: string;
+    account?: string | undefined;
     site: string;
     /** Row id of the immutable version that the admission chose. */
     versionId: number;
@@ -28,21 +28,21 @@ export interface FetchJob {
     /** Maximum number of pages that the hold pays for. */
     maxPages: number;
     /** The page from which a paginated call continues, in the format of `writeContinuation`; absent: the first page. */
-    from?: string;
+    from?: string | undefined;
     /** Whether the call returns the earlier pages when a page fails. */
-    partial?: true;
+    partial?: true | undefined;
     /** The package and the caller ask for more results or pages than the hold pays for. */
-    isCutByCredits?: true;
+    isCutByCredits?: true | undefined;
     /** Present if requests wait for turns: `rate` a second to the domain (owner, operator), `hosts` a minute to a host (packages). */
-    pace?: { rate?: number; hosts?: Readonly<Record<string, number>> };
+    pace?: { rate?: number | undefined; hosts?: Readonly<Record<string, number>> | undefined } | undefined;
     /** For jobs and batch items, which only take free turns, so that live calls go first. `turn`: the host whose turn it has. */
-    queued?: { turn?: string };
+    queued?: { turn?: string | undefined } | undefined;
     /** Paths that the owner of the site blocks in packages, in page links and in redirects. */
-    blockedPaths?: readonly BlockedPath[];
+    blockedPaths?: readonly BlockedPath[] | undefined;
     /** `con_…`: the connection. A worker decrypts its value only when it sends the request. */
-    connection?: string;
+    connection?: string | undefined;
     /** The revision of the connection's value. A worker never sends an older value. */
-    connectionRevision?: number;
+    connectionRevision?: number | undefined;
     /** 1 on the first run; 2 when a read runs again after its worker died. */
     run: number;
 }
@@ -94,7 +94,7 @@ export interface FetchFailure {
     ok: false;
     code: RefusalCode;
     /** Shown to the caller. Absent: the default message of the code. */
-    message?: string;
+    message?: string | undefined;
     details?: Detail[];
     /** Whole seconds. */
     retryAfter?: number;
