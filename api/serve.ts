@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
@@ -128,7 +128,7 @@ async function toResponse(
     h: ResponseToolkit,
 ): Promise<ResponseObject> {
     if (seconds !== undefined) {
-        const tag = createHash('sha256').update(text).digest('hex');
+        const tag = hash('sha256', text);
         return sendWithETag({ tag, read: async () => ({ plain: text }) }, { status, seconds }, request, h);
     }
     const payload = text.length > LONG ? await bytesInTurns(text) : text;

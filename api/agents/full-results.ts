@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FullResults } from '../../shared/agents/full-results.ts';
 import type { App } from '../../shared/app.ts';
 import { randomBase62 } from '../../shared/domain/text/ids.ts';
@@ -7,7 +7,7 @@ import { findResult, keepResult, MAX_AGE_SECONDS, MAX_KEPT_BYTES } from '../../s
 
 /** Stores the full text of cut results among the results for `max_age`: per account, within the same limits. */
 export function fullResultsOf({ db, secrets }: App, { accountId }: Caller): FullResults {
-    const placeOf = (id: string) => ({ accountId, question: createHash('sha256').update(`rest of an agent's result ${id}`).digest('hex') });
+    const placeOf = (id: string) => ({ accountId, question: hash('sha256', `rest of an agent's result ${id}`) });
     return {
         async keep(text) {
             if (Buffer.byteLength(text) > MAX_KEPT_BYTES) return undefined;

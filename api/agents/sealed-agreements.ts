@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Agreed, Agreements } from '../../shared/agents/questions.ts';
 import type { App } from '../../shared/app.ts';
@@ -42,7 +42,5 @@ export function sealedAgreements({ secrets, clock }: App, { keyId }: Caller): Ag
 }
 
 function hashOf({ tool, args }: Omit<Agreed, 'credits'>): string {
-    return createHash('sha256')
-        .update(canonicalize([tool, args]) ?? '')
-        .digest('base64url');
+    return hash('sha256', canonicalize([tool, args]) ?? '', 'base64url');
 }

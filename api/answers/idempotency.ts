@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import canonicalize from 'canonicalize';
 import { limitHeaders } from '../../shared/coordination/limits/headers.ts';
@@ -214,7 +214,5 @@ async function tryTo<P, Q, B>({ app, operation }: Call<P, Q, B>, write: () => Pr
 }
 
 function hashOf(body: unknown, whose: string | undefined): string {
-    return createHash('sha256')
-        .update(canonicalize(whose === undefined ? body : [body, whose]) ?? '', 'utf8')
-        .digest('hex');
+    return hash('sha256', canonicalize(whose === undefined ? body : [body, whose]) ?? '');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { openApiDocument } from '../../shared/contracts/openapi.ts';
@@ -26,5 +26,5 @@ export function openApiBytes(publicUrl: string): Promise<OpenApiBytes> {
 
 async function make(publicUrl: string): Promise<OpenApiBytes> {
     const plain = Buffer.from(JSON.stringify(await stepsInTurns(openApiDocument(publicUrl))));
-    return { tag: createHash('sha256').update(plain).digest('hex'), plain, gzipped: await promisify(gzip)(plain) };
+    return { tag: hash('sha256', plain), plain, gzipped: await promisify(gzip)(plain) };
 }

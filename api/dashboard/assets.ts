@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
@@ -42,7 +42,7 @@ const loaded = new Map<string, Asset>(
         const type = TYPES[extname(name) as keyof typeof TYPES];
         const bytes = compact(name, readFileSync(file));
         // The URL changes with the content, so browsers may cache it forever.
-        const version = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+        const version = hash('sha256', bytes).slice(0, 16);
         return [name, { bytes, type, url: `/assets/${version}/${name}` }];
     }),
 );

@@ -1,4 +1,4 @@
-import { createHash, subtle } from 'node:crypto';
+import { hash, subtle } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
@@ -121,7 +121,7 @@ function revisionOf({ versionId, version, versionHash, publishedAt }: VersionRef
 }
 
 function sha256(bytes: string | Buffer): string {
-    return createHash('sha256').update(bytes).digest('hex');
+    return hash('sha256', bytes);
 }
 
 function bytesOf({ plain, gzipped }: Bytes): number {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
@@ -99,7 +99,5 @@ export async function withFetchCursor(
 }
 
 function hashOf(values: Values): string {
-    return createHash('sha256')
-        .update(canonicalize(values) ?? '', 'utf8')
-        .digest('base64');
+    return hash('sha256', canonicalize(values) ?? '', 'base64');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { App } from '../app.ts';
 import * as results from '../store/fetch/results.ts';
@@ -51,7 +51,5 @@ export function resultKeyOf({ body }: FetchOrder, { found, values, connection }:
     const isWalk = maxPages !== undefined || cursor !== undefined || partial !== undefined;
     const walk = isWalk ? [{ maxPages: maxPages ?? null, cursor: cursor ?? null, partial: partial ?? false }] : [];
     const parts = ['sealed with its end', found.versionId, found.endpoint.name, values, maxResults ?? null, ...whose, ...walk];
-    return createHash('sha256')
-        .update(canonicalize(parts) ?? '', 'utf8')
-        .digest('hex');
+    return hash('sha256', canonicalize(parts) ?? '');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import pg from 'pg';
 import type { Db } from './db.ts';
 
@@ -129,7 +129,7 @@ export interface Composed extends PreparedQuery {
  */
 export function compose(text: string, types: Named['types']): Composed {
     const numbered = number({ text, types }, (place, type) => `(select cast($${place} as ${type}))`);
-    return { ...numbered, name: `composed_${createHash('sha256').update(numbered.text).digest('base64url').slice(0, 16)}` };
+    return { ...numbered, name: `composed_${hash('sha256', numbered.text, 'base64url').slice(0, 16)}` };
 }
 
 export async function runComposed<Row>(db: Db, { names, ...query }: Composed, values: Values, timeoutMs: number): Promise<Row[]> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { essenceOf } from './decode.ts';
 import { InvalidResponse } from './invalid-response.ts';
 
@@ -13,7 +13,7 @@ export function fileAsJson({ body, contentType }: { body: Uint8Array; contentTyp
     return JSON.stringify({
         content_type: essenceOf(contentType) ?? null,
         bytes: bytes.length,
-        sha256: createHash('sha256').update(bytes).digest('hex'),
+        sha256: hash('sha256', bytes),
         base64: bytes.toString('base64'),
     });
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Json } from '../../shared/domain/types.ts';
 import { searchJson } from './json.ts';
 import { withSortedKeys } from './sorted-keys.ts';
@@ -44,5 +44,5 @@ const HASH = 44;
 /** An id as text. A long id is hashed; its hash follows a `#`, with which no JSON begins. */
 export function keyOf(value: Json): string {
     const text = JSON.stringify(withSortedKeys(value));
-    return text.length <= HASH ? text : `#${createHash('sha256').update(text).digest('base64')}`;
+    return text.length <= HASH ? text : `#${hash('sha256', text, 'base64')}`;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Batch, BatchDryRun } from '../../../shared/contracts/batch-fields.ts';
 import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
@@ -103,7 +103,7 @@ function paramOf({ name, schema }: Endpoint['params'][number]) {
 
 /** Identifies the checked batch. If the file, a column or the key changes, it is priced again before it is ordered. */
 function hashOf({ keyId }: Caller, body: string): string {
-    return createHash('sha256').update(`${keyId}\n${body}`).digest('hex');
+    return hash('sha256', `${keyId}\n${body}`);
 }
 
 /** Maps the API's error to lines and columns of the file. */

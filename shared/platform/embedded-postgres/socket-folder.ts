@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { lstatSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const MAX_PARENT = 70;
 export function openSocketFolder({ folder: home, account }: Home): string {
     const temporary = tmpdir();
     const parent = account === undefined && temporary.length <= MAX_PARENT ? temporary : '/tmp';
-    const folder = join(parent, `routebook-${createHash('sha256').update(home).digest('hex').slice(0, 16)}`);
+    const folder = join(parent, `routebook-${hash('sha256', home).slice(0, 16)}`);
     const found = lstatSync(folder, { throwIfNoEntry: false });
     const owner = account?.uid ?? process.getuid?.();
     if (found?.isDirectory() && found.uid === owner && (found.mode & 0o777) === 0o700) return folder;
