@@ -1,6 +1,6 @@
 import type { ConnectionEntry, ConnectionParams } from '../../shared/contracts/connections.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import { CONNECTION_TESTS, REJECTED_TESTS, sharesSlotsOfFree } from '../../shared/domain/accounts/plans.ts';
+import { CONNECTION_TESTS, REJECTED_TESTS } from '../../shared/domain/accounts/plans.ts';
 import { missingScope } from '../../shared/domain/accounts/scopes.ts';
 import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
@@ -11,7 +11,8 @@ import { type Admitted, bindValues, findEndpoint } from '../../shared/fetch/admi
 import { checkEffect, checkUrl } from '../../shared/fetch/check-rights.ts';
 import { checkTerms, requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
 import { recordUse } from '../../shared/fetch/connection-use.ts';
-import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
+import { timesOf } from '../../shared/fetch/deadlines.ts';
+import { leaseOf } from '../../shared/fetch/lease.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { fetchJobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
 import { failureOfCall, recordFetch } from '../../shared/fetch/settle.ts';
@@ -53,20 +54,8 @@ export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connect
     const body: FetchRequest = { site: connection.site, endpoint: test, connection: connection.connectionId };
     const order: FetchOrder = { operation, requestId, caller, body, times: timesOf(app, body, startedAt) };
     const asked = await admitTest(call, order, connection);
-    const { registrable: site, siteConcurrency } = asked.found;
     // Only counted routes have rate-limit headers.
-    const counted = await countCall(
-        { ...call, notes: { headers: {} } },
-        {
-            operation,
-            account: caller.accountId,
-            concurrency: caller.figures.concurrency,
-            isFree: sharesSlotsOfFree(caller),
-            expiresAt: order.times.deadlineAt + LEASE_GRACE_MS,
-            site,
-            ...(siteConcurrency === null ? {} : { share: siteConcurrency }),
-        },
-    );
+    const counted = await countCall({ ...call, notes: { headers: {} } }, leaseOf(order, asked.found));
     let passage: Passage | undefined;
     try {
         const passed = await passCircuit(app, order, asked);
@@ -90,7 +79,6 @@ export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connect
     }
 }
 
-/** Whether the site answered 401 or 403. */
 function isRejected(outcome: FetchOutcome): boolean {
     return !outcome.ok && outcome.isCallers === true;
 }

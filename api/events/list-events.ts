@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventEntry, EventsQuery } from '../../shared/contracts/events.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import { createCounts } from '../../shared/platform/counts.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import {
     countEvents,
@@ -20,7 +21,7 @@ const LOOK_MS = 500;
 const MAX_WAITING = 50;
 const DEFAULT_LIMIT = 20;
 
-const waitingOf = perApp(() => new Map<string, number>());
+const waitingOf = perApp(() => createCounts());
 
 /** A call that waits for events. */
 interface Waiter {
@@ -113,9 +114,8 @@ async function readOrWait(
     const { wait = 0 } = call.query;
     const until = performance.now() + wait * 1000;
     const waiting = waitingOf(app);
-    const others = waiting.get(accountId) ?? 0;
-    if (wait === 0 || others >= MAX_WAITING) return read(after);
-    waiting.set(accountId, others + 1);
+    if (wait === 0 || waiting.of(accountId) >= MAX_WAITING) return read(after);
+    waiting.add(accountId, 1);
     const feed = feedOf(app);
     const waiter: Waiter = { workspaceId, accountId, hasNews: false };
     // Before its first read, so that no event falls between them.
@@ -138,9 +138,7 @@ async function readOrWait(
         return page;
     } finally {
         feed.remove(waiter);
-        const left = (waiting.get(accountId) ?? 1) - 1;
-        if (left === 0) waiting.delete(accountId);
-        else waiting.set(accountId, left);
+        waiting.add(accountId, -1);
     }
 }
 

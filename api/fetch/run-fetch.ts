@@ -1,12 +1,11 @@
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
-import type { Lease } from '../../shared/coordination/limits/limits.ts';
-import { sharesSlotsOfFree } from '../../shared/domain/accounts/plans.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/fetch-job.ts';
-import { type Admitted, admit, type RefusedCall } from '../../shared/fetch/admit.ts';
+import { type Admitted, admit } from '../../shared/fetch/admit.ts';
 import { answerText } from '../../shared/fetch/answer-text.ts';
-import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
+import { timesOf } from '../../shared/fetch/deadlines.ts';
 import { withFetchCursor } from '../../shared/fetch/fetch-cursor.ts';
 import { holdCredits } from '../../shared/fetch/hold.ts';
+import { leaseOf } from '../../shared/fetch/lease.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { fetchJobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
 import { type Settled, settle } from '../../shared/fetch/settle.ts';
@@ -36,7 +35,8 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     if (order.times.deadlineAt <= Date.now()) throw new Refusal('DEADLINE_EXCEEDED');
     if (asked.ok && isForWorker) refuseTooLate(app, order.times.deadlineAt);
 
-    const counted = await span.during('limits', () => countCall(call, leaseOf(order, asked)));
+    const lease = body.dry_run === true ? undefined : leaseOf(order, asked.ok ? asked.found : undefined);
+    const counted = await span.during('limits', () => countCall(call, lease));
     let passage: Passage | undefined;
     try {
         if (!asked.ok) throw asked.refusal;
@@ -77,23 +77,6 @@ function orderOf(call: FetchCall): FetchOrder {
     const { app, operation, requestId, caller, body, startedAt } = call;
     const sessionId = call.header('x-service-session')?.slice(0, 64);
     return { operation, requestId, caller, body, sessionId, times: timesOf(app, body, startedAt) };
-}
-
-/** The lease of a call; undefined for a dry run. */
-function leaseOf({ operation, caller, times, body }: FetchOrder, asked: Admitted | RefusedCall): Lease | undefined {
-    if (body.dry_run === true) return undefined;
-    const { accountId, figures } = caller;
-    const lease = {
-        operation,
-        account: accountId,
-        concurrency: figures.concurrency,
-        isFree: sharesSlotsOfFree(caller),
-        expiresAt: times.deadlineAt + LEASE_GRACE_MS,
-    };
-    if (!asked.ok) return lease;
-    const { registrable: site, siteConcurrency } = asked.found;
-    const share = siteConcurrency === null ? {} : { share: siteConcurrency };
-    return { ...lease, site, ...share };
 }
 
 function presentFetch(order: FetchOrder, admitted: Admitted, settled: Settled & { ok: true }): Reply<FetchAnswer> {
