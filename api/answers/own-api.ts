@@ -19,21 +19,12 @@ interface OwnCall {
     app?: Partial<RequestApplicationState>;
 }
 
-interface OwnAnswer {
-    headers: Readonly<Record<string, unknown>>;
-    body: Record<string, unknown>;
-    /** Whether the answer is too large, so that `body` is only its beginning. */
-    isCut: boolean;
-    /** The whole answer as JSON text. */
-    text: string;
-    error: ErrorBody | undefined;
-}
-
 /**
  * Calls our own API within this process, for a page or an agent's tool, with the address of its client and the same request id. Validation,
  * rate limits, billing and logs are the same as for any other call.
+ * @returns `isCut`: the answer is so large that `body` is only its beginning; `text` is the whole
  */
-export async function callOwnApi(request: Request, { method, path, body, headers, as, app = {} }: OwnCall): Promise<OwnAnswer> {
+export async function callOwnApi(request: Request, { method, path, body, headers, as, app = {} }: OwnCall) {
     const { req } = request.raw;
     const forwarded = req.headers['x-forwarded-for'];
     const { payload, headers: answered } = await request.server.inject({

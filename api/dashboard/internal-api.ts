@@ -7,7 +7,7 @@ export interface ApiCall {
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
     path: string;
     /** A value, or JSON text. */
-    body?: object | string;
+    body?: object | string | undefined;
     headers?: Readonly<Record<string, string>>;
     /** By default the visitor in the selected workspace, but nobody on pages that are for anyone. */
     as?: Caller | undefined;

@@ -92,15 +92,15 @@ export interface Shown {
     /** The properties of the view's `it`, in addition to `it.page`. */
     model: object;
     /** HTML rendered in a thread. The view inserts it as `it.page.large`. */
-    large?: Uint8Array;
+    large?: Uint8Array | undefined;
     /** The HTTP status; by default 429 with `retryAfter`, 422 if the model has `problems`, and otherwise 200. */
-    status?: number;
+    status?: number | undefined;
     usesHtmx?: boolean;
     /** The workspace in which the forms of this page act, if it is not the selected one. */
     actsIn?: Membership;
     /** Other origins to which a form of this page may redirect. */
     formsLeadTo?: readonly string[];
-    retryAfter?: number;
+    retryAfter?: number | undefined;
     /** The new identifier of this browser. */
     browserToken?: string;
 }
@@ -120,13 +120,7 @@ export function openPage(page: Omit<Page, 'audience'>): Page {
     return { ...page, audience: 'anyone' };
 }
 
-interface PersonalRow {
-    method: Page['method'];
-    path: Page['path'];
-    needsRecentSignIn?: true;
-    worksWithoutFactor?: true;
-    respond(visit: PersonalVisit): Promise<Answer>;
-}
+type PersonalRow = Omit<Page, 'audience' | 'respond'> & { respond(visit: PersonalVisit): Promise<Answer> };
 
 /** A page about the signed-in user, in any workspace. */
 export function personalPage(page: PersonalRow): Page {
@@ -139,16 +133,9 @@ export function operatorPage(page: PersonalRow): Page {
 }
 
 /** A page about one workspace, for some of its roles. */
-export function workspacePage(page: {
-    method: Page['method'];
-    path: Page['path'];
-    audience: readonly Role[];
-    isPart?: true;
-    needsRecentSignIn?: true;
-    formBytes?: number;
-    queuesElsewhere?: true;
-    respond(visit: WorkspaceVisit): Promise<Answer>;
-}): Page {
+export function workspacePage(
+    page: Omit<Page, 'respond'> & { audience: readonly Role[]; respond(visit: WorkspaceVisit): Promise<Answer> },
+): Page {
     return {
         ...page,
         respond: (visit) => {

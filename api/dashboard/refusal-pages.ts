@@ -51,7 +51,7 @@ function refusalPage(app: App, request: Request, h: ResponseToolkit, refusal: Re
             again: request.method === 'get' && isTemporary(status) ? ownPath(request.path + request.url.search, '/') : undefined,
             requestId: request.app.requestId,
         },
-        ...(refusal.extras.retryAfter === undefined ? {} : { retryAfter: refusal.extras.retryAfter }),
+        retryAfter: refusal.extras.retryAfter,
     });
     for (const [name, value] of Object.entries(refusal.extras.headers ?? {})) shown.header(name, value);
     return shown;

@@ -95,12 +95,7 @@ function refuse(visit: PersonalVisit, read: Exclude<Awaited<ReturnType<typeof re
         return { ...shown, status: 400, model: { problem: message, app } };
     }
     const { problem, retryAfter } = read;
-    return {
-        ...shown,
-        status: retryAfter === undefined ? 400 : 429,
-        model: { problem, app: undefined },
-        ...(retryAfter === undefined ? {} : { retryAfter }),
-    };
+    return { ...shown, status: retryAfter === undefined ? 400 : 429, model: { problem, app: undefined }, retryAfter };
 }
 
 function ask(visit: PersonalVisit, request: AppRequest, problems: Problems): Shown {

@@ -17,7 +17,7 @@ export async function listDomains(visit: WorkspaceVisit, problem?: string, retry
     return {
         view: 'domains/list',
         title: 'Domains',
-        ...(retryAfter === undefined ? {} : { retryAfter }),
+        retryAfter,
         model: {
             domains: shown,
             next: domains.length > DOMAINS ? shown.at(-1)?.registrable : undefined,
@@ -43,7 +43,7 @@ export async function showDomain(visit: WorkspaceVisit, about?: string, refused?
         view: 'domains/one',
         title: domain,
         status: refused === undefined ? 200 : refused.retry_after === undefined ? 422 : 429,
-        ...(refused?.retry_after === undefined ? {} : { retryAfter: refused.retry_after }),
+        retryAfter: refused?.retry_after,
         model: {
             domain,
             claims: claims.map((claim) => ({

@@ -86,8 +86,7 @@ const ACTS = {
 export async function actOnBatch(visit: WorkspaceVisit, act: keyof typeof ACTS): Promise<Answer> {
     const { method, path, needsKey, notice } = ACTS[act];
     const { batch_id: id } = await readBatch(visit);
-    const body = bodyOf(visit, act);
-    const call = { method, path: `/v1/batches/${id}${path}`, ...(body === undefined ? {} : { body }), needsKey };
+    const call = { method, path: `/v1/batches/${id}${path}`, body: bodyOf(visit, act), needsKey };
     return changeAs(visit, call, { to: `${PATH}/${id}`, notice }, (problem) => showBatch(visit, problem));
 }
 

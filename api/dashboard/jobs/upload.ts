@@ -145,7 +145,7 @@ async function form(visit: WorkspaceVisit, { rows, endpoint, problems = {}, ...m
         view: 'jobs/upload',
         title: 'New batch',
         status: isWrong ? 422 : 200,
-        ...(source === undefined ? {} : { large: source }),
+        large: source,
         model: {
             path: PATH,
             keys: await keysToActWith(visit),

@@ -79,7 +79,7 @@ const ACTS = {
 export async function actOnMonitor(visit: WorkspaceVisit, act: keyof typeof ACTS): Promise<Answer> {
     const { method, path, body, needsKey, notice } = ACTS[act];
     const at = encodeURIComponent(visit.params['monitor_id'] ?? '');
-    const call = { method, path: `/v1/monitors/${at}${path}`, ...(body === undefined ? {} : { body }), needsKey };
+    const call = { method, path: `/v1/monitors/${at}${path}`, body, needsKey };
     const to = act === 'delete' ? PATH : `${PATH}/${at}`;
     return changeAs(visit, call, { to, notice }, (problem) => showMonitor(visit, problem));
 }

@@ -80,7 +80,7 @@ function form(
         view: 'requests/new',
         title: 'Request a schema',
         description: 'Tell us which site you need and why. The most requested sites come first.',
-        ...(retryAfter === undefined ? {} : { retryAfter }),
+        retryAfter,
         model: {
             problems,
             ...more,

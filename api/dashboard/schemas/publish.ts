@@ -81,7 +81,7 @@ async function form(
         view: 'schemas/new',
         title: 'Publish a schema',
         status: more.problem === undefined ? 200 : 422,
-        ...(source === undefined ? {} : { large: source }),
+        large: source,
         model: {
             hasSource: source !== undefined,
             problem: undefined,

@@ -81,8 +81,7 @@ async function act(
     body?: object,
 ): Promise<{ id: string; answer: ApiAnswer }> {
     const { webhook_id: id } = await findWebhook(visit);
-    const call = { method, path: `/v1/webhooks/${id}${path}`, ...(body === undefined ? {} : { body }) };
-    const answer = await visit.ask(call);
+    const answer = await visit.ask({ method, path: `/v1/webhooks/${id}${path}`, body });
     if (!answer.ok && answer.refused.code === 'NOT_FOUND') throw pageNotFound();
     return { id, answer };
 }

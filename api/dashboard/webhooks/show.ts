@@ -40,8 +40,8 @@ export async function showWebhook(
     return {
         view: 'webhooks/one',
         title: 'Webhook',
-        ...(refused === undefined ? {} : { status: refused.retry_after === undefined ? 422 : 429 }),
-        ...(refused?.retry_after === undefined ? {} : { retryAfter: refused.retry_after }),
+        status: refused && (refused.retry_after === undefined ? 422 : 429),
+        retryAfter: refused?.retry_after,
         model: {
             webhook: { ...webhook, createdAt: new Date(webhook.created_at), failingSince: dateOf(webhook.failing_since) },
             deliveries: deliveries.map((one) => ({
