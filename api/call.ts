@@ -40,7 +40,6 @@ export interface Call<Params, Query, Body, By extends Caller | undefined = Calle
 /** A call of a route that does not require a key. */
 export type OpenCall<Params, Query, Body> = Call<Params, Query, Body, Caller | undefined>;
 
-/** The caller of a route, by the `auth` of its contract. */
 export type CallerOf<Auth extends KeyUse> = Auth extends 'required' ? Caller : Caller | undefined;
 
 export interface AnswerNotes {
@@ -81,7 +80,6 @@ export type Reply<Answer> = {
       }
 );
 
-/** An answer with status and headers. */
 export interface Rendered {
     text: string;
     status: number;

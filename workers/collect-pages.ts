@@ -22,7 +22,6 @@ interface WalkedPage {
     kept: number;
 }
 
-/** How a walk stopped. */
 interface Stop {
     end: PaginationEnd;
     /** The page that was not read. */

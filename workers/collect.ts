@@ -18,7 +18,6 @@ export interface Collected {
     text: string;
     results: number;
     truncated: boolean;
-    /** Pages that had results. */
     pagesWithItems: number;
     /** Whether the site has more results than requested. */
     isMoreLeft: boolean;
@@ -30,7 +29,6 @@ export interface Collected {
     failedPage?: FailedPage;
     /** Whether the first page asks to sign in. */
     login?: LoginSign;
-    /** No page was read. */
     isUnread?: true;
 }
 

@@ -2,7 +2,6 @@ import { type ConnectionLog, watchConnection } from '../shared/platform/connecti
 import type { Db } from '../shared/platform/db.ts';
 import { isOutage } from '../shared/platform/pg-errors.ts';
 
-/** Work in the background. */
 export interface Repeated {
     /** Starts no further work, and resolves when all running work has ended. */
     stop(): Promise<void>;
@@ -149,7 +148,6 @@ export function openDueLooks({ db, log }: { db: Db; log: ConnectionLog }, everyM
 
 /** Items that wait in the database until they are due. */
 interface DueItems<Item> extends Omit<DueKind, 'work'> {
-    /** Items that run at once. */
     concurrency: number;
     /** Claims the next due item for this process. */
     take(): Promise<Item | undefined>;

@@ -28,7 +28,6 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 interface Sweep {
-    /** Name of the work in the log. */
     part: string;
     /** Whole seconds. All work also runs in the first second. */
     everyMs: number;

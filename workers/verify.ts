@@ -9,7 +9,6 @@ const MAX_RUNS = 16;
 export interface VerifierOptions {
     /** Pause between two calls of one site. Only tests change it. */
     paceMs?: number;
-    /** How often to check for due runs. */
     lookMs?: number;
 }
 

@@ -10,11 +10,9 @@ import { clientAddress, limitIdentity } from './client-address.ts';
 const MAX_WAIT_MS = 130_000;
 
 interface SlowReaderBounds {
-    /** How long a reader may pause. */
     stallMs: number;
     /** Maximum number of bytes of unread answers over all connections of this process. */
     budgetBytes?: number;
-    /** How often the total is checked. */
     everyMs?: number;
     /** TRUST_PROXY. */
     proxies?: number;
@@ -29,7 +27,6 @@ const EVERY_MS = 250;
  */
 const STREAM_WEIGHT = 3;
 
-/** An answer that is being sent. */
 interface Sending {
     client: string;
     isStreamed: boolean;

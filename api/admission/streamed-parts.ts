@@ -13,7 +13,6 @@ const partsOf = perApp(() => createKeyedQueue({ atOnce: AT_ONCE }));
 interface Reader {
     app: App;
     request: Request;
-    /** Aborted when the caller hangs up. */
     gone: AbortSignal;
 }
 

@@ -20,7 +20,6 @@ const BUILT_AT_ONCE = 2;
 const PATIENCE_MS = 20_000;
 const buildsOf = perApp(() => createKeyedQueue({ atOnce: BUILT_AT_ONCE, patienceMs: PATIENCE_MS }));
 
-/** Who asks, and whether they still wait. */
 interface Asker {
     client: string;
     gone: AbortSignal;
@@ -65,7 +64,6 @@ export async function findSiteTools(
     return { site, tools: lists.get(key) ?? (await buildsOf(app).run(turn, build)) };
 }
 
-/** @throws Refusal SITE_NOT_FOUND */
 async function describeTools(
     { browse }: App,
     { site, version }: { site: string; version: VersionRef },

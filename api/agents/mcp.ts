@@ -150,7 +150,6 @@ function readQuery({ query }: Request, list: 'tools' | 'endpoints') {
     return { names, effect: effect as Effect | undefined, signIn: signIn === 'true' };
 }
 
-/** @throws Refusal VALIDATION_ERROR */
 function generalTools(names: readonly string[] | undefined): readonly AgentTool[] {
     if (names === undefined) return TOOLS;
     const unknown = names.filter((name) => !TOOLS.some((tool) => tool.name === name));

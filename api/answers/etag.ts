@@ -1,6 +1,5 @@
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 
-/** The bytes of an answer, plain and optionally gzipped. */
 export interface Bytes {
     plain: string | Buffer;
     gzipped?: Buffer;

@@ -83,7 +83,6 @@ async function freshCaller(app: App, request: Request): Promise<Caller> {
     return caller;
 }
 
-/** The refusal of a call without a key. It says where to get one. */
 function keyRequired(app: App): Refusal {
     return new Refusal(
         'API_KEY_REQUIRED',

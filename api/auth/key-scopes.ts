@@ -63,7 +63,6 @@ export function checkSite(sites: readonly string[] | null, site: string): void {
     if (sites !== null && !sites.includes(site)) throw missingScope({ part: 'sites', needs: site });
 }
 
-/** Checks the name of an endpoint. @throws Refusal FORBIDDEN */
 export function checkEndpoint(endpoints: readonly string[] | null, name: string): void {
     if (endpoints !== null && !endpoints.includes(name)) throw missingScope({ part: 'endpoints', needs: name });
 }

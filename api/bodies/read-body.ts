@@ -82,7 +82,6 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
  */
 const SLIGHT_EXCESS = 1024 * 1024;
 
-/** @throws Refusal PAYLOAD_TOO_LARGE */
 export async function refuseTooLarge(request: Request, declared: number, maxBytes: number): Promise<never> {
     if (declared - maxBytes <= SLIGHT_EXCESS) await dropBody(request);
     throw tooLarge(maxBytes);

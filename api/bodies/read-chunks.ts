@@ -4,7 +4,6 @@ import { Refusal } from '../../shared/refusals.ts';
 import { reserveBody } from './body-budget.ts';
 import { LATE, refuseTooLarge, tooLarge, tooManyPieces } from './read-body.ts';
 
-/** Limits of a body that is processed while it arrives. */
 interface ArrivalLimits {
     maxBytes: number;
     /** Maximum milliseconds without a byte, and in total. */

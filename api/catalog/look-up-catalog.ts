@@ -54,7 +54,6 @@ export async function lookUpCatalog(call: OpenCall<{ domain: string }, { intent?
     return { text: `${JSON.stringify(head).slice(0, -1)},"endpoints":${answer.endpoints},${tail.slice(1)}`, isKept: false };
 }
 
-/** The meaning of the code, with an example of a valid intent. */
 function intentRefused(code: IntentFault, example: string): Refusal {
     return new Refusal(code, `${refusalEntry(code).meaning} For example: "${example}".`);
 }

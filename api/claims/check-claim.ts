@@ -35,7 +35,6 @@ export async function checkClaim(call: Call<ClaimParams, object, undefined>): Pr
     return { answer: { status: 'pending', reason: 'The lookup has not ended yet; list the claims to see how it ended.' } };
 }
 
-/** @throws Refusal RATE_LIMITED */
 async function countCheck({ app }: Call<ClaimParams, object, undefined>, claimId: string, accountId: string): Promise<void> {
     const retryAfter = await takeAttempts(app.db, [
         ['claim check by claim', claimId],

@@ -29,7 +29,6 @@ export async function changePolicy(call: Call<DomainParams, object, SitePolicy>)
     return { answer: policy };
 }
 
-/** @throws Refusal VALIDATION_ERROR */
 function readPolicy(body: SitePolicy, registrable: string): SitePolicy {
     const checked = checkPolicy({ ...NO_POLICY, ...body }, registrable);
     if (checked.ok) return checked.policy;

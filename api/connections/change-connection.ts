@@ -38,7 +38,6 @@ export async function changeConnection(call: ChangeCall): Promise<Reply<Connecti
     return { answer: presentConnection(changed) };
 }
 
-/** @throws Refusal SITE_BLOCKED, SITE_NOT_FOUND, VALIDATION_ERROR */
 async function latestTerms({ app }: ChangeCall, { site, authId }: connections.Connection): Promise<AuthTerms> {
     const { offer, takesCookies } = await latestOffer(app, site);
     const terms = termsOf(offer, authId);

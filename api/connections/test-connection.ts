@@ -95,7 +95,6 @@ async function admitTest<P, Q, B>({ app }: Call<P, Q, B>, { caller, body }: Fetc
     return { ok: true, found, values, price, connection, cursor: undefined };
 }
 
-/** @throws Refusal RATE_LIMITED */
 async function countTest<P, Q, B>({ app, caller }: Call<P, Q, B>, connection: Connection): Promise<void> {
     const refuse = (message: string, retryAfter: number) => {
         app.metrics.rateLimited.inc({ plan: caller.plan, window: 'connection_tests' });

@@ -22,7 +22,6 @@ export function parseFields(body: Uint8Array): Fields {
     return fieldsOf(readForm(body));
 }
 
-/** @throws Refusal VALIDATION_ERROR */
 export function fieldsOf(read: FormRead): Fields {
     if (!read.ok) throw new Refusal('VALIDATION_ERROR', read.problem);
     return new Map(read.fields);

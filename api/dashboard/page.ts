@@ -82,7 +82,6 @@ export interface WorkspaceVisit extends PersonalVisit {
 
 export type Answer = Shown | Sent | Download;
 
-/** An answer that is rendered as a page. */
 export interface Shown {
     /** A file in `views/`, without its extension. */
     view: string;

@@ -20,7 +20,6 @@ const eta = new Eta({
 
 const NOTICE_COOKIE = 'routebook_notice';
 
-/** Renders the view in its layout, and sets the security headers. */
 export function show(app: App, request: Request, h: ResponseToolkit, shown: Shown, isPart = false): ResponseObject {
     const { view, title, description, model, large, usesHtmx = false, actsIn, formsLeadTo = [], retryAfter } = shown;
     const notice = isPart ? undefined : readNotice(cookiesOf(request)[NOTICE_COOKIE], app.config.mail.smtpUrl !== undefined);

@@ -160,7 +160,6 @@ async function readUnlessLarge(request: Request): Promise<Fields> {
 /** The number of large forms that are arriving, by user. Each may take 12 MiB of memory before it waits in the queue. */
 const arriving = createCounts();
 
-/** @throws Refusal RATE_LIMITED */
 async function readLargeForm(request: Request, { userId, formBytes }: { userId: string; formBytes: number }): Promise<Fields> {
     if (arriving.of(userId) > FORMS_WAITING) throw formsFull('key');
     arriving.add(userId, 1);

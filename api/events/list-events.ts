@@ -23,7 +23,6 @@ const DEFAULT_LIMIT = 20;
 
 const waitingOf = perApp(() => createCounts());
 
-/** A call that waits for events. */
 interface Waiter {
     workspaceId: string;
     accountId: string;

@@ -25,7 +25,6 @@ export async function answerUnsent(app: App, order: FetchOrder, admitted: Admitt
     return presentStored(app, order, admitted, kept);
 }
 
-/** Presents a stored result, which the account has already paid for. */
 async function presentStored(
     app: App,
     order: FetchOrder,

@@ -57,7 +57,6 @@ export async function deleteJobResult(call: JobCall): Promise<Reply<never>> {
     return answer(call, await mustFindJob(call));
 }
 
-/** @throws Refusal JOB_NOT_FOUND */
 async function mustFindJob({ app, params, caller }: JobCall<unknown>): Promise<FullJobRow> {
     const id = params.job_id;
     const row = isId('job', id) ? await findJob(app.db, readerOf(caller), id) : undefined;

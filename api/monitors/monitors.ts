@@ -72,7 +72,6 @@ async function list<Row extends { number: number }>(
     return textPage(await eachInTurn(shown, write), await page.end(last?.number, total));
 }
 
-/** @throws Refusal MONITOR_NOT_FOUND */
 export async function mustFindMonitor({ app, params, caller }: Call<MonitorParams, unknown, unknown>): Promise<store.MonitorRow> {
     const id = params.monitor_id;
     const row = isId('mon', id) ? await store.findMonitor(app.db, readerOf(caller), id) : undefined;

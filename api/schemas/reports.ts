@@ -37,7 +37,6 @@ export async function reportProblem(call: ReportCall): Promise<Reply<ReportCreat
     return { headers, answer: { report_id: id, site, version: version.version, endpoint, kind, created_at: createdAt.toISOString() } };
 }
 
-/** @throws Refusal ENDPOINT_NOT_FOUND */
 async function requireEndpoint({ app, body: { endpoint } }: ReportCall, versionId: number): Promise<void> {
     if (endpoint === undefined) return;
     const endpoints = (await app.versions.load(versionId))?.endpoints;

@@ -45,7 +45,6 @@ export function nameOf({ params, caller }: Call<WebhookParams, unknown, unknown>
     return { webhookId: params.webhook_id, workspaceId: caller.workspaceId };
 }
 
-/** @throws Refusal WEBHOOK_NOT_FOUND */
 export async function mustFindWebhook(call: Call<WebhookParams, unknown, unknown>): Promise<store.Webhook> {
     const webhook = await store.findWebhook(call.app.db, nameOf(call));
     if (webhook === undefined) throw webhookNotFound();

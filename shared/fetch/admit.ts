@@ -173,7 +173,6 @@ export interface Found {
     paces: SiteState['paces'];
     takesCookies: boolean;
     policy: SiteState['policy'];
-    /** The revision of the site state. */
     revision: string;
 }
 

@@ -18,7 +18,6 @@ export interface PreparedRun {
     job: NewJob;
     /** How long its job waits for its turn, in seconds. */
     expiresIn: number;
-    /** Highest possible price in credits. */
     maxCredits: number;
 }
 
@@ -44,7 +43,6 @@ export async function admitMonitor(app: App, caller: Caller, call: FetchRequest)
     throw invalidField('/endpoint', 'A monitor calls endpoints that read; this one writes.');
 }
 
-/** Creates the job of a run. @throws Refusal */
 export async function prepareRun(app: App, caller: Caller, monitor: MonitorRow): Promise<PreparedRun> {
     const asked = await callOf(app, monitor);
     const admitted = await admitMonitor(app, caller, asked);

@@ -55,7 +55,6 @@ export async function checkPolicy(app: App, policy: StrictestPolicy | null, endp
     checkHours(app, policy);
 }
 
-/** @throws Refusal SITE_UNAVAILABLE */
 export function checkHours({ clock }: App, policy: StrictestPolicy): void {
     const retryAfter = secondsUntilAllOpen(policy.hours, clock.now());
     if (retryAfter === 0) return;

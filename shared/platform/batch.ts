@@ -48,7 +48,6 @@ interface WaitingItem<Item, Verdict> {
     reject(error: unknown): void;
 }
 
-/** Opens a batcher. Close it with `close()`. */
 export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): Batch<Item, Verdict> {
     const { maxInFlight = 2, maxWaitMs, failsWithBatch = () => true } = options;
     let waiting: WaitingItem<Item, Verdict>[] = [];

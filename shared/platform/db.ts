@@ -108,12 +108,10 @@ export function now(db: Db): Knex.Raw {
     return db.raw('app_now()');
 }
 
-/** The current time of the database plus an interval. */
 export function fromNow(db: Db, interval: Interval): Knex.Raw {
     return db.raw('(app_now() + ?::interval)', [interval]);
 }
 
-/** The current time of the database minus an interval. */
 export function ago(db: Db, interval: Interval): Knex.Raw {
     return db.raw('(app_now() - ?::interval)', [interval]);
 }

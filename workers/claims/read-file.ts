@@ -15,7 +15,6 @@ export interface FileReader {
     close(): void;
 }
 
-/** Reads proof files through the egress guard. */
 export function createFileReader(connector: EgressConnector, userAgent: () => string): FileReader {
     const agent = new GuardedAgent('https', connector);
     return {

@@ -36,9 +36,7 @@ import type { Attempts, Slice } from './slice.ts';
 export interface JobTools {
     app: App;
     attempts: Attempts;
-    /** Makes the call. @param signal aborts it */
     send(job: FetchJob, signal: AbortSignal): Promise<FetchOutcome>;
-    /** Slots of all live workers. */
     fleetSlots(): Promise<number>;
     paceFor: PaceFor;
 }
@@ -276,7 +274,6 @@ async function count(
     }
 }
 
-/** @throws NotYet, Refusal SERVICE_UNAVAILABLE */
 async function takeLimits({ limits }: App, { accountId }: Caller, asked: Pick<TakeOrder, 'windows' | 'lease'>): Promise<void> {
     const verdict = await limits.take({ identity: `account:${accountId}`, ...asked });
     if (verdict.ok) return;

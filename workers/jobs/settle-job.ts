@@ -24,7 +24,6 @@ export function boundOutcome(outcome: FetchOutcome): FetchOutcome {
     return defined<Extract<FetchOutcome, { ok: false }>>({ ok: false, code: 'UPSTREAM_TOO_LARGE', startedAt, ranMs, hosts });
 }
 
-/** A call that was sent, and its outcome. */
 export interface Sent {
     admitted: Admitted;
     hold: Held;

@@ -14,7 +14,6 @@ import type { Watched } from '../select/watched.ts';
 import { PAUSES } from './begin-due-run.ts';
 import { countFailure, countSuccess } from './run-health.ts';
 
-/** A run that failed, before it is written. */
 interface Failure {
     code: string;
     message: string;

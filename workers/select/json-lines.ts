@@ -40,7 +40,6 @@ export function joinJson(values: Iterable<Named>): string {
     return `{"items":[${items.join(',')}]}`;
 }
 
-/** @throws InvalidResponse */
 function refuseBad({ text, name }: Named): void {
     try {
         parseJson(text);

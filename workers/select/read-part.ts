@@ -121,7 +121,6 @@ function fingerprintOf(items: readonly Json[] | undefined): string | undefined {
 /** Maximum size of a cursor, which is sent in a URL or a form. */
 const MAX_NEXT = 64 * 1024;
 
-/** @throws InvalidResponse */
 function refuseLongNext(found: NextFound): void {
     const fits = 'href' in found ? found.href.length <= MAX_NEXT : fitsInto(found.value, MAX_NEXT);
     if (fits) return;

@@ -1,7 +1,6 @@
 import type { RefusalCode } from '../../shared/refusals.ts';
 import { EgressDenied } from '../egress.ts';
 
-/** The reason why a request to a site did not return a page. */
 export interface Fault {
     code: RefusalCode;
     /** Public message; absent: the default message of the code. */

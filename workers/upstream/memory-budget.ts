@@ -6,7 +6,6 @@ import { createWaits } from './memory-waits.ts';
 export interface MemoryBudget {
     /** Creates the reservation of one call. @param site its answers may use half of the budget */
     createReservation(site: string): Reservation;
-    /** Reserved bytes. */
     held(): number;
 }
 
@@ -33,7 +32,6 @@ export interface Reservation {
     keep(bytes: number): void;
     /** Ends the current wait for memory and all later ones. */
     giveUp(): void;
-    /** Frees everything. */
     release(): void;
 }
 

@@ -2,7 +2,6 @@ import type { UpstreamFault } from './failures.ts';
 
 export type Cut = (fault: UpstreamFault) => void;
 
-/** The memory that one call uses. */
 export interface CallMemory {
     site: string;
     page: number;

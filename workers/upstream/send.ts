@@ -56,7 +56,6 @@ export interface UpstreamCaps {
 
 const NO_TURN = 'So many calls of this site wait for their turn that this one has none before its deadline.';
 
-/** Dependencies that all calls share. */
 export interface SendTools {
     client: Got;
     agents: Readonly<Record<'http' | 'https', GuardedAgent>>;

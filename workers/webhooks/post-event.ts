@@ -17,19 +17,16 @@ interface PostedEvent {
 }
 
 export interface PostEnd {
-    /** Whether a request was sent. */
     isSent: boolean;
     isDelivered: boolean;
     /** The HTTP status of the answer. */
     code: number | null;
-    /** Why the delivery failed. */
     problem: string | null;
     /** The beginning of the answer's body. */
     answer: string | null;
     durationMs: number;
 }
 
-/** Sends events through the egress guard. */
 export function createEventPoster(connector: EgressConnector) {
     const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
     return {

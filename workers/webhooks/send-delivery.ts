@@ -33,7 +33,6 @@ export function openDeliverySender(app: App, { connector, onError }: { connector
                 return undefined;
             }
         },
-        /** Aborts the running requests. */
         abort: () => aborted.abort(),
         async close() {
             await bodies.close();

@@ -66,7 +66,6 @@ async function patch(visit: WorkspaceVisit, body: Change, notice: Notice = 'conn
     return change(visit, call, { to: '/dashboard/connections', notice }, (refused) => showConnection(visit, problemsOf(refused)));
 }
 
-/** @throws Refusal NOT_FOUND */
 async function findMine({ app, me, workspace, params }: WorkspaceVisit): Promise<Connection> {
     const viewer = { workspaceId: workspace.workspaceId, userId: me.userId };
     const connection = await findConnection(app.db, viewer, params['connection_id'] ?? '');

@@ -6,7 +6,6 @@ import { agree, changeSecret, lend, showConnection } from './one.ts';
 
 const ONE = '/dashboard/connections/{connection_id}';
 
-/** Pages of connections. They call the API for the visitor. */
 export const connectionPages = [
     workspacePage({ method: 'GET', path: '/dashboard/connections', audience: USERS, respond: (visit) => listConnections(visit) }),
     workspacePage({ method: 'POST', path: '/dashboard/connections', audience: USERS, respond: connect }),

@@ -44,7 +44,6 @@ export async function deleteClaim(visit: WorkspaceVisit): Promise<Answer> {
     return change(visit, { method: 'DELETE', path }, sent, (refused) => showDomain(visit, id, refused));
 }
 
-/** @throws Refusal NOT_FOUND */
 async function findClaim(visit: WorkspaceVisit): Promise<{ domain: string; id: string; path: string; isLast: boolean }> {
     const { domain, claims } = await findClaimed(visit);
     const id = visit.params['claim_id'] ?? '';

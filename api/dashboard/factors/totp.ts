@@ -27,7 +27,6 @@ export async function removeTotpByForm(visit: PersonalVisit): Promise<Answer> {
     return removedFactor(visit, 'your authenticator app');
 }
 
-/** The data needed to check a code. */
 export function totpParts({ app }: Visit): TotpParts {
     return { db: app.db, secrets: app.secrets, now: app.clock.now() };
 }

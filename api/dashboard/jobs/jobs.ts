@@ -9,7 +9,6 @@ import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 import { change, dateOf, pagerOf, parseChoice, read, readList, refusalOf } from '../read-api.ts';
 
 const PATH = '/dashboard/jobs';
-/** How many jobs a page shows. */
 export const ROWS = '12';
 /** Maximum number of characters that a page shows of params and of a result. */
 const SHOWN = 100_000;

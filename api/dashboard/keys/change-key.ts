@@ -26,7 +26,6 @@ export async function nameKey(visit: WorkspaceVisit): Promise<Answer> {
     return { to: pathOf(key), notice: 'key-renamed' };
 }
 
-/** Changes how many credits a day the key may spend. */
 export async function changeCap(visit: WorkspaceVisit): Promise<Answer> {
     const key = await ownKey(visit);
     const read = readFields(visit.fields, { cap: dayCap });

@@ -5,7 +5,6 @@ import { showTrending } from './trending.ts';
 import { showTry, tryIt } from './try-it.ts';
 import { showVersions } from './versions.ts';
 
-/** Public pages of the registry, for people and search engines. */
 export const registryPages = [
     openPage({ method: 'GET', path: '/registry', respond: browse }),
     openPage({ method: 'GET', path: '/trending', respond: showTrending }),

@@ -59,7 +59,6 @@ function factsOf({ requestId, version, results, queueMs, upstreamStatus, upstrea
     return facts.flatMap(({ name, value }) => (value === null ? [] : [{ name, value: String(value) }]));
 }
 
-/** Downloads the filtered request log as CSV. */
 export async function downloadCalls(visit: WorkspaceVisit): Promise<Download> {
     const [filter, keys] = await Promise.all([filterCalls(visit), keyNames(visit)]);
     return csvFile<CallPlace>('routebook-calls.csv', Object.keys(COLUMNS), async (page) => {

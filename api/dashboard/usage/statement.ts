@@ -35,7 +35,6 @@ export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
     };
 }
 
-/** Downloads the ledger entries as CSV. */
 export async function downloadStatement(visit: WorkspaceVisit): Promise<Download> {
     if (!mayRead(visit)) throw pageNotFound();
     const accounts = await accountsOf(visit);

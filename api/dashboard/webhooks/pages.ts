@@ -7,7 +7,6 @@ const ONE = '/dashboard/webhooks/{webhook_id}';
 const CONFIRMED = { method: 'POST', audience: MANAGERS, needsRecentSignIn: true } as const;
 const FORM = { method: 'POST', audience: MANAGERS } as const;
 
-/** Pages of webhooks and deliveries, for owners and admins. */
 export const webhookPages = [
     workspacePage({ method: 'GET', path: '/dashboard/webhooks', audience: MANAGERS, respond: (visit) => listWebhooks(visit) }),
     workspacePage({ ...CONFIRMED, path: '/dashboard/webhooks', respond: createByForm }),

@@ -25,7 +25,6 @@ const TURN_MS = 10;
  */
 const MAX_KNOWN = 1000;
 
-/** Totals of the items of a batch. */
 export interface BatchTotals {
     items: number;
     /** Their highest cost in credits. */
@@ -40,7 +39,6 @@ export interface BatchTotals {
     ownerId: string | null;
 }
 
-/** An endpoint, or why it cannot be called. */
 type Known = { found: Found; needs: Effect } | { refusal: Refusal };
 
 interface KnownOfBatch {

@@ -94,7 +94,6 @@ function acceptsLines({ header }: OneBatch<ResultsQuery>): boolean {
     return weight > 0 && weight >= weightOf('application/json', 'application/*', '*/*');
 }
 
-/** @throws Refusal BATCH_NOT_FOUND */
 export async function mustFindBatch({ app, params, caller }: OneBatch<unknown, unknown>): Promise<BatchRow> {
     const id = params.batch_id;
     const row = isId('bat', id) ? await findBatch(app.db, readerOf(caller), id) : undefined;
@@ -102,7 +101,6 @@ export async function mustFindBatch({ app, params, caller }: OneBatch<unknown, u
     return row;
 }
 
-/** A batch as the API presents it. */
 export function viewOf({ caller }: Pick<OneBatch, 'caller'>, row: BatchRow): Batch {
     return batchView(row, etaSeconds(row.queued + row.running, caller.figures));
 }

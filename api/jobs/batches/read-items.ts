@@ -133,7 +133,6 @@ function openLines(call: BatchCall, hash: Hash): BatchBody {
     return { fields, problems: [], items: linesOf(chunks, hash), hash: () => hash.digest('hex'), keep: chunks.keep, isLines: true };
 }
 
-/** @throws Refusal VALIDATION_ERROR */
 function readMetadata(text: string): Metadata {
     const read = readJsonPart(text, { guard: true });
     if (read === undefined) throw refusalOf([wrong('/metadata', 'INVALID_VALUE', 'This is not valid JSON.')]);
@@ -237,7 +236,6 @@ function tooMany(max: number): Detail {
     return wrong('/items', 'INVALID_VALUE', `A batch of this form has at most ${max.toLocaleString('en')} items.`);
 }
 
-/** @throws Refusal VALIDATION_ERROR if there are problems */
 function refuse(details: Detail[]): void {
     if (details.length > 0) throw refusalOf(details);
 }

@@ -30,7 +30,6 @@ export interface Circuits {
 
 type Admission = { ok: true; isProbe: boolean } | { ok: false; waitMs: number };
 
-/** The rate limits that apply to one request. */
 export interface TurnOrder {
     host: string;
     registrable: string;

@@ -20,7 +20,6 @@ const PAUSE_DISTANCE_MS = 100;
 const REMEMBER_DEATH_MS = 600_000;
 const QUARANTINE_MS = 3_600_000;
 
-/** The number of ended fetches of a host, by outcome. */
 export interface Tally {
     host: string;
     passed: number;

@@ -20,7 +20,6 @@ export interface Lease {
     expiresAt: number;
 }
 
-/** What names a lease. */
 export type LeaseKey = Pick<Lease, 'operation' | 'account' | 'site' | 'isFree'>;
 
 export interface TakeOrder {

@@ -5,7 +5,6 @@ import { openBatch } from '../../platform/batch.ts';
 import type { Reply } from './backend.ts';
 import { JOB_OPTIONS, RETRY_MS, WORKER_OPTIONS } from './bull-options.ts';
 
-/** A job that a worker has locked. */
 export interface TakenJob {
     id: string;
     /** JSON text. */
@@ -146,7 +145,6 @@ export class TakenJobs {
         return failed.filter((id) => this.#held.has(id));
     }
 
-    /** Stops taking jobs and returns the jobs that have not started. */
     stopTaking(): void {
         this.#isStopped = true;
         void this.giveBack();
