@@ -2,10 +2,10 @@ import { type Turns, turnOfConnection } from '../shared/coordination/circuits/ci
 import type { FetchJob } from '../shared/domain/fetch/fetch-job.ts';
 import { type ConnectionLog, watchConnection } from '../shared/platform/connection-log.ts';
 
-/** Pause after a 429 without Retry-After, and the longest pause after one with it, in milliseconds. */
+/** Pause after a 429 without Retry-After, and the longest pause after one with it. */
 const PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5000;
-/** How long a worker keeps asking for turns after the last wait or pause, in milliseconds. */
+/** How long a worker keeps asking for turns after the last wait or pause. */
 const WATCH_MS = 1000;
 
 /** Spaces the requests of one job to the hosts of its site. */

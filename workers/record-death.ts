@@ -5,10 +5,7 @@ import { lastSuccess } from '../shared/store/usage/traffic.ts';
 
 /** The dead worker's caller waits for this. */
 const PATIENCE_MS = 1000;
-/**
- * Minimum run time of a second run: its lock had to expire. The admission time cannot tell, because it is before the first run's
- * death.
- */
+/** Minimum run time of a second run: its lock had to expire. The admission time cannot tell, because it is before the first run's death. */
 const MIN_RUN_MS = 4500;
 
 /**

@@ -66,7 +66,7 @@ export function repeatOnDatabase(
     };
 }
 
-/** How often a worker looks for due work, in milliseconds. */
+/** How often a worker looks for due work. */
 const LOOK_MS = 200;
 
 /** A kind of work that waits in the database until it is due. */

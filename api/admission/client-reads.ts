@@ -15,10 +15,10 @@ declare module '@hapi/hapi' {
 /** Concurrent reads of one client address: more than a browser sends, and half of the database's connections. */
 const AT_A_TIME = 8;
 
-/** How long a read waits for a slot, in milliseconds: as long as a call waits for a database connection (goal R9). */
+/** How long a read waits for a slot: as long as a call waits for a database connection (goal R9). */
 const PATIENCE_MS = 1000;
 
-/** A read that takes longer is slow, in milliseconds: less than one of a database whose queries take 500 ms (goal R9). */
+/** A read that takes longer is slow: less than one of a database whose queries take 500 ms (goal R9). */
 const SLOW_MS = 400;
 
 const WORDS = 'Too many reads of your address are in progress; read this again in a moment.';

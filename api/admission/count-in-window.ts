@@ -36,10 +36,7 @@ export async function takeFrom(
     throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
 }
 
-/**
- * Counts a call that is refused before its handler, if its route counts those too.
- * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
- */
+/** Counts a call that is refused before its handler, if its route counts those too. @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE */
 export async function countRefused(app: App, request: Request): Promise<void> {
     const { window, countsRefused } = request.route.settings.app?.contract ?? {};
     if (window !== undefined && countsRefused) await countInWindow({ app, caller: callerOf(request) }, window);

@@ -5,7 +5,7 @@ import { clientAddress, limitIdentity } from './client-address.ts';
 import { createClientTurns } from './client-turns.ts';
 import { fetchShareOf } from './fetch-share.ts';
 
-/** How long new requests may start in one turn of the event loop, in milliseconds. */
+/** How long new requests may start in one turn of the event loop. */
 const TURN_MS = 5;
 
 /**

@@ -1,8 +1,8 @@
 import { perApp } from './per-app.ts';
 
-/** How long a fetch counts as recent, in milliseconds. */
+/** How long a fetch counts as recent. */
 const RECENT_MS = 1000;
-/** The longest pause, in milliseconds. A process that was suspended had one turn of seconds. */
+/** The longest pause. A process that was suspended had one turn of seconds. */
 const MAX_PAUSE_MS = 100;
 
 /** Shares the time of the event loop between fetches and other work of one process. */

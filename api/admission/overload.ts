@@ -76,10 +76,7 @@ export function overload(server: Server, app: App): Check {
     };
 }
 
-/**
- * Rejects a fetch that would time out in the queue.
- * @throws Refusal OVERLOADED, with the time after which the queue is short again
- */
+/** Rejects a fetch that would time out in the queue. @throws Refusal OVERLOADED, with the time after which the queue is short again */
 export function refuseTooLate(app: App, deadlineAt: number): void {
     const estimator = estimatorOf(app);
     if (estimator.inside() < MIN_INSIDE) return;

@@ -8,7 +8,7 @@ import { createTokenBuckets } from './token-buckets.ts';
 /** Refusals of one account with 429 that are answered at once, and how many more in each second. */
 const AT_ONCE = 1000;
 const PER_SECOND = 50;
-/** The longest delay, in milliseconds: short enough for a caller who has learned to wait. */
+/** The longest delay: short enough for a caller who has learned to wait. */
 const LONGEST_MS = 2000;
 
 /**

@@ -40,7 +40,7 @@ export const session: AppPlugin = {
     },
 };
 
-/** How long a page waits for its visitor's name, in milliseconds. */
+/** How long a page waits for its visitor's name. */
 const NAME_MS = 2000;
 
 /** Public pages, such as the status of this service, are readable while the database is down: their visitor is nobody then. */

@@ -7,7 +7,7 @@ import * as claims from '../../shared/store/registry/claims.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
 
-/** How long a caller waits for the check, and the polling interval, in milliseconds. */
+/** How long a caller waits for the check, and the polling interval. */
 const PATIENCE_MS = 9000;
 const LOOK_MS = 150;
 

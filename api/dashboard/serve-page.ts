@@ -83,7 +83,7 @@ async function enter(parts: PageParts, request: Request, form: Entry): Promise<{
     return { sent: page.method === 'GET' ? confirmThen(visit.path) : await confirmFirst(request.path, visit, me) };
 }
 
-/** How often a download checks that the visitor may still open its page, in milliseconds. */
+/** How often a download checks that the visitor may still open its page. */
 const CHECK_MS = 1000;
 
 /** The lines of a file, which ends early for a visitor who may not open its page any more: a download may take minutes. */

@@ -4,7 +4,7 @@ import { type Fields, keepTyped } from './fields.ts';
 import type { Sent, Visit } from './page.ts';
 
 const PURPOSE = 'typed form';
-/** How long a form may wait for the confirmation, in milliseconds. */
+/** How long a form may wait for the confirmation. */
 const WAITS_MS = 3_600_000;
 /** Proofs of a second factor, secrets of connections, and the token of the page. */
 const DROPPED = ['code', 'credential', 'secret', '_form'];

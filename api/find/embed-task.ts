@@ -5,10 +5,7 @@ import { embeddingModel } from '../../shared/store/registry/endpoint-vectors.ts'
 import type { Meaning } from '../../shared/store/registry/find-endpoints.ts';
 import { perApp } from '../admission/per-app.ts';
 
-/**
- * How long a search waits for the embeddings server and for the nearest endpoints of its task, in milliseconds. After that only the words
- * decide.
- */
+/** How long a search waits for the embeddings server and for the nearest endpoints of its task. After that only the words decide. */
 const BUDGET_MS = 150;
 /** Cached vectors; 12 MB if a vector has 1,536 numbers. */
 const REMEMBERED = 1000;

@@ -6,7 +6,7 @@ import { endedBatchesOf } from '../../shared/store/jobs/batches.ts';
 import { endedOf } from '../../shared/store/jobs/jobs.ts';
 import { perApp } from '../admission/per-app.ts';
 
-/** How often a process checks for ended jobs, in milliseconds. */
+/** How often a process checks for ended jobs. */
 const LOOK_MS = 200;
 
 /** `ofId`: callbacks by job or batch. */

@@ -16,7 +16,7 @@ import { orderInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
 import { mustFindMonitor } from './monitors.ts';
 
-/** How often to check whether a run has ended, and for how long, in milliseconds. */
+/** How often to check whether a run has ended, and for how long. */
 const LOOK_MS = 50;
 const PATIENCE_MS = 5000;
 

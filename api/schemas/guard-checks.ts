@@ -80,9 +80,7 @@ async function workInTurn<Name extends 'check' | 'compare'>(
     return (await (isUrgent ? work() : line.run(turn, work))).answer;
 }
 
-/**
- * The checking time that an account may use at once, in milliseconds. It is enough for hundreds of usual packages or thirty of the slowest.
- */
+/** The checking time that an account may use at once. It is enough for hundreds of usual packages or thirty of the slowest. */
 export const AT_ONCE_MS = 15_000;
 
 /** The checking time used by each account in this process. An account that has used its time gets a tenth of a thread. */

@@ -30,9 +30,7 @@ export interface DemoSite {
     close(): Promise<void>;
 }
 
-/**
- * A small shop on loopback: JSON to read, search and write, and an HTML page, so that a first fetch works offline.
- */
+/** A small shop on loopback: JSON to read, search and write, and an HTML page, so that a first fetch works offline. */
 export async function openDemoSite(port: number): Promise<DemoSite> {
     const orders: { id: number; product_id: number; quantity: number }[] = [];
     const server = createServer((request, response) => {

@@ -5,7 +5,7 @@ import type { Caller } from '../store/accounts/callers.ts';
 import { recordRefusal } from '../store/connections/connection-status.ts';
 import type { Times } from './deadlines.ts';
 
-/** How long an answer waits for its 401 to be counted, in milliseconds. */
+/** How long an answer waits for its 401 to be counted. */
 const PATIENCE_MS = 500;
 
 /** The caller that used a connection, and when the call was admitted. */

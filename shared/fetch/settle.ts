@@ -33,7 +33,7 @@ export type Settled =
           /** The answer that was stored together with the charge. */
           kept?: string | undefined;
           outcome: FetchSuccess;
-          /** From the start of the handler until the credits were settled, in milliseconds. */
+          /** From the start of the handler until the credits were settled. */
           durationMs: number;
       }
     | {
@@ -121,10 +121,7 @@ function releaseInTime(app: App, { times }: FetchOrder, job: FetchJob, hold: Hol
     return within(ms, release(app, job), () => ({ isBilled: false, marked: job.effect === 'write', available }));
 }
 
-/**
- * Why a call is not billed.
- * @param marked whether the write was marked as sent
- */
+/** Why a call is not billed. @param marked whether the write was marked as sent */
 export function failureOfCall(job: FetchJob, outcome: FetchOutcome, marked: boolean): { refusal: Refusal; isFinal: boolean } {
     const isReported = !outcome.ok && outcome.lost === undefined;
     const isFinal = marked && !(isReported && outcome.code === 'DEADLINE_EXCEEDED' && outcome.isUnsent === true);

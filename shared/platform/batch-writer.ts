@@ -12,7 +12,7 @@ export interface BatchWriter<Row> {
 
 interface BatchWriterOptions<Row> {
     write(rows: Row[]): Promise<void>;
-    /** Maximum wait of a row, in milliseconds. */
+    /** Maximum wait of a row. */
     everyMs: number;
     /** Maximum number of rows in memory while the database is unreachable. */
     maxRows: number;

@@ -34,7 +34,7 @@ export interface BatchOptions<Item, Verdict> {
     maxTotal?: number;
     /** Maximum number of running batches; 2 by default. */
     maxInFlight?: number;
-    /** Maximum wait of an item for its batch, in milliseconds. Absent: unlimited. */
+    /** Maximum wait of an item for its batch. Absent: unlimited. */
     maxWaitMs?: number;
 }
 

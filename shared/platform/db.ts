@@ -14,11 +14,11 @@ pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => (text.startsWith
 export interface DbOptions {
     url: string;
     poolSize?: number;
-    /** How long a query may wait for a connection, in milliseconds (goal R9); 1000 by default. */
+    /** How long a query may wait for a connection (goal R9); 1000 by default. */
     acquireTimeoutMs?: number | undefined;
     /** Statement timeout in milliseconds, also enforced by the server. For short reads. */
     statementTimeoutMs?: number;
-    /** After this time an unused connection is closed, in milliseconds; 30,000 by default. */
+    /** After this time an unused connection is closed; 30,000 by default. */
     idleMs?: number;
     /** The application name in pg_stat_activity. */
     name?: string;

@@ -38,7 +38,7 @@ export function createCleanup(log: LifecycleLog): Cleanup {
 interface Run {
     /** Opens all resources and registers each close. After a failure, the opened resources are closed. */
     start(cleanup: Cleanup): Promise<void>;
-    /** Time limit for all closes together, in milliseconds. */
+    /** Time limit for all closes together. */
     graceMs: number;
     log: LifecycleLog;
 }

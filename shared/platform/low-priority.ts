@@ -20,7 +20,7 @@ export function lowerThreadPriority(nice: number): void {
     }
 }
 
-/** Delay before another attempt, in milliseconds. All unprivileged processes together may change sessions ten times a second. */
+/** Delay before another attempt. All unprivileged processes together may change sessions ten times a second. */
 const RETRY_MS = 150;
 const RETRIES = 10;
 

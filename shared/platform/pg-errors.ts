@@ -66,7 +66,7 @@ export async function retryUntilKnown<T>(patienceMs: number, work: (mayBeDone: b
     }
 }
 
-/** Maximum time for retries, in milliseconds. No caller waits longer for the database. */
+/** Maximum time for retries. No caller waits longer for the database. */
 const PATIENCE_MS = 1000;
 
 /** Retries a transaction while other transactions cause its rollback, for at most a second. Then it rejects with the last error. */

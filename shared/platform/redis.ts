@@ -7,7 +7,7 @@ import { isSentinelUrl, parseSentinelUrl } from './redis-url.ts';
  * a 30 s outage waited 7.8 s; with this delay it waits 7 ms.
  */
 const RETRY_MS = 200;
-/** A connection that waits for a reply and receives nothing for this long, in milliseconds, is reopened (goal R5: detection within 3 s). */
+/** A connection that waits for a reply and receives nothing for this long, is reopened (goal R5: detection within 3 s). */
 const STALL_MS = 2500;
 
 /**
@@ -51,7 +51,7 @@ export function openRedis(url: string, profile: RedisProfile, part: string, log:
     return redis;
 }
 
-/** Timeout for the answer of one Sentinel, in milliseconds. After it, the next Sentinel is asked. */
+/** Timeout for the answer of one Sentinel. After it, the next Sentinel is asked. */
 const SENTINEL_MS = 1000;
 
 /** @throws if the URL is invalid, which the validation of settings excludes */

@@ -6,10 +6,10 @@ import { openPool } from './postgres-pool.ts';
 /** Runs a read-only query, on the replica or on the primary. */
 export type Read = <Answer>(question: (db: Db) => Promise<Answer>) => Promise<Answer>;
 
-/** Maximum lag of the replica, in milliseconds. With more lag, the primary is used. */
+/** Maximum lag of the replica. With more lag, the primary is used. */
 const NEAR_MS = 1000;
 const WATCH_EACH_MS = 200;
-/** Timeout for reading the log positions of the primary and of the replica, in milliseconds each. */
+/** Timeout for reading the log positions of the primary and of the replica each. */
 const WATCH_MS = 500;
 
 /**

@@ -13,9 +13,9 @@ interface Job {
     fail(error: Error): void;
 }
 
-/** A task that takes longer, in milliseconds, is aborted together with its thread. */
+/** A task that takes longer, is aborted together with its thread. */
 const TASK_MS = 30_000;
-/** An idle thread ends after this time, in milliseconds, to free its memory. */
+/** An idle thread ends after this time, to free its memory. */
 const IDLE_MS = 60_000;
 const HEAP_MB = 384;
 

@@ -1,11 +1,9 @@
-/** On a busy machine an answer may take this long, in milliseconds, without a fault. */
+/** On a busy machine an answer may take this long, without a fault. */
 const PATIENCE_MS = 1000;
-/** The limit after a stall, in milliseconds, until the next answer. */
+/** The limit after a stall, until the next answer. */
 const STALLED_MS = 200;
 const LOOK_MS = 50;
-/**
- * Maximum time that counts between two checks, in milliseconds. A longer gap means that this process had a long turn or the machine paused.
- */
+/** Maximum time that counts between two checks. A longer gap means that this process had a long turn or the machine paused. */
 const MAX_LOOK_MS = 4 * LOOK_MS;
 
 /**
@@ -15,7 +13,7 @@ const MAX_LOOK_MS = 4 * LOOK_MS;
  */
 export function createStallDetector(part: string) {
     const pending = new Set<{ since: number; reject: (error: Error) => void }>();
-    /** The time that has counted until the last check, in milliseconds. `since` and `heardAt` use this clock. */
+    /** The time that has counted until the last check. `since` and `heardAt` use this clock. */
     let listenedMs = 0;
     let lookedAt = 0;
     let heardAt = 0;

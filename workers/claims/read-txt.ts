@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { proofLine, proofName } from '../../shared/domain/site/proof.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 
-/** Timeout of one query, which is retried once, and of all queries together, in milliseconds. */
+/** Timeout of one query, which is retried once, and of all queries together. */
 const TIMEOUT_MS = 1500;
 const TRIES = 2;
 const WHOLE_MS = 5000;

@@ -17,9 +17,9 @@ import { openPlaced, type SealedPlace, sealSecret } from '../../shared/store/con
 import { UpstreamFault } from '../upstream/failures.ts';
 import { openTokenServer, refusalCode, type Tokens } from './token-server.ts';
 
-/** How long before its expiry a token is renewed, in milliseconds. */
+/** How long before its expiry a token is renewed. */
 const SOON_MS = 60_000;
-/** How often, and for how long, a process checks whether another process has renewed a grant, in milliseconds. */
+/** How often, and for how long, a process checks whether another process has renewed a grant. */
 const LOOK_MS = 100;
 const PATIENCE_MS = 30_000;
 /** Attempts of a step while the database is unavailable or has no free connection, and the pause between them in milliseconds. */

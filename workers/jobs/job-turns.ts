@@ -13,7 +13,7 @@ import type { JobTools } from './run-queued-job.ts';
 import { BEAT_MS, createRunningJobs } from './running-jobs.ts';
 import { MAX_SLICE, openAttempts } from './slice.ts';
 
-/** How often the window adapts, in milliseconds. */
+/** How often the window adapts. */
 const ADAPT_MS = 200;
 
 interface Slots {

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** How often the delay of the event loop is sampled, in milliseconds. */
+/** How often the delay of the event loop is sampled. */
 const SAMPLE_MS = 10;
 /**
  * Delay of the event loop above which the number of jobs is reduced while there are live calls, in milliseconds. During a batch, the 99th
@@ -10,7 +10,7 @@ const SAMPLE_MS = 10;
 const LATE_MS = 2;
 /** Jobs keep at least 1/16 of their slots, since live calls alone may delay the event loop. */
 const MIN_SHARE = 16;
-/** How long after a live call further live calls are expected, in milliseconds. */
+/** How long after a live call further live calls are expected. */
 const RECENT_MS = 1000;
 
 /**

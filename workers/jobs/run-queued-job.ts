@@ -61,7 +61,7 @@ class NotYet extends Error {
 
 /** Milliseconds until the next attempt, by what the job waits for. */
 const LOOKS_MS = { credits: 5000, limits: 1000, storage: 60_000, changed: 100 };
-/** The longest pause between two attempts while a rate limit is exhausted, in milliseconds. */
+/** The longest pause between two attempts while a rate limit is exhausted. */
 const MAX_LIMITS_MS = 5000;
 
 /** Why a job waits, by the code that a fetch would get. */

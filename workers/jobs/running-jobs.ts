@@ -2,7 +2,7 @@ import { type ClaimedJob, renewLeases } from '../../shared/store/jobs/claims.ts'
 import { type JobTools, runQueuedJob, type Waiting } from './run-queued-job.ts';
 import { openSlice, type Slice } from './slice.ts';
 
-/** How often leases are renewed, in milliseconds. A job that waits for a slot waits no longer than this. */
+/** How often leases are renewed. A job that waits for a slot waits no longer than this. */
 export const BEAT_MS = 1000;
 
 interface RunningJob {

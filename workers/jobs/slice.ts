@@ -10,7 +10,7 @@ import { endAtOnce } from '../../shared/store/jobs/end-at-once.ts';
 import { endAttempts } from '../../shared/store/jobs/ends.ts';
 import type { EndedAttempt, EndingAttempt } from '../../shared/store/jobs/write-ends.ts';
 
-/** How long to retry writing an end while the database is unavailable, in milliseconds. */
+/** How long to retry writing an end while the database is unavailable. */
 const SETTLE_MS = 4000;
 /** Bytes of results in one statement. */
 const STATEMENT_BYTES = 1024 * 1024;

@@ -19,7 +19,7 @@ interface Failure {
     message: string;
 }
 
-/** How long a result may wait for its comparison, in milliseconds. Shorter than a claim lasts. */
+/** How long a result may wait for its comparison. Shorter than a claim lasts. */
 const PATIENCE_MS = 15_000;
 
 /** Ends a run whose job has ended: compares it with the previous run, and records the change and its event in one transaction. */

@@ -23,10 +23,7 @@ export function nameCells(rows: readonly string[][], header: readonly string[]):
     return rows.map((row) => Object.fromEntries(row.map((value, place) => [nameOf(place), value])));
 }
 
-/**
- * The rows of CSV, the header too.
- * @throws InvalidResponse as `readCsv` does
- */
+/** The rows of CSV, the header too. @throws InvalidResponse as `readCsv` does */
 export function readRows(answer: string, declared = ''): string[][] {
     if (/^\s{0,100}<(?:!doctype\s+html|html)\b/i.test(answer)) throw new InvalidResponse('The answer is a page of HTML, and no CSV.');
     if (isJson(answer)) throw new InvalidResponse('The answer is JSON, and no CSV.');

@@ -6,10 +6,7 @@ import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import type { NextFound, ParseBody } from './parse-page.ts';
 import { runSelector, selectHtml } from './select-html.ts';
 
-/**
- * Parses a page of HTML. The value is the selection, or the whole page.
- * @throws InvalidResponse
- */
+/** Parses a page of HTML. The value is the selection, or the whole page. @throws InvalidResponse */
 export const parseHtml: ParseBody = (text, { url }) => {
     const $ = loadHtml(text);
     return {

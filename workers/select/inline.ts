@@ -119,10 +119,7 @@ const ABSENT_FIELD = 8;
 /** Bytes of the shortest list item, with its comma. */
 const MIN_LENGTH = 2;
 
-/**
- * The largest possible size of the data selected from a body, before it is read.
- * @param bytes size of the body
- */
+/** The largest possible size of the data selected from a body, before it is read. @param bytes size of the body */
 export function maxSelected(bytes: number, select: Select | undefined, type?: ResponseType): number {
     // Their results repeat names that the body contains once or not at all.
     if (type === 'csv' || type === 'feed') return MAX_OUTPUT;

@@ -27,7 +27,7 @@ interface Job extends Work {
     timer: NodeJS.Timeout | undefined;
 }
 
-/** A caller is alone if no other one came for this time, in milliseconds. */
+/** A caller is alone if no other one came for this time. */
 const ALONE_MS = 10_000;
 
 interface Slot {

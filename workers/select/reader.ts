@@ -32,7 +32,7 @@ export interface ReadingTurn {
     owner: string;
     /** The account that calls. Accounts take turns, so that none delays another, however many sites it calls. */
     caller: string;
-    /** Remaining CPU time for all pages of the call, in milliseconds. */
+    /** Remaining CPU time for all pages of the call. */
     cpuMs: number;
     /** Epoch milliseconds. A page that still waits for its turn at this time is not read. */
     deadlineAt?: number;

@@ -7,10 +7,7 @@ import { MAX_DEPTH } from './json.ts';
 import type { ParseBody } from './parse-page.ts';
 import { selectHtml } from './select-html.ts';
 
-/**
- * Parses XML. The value is the selection, or without `select` the text of the whole document.
- * @throws InvalidResponse
- */
+/** Parses XML. The value is the selection, or without `select` the text of the whole document. @throws InvalidResponse */
 export const parseXml: ParseBody = (text, { url }) => {
     const $ = loadXml(text);
     return {

@@ -24,7 +24,7 @@ export interface Reservation {
     reserve(bytes: number, cut?: Cut): Promise<void> | undefined;
     /** Counts bytes of the page that arrived. */
     received(bytes: number): void;
-    /** Total time that the pages waited for memory, in milliseconds. */
+    /** Total time that the pages waited for memory. */
     waitedMs(): number;
     /** Sets the page's reservation to its actual size; 0 frees it. */
     settle(bytes: number): void;
@@ -43,7 +43,7 @@ const MAX = 256 * MIB;
 /** Calls whose pages together stay below this size need no reservation. Most calls do, and large answers must not delay them. */
 const SMALL = 256 * 1024;
 
-/** How often pages that arrive while others wait are checked, in milliseconds. */
+/** How often pages that arrive while others wait are checked. */
 const CHECK_MS = 1000;
 
 export const KEEPS_TOO_LONG = 'Others wait for what this call keeps of its pages so far, and nothing came of the next one.';

@@ -32,7 +32,7 @@ interface ExampleCall {
     params: JsonObject;
     /** The connection that a maintainer lent, for an endpoint that needs one. */
     connection?: Connection | undefined;
-    /** Time for the whole call, in milliseconds. */
+    /** Time for the whole call. */
     patienceMs: number;
     signal: AbortSignal;
 }

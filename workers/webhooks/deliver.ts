@@ -19,7 +19,7 @@ const MAX_HOSTS = 500;
 const MAX_RELEASED = 50;
 /** Attempts recorded in one statement. */
 const MAX_RECORDED = 500;
-/** How long running requests may take on shutdown, in milliseconds. Another worker repeats requests that take longer. */
+/** How long running requests may take on shutdown. Another worker repeats requests that take longer. */
 const LAST_MS = 2000;
 const GONE = 410;
 

@@ -7,7 +7,7 @@ import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 const HEADER_BYTES = 16 * 1024;
 /** One packet can hold ten thousand, so they are counted while Node parses it. Of an answer with more, nothing is kept. */
 const SMALL_PIECES: PieceLimit = { max: KEPT_ANSWER_BYTES, size: 64 };
-/** How long to wait for the beginning of the body after the status, in milliseconds. */
+/** How long to wait for the beginning of the body after the status. */
 const BODY_MS = 1000;
 
 interface PostedEvent {

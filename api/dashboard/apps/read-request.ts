@@ -8,7 +8,7 @@ import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { askForDocument, type ClientApp, findApp } from '../../../shared/store/apps/apps.ts';
 import type { PersonalVisit } from '../page.ts';
 
-/** How long the page waits until a worker has read the app's document, in milliseconds. */
+/** How long the page waits until a worker has read the app's document. */
 const PATIENCE_MS = 7000;
 const LOOK_MS = 100;
 

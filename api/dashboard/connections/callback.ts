@@ -3,7 +3,7 @@ import { CALLBACK_PATH, dropFlow, type Flow, findFlow, hashOfState, submitFlow }
 import { openPlaced, sealSecret } from '../../../shared/store/connections/sealing.ts';
 import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
 
-/** How long the page waits until a worker has exchanged the code, in milliseconds. */
+/** How long the page waits until a worker has exchanged the code. */
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 150;
 

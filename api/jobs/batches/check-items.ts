@@ -16,7 +16,7 @@ import { prepare, problemsOf } from '../../plugins/input.ts';
 import { batchTurn } from './batch-turns.ts';
 import { type BatchBody, type ItemText, MAX_DETAILS } from './read-items.ts';
 
-/** How long items are validated before other work gets a turn of the event loop, in milliseconds. */
+/** How long items are validated before other work gets a turn of the event loop. */
 const TURN_MS = 10;
 
 /**

@@ -21,7 +21,7 @@ import { mustSee } from '../must-see.ts';
 import { type BatchTotals, checkItems } from './check-items.ts';
 import { type BatchCall, hashBody, openBody } from './read-items.ts';
 
-/** How long the call may take after its body has arrived, and how long the body may take, in milliseconds. */
+/** How long the call may take after its body has arrived, and how long the body may take. */
 const AFTER_MS = 60_000;
 const BODY_MS = 600_000;
 

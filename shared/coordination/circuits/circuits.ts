@@ -6,7 +6,7 @@ import type { Db } from '../../platform/db.ts';
 import { createGuardStates, type GuardState } from './guard-states.ts';
 import { createGuardStore, type Death, type GuardStore, type Quarantined, type Tally } from './guard-store.ts';
 
-/** Maximum delay of a success report, in milliseconds. A failure is reported at once, together with all pending successes. */
+/** Maximum delay of a success report. A failure is reported at once, together with all pending successes. */
 const REPORT_MS = 250;
 const MAX_REPORTS = 10_000;
 const SWEEP_MS = 60_000;
@@ -74,11 +74,11 @@ interface CircuitOptions {
     db: Db;
     clock: Pick<Clock, 'offsetMs'>;
     log: ConnectionLog;
-    /** Maximum age of the state that `look` returns, in milliseconds; 250 by default. */
+    /** Maximum age of the state that `look` returns; 250 by default. */
     freshMs?: number;
-    /** How long `look` waits for a newer state, in milliseconds; 50 by default. */
+    /** How long `look` waits for a newer state; 50 by default. */
     patienceMs?: number;
-    /** Timeout of a statement, in milliseconds; 1000 by default. */
+    /** Timeout of a statement; 1000 by default. */
     timeoutMs?: number | undefined;
 }
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
 import { FORGET_MS, type GuardRow, PROBE_PATIENCE_MS } from './guard-store.ts';
 
-/** Maximum age of the known state, in milliseconds. */
+/** Maximum age of the known state. */
 const FRESH_MS = 250;
-/** Longest wait for a newer value, in milliseconds, so that calls do not wait for a slow database (goal R9). */
+/** Longest wait for a newer value, so that calls do not wait for a slow database (goal R9). */
 const PATIENCE_MS = 50;
 
 /** The circuits, pauses and quarantines that apply to a call. */

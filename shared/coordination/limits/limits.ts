@@ -16,7 +16,7 @@ interface LimitsOptions {
     /** The offset is added to the time of Redis. PostgreSQL uses `app_now()`. */
     clock: Pick<Clock, 'offsetMs'>;
     log: ConnectionLog;
-    /** Timeout of a step in PostgreSQL, in milliseconds; 1000 by default. */
+    /** Timeout of a step in PostgreSQL; 1000 by default. */
     patienceMs?: number;
 }
 

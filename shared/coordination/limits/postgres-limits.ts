@@ -2,9 +2,9 @@ import type { ConnectionLog } from '../../platform/connection-log.ts';
 import { openPool } from '../../platform/postgres-pool.ts';
 import type { LimitStore, StoreAnswer } from './types.ts';
 
-/** Timeout for the connection, and again for the answer, in milliseconds. */
+/** Timeout for the connection, and again for the answer. */
 const PATIENCE_MS = 1000;
-/** Interval of the deletion of ended windows and expired leases, in milliseconds. */
+/** Interval of the deletion of ended windows and expired leases. */
 const SWEEP_MS = 60_000;
 
 interface TakeRow {

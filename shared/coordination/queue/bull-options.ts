@@ -12,7 +12,7 @@ export const WORKER_OPTIONS = {
     runRetryDelay: 200,
 } as const;
 
-/** Delay of the worker loop after an error, in milliseconds. */
+/** Delay of the worker loop after an error. */
 export const RETRY_MS = 100;
 
 /** Removes finished jobs, because they contain the params of the caller. */

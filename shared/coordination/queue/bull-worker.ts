@@ -3,10 +3,7 @@ import type { IQueueBackend, Job, JobProgress, Worker } from 'bullmq';
 import type { BullWorker, Envelope } from './backend.ts';
 import type { TakenJobs } from './taken-jobs.ts';
 
-/**
- * How long a stopping worker waits until the store accepts the jobs that have not started, in milliseconds. Otherwise the locks of these
- * jobs expire.
- */
+/** How long a stopping worker waits until the store accepts the jobs that have not started. Otherwise the locks of these jobs expire. */
 const GIVE_BACK_MS = 500;
 
 interface BatchedBackend extends IQueueBackend {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** How long to wait for the lock of a process that was just killed, in milliseconds. */
+/** How long to wait for the lock of a process that was just killed. */
 const PATIENCE_MS = 500;
 
 /**

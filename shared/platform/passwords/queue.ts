@@ -13,7 +13,7 @@ export interface Asker {
 /** A client or account with at most this many requests a minute counts as rare. */
 const RARELY = 5;
 const MINUTE_MS = 60_000;
-/** Maximum wait, in milliseconds. */
+/** Maximum wait. */
 const PATIENCE_MS = 30_000;
 
 interface Waiting {

@@ -17,14 +17,14 @@ import { type ConnectionLog, type ConnectionStatus, watchConnection } from '../c
 import type { Span, SpanKind, Tracing, Traits } from '../tracing.ts';
 import { VERSION } from '../version.ts';
 
-/** Delay of a batch of ended spans, in milliseconds. */
+/** Delay of a batch of ended spans. */
 const DELAY_MS = 1000;
-/** Timeout of an export, including the exporter's retries, in milliseconds. */
+/** Timeout of an export, including the exporter's retries. */
 const EXPORT_MS = 5000;
 /** Maximum number of spans that wait while the collector is slow or down, about 5 MiB. Further spans are dropped. */
 const MAX_WAITING = 4096;
 const LARGEST_BATCH = 512;
-/** Time to export the last spans when the process stops, in milliseconds, if its grace time allows. */
+/** Time to export the last spans when the process stops, if its grace time allows. */
 const FLUSH_MS = 1000;
 
 /**
