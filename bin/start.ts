@@ -60,10 +60,8 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     cleanup.add('metrics', () => metricsServer.close());
     const workerApp = openApp(config, { role: 'worker', log, metrics: app.metrics, tracing });
     cleanup.add('worker app', () => workerApp.close());
-    const sweeper = startSweeper(workerApp);
-    cleanup.add('sweeper', () => sweeper.stop());
-    const rollUps = startRollUps(workerApp);
-    cleanup.add('roll-ups', () => rollUps.stop());
+    cleanup.add('sweeper', startSweeper(workerApp).stop);
+    cleanup.add('roll-ups', startRollUps(workerApp).stop);
 
     await loadStarterRegistry(app);
     const key = demo === undefined ? undefined : await demoKey(app);
@@ -73,8 +71,7 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     await indexWaitingSites(workerApp, () => performance.now() > indexUntil);
     const worker = await openWorker(workerApp);
     cleanup.add('worker', () => worker.close(), { timeoutMs: config.shutdownGraceMs });
-    const verifier = startVerifier(workerApp);
-    cleanup.add('verifier', () => verifier.stop());
+    cleanup.add('verifier', startVerifier(workerApp).stop);
     const api = await startApi(app);
     cleanup.add('api', () => api.stop(), { timeoutMs: config.shutdownGraceMs });
     workerApp.setPort(api.port);

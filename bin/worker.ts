@@ -6,10 +6,8 @@ import { collectGarbage } from './memory.ts';
 import { runProcess } from './run-process.ts';
 
 await runProcess('worker', async (app, cleanup) => {
-    const sweeper = startSweeper(app);
-    cleanup.add('sweeper', () => sweeper.stop());
-    const rollUps = startRollUps(app);
-    cleanup.add('roll-ups', () => rollUps.stop());
+    cleanup.add('sweeper', startSweeper(app).stop);
+    cleanup.add('roll-ups', startRollUps(app).stop);
     collectGarbage();
     const worker = await openWorker(app);
     const close = () => {
@@ -17,6 +15,5 @@ await runProcess('worker', async (app, cleanup) => {
         return worker.close();
     };
     cleanup.add('worker', close, { timeoutMs: app.config.shutdownGraceMs });
-    const verifier = startVerifier(app);
-    cleanup.add('verifier', () => verifier.stop());
+    cleanup.add('verifier', startVerifier(app).stop);
 });

@@ -9,16 +9,13 @@ const TIMEOUT_MS = 6000;
 const HEADER_BYTES = 16 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-export interface FileReader {
-    /** Looks for a claim's line in the domain's file. @returns undefined if it is there, otherwise why the claim is not proven */
-    read(registrable: string, token: string): Promise<string | undefined>;
-    close(): void;
-}
+export type FileReader = ReturnType<typeof createFileReader>;
 
-export function createFileReader(connector: EgressConnector, userAgent: () => string): FileReader {
+export function createFileReader(connector: EgressConnector, userAgent: () => string) {
     const agent = new GuardedAgent('https', connector);
     return {
-        async read(registrable, token) {
+        /** Looks for a claim's line in the domain's file. @returns undefined if it is there, otherwise why the claim is not proven */
+        async read(registrable: string, token: string): Promise<string | undefined> {
             const time = openCallTime(Date.now() + TIMEOUT_MS);
             const url = new URL(proofUrl(registrable));
             let asked = url;

@@ -16,12 +16,7 @@ export interface Order {
 /** `overrun`: the child was killed for its time or its memory. An error is a bug. */
 export type Done = { answer: unknown; cpuMs: number } | 'overrun' | Error;
 
-export interface Child {
-    /** Whether the child is loaded and idle. */
-    isReady(): boolean;
-    run(order: Order): Promise<Done>;
-    kill(): void;
-}
+export type Child = ReturnType<typeof startChild>;
 
 /** Limit of wall time, as a multiple of the CPU limit. */
 const MAX_LENGTH = 10;
@@ -51,7 +46,7 @@ const FLAGS = [
  * @param events.changed the child became ready
  * @param events.ended the child exited; with an error if it never became ready
  */
-export function startChild(file: URL, args: readonly string[], events: { changed(): void; ended(error?: Error): void }): Child {
+export function startChild(file: URL, args: readonly string[], events: { changed(): void; ended(error?: Error): void }) {
     const cache = getCompileCacheDir();
     const child = fork(fileURLToPath(file), args, {
         execArgv: FLAGS,
@@ -116,8 +111,9 @@ export function startChild(file: URL, args: readonly string[], events: { changed
     }
 
     return {
+        /** Whether the child is loaded and idle. */
         isReady: () => isReady,
-        run(order) {
+        run(order: Order): Promise<Done> {
             return new Promise((done) => {
                 isReady = false;
                 keepAlive(child, true);

@@ -9,20 +9,10 @@ import { UpstreamFault } from './failures.ts';
 /** Reads of a connection for one answer. Sites that stream write each item by itself. */
 const SMALL_READS: PieceLimit = { max: 50_000, size: 64 };
 
-/** One request in progress. */
-export interface Exchange {
-    /** Status and headers; rejects with the error before them. */
-    head: Promise<IncomingMessage>;
-    /** Whether the request had a connection. From then on the site may have received it. */
-    isSent(): boolean;
-    /** The first error of Node's parser or the connection. A reader of the body may only see an early end. */
-    brokenBy(): Error | undefined;
-    /** Discards the rest of the answer and closes the connection. */
-    abandon(): void;
-}
+export type Exchange = ReturnType<typeof startExchange>;
 
 /** Sends one request through got, without got's retries, redirects and unpacking, and ends it when the call is over. */
-export function startExchange(client: Got, request: UpstreamRequest, pool: GuardedAgent, time: CallTime): Exchange {
+export function startExchange(client: Got, request: UpstreamRequest, pool: GuardedAgent, time: CallTime) {
     let isSent = false;
     let broken: Error | undefined;
     const stream = client.stream(request.url, {
@@ -74,9 +64,13 @@ export function startExchange(client: Got, request: UpstreamRequest, pool: Guard
         };
     });
     return {
+        /** Status and headers; rejects with the error before them. */
         head,
+        /** Whether the request had a connection. From then on the site may have received it. */
         isSent: () => isSent,
+        /** The first error of Node's parser or the connection. A reader of the body may only see an early end. */
         brokenBy: () => broken,
-        abandon: () => stream.destroy(),
+        /** Discards the rest of the answer and closes the connection. */
+        abandon: () => void stream.destroy(),
     };
 }

@@ -2,38 +2,8 @@ import { UpstreamFault } from './failures.ts';
 import { type CallMemory, type Cut, createLedger } from './memory-ledger.ts';
 import { createWaits } from './memory-waits.ts';
 
-/** The memory that large answers of a worker may use. All slots together could need several times as much. */
-export interface MemoryBudget {
-    /** Creates the reservation of one call. @param site its answers may use half of the budget */
-    createReservation(site: string): Reservation;
-    held(): number;
-}
-
-/** The reservation of one call: one page at a time, and the results that it keeps of earlier pages. */
-export interface Reservation {
-    /** Whether a page of this size needs a reservation: with the kept results it is no longer small. */
-    mustReserve(bytes: number): boolean;
-    /** Records that a page was requested. @param giveUp called when no bytes arrive while other calls wait for this call's memory */
-    requested(giveUp: () => void): void;
-    /**
-     * Reserves memory before it is used: for a page of at most this size, or for the result of the page that is held. Returns undefined
-     * when the memory is free. Otherwise the call waits, and TCP flow control makes its site wait too.
-     * @param cut ends the page with a fault when it arrives too slowly while others wait; absent: no more bytes arrive
-     * @throws UpstreamFault OVERLOADED when the call gives up first
-     */
-    reserve(bytes: number, cut?: Cut): Promise<void> | undefined;
-    /** Counts bytes of the page that arrived. */
-    received(bytes: number): void;
-    /** Total time that the pages waited for memory. */
-    waitedMs(): number;
-    /** Sets the page's reservation to its actual size; 0 frees it. */
-    settle(bytes: number): void;
-    /** Frees the page, and keeps this many bytes for its results. */
-    keep(bytes: number): void;
-    /** Ends the current wait for memory and all later ones. */
-    giveUp(): void;
-    release(): void;
-}
+export type MemoryBudget = ReturnType<typeof createMemoryBudget>;
+export type Reservation = ReturnType<MemoryBudget['createReservation']>;
 
 const MIB = 1024 * 1024;
 
@@ -50,7 +20,8 @@ export const KEEPS_TOO_LONG = 'Others wait for what this call keeps of its pages
 export const NO_MEMORY = 'The worker holds so many large answers that there was no memory for this one in time.';
 
 /**
- * Creates the memory budget of a worker: a semaphore with weights. A reservation is granted completely or not at all: if every answer had
+ * Creates the budget of the memory that large answers of a worker may use, since all slots together could need several times as much. It
+ * is a semaphore with weights. A reservation is granted completely or not at all: if every answer had
  * half of its memory, none could finish. Walks that keep a large result, or hold a page and need more, come first, in the order in which
  * this began. The first walk may exceed the limit, so all of them finish one after the other.
  * @param maxBytes one site may use half
@@ -58,7 +29,7 @@ export const NO_MEMORY = 'The worker holds so many large answers that there was 
  * @param checkMs time between two checks of arriving pages
  * @param onFull called each time a call has to wait
  */
-export function createMemoryBudget({ maxBytes = MAX, small = SMALL, checkMs = CHECK_MS, onFull = () => {} } = {}): MemoryBudget {
+export function createMemoryBudget({ maxBytes = MAX, small = SMALL, checkMs = CHECK_MS, onFull = () => {} } = {}) {
     const ledger = createLedger(maxBytes, small);
     const waits = createWaits(ledger, checkMs);
 
@@ -75,17 +46,26 @@ export function createMemoryBudget({ maxBytes = MAX, small = SMALL, checkMs = CH
 
     return {
         held: () => ledger.held(),
-        createReservation(site) {
+        /** Creates the reservation of one call: one page at a time, and the results that it keeps of earlier pages. */
+        createReservation(site: string) {
             const call: CallMemory = {
                 ...{ site, page: 0, kept: 0, wantsMore: false },
                 ...{ cut: undefined, arrived: 0, behind: 0, waitedMs: 0, hasGivenUp: false },
             };
             return {
-                mustReserve: (bytes) => call.kept + bytes > small,
-                requested(giveUp) {
+                /** Whether a page of this size needs a reservation: with the kept results it is no longer small. */
+                mustReserve: (bytes: number) => call.kept + bytes > small,
+                /** Records that a page was requested. @param giveUp called when no bytes arrive while others wait for this call's memory */
+                requested(giveUp: () => void) {
                     if (ledger.keepsLarge(call)) call.cut ??= giveUp;
                 },
-                reserve(bytes, cut) {
+                /**
+                 * Reserves memory before it is used: for a page of at most this size, or for the result of the page that is held. Returns
+                 * undefined when the memory is free. Otherwise the call waits, and TCP flow control makes its site wait too.
+                 * @param cut ends the page with a fault when it arrives too slowly while others wait; absent: no more bytes arrive
+                 * @throws UpstreamFault OVERLOADED when the call gives up first
+                 */
+                reserve(bytes: number, cut?: Cut): Promise<void> | undefined {
                     if (call.hasGivenUp) return Promise.reject(noMemory());
                     // From here on the worker delays the page, not the site.
                     endPage(call);
@@ -94,15 +74,20 @@ export function createMemoryBudget({ maxBytes = MAX, small = SMALL, checkMs = CH
                     if (granted !== undefined) onFull();
                     return granted;
                 },
+                /** Total time that the pages waited for memory. */
                 waitedMs: () => call.waitedMs,
-                received(bytes) {
+                /** Counts bytes of the page that arrived. */
+                received(bytes: number) {
                     call.arrived += bytes;
                 },
-                settle(page) {
+                /** Sets the page's reservation to its actual size; 0 frees it. */
+                settle(page: number) {
                     endPage(call);
                     change(call, { page });
                 },
-                keep: (bytes) => change(call, { page: 0, kept: call.kept + bytes }),
+                /** Frees the page, and keeps this many bytes for its results. */
+                keep: (bytes: number) => change(call, { page: 0, kept: call.kept + bytes }),
+                /** Ends the current wait for memory and all later ones. */
                 giveUp() {
                     call.hasGivenUp = true;
                     waits.fail(call, noMemory());

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
 import type { Db } from '../../platform/db.ts';
 import { createGuardStates, type GuardState } from './guard-states.ts';
-import { createGuardStore, type Death, type GuardStore, type Quarantined, type Tally } from './guard-store.ts';
+import { createGuardStore, type GuardStore, type Tally } from './guard-store.ts';
 
 /** Maximum delay of a success report. A failure is reported at once, together with all pending successes. */
 const REPORT_MS = 250;
@@ -46,29 +46,9 @@ export function turnOfConnection(connectionId: string, host: string): string {
     return `${connectionId}@${host}`;
 }
 
-/** Spaces out requests: by the rate limits of a registrable domain and of a host, and by the pause of a host after a 429. */
-export interface Turns {
-    /** Takes the next free turn, if it comes within `patienceMs`. @throws when the store is unreachable */
-    take(order: TurnOrder, patienceMs: number): Promise<{ granted: boolean; waitMs: number }>;
-    /** Pauses requests to the host. A burst of 429s counts once. @param ageMs milliseconds since the request was sent */
-    pause(host: string, pauseMs: number, ageMs: number): Promise<boolean>;
-}
-
-/** Blocks an endpoint for an hour after it killed two workers. A new version starts with a count of zero. */
-export interface Quarantine {
-    /** @returns whether this death quarantined the endpoint @throws when the store is unreachable */
-    recordDeath(death: Death): Promise<boolean>;
-    /** Quarantined endpoints in the order in which their quarantine ends, at most `limit`. @throws when the store is unreachable */
-    list(limit: number): Promise<Quarantined[]>;
-}
-
-export interface SiteGuards {
-    circuits: Circuits;
-    turns: Turns;
-    quarantine: Quarantine;
-    /** Stops the sweep and stores the pending reports. */
-    close(): Promise<void>;
-}
+export type SiteGuards = ReturnType<typeof openSiteGuards>;
+export type Turns = SiteGuards['turns'];
+export type Quarantine = SiteGuards['quarantine'];
 
 interface CircuitOptions {
     db: Db;
@@ -84,23 +64,30 @@ interface CircuitOptions {
 
 const TIMEOUT_MS = 1000;
 
-/** Opens the shared state of circuits, turns and quarantines. The database may be unreachable at this time. Close the result afterwards. */
-export function openSiteGuards(options: CircuitOptions): SiteGuards {
+/**
+ * Opens the shared state of circuits, turns and quarantines. The database may be unreachable at this time. Every method of turns and of
+ * quarantine throws while it is.
+ */
+export function openSiteGuards(options: CircuitOptions) {
     const store = createGuardStore(options.db, options.timeoutMs ?? TIMEOUT_MS);
     const sweep = setInterval(() => void store.sweep().catch(() => undefined), SWEEP_MS).unref();
     const circuits = openCircuits(store, options);
     return {
         circuits,
+        /** Spaces out requests: by the rate limits of a registrable domain and of a host, and by the pause of a host after a 429. */
         turns: {
-            take({ host, registrable, rate, perMinute, own }, patienceMs) {
+            /** Takes the next free turn, if it comes within `patienceMs`. */
+            take({ host, registrable, rate, perMinute, own }: TurnOrder, patienceMs: number) {
                 const keys = new Map<string, number | null>([[host, perMinute === undefined ? null : 60_000 / perMinute]]);
                 if (rate !== undefined) keys.set(`*.${registrable}`, 1000 / rate);
                 if (own !== undefined) keys.set(own, null);
                 return store.takeTurn(keys, patienceMs);
             },
-            pause: (host, pauseMs, ageMs) => store.pause(host, pauseMs, ageMs),
+            pause: store.pause,
         },
-        quarantine: { recordDeath: (death) => store.recordDeath(death), list: (limit) => store.quarantined(limit) },
+        /** Blocks an endpoint for an hour after it killed two workers. A new version starts with a count of zero. */
+        quarantine: { recordDeath: store.recordDeath, list: store.quarantined },
+        /** Stops the sweep and stores the pending reports. */
         async close() {
             clearInterval(sweep);
             await circuits.flush();

@@ -100,7 +100,11 @@ export function createGuardStore(db: Db, timeoutMs: number) {
             );
             return { granted, waitMs: wait_ms };
         },
-        /** @returns false if this 429 belongs to a burst that already counted */
+        /**
+         * Pauses requests to the host. A burst of 429s counts once.
+         * @param ageMs since the request was sent
+         * @returns false if this 429 belongs to a burst that already counted
+         */
         async pause(host: string, pauseMs: number, ageMs: number): Promise<boolean> {
             return (await one<{ began: boolean }>('site-pause', 'select site_pause($1, $2, $3) as began', [host, pauseMs, ageMs])).began;
         },

@@ -16,15 +16,7 @@ export type Handler = (
     afterwards: (act: () => void) => void,
 ) => Promise<FetchOutcome>;
 
-export interface Consumer {
-    /** Stops taking jobs. Resolves when all running jobs have replied. */
-    drain(): Promise<void>;
-    /** Drains, then closes every connection. */
-    close(): Promise<void>;
-    inFlight(): number;
-    /** When the loop last made progress, in milliseconds since the epoch. In a healthy worker at most 3 s ago. */
-    lastProgressAt(): number;
-}
+export type Consumer = ReturnType<typeof openConsumer>;
 
 /** Consumes the queue: takes jobs, runs the handler, replies, and then removes the job. */
 export function openConsumer(options: {
@@ -34,7 +26,7 @@ export function openConsumer(options: {
     /** Runs for each job whose worker died, before its caller receives the answer. */
     onDeath?: ((job: FetchJob) => Promise<void>) | undefined;
     log: ConnectionLog;
-}): Consumer {
+}) {
     const { backend, handler, concurrency, onDeath, log } = options;
     const running = new Map<string, AbortController>();
     const cancelled = new Set<string>();
@@ -60,8 +52,10 @@ export function openConsumer(options: {
     };
     let closing: Promise<void> | undefined;
     return {
+        /** Stops taking jobs. Resolves when all running jobs have replied. */
         drain,
-        close() {
+        /** Drains, then closes every connection. */
+        close(): Promise<void> {
             // The opener and the queue both call this.
             closing ??= drain().then(async () => {
                 await worker.close();
@@ -70,6 +64,7 @@ export function openConsumer(options: {
             return closing;
         },
         inFlight: () => running.size,
+        /** When the loop last made progress, in milliseconds since the epoch. In a healthy worker at most 3 s ago. */
         lastProgressAt: () => performance.timeOrigin + worker.lastProgressAt(),
     };
 
