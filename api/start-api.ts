@@ -14,10 +14,7 @@ const LOOK_AGAIN_MS = 20;
 /** After a stop, a new connection may take this long to send its request. */
 const FIRST_REQUEST_MS = 500;
 
-/**
- * Starts listening. `stop` accepts no new requests, and resolves when all requests in flight are answered.
- * @throws ConfigFault if it cannot listen on HOST and PORT
- */
+/** Starts listening. `stop` answers what is in flight and accepts nothing new. @throws ConfigFault if it cannot listen on HOST and PORT */
 export async function startApi(app: App): Promise<{ port: number; stop(): Promise<void> }> {
     gatherSharedState(app);
     const server = await buildServer(app);
@@ -38,10 +35,7 @@ export async function startApi(app: App): Promise<{ port: number; stop(): Promis
     };
 }
 
-/**
- * When hapi stops, it closes every connection without a request, including new ones whose first request has not arrived yet. So we stop
- * listening first, and wait for these requests.
- */
+/** On a stop, hapi closes new connections whose request has not arrived yet. So we stop listening first, and wait for these requests. */
 function watchNewcomers(listener: Server): { settle(): Promise<void> } {
     const silent = new Set<Socket>();
     listener.on('connection', (socket: Socket) => {

@@ -26,10 +26,7 @@ export class LoadFault extends Error {
 
 export type LoadedPackage = { site: string } & StarterLoad;
 
-/**
- * Reads one package file, or the `.json` files of a folder in the order of their names.
- * @throws LoadFault if one of them cannot be published
- */
+/** Reads one package file, or the `.json` files of a folder by name. @throws LoadFault if one of them cannot be published */
 export function readPackages(path: string, egressAllow: readonly EgressAllowEntry[]): PackageDocument[] {
     return filesAt(path).map((file) => requireValidPackage(parseFile(file), basename(file), egressAllow));
 }

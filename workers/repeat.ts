@@ -93,10 +93,7 @@ interface Kind extends Pick<DueKind, 'due'> {
     down(error: unknown): void;
 }
 
-/**
- * One statement asks for all kinds that do not run (decision 30). It is planned each time: a kept plan of empty tables would read all of
- * them once they are full.
- */
+/** One statement asks for all kinds that do not run (decision 30). It is planned each time: an early plan would read full tables. */
 export function openDueLooks({ db, log }: { db: Db; log: ConnectionLog }, everyMs = LOOK_MS): DueLooks {
     const status = watchConnection(log, 'due work');
     const kinds = new Set<Kind>();

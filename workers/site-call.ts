@@ -44,10 +44,7 @@ export interface CallTools {
     memoryBudget?: MemoryBudget;
 }
 
-/**
- * Opens the call of a job. The caller reads each page before it requests the next.
- * @param span the job's span, the parent of its requests
- */
+/** Opens the call of a job. The caller reads each page before it requests the next. @param span the parent of the span of each request */
 export function openSiteCall(
     { upstream, markSent, paceFor, memoryBudget }: CallTools,
     job: FetchJob,

@@ -2,10 +2,7 @@ import type { App } from '../shared/app.ts';
 import { EVENT_WAITS, spreadEvents } from '../shared/store/events/spread.ts';
 import type { DueLooks, Repeated } from './repeat.ts';
 
-/**
- * Gives new events their positions, so that GET /v1/events lists them, and creates their deliveries. Every worker may run it; only one at a
- * time does.
- */
+/** Gives new events their positions for GET /v1/events, and creates their deliveries. Every worker may run it; one at a time does. */
 export function startSpreadingEvents({ db }: App, looks: DueLooks): Repeated {
     return looks.add({
         part: 'events',

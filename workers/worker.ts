@@ -50,10 +50,7 @@ interface WorkerOptions {
     lookMs?: number;
 }
 
-/**
- * Opens a worker, which takes fetch jobs.
- * @param options used only in tests: an unguarded connector shows that the guard's tests can fail
- */
+/** Opens a worker, which takes fetch jobs. @param options only for tests: an unguarded connector shows that tests of the guard can fail */
 export async function openWorker(app: App, { isWarm = true, lookMs, connector: given }: WorkerOptions = {}): Promise<OpenWorker> {
     const { config, metrics, log } = app;
     const id = newId('op').replace('op_', 'worker_');

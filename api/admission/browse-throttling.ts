@@ -14,10 +14,7 @@ const FETCHES_MS = 1000;
 /** The event loop utilization above which browsing beyond the guaranteed rate is reduced. */
 const BUSY = 0.6;
 const MEASURE_EVERY_MS = 50;
-/**
- * Factor and increment by which the admitted share of browsing above the guaranteed rate changes after a busy and after an idle
- * measurement.
- */
+/** How the admitted share of browsing above the guaranteed rate changes: the factor when busy, and the increment when idle. */
 const DECREASE = 0.7;
 const INCREASE = 0.05;
 

@@ -3,10 +3,7 @@ import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 
-/**
- * The client's address. If we have proxies (`hops`), it is the entry of `X-Forwarded-For` that the outermost proxy added. If that entry is
- * missing or invalid, it is the peer's address.
- */
+/** The client: the entry of `X-Forwarded-For` that the outermost of our proxies (`hops`) added, if it is valid, or else the peer. */
 export function clientAddress(request: IncomingMessage, hops: number): string {
     const peer = peerAddress(request.socket);
     if (hops === 0) return peer;

@@ -8,10 +8,7 @@ export function requestIdOf({ headers: { 'x-request-id': given } }: IncomingMess
     return typeof given === 'string' && OWN_ID.test(given) ? given : newId('req');
 }
 
-/**
- * Counts how often a header (in lower case) occurs in a request. Node keeps only one value of most headers. Internal requests have no raw
- * headers.
- */
+/** How often a header (in lower case) occurs. Node keeps one value of most headers. Internal requests have no raw headers. */
 export function headerCopies(message: IncomingMessage, name: string): number {
     const { rawHeaders, headers }: { rawHeaders?: string[]; headers: IncomingMessage['headers'] } = message;
     if (rawHeaders === undefined) return headers[name] === undefined ? 0 : 1;

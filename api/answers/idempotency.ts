@@ -19,10 +19,7 @@ import { renderRefusal } from './refusal.ts';
 export interface OnceRules<Body> {
     /** Whether a success is stored. Other calls release their key. */
     isKept?(body: Body, call: OpenCall<unknown, unknown, Body>): boolean;
-    /**
-     * For a route that reads its body itself: reads and hashes it. The key is acquired first, and the hash is stored with the answer
-     * (`setHash`).
-     */
+    /** For a route that reads its body itself, after the key is acquired. The hash is stored with the answer (`setHash`). */
     readHash?(call: Call<unknown, unknown, Body>): Promise<string>;
     /** Milliseconds after which every call has ended. */
     lastsMs?(call: Call<unknown, unknown, Body>): number;

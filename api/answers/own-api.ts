@@ -48,10 +48,7 @@ export async function callOwnApi(request: Request, { method, path, body, headers
 /** Maximum number of characters of an answer that are parsed. This is more than an agent or a page shows, and takes a few milliseconds. */
 const MAX = 256 * 1024;
 
-/**
- * Reads an answer of our own API, for a page or a tool in this process. Reads only the beginning of a large answer, since a site may send 5
- * MB of small values.
- */
+/** Reads an answer of our own API, of a large one only the beginning, since a site may send 5 MB of small values. */
 export function readAnswer(payload: string): { body: Record<string, unknown>; isCut: boolean } {
     if (payload.length <= MAX) return { body: parseExact<JsonObject>(payload), isCut: false };
     const parts = splitAnswer(payload);

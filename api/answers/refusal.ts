@@ -34,10 +34,7 @@ export function recordRefusal(app: App, request: Request, refusal: Refusal): voi
     app.log.error({ request_id: request.app.requestId, err: refusal.cause ?? refusal }, 'a bug: unexpected error while answering');
 }
 
-/**
- * The error body. Also used without a hapi request (raw protocol errors).
- * @param request the known facts about the request; unknown ones are omitted.
- */
+/** The error body, also of protocol errors without a hapi request. @param request the known facts; unknown ones are omitted */
 export function envelope(
     refusal: Refusal,
     request: { app: { requestId: string; notes?: Pick<AnswerNotes, 'creditsRemaining'> } },

@@ -120,10 +120,7 @@ export function refusalOf(app: App, request: Request, caller: Caller): Refusal |
     );
 }
 
-/**
- * An app's access token is valid only for the path that it was issued for. Calls that tools make within this process were authorized on
- * that path.
- */
+/** An app's access token is valid only for its own path. Calls that tools make within this process were authorized on that path. */
 function checkResource(app: App, request: Request, { resource }: Caller): Refusal | undefined {
     if (resource === null || request.isInjected) return undefined;
     const asked = request.route.settings.app?.resource?.(request);

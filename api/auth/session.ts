@@ -80,10 +80,7 @@ export function signOut(app: App, response: ResponseObject): void {
     response.header('set-cookie', cookie(app, 'session', '', 0), { append: true });
 }
 
-/**
- * The CSRF token of a form: an HMAC of the session's secret, or of the visit's secret before sign-in. A fresh mask hides it from attacks on
- * compression (BREACH).
- */
+/** The CSRF token of a form: an HMAC of the secret of the session or visit. A fresh mask hides it from compression attacks (BREACH). */
 export function formToken(app: App, request: Request): string {
     const secret = cookieOf(app, request, 'session') ?? cookieOf(app, request, 'visit') ?? beginVisit(request);
     const mask = randomBytes(TAG_BYTES);

@@ -79,10 +79,7 @@ const settleOfCheckout: Handler = async (billing, sessionId) => {
     if (subscriptionId !== undefined) await settleSubscription(billing, subscriptionId);
 };
 
-/**
- * The handled events. Only `invoice.paid` grants an allowance; refunds and disputes remove it. All other events make us read the
- * subscription from Stripe again.
- */
+/** Only `invoice.paid` grants an allowance; refunds and disputes remove it. Other events make us read the subscription again. */
 const HANDLERS: ReadonlyMap<string, Handler> = new Map<Stripe.Event['type'], Handler>([
     ['invoice.paid', takeInvoice],
     ['invoice.payment_failed', settleOfInvoice],

@@ -76,10 +76,7 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
     });
 }
 
-/**
- * If a body exceeds its limit by less than this, the rest is read and discarded before the answer: a proxy that is still writing it could
- * miss the answer (502).
- */
+/** The rest of a body that exceeds its limit by less is discarded before the answer, which a proxy that still writes could miss (502). */
 const SLIGHT_EXCESS = 1024 * 1024;
 
 export async function refuseTooLarge(request: Request, declared: number, maxBytes: number): Promise<never> {

@@ -31,10 +31,7 @@ export function isFactorMissing({ me, isOperator }: Visit): boolean {
     return me !== undefined && ((isOperator && !me.hasFactor) || (me.current !== undefined && isLocked(me, me.current)));
 }
 
-/**
- * Whether a member cannot use a workspace because it requires a second factor that the member lacks. Also check every other workspace that
- * a page shows, not only the current one.
- */
+/** Whether a workspace requires a second factor that the member lacks. Check each workspace that a page shows. */
 export function isLocked({ hasFactor }: SignedIn, { demandsFactor }: Membership): boolean {
     return demandsFactor && !hasFactor;
 }

@@ -14,10 +14,7 @@ export type FormResult<T> = { ok: true; values: T } | { ok: false; problems: Pro
 
 export const FORM_BYTES = 64 * 1024;
 
-/**
- * Parses an urlencoded body.
- * @throws Refusal VALIDATION_ERROR if there are too many fields, or two with the same name, which our forms never send
- */
+/** Parses an urlencoded body. @throws Refusal VALIDATION_ERROR for too many fields, and for two of one name, which our forms never send */
 export function parseFields(body: Uint8Array): Fields {
     return fieldsOf(readForm(body));
 }

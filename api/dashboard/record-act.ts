@@ -6,10 +6,7 @@ import { actorOfUser, type NewAct, recordAct } from '../../shared/store/accounts
 import { waitText } from './account/fields.ts';
 import type { PersonalVisit } from './page.ts';
 
-/**
- * These acts remove what earlier, limited acts created, so they need no limit of their own. A stolen session must not be able to block them
- * by using up the limit.
- */
+/** Acts without a limit, which remove what limited acts created: a stolen session must not block them by using up the limit. */
 const ENDS: readonly Act[] = ['key.revoked', 'member.removed', 'member.left', 'invitation.withdrawn'];
 
 /**

@@ -89,10 +89,7 @@ function frame(
         needsVerifying: me !== undefined && !me.isVerified && app.config.mail.smtpUrl !== undefined,
         asset: assetUrl,
         large: LARGE,
-        /**
-         * The hidden fields that every form needs. This is the only HTML built outside of the views; its values contain only base64url and
-         * an id.
-         */
+        /** The hidden fields of every form: the only HTML outside of the views. The values have only base64url and an id. */
         secrets() {
             const workspace = me?.current === undefined ? '' : `<input type="hidden" name="_workspace" value="${me.current.workspaceId}">`;
             return `<input type="hidden" name="_form" value="${formToken(app, request)}">${workspace}`;

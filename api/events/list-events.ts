@@ -99,10 +99,7 @@ export async function listEvents(call: Call<object, EventsQuery, undefined>): Pr
     };
 }
 
-/**
- * Reads a page; if it is empty, polls until there is an event or the caller's wait ends.
- * @throws Refusal if the key may not read them any more
- */
+/** Reads a page; if it is empty, polls until there is an event or the wait ends. @throws Refusal if the key may not read any more */
 async function readOrWait(
     call: Call<object, EventsQuery, undefined>,
     { workspaceId, accountId }: { workspaceId: string; accountId: string },

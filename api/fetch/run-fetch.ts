@@ -20,10 +20,7 @@ import { answerUnsent } from './answer-unsent.ts';
 /** A call of POST /v1/fetch, or of the tool that does the same. */
 type FetchCall = Call<object, object, FetchRequest>;
 
-/**
- * POST /v1/fetch: admit, count, hold, run, settle (docs/api.md, "Order of checks").
- * A call that fails is free; its code does not change after credits moved.
- */
+/** POST /v1/fetch: admit, count, hold, run, settle (docs/api.md, "Order of checks"). After credits moved, its code does not change. */
 export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     const { app, body, span, notes } = call;
     const order = orderOf(call);
@@ -85,10 +82,7 @@ function presentFetch(order: FetchOrder, admitted: Admitted, settled: Settled & 
     return { text: `${head}${settled.available}${tail}`, isKept: false };
 }
 
-/**
- * Returns a function that encrypts the answer. It runs before the SQL statement that charges the account and stores the answer. Undefined
- * for a call without an Idempotency-Key.
- */
+/** Returns a function that encrypts the answer before the statement that charges and stores it. Undefined without an Idempotency-Key. */
 function answerToKeep(
     { app: { idempotency }, keyed }: Pick<Call<unknown, unknown, unknown>, 'app' | 'keyed'>,
     order: FetchOrder,

@@ -42,10 +42,7 @@ function inWords({ items, bytes }: JobBounds, what: string): string {
 /** By account, the size of the drafts of bodies that are still arriving. */
 const draftsOf = perApp(() => new Map<string, JobBounds>());
 
-/**
- * Opens a reservation for one body. All bodies of an account that are arriving share the limit with its open jobs, since the database
- * stores their drafts too.
- */
+/** Opens a reservation for one body. Bodies that are arriving share the limit with open jobs, since their drafts are stored too. */
 export function openDraftRoom(app: App, caller: Caller) {
     const drafts = draftsOf(app);
     const { accountId } = caller;

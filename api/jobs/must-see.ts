@@ -7,10 +7,7 @@ import type { Reader } from '../../shared/store/jobs/jobs.ts';
 
 type Find = (reader: Reader, id: string) => Promise<object | undefined>;
 
-/**
- * Checks that a key may see the job or batch that a stored answer shows. Names the first part of its scopes that hides it.
- * @throws Refusal FORBIDDEN
- */
+/** Checks that a key may see what a stored answer shows. Names the first part of its scopes that hides it. @throws Refusal FORBIDDEN */
 export async function mustSee(caller: Caller, { headers }: StoredAnswer, find: Find): Promise<void> {
     const id = headers['location']?.split('/').at(-1) ?? '';
     const reader = readerOf(caller);

@@ -11,10 +11,7 @@ const REPORTED: ReadonlySet<SecretKind | undefined> = new Set(['key', 'access', 
 
 type ReportCall = OpenCall<object, object, KeyReport>;
 
-/**
- * POST /v1/keys/report: checks the rate limit and the keys' checksums, then revokes the keys in one transaction. Keys with a wrong checksum
- * cost no query.
- */
+/** POST /v1/keys/report: revokes the keys in one transaction. Keys with a wrong checksum cost no query. */
 export async function reportKeys(call: ReportCall): Promise<Reply<KeyReportEntry[]>> {
     const { app, body } = call;
     await countReport(call);

@@ -38,10 +38,7 @@ const FIRST = 5;
 /** Maximum length of a cell that is parsed as JSON. Longer ones could be nested too deeply to be serialized again. */
 const MAX_JSON = 10_000;
 
-/**
- * Converts the rows of a CSV file to items. The schema of a param decides how its cells are parsed. Empty cells are left out.
- * @param max the most items
- */
+/** Converts the rows of a CSV file to items, at most `max`. Cells are parsed by the schemas of their params; empty ones are left out. */
 export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOrder, max: number): CsvItems {
     const file = text.replace(/^\uFEFF/, '');
     const { delimiter, linebreak } = papaparse.parse(file.slice(0, SAMPLE), { delimitersToGuess: DELIMITERS }).meta;
@@ -94,10 +91,7 @@ function itemOf(cells: readonly string[], columns: readonly string[], params: Re
 const NOT_CLOSED = 'has quotes that do not end.';
 const NOT_WHOLE = 'goes on after a closing quote: quotes enclose a whole cell, and a quote within them is written twice.';
 
-/**
- * Finds a quoted cell that does not end before a delimiter or a line break. The parser reads on behind each such quote: it can take hours
- * for a file of 4 MiB.
- */
+/** Finds a quoted cell that does not end properly: the parser would read on behind each such quote, for hours in a file of 4 MiB. */
 function brokenQuote(text: string, delimiter: string, linebreak: string): { at: number; fault: string } | undefined {
     const ends = `[${delimiter}]|${linebreak}`;
     const nextEnd = new RegExp(ends, 'g');
@@ -147,10 +141,7 @@ function plainName(name: string): string {
     return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/**
- * Parses a cell as JSON if the schema does not allow strings. A cell that cannot be parsed stays a text, so that the API reports its
- * problem.
- */
+/** Parses a cell as JSON if the schema allows no strings. One that cannot be parsed stays a text, so that the API reports its problem. */
 function readCell(cell: string, schema: JsonSchema | undefined): unknown {
     const type = typeof schema === 'object' ? schema['type'] : 'string';
     const types = Array.isArray(type) ? type : [type];

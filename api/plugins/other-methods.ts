@@ -2,10 +2,7 @@ import type { RequestRoute } from '@hapi/hapi';
 import { Refusal } from '../../shared/refusals.ts';
 import type { AppPlugin } from './plugin.ts';
 
-/**
- * Answers OPTIONS with 204 on every known path. Answers any other method that a path does not support with 405 and Allow. Register it after
- * all routes.
- */
+/** Answers OPTIONS on every known path with 204, and methods that a path lacks with 405 and Allow. Register it after all routes. */
 export const otherMethods: AppPlugin = {
     name: 'other-methods',
     register(server) {

@@ -31,10 +31,7 @@ export async function listSchemas(call: OpenCall<object, SchemasQuery, undefined
 /** The fewest characters of a task. A shorter query can only be the start of a name. */
 const MIN_TASK = 3;
 
-/**
- * Sites with endpoints for the searched task, best first. If the search fails or takes too long, returns none, so that the list only has
- * sites with a matching name.
- */
+/** Sites with endpoints for the searched task, best first. None if the search fails or takes too long; then only names match. */
 async function describedSites({ app, query }: OpenCall<object, SchemasQuery, undefined>): Promise<string[]> {
     const task = query.q?.trim() ?? '';
     if (task.length < MIN_TASK) return [];

@@ -21,10 +21,7 @@ import { checkInTurn, compareInTurn, guardChecks } from './guard-checks.ts';
 
 type PublishCall = Call<object, { dry_run?: boolean }, JsonObject>;
 
-/**
- * POST /v1/schemas: checks the rules, then publishes in one transaction (docs/api.md, "Registry"). The packages of an account are handled
- * one after another.
- */
+/** POST /v1/schemas (docs/api.md, "Registry"). The packages of an account are handled one after another. */
 export function publishSchema(call: PublishCall): Promise<Reply<PublishAnswer>> {
     return inAccountTurn(call, () => publish(call));
 }
@@ -82,10 +79,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     };
 }
 
-/**
- * Checks that OAuth URLs are on the site's own domain, or on hosts that an operator allowed for it (`site set --auth-host`).
- * @throws Refusal SCHEMA_INVALID
- */
+/** OAuth URLs must be on the own domain, or on hosts that an operator allowed (`site set --auth-host`). @throws Refusal SCHEMA_INVALID */
 async function checkAuthHosts({ db }: App, auth: readonly PackageAuth[], registrable: string): Promise<void> {
     const foreign = offDomainAuthHosts(auth, registrable);
     if (foreign.length === 0) return;

@@ -44,10 +44,7 @@ function descriptionOf({ description }: Partial<WebhookOrder>): string | null | 
     return description && normaliseNewlines(description);
 }
 
-/**
- * Validates the URL of a webhook. The egress guard checks its address at each connection.
- * @throws Refusal VALIDATION_ERROR, SITE_BLOCKED
- */
+/** Validates the URL of a webhook. The egress guard checks its address at each delivery. @throws Refusal VALIDATION_ERROR, SITE_BLOCKED */
 async function checkReceiver(app: App, url: string): Promise<Receiver> {
     const read = readReceiver(url, { allow: app.config.egressAllow, publicUrl: app.publicUrl() });
     if (!read.ok) throw invalidField('/url', `url ${read.message}.`);

@@ -65,10 +65,7 @@ interface CreateOptions extends LimitOptions {
     anotherWorkspace?: true;
 }
 
-/**
- * `account create`. An address that has an account gets one more workspace. That may be a mistake, so a person has to ask for it by
- * `--another-workspace`.
- */
+/** `account create`. A second workspace for an address may be a mistake, so a person asks for it by `--another-workspace`. */
 export async function create(operator: Operator, options: CreateOptions): Promise<Done> {
     const { email, plan, credits, invitedBy, scopes = EVERY_SCOPE, anotherWorkspace } = options;
     const overrides = readLimits(options);

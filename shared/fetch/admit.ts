@@ -116,10 +116,7 @@ function rejectPageFields({ endpoint }: Found, body: FetchRequest): void {
     throw new Refusal('VALIDATION_ERROR', undefined, { details });
 }
 
-/**
- * Validates the params of a call. It runs on the event loop within the step limit of one turn, otherwise in a thread.
- * @throws Refusal INVALID_PARAMS, SERVICE_UNAVAILABLE
- */
+/** Validates params, on the event loop or, if they take long, in a thread. @throws Refusal INVALID_PARAMS, SERVICE_UNAVAILABLE */
 export async function bindValues(found: Found, { params = {} }: FetchRequest, suggests = true): Promise<Values> {
     const bound = bindOnEventLoop(found, params, suggests) ?? (await bindInThread(found, params));
     if (bound.ok) return bound.values;
@@ -160,10 +157,7 @@ export interface Found {
     offer: AuthOffer;
     /** Price of one unit, in credits. */
     siteCredits: number;
-    /**
-     * Maximum number of billed units; undefined: no cap. A call without a version is billed at most the lowest maximum of the versions that
-     * were the latest within the last 24 h.
-     */
+    /** Maximum number of billed units. Without a version, the lowest one of the versions that were the latest within 24 h. */
     unitsCap: number | undefined;
     /** The concurrency limit that the operator set for the site; null: half of all slots. */
     siteConcurrency: number | null;

@@ -14,10 +14,7 @@ interface ConnectionCall {
     times: Pick<Times, 'admittedAt'>;
 }
 
-/**
- * Records a call that may have sent a credential. The call appears in the audit log of the workspace. Three answers with 401 reject the
- * connection. Never throws.
- */
+/** Records a call that may have sent a credential, for the audit log. Three answers with 401 reject the connection. Never throws. */
 export async function recordUse(
     app: App,
     { caller: { workspaceId, keyId, userId }, times }: ConnectionCall,

@@ -28,10 +28,7 @@ export interface Times {
     deadlineAt: number;
 }
 
-/**
- * Computes the times of a fetch. The caller's timeout starts when the request arrives.
- * @param startedAt when the request arrived, by the monotonic clock
- */
+/** The times of a fetch. The timeout starts when the request arrives. @param startedAt when it arrived, by the monotonic clock */
 export function timesOf({ config }: App, { timeout_ms: timeoutMs = config.fetchTimeoutMs }: FetchRequest, startedAt: number): Times {
     const began = performance.now();
     const admittedAt = Date.now();

@@ -6,10 +6,7 @@ import type { Admitted } from './admit.ts';
 import type { FetchOrder } from './order.ts';
 import type { Settled } from './settle.ts';
 
-/**
- * A recent result of the same read that this account has paid for (docs/api.md, "Hosted fetch"). Undefined if none exists or the caller did
- * not ask for one.
- */
+/** A recent result of the same read that this account has paid for (docs/api.md, "Hosted fetch"), if the caller accepts one. */
 export async function findStored(app: App, order: FetchOrder, admitted: Admitted): Promise<results.StoredResult | undefined> {
     const question = resultKeyOf(order, admitted);
     if (question === null) return undefined;
@@ -17,10 +14,7 @@ export async function findStored(app: App, order: FetchOrder, admitted: Admitted
     return results.findResult(app.db, app.secrets, place, order.body.max_age ?? 0);
 }
 
-/**
- * Stores a result for `findStored`, if the caller asked for it and the site allows it. Never throws, because the answer has already been
- * paid for.
- */
+/** Stores a result for `findStored`, if the caller and the site allow it. Never throws, because the answer has already been paid for. */
 export async function keepResult(
     app: App,
     order: FetchOrder,

@@ -1,7 +1,4 @@
-/**
- * Collects the items of one turn of the event loop in one batch. While batches are running, the next batch grows, so batches grow when the
- * server is slow. Without load, no item waits.
- */
+/** Collects the items of one turn of the event loop. While batches run, the next one grows. Without load, no item waits. */
 export interface Batch<Item, Verdict> {
     /**
      * Resolves with the verdict of this item. Rejects with the cause if its batch failed as a whole, with `BatchClosed` after `close()`,
@@ -19,10 +16,7 @@ export interface BatchOptions<Item, Verdict> {
     keyOf?(item: Item): string;
     /** Whether an error affects the whole batch, like a lost connection. Any other error is caused by one item. Absent: always. */
     failsWholeBatch?(error: unknown): boolean;
-    /**
-     * Whether a waiting item is rejected together with a batch that failed as a whole, because it would fail in the same way later. Absent:
-     * always.
-     */
+    /** Whether a waiting item is rejected with a batch that failed as a whole, because it would fail in the same way. Absent: always. */
     failsWithBatch?(item: Item): boolean;
     /** Maximum number of items in one batch; 500 by default. */
     maxSize?: number;

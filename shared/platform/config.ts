@@ -84,10 +84,7 @@ export interface Config {
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
-/**
- * Reads the settings of docs/operations.md. Only this function reads the environment.
- * @throws ConfigFault with one line for each invalid value.
- */
+/** Reads the settings of docs/operations.md. Nothing else reads the environment. @throws ConfigFault with a line for each invalid value */
 export function readConfig(env: Env = process.env): Config {
     const read = new SettingsReader(env);
     const databaseUrl = read.database('DATABASE_URL', 'db.example');

@@ -4,10 +4,7 @@ export interface ConnectionLog {
     error(fields: object, message: string): void;
 }
 
-/**
- * Logs changes in the status of a connection or operation. An outage logs one line when it begins and one when it ends, not one for each
- * attempt.
- */
+/** Logs changes in the status of a connection or operation: one line when an outage begins, and one when it ends. */
 export interface ConnectionStatus {
     down(error: unknown): void;
     up(): void;

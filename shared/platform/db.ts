@@ -26,10 +26,7 @@ export interface DbOptions {
     onError?: (error: Error) => void;
 }
 
-/**
- * Timeout for opening a connection, in milliseconds. It is longer than callers wait, because a slow server needs four round trips and the
- * next caller can use the connection.
- */
+/** Longer than callers wait: a slow server needs four round trips, and the next caller can use the connection. */
 const CONNECT_MS = 2500;
 
 /** Opens a pool. It connects on the first query. Close it with `db.destroy()`. */

@@ -75,10 +75,7 @@ export async function runUntilSignal({ start, graceMs, log }: Run): Promise<neve
     process.exit(isInTime && !hasFault ? 0 : 1);
 }
 
-/**
- * On Ctrl-C, the terminal signals every process of the group, and npm forwards its own copy shortly after. Only a signal after this time,
- * in milliseconds, is a second request.
- */
+/** On Ctrl-C, npm forwards a copy of the signal shortly after the terminal's own. Only a later signal is a second request. */
 const ECHO_MS = 250;
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 

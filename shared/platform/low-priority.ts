@@ -7,10 +7,7 @@ export const SIDE_THREAD_NICENESS = 10;
 /** Niceness of processes that read answers for waiting callers. They get about a third of a core when the event loop needs a whole core. */
 export const ANSWER_READER_NICENESS = 5;
 
-/**
- * Lowers the priority of the current thread, so that event loops run first. Only Linux has priorities of threads; elsewhere this does
- * nothing.
- */
+/** Lowers the priority of the current thread, so that event loops run first. Does nothing where threads have none: only Linux has them. */
 export function lowerThreadPriority(nice: number): void {
     try {
         const thread = basename(readlinkSync('/proc/thread-self'));

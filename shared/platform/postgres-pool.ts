@@ -13,10 +13,7 @@ interface PoolOptions {
     settings?: string;
 }
 
-/**
- * Opens a plain pg pool, for code that needs neither transactions nor a query builder. It connects on the first query. Close it with
- * `end()`.
- */
+/** Opens a plain pg pool, for code that needs neither transactions nor a query builder. It connects on the first query. */
 export function openPool({ url, part, log, max, timeoutMs, settings }: PoolOptions): pg.Pool {
     const pool = new pg.Pool({
         connectionString: url,

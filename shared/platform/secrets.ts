@@ -31,10 +31,7 @@ interface SecretsOptions {
     log: Pick<Log, 'warn'>;
 }
 
-/**
- * The database is read at most once: for its ring when the first text needs it, or, if SECRET_KEYS is set, when a text refers to an unknown
- * key.
- */
+/** Reads the database at most once: for its ring, or, if SECRET_KEYS is set, when a text refers to an unknown key. */
 export function createSecrets({ db, keys, log }: SecretsOptions): Secrets {
     const [first, ...others] = keys;
     const configured = first === undefined ? undefined : createKeyRing([first, ...others]);

@@ -8,10 +8,7 @@ export interface PieceLimit {
     size: number;
 }
 
-/**
- * Calls `refuse` once if a body arrives in more small pieces than the limit. They are counted where Node's parser adds them, because its
- * readers get them joined.
- */
+/** Calls `refuse` once if a body has more small pieces than the limit. Node's parser adds them singly; readers get them joined. */
 export function countSmallPieces(body: Readable, { max, size }: PieceLimit, refuse: () => void): void {
     const push = body.push.bind(body);
     let small = 0;

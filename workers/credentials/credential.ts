@@ -26,10 +26,7 @@ export interface CallCredential {
     /** Removes the value from an answer of the site. */
     maskBytes(bytes: Uint8Array, contentType: string | undefined): Uint8Array;
     maskText(text: string): string;
-    /**
-     * Removes the value from the query of a URL that the site named. @throws UpstreamFault UPSTREAM_REDIRECT if the value is elsewhere in
-     * the URL
-     */
+    /** Removes the value from the query of a URL that the site named. @throws UpstreamFault UPSTREAM_REDIRECT if it is elsewhere */
     cleanUrl(url: string): string;
 }
 

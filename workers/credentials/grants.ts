@@ -51,10 +51,7 @@ export function createGrants(app: App, fetch: CustomFetch) {
             renewing.set(connectionId, renewal);
             return renewal;
         },
-        /**
-         * Resolves when all renewals have ended, even those whose calls are already over. Sites issue some refresh tokens only once; they
-         * are stored by then.
-         */
+        /** Resolves when all renewals have ended: sites issue some refresh tokens only once, and then they are stored. */
         async settled(): Promise<void> {
             await Promise.allSettled(renewing.values());
         },

@@ -19,10 +19,7 @@ export class NoAnswer extends Error {
     }
 }
 
-/**
- * Resolves with the head of the answer to a request, and rejects when there will be none. For some ends, Node emits neither `response` nor
- * `error`.
- */
+/** Resolves with the head of the answer, and rejects when there will be none, also where Node emits neither `response` nor `error`. */
 export function answerHead(request: ClientRequest, waiting: Waiting): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
         const stop = (error: Error) => {

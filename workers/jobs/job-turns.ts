@@ -109,10 +109,7 @@ function careForJobs(app: App): Repeated {
     };
 }
 
-/**
- * A write marked as sent may have reached its site, so its job ends. Other jobs get another attempt; the second death of a worker ends
- * them.
- */
+/** A write marked as sent may have reached its site, so its job ends. Other jobs get another attempt; a second death ends them. */
 async function afterDeath({ secrets }: App, { effect, deaths }: ends.LostJob, { marked }: HoldEnd): Promise<AttemptEnd> {
     if (effect === 'write' && marked) return { status: 'failed', code: 'OUTCOME_UNKNOWN', error: await sealError(secrets, {}) };
     const message = 'The worker that ran this job died.';

@@ -159,10 +159,7 @@ async function orderOf(app: App, job: ClaimedJob, caller: Caller): Promise<Fetch
     };
 }
 
-/**
- * Checks scopes again, since the key or the role of its user may have changed. Effects are checked with the endpoint.
- * @throws Refusal FORBIDDEN
- */
+/** Checks the scopes as they are now, and the role. Effects are checked with the endpoint. @throws Refusal FORBIDDEN */
 function checkScopes({ caller: { scopes, role }, body: { site, endpoint } }: FetchOrder): void {
     const { routes, sites, endpoints } = scopes.listed;
     if (!routes.includes('jobs') || !canRoleHave(role, 'jobs')) throw missingScope({ part: 'routes', needs: 'jobs' });

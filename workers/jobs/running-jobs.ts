@@ -73,10 +73,7 @@ export function createRunningJobs(tools: JobTools, onEnd: () => void) {
     };
 }
 
-/**
- * Accounts or sites that were at a limit a moment ago. Until the backoff is over, each job of theirs that ends lets one other job start, if
- * they lacked a slot.
- */
+/** Accounts or sites that were at a limit. Until their backoff is over, each job that ends lets another start, if they lacked a slot. */
 function createBackoffs() {
     const backoffs = new Map<string, { until: number; free: number; isForSlot: boolean }>();
     return {

@@ -19,10 +19,7 @@ export const MAX_SLICE = 100;
 
 export type Slice = ReturnType<typeof openSlice>;
 
-/**
- * Opens the items of one batch that were claimed together, or a single job. Values that they share are read once. Credits and budget that
- * one item uses are subtracted for the next.
- */
+/** Opens the items of one batch that were claimed together, or one job. Shared values are read once; what an item uses is subtracted. */
 export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'keyId'>) {
     let expected = 0;
     const caller = once(() => findCallerById(db, keyId));

@@ -94,10 +94,7 @@ async function endOf(
     return { status: 'succeeded', value: await sealText(app.secrets, 'value', text), changed, change };
 }
 
-/**
- * The previous value; undefined if the call was changed or a major version was published since then, or if the value can no longer be
- * decrypted.
- */
+/** The previous value; undefined if the call was changed, a major version was published, or the value can no longer be decrypted. */
 async function baseOf(app: App, run: EndedRun, { site, base }: MonitorRow): Promise<{ runId: string; text: string } | undefined> {
     if (base !== run.base) return undefined;
     const before = await valueBefore(app.db, run);

@@ -9,10 +9,7 @@ import { recordEvent } from '../../shared/store/events/events.ts';
 import type { MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { setHealth } from '../../shared/store/monitors/runs.ts';
 
-/**
- * Counts consecutive failures. The tenth notifies people; each further one doubles the interval. @param dueAt null if the run was started
- * by hand
- */
+/** Counts consecutive failures. The tenth notifies people; each further one doubles the interval. @param dueAt null: started by hand */
 export async function countFailure(trx: Db, app: App, monitor: MonitorRow, dueAt: Date | null, code: string): Promise<void> {
     const failures = monitor.failures + 1;
     const isPaused = monitor.status === 'paused';

@@ -11,10 +11,7 @@ interface Walked {
     isLast: boolean | undefined;
 }
 
-/**
- * Whether `pagination.end` says that no page follows. A walk that begins in the middle of a list never reaches the total, and ends by the
- * other rules.
- */
+/** Whether `pagination.end` says that no page follows. A walk from the middle of a list never reaches the total. */
 export function isLastPage({ pagination }: Endpoint, { delivered, first, here, total, isLast }: Walked): boolean {
     if (isLast === true || (total !== undefined && delivered >= total)) return true;
     return pagination?.end.isShort === true && here < first;

@@ -24,10 +24,7 @@ export function nextExpression({ pagination }: Endpoint): string | undefined {
     return pagination?.style === 'cursor' ? pagination.next : undefined;
 }
 
-/**
- * The place of the page after `place`, by one of the four styles of docs/api.md, "Schema packages". The walk may already have read that
- * page.
- */
+/** The place of the page after `place`, by one of the four styles of docs/api.md, "Schema packages". It may have been read already. */
 export function nextPlace(endpoint: Endpoint, place: PagePlace, seen: SeenPage): NextPlace {
     const { pagination } = endpoint;
     if (pagination === undefined) return 'none';

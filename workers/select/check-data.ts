@@ -6,10 +6,7 @@ import type { DetailCode } from '../../shared/refusals.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { MAX_OUTPUT, TOO_LONG } from './measure.ts';
 
-/**
- * Validates `data` by `response.schema` and returns it. Any data may have ExactNumbers, since expressions and texts of HTML have them, too.
- * @throws InvalidResponse
- */
+/** Validates `data` by `response.schema` and returns it. It may have ExactNumbers. @throws InvalidResponse */
 export function validateData(data: JsonObject, schema: JsonSchema | undefined): JsonObject {
     if (schema !== undefined) checkData(withDoubles(data) as JsonObject, schema);
     return data;

@@ -12,10 +12,7 @@ export interface ToChild<Task> {
 /** A message to the parent: the child is idle, or a task ended. `bug` is the stack of an error. */
 export type FromChild = { ready: true } | { answer?: unknown; bug?: string; cpuMs: number };
 
-/**
- * Answers the tasks of the parent one after the other, and exits with it. The parent kills a child that works too long.
- * @param answer throws only on a bug
- */
+/** Answers the tasks of the parent one by one, and exits with it. The parent kills slow children. @param answer throws only on a bug */
 export function answerTasks<Task>(answer: (task: Task) => unknown): void {
     const send = (message: FromChild) => process.send?.(message);
     const base = process.memoryUsage.rss();

@@ -14,10 +14,7 @@ export function refuseDepth(text: string | Uint8Array): void {
     }
 }
 
-/**
- * Parses an answer as JSON. Numbers may be rounded; see `parseExact`.
- * @throws InvalidResponse if it is not JSON, or is nested too deeply
- */
+/** Parses an answer as JSON. Numbers may be rounded; see `parseExact`. @throws InvalidResponse if it is no JSON, or nested too deeply */
 export function parseJson(text: string): Json {
     refuseDepth(text);
     try {

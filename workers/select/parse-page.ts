@@ -92,10 +92,7 @@ function textOf(page: RawPage, { sse = false }: Pick<ResponseRules, 'sse'> = {})
     return page.type === 'json' ? jsonIn(text) : text;
 }
 
-/**
- * Parses JSON, types that `textOf` turned into JSON, CSV, and text. `html.ts` parses HTML in its own processes, because its libraries are
- * large.
- */
+/** Parses JSON, what `textOf` turned into JSON, CSV, and text. HTML has its own processes, because its libraries are large. */
 function parsePlain(text: string, page: RawPage, rules: Pick<ResponseRules, 'csv'> = {}): Parsed {
     if (page.type === 'text') {
         const value = ({ select }: ResponseRules) => {

@@ -14,10 +14,7 @@ interface Work extends Order {
 
 /** Runs tasks in child processes, one at a time each, and kills tasks that take too much time or memory. */
 export interface ProcessPool {
-    /**
-     * Runs a task. `overrun`: the process was killed. `late`: the task did not begin in time. Rejects only when the pool is closed, or
-     * on a bug.
-     */
+    /** Runs a task. `overrun`: it was killed. `late`: it did not begin in time. Rejects only on a bug, or when the pool is closed. */
     run(work: Work): Promise<Exclude<Done, Error> | 'late'>;
     close(): Promise<void>;
 }

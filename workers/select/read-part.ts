@@ -51,10 +51,7 @@ export interface WantedPart {
     end?: { total: string | undefined; hasMore: string | undefined } | undefined;
 }
 
-/**
- * Reads one page of several: like `readPage`, but the data is validated when all pages are joined. Also finds the next page.
- * @throws InvalidResponse
- */
+/** Reads one page of several, and finds the next page. The data is validated when all pages are joined. @throws InvalidResponse */
 export function readPart(
     page: RawPage,
     rules: ResponseRules,

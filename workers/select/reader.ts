@@ -101,10 +101,7 @@ const NO_RULES: ResponseRules = { type: undefined, select: undefined, schema: un
 export function createReader({ threads = Math.min(2, availableParallelism()), taskMs = TASK_MS } = {}): Reader {
     const pool = openProcessPool(PROGRAM, KINDS, { max: threads });
 
-    /**
-     * @param bytes size of the texts that are read @param isHeavy whether its cost depends on a contributor's rules and is not bounded by
-     * its size
-     */
+    /** @param isHeavy whether its cost depends on a contributor's rules and is not bounded by its size, `bytes` */
     async function ask(task: Task, { bytes, isHeavy }: { bytes: number; isHeavy: boolean }, turn: ReadingTurn): Promise<TaskAnswer> {
         const kind = 'page' in task && MARKUP.has(task.page.type) ? 'html' : 'plain';
         const { owner, caller, deadlineAt: beginBy } = turn;
@@ -200,10 +197,7 @@ const MARKUP: ReadonlySet<ResponseType> = new Set(['html', 'xml', 'feed']);
 /** The types that a bot challenge may be parsed as. */
 const PAGE_LIKE: ReadonlySet<ResponseType> = new Set(['html', 'xml', 'csv', 'text', 'binary']);
 
-/**
- * The reading of a 2xx page, or UPSTREAM_BLOCKED if the page is a bot challenge. JSON that fits the schema is never one. If the page could
- * not be read because it asks to sign in, the message says so.
- */
+/** The reading of a page, UPSTREAM_BLOCKED for a bot challenge, or a fault that says that the page asks to sign in. */
 function withReason<T extends { ok: true } | Refused>({ headers, body }: Page, page: RawPage, reading: T): T | Refused {
     if (!reading.ok && reading.code !== 'UPSTREAM_INVALID_RESPONSE') return reading;
     const isLookedAt = !reading.ok || PAGE_LIKE.has(page.type);

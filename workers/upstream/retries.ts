@@ -26,10 +26,7 @@ export function pauseBefore(retry: number, fault: Fault, left: number, random: n
     return pause < left ? pause : undefined;
 }
 
-/**
- * Whole seconds of a Retry-After header (a number or an HTTP date), 0 to 86400; `undefined` if it is invalid.
- * @param now milliseconds since the epoch
- */
+/** Whole seconds of a Retry-After header (a number or an HTTP date), 0 to 86400; undefined if it is invalid. @param now epoch ms */
 export function readRetryAfter(header: string | undefined, now: number): number | undefined {
     if (header === undefined) return undefined;
     const text = header.trim();

@@ -10,10 +10,7 @@ import { verifyMail } from './mails.ts';
 import { nextOf, withNext } from './next.ts';
 import { confirmAddress, confirmWhereSignedUp, confirmWithPassword, type OpenedLink, takeAddress } from './use-link.ts';
 
-/**
- * Opens a link that confirms an address. The link is enough if its own user is signed in, or in the browser that signed up. Anybody else
- * must also enter a password.
- */
+/** Opens a link that confirms an address. Its own user and the browser that signed up need nothing more, others a password. */
 export async function showVerify(visit: Visit): Promise<Answer> {
     const link = await findConfirmation(visit, visit.query('token'));
     if (link === undefined) return gone(visit);
@@ -71,10 +68,7 @@ function isOwn({ me }: Visit, link: MailLink): boolean {
     return me?.userId === link.userId;
 }
 
-/**
- * Whether nobody is signed in and the link was opened in the browser that signed up. A stranger who signed up with this address used
- * another browser.
- */
+/** Whether nobody is signed in, and this browser signed up: a stranger who signed up with this address used another browser. */
 async function isWhereSignedUp({ app, me, browserToken }: Visit, { purpose, userId }: OpenedLink): Promise<boolean> {
     if (me !== undefined || purpose !== 'verify' || browserToken === undefined) return false;
     return isKnownBrowser(app.db, userId, browserToken);

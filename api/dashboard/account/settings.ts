@@ -56,10 +56,7 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
     return { to: '/dashboard/settings', notice: 'address-pending' };
 }
 
-/**
- * Mails the link to the new address. If another account has the address, mails that account a notice instead. Answer and response time are
- * the same.
- */
+/** Mails a link to the new address, or a notice to the account that has it. Answer and response time are the same. */
 async function mailChange({ app, me, hurryMail }: PersonalVisit, email: Email): Promise<void> {
     if ((await takeAttempts(app.db, [['link by address', email.normalised]])) > 0) return;
     const holder = await findCredentials(app.db, email.normalised);

@@ -21,10 +21,7 @@ export interface AppRequest {
     effects: Effect[];
 }
 
-/**
- * `problem`: the request has no valid redirect URI, so the page shows the problem. `error`: an OAuth error code for the app, at its
- * registered URI.
- */
+/** `problem`: there is no valid redirect URI, so the page shows it. `error`: an OAuth error code for the app. */
 type ReadRequest =
     | { request: AppRequest }
     | { problem: string; retryAfter?: number }

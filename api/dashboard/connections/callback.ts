@@ -7,10 +7,7 @@ import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../pa
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 150;
 
-/**
- * GET /connections/callback: the site redirects here after the consent. Nothing is stored until the person confirms the site and the
- * workspace.
- */
+/** GET /connections/callback, after the consent at the site. Nothing is stored until the person confirms the site and the workspace. */
 export async function showCallback(visit: PersonalVisit): Promise<Answer> {
     if (visit.query('state') === undefined) {
         const model = { site: 'a site', problem: 'Sites send you here after your consent. Begin at your connections.' };

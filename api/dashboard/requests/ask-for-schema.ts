@@ -32,10 +32,7 @@ export async function askForm(visit: Visit): Promise<Shown> {
     return form(visit, { typed: { domain: (query('domain') ?? '').slice(0, 200), task: (query('task') ?? '').slice(0, 1000) } });
 }
 
-/**
- * POST /requests/new: creates a request through the API, with its rules and rate limits. For signed-in users, sending the form again
- * creates no second request.
- */
+/** POST /requests/new: creates a request through the API. For signed-in users, sending the form again creates no second one. */
 export async function ask(visit: Visit): Promise<Answer> {
     const { fields } = visit;
     const given = FIELDS.map((name) => [name, (fields.get(name) ?? '').replaceAll('\r\n', '\n').trim()] as const).filter(

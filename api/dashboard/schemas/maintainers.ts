@@ -16,10 +16,7 @@ export async function addMaintainer(visit: WorkspaceVisit): Promise<Answer> {
     return change(visit, { method: 'PUT', path: asked.path }, sent, ({ message }) => showOwn(visit, { maintainer: message }, FORM));
 }
 
-/**
- * POST …/maintainers/remove: removes the visitor's workspace at once, and another one usually after 24 hours. The last maintainer cannot be
- * removed.
- */
+/** POST …/maintainers/remove: removes the own workspace at once, another one usually after 24 hours, and never the last maintainer. */
 export async function removeMaintainer(visit: WorkspaceVisit): Promise<Answer> {
     const asked = await read(visit);
     if ('problem' in asked) return showOwn(visit, { '': asked.problem }, FORM);

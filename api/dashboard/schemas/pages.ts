@@ -12,10 +12,7 @@ const FORM_BYTES = 3 * PACKAGE_BYTES;
 const ONE = '/dashboard/schemas/{site}';
 const CONFIRMED = { method: 'POST', audience: MANAGERS, needsRecentSignIn: true } as const;
 
-/**
- * Pages of a workspace's own schemas. Every member who may make calls may publish. Only owners and admins may yank versions and change
- * maintainers.
- */
+/** Pages of a workspace's own schemas. Members who may make calls may publish. Owners and admins yank versions and change maintainers. */
 export const schemaPages = [
     workspacePage({ method: 'GET', path: '/dashboard/schemas', audience: USERS, respond: listOwn }),
     workspacePage({ method: 'GET', path: '/dashboard/schemas/new', audience: USERS, respond: publishForm }),

@@ -12,10 +12,7 @@ export function seesAll({ workspace }: WorkspaceVisit): boolean {
     return MANAGERS.includes(workspace.role);
 }
 
-/**
- * The calls that this visitor may see, narrowed by the filters in the query. Filters that are too long or contain invalid characters are
- * ignored.
- */
+/** The calls that this visitor may see, by the filters in the query. Filters that are too long or malformed are ignored. */
 export function scopeOf(visit: WorkspaceVisit): UsageScope {
     const { me, workspace } = visit;
     const endpoint = filterOf(visit, 'endpoint');

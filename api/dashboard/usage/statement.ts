@@ -55,10 +55,7 @@ function accountsOf({ app, me, workspace }: WorkspaceVisit): Promise<string[]> {
     return statementAccounts(app.browse, { accountId: workspace.accountId, userId: me.userId, workspaceId: workspace.workspaceId });
 }
 
-/**
- * Whether the visitor may read the statement. On Free the account is the visitor's own. A workspace's account is only for roles that may
- * see payments.
- */
+/** Whether the visitor may read the statement. On Free it is their own; others are only for roles that may see payments. */
 function mayRead({ workspace }: WorkspaceVisit): boolean {
     return workspace.plan === 'free' || BILLING_VIEWERS.includes(workspace.role);
 }

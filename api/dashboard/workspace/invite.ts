@@ -8,10 +8,7 @@ import { type Answer, pageNotFound, type WorkspaceVisit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { rolesToGive, showWorkspace } from './show.ts';
 
-/**
- * Creates an invitation: a mail to the only address that may use it, or a link that works for anyone. The inviting user needs a confirmed
- * address.
- */
+/** Creates an invitation: a mail to the only address that may use it, or a link for anyone. Only a confirmed address may invite. */
 export async function invite(visit: WorkspaceVisit): Promise<Answer> {
     const { app, me, workspace, fields, client } = visit;
     if (!me.isVerified) return showWorkspace(visit, { invite: { '': 'Confirm your email address first.' } });

@@ -15,10 +15,7 @@ const SWEEP_MS = 60_000;
 export interface Circuits {
     /** State of the circuits, pace and quarantine for these hosts and this endpoint. Other processes see a change within 250 ms. */
     look(hosts: readonly string[], target: { versionId: number; endpoint: string }): Promise<GuardState>;
-    /**
-     * Requests the probe of an open circuit. Only one fetch gets it.
-     * @param lifeMs the probe becomes free again after this time without a report
-     */
+    /** Requests the probe of an open circuit. Only one fetch gets it. @param lifeMs after it, a probe without a report is free again */
     takeProbe(host: string, operation: string, lifeMs: number): Promise<Admission>;
     /** Records the end of a fetch. Never waits and never fails. @param probe the operation, if it was the probe */
     ended(host: string, verdict: CircuitVerdict, probe?: string): void;
@@ -64,10 +61,7 @@ interface CircuitOptions {
 
 const TIMEOUT_MS = 1000;
 
-/**
- * Opens the shared state of circuits, turns and quarantines. The database may be unreachable at this time. Every method of turns and of
- * quarantine throws while it is.
- */
+/** Opens the shared state of circuits, turns and quarantines. While the database is unreachable, turns and quarantine throw. */
 export function openSiteGuards(options: CircuitOptions) {
     const store = createGuardStore(options.db, options.timeoutMs ?? TIMEOUT_MS);
     const sweep = setInterval(() => void store.sweep().catch(() => undefined), SWEEP_MS).unref();

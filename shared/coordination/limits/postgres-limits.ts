@@ -15,10 +15,7 @@ interface TakeRow {
 
 const TAKE = { name: 'limits-take', text: 'select verdict, used, left_ms from limits_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)' };
 
-/**
- * Opens the counters in PostgreSQL: UNLOGGED tables and one function (migrations/300_limits.ts, 470_slots_of_free.ts). The clock is
- * `app_now()`.
- */
+/** Opens the counters in PostgreSQL: UNLOGGED tables and one function (migrations/300_limits.ts). The clock is `app_now()`. */
 export function openPostgresLimits(options: { databaseUrl: string; log: ConnectionLog; patienceMs?: number | undefined }): LimitStore {
     const { databaseUrl, log, patienceMs = PATIENCE_MS } = options;
     const pool = openPool({

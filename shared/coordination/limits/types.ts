@@ -56,10 +56,7 @@ export interface Limits {
     close(): Promise<void>;
 }
 
-/**
- * The answer of a store. Verdict: 0 taken, 1 window, 2 concurrency, 3 share, 4 free. Then the used calls and the remaining milliseconds of
- * each window.
- */
+/** The answer of a store. Verdict: 0 taken, 1 window, 2 concurrency, 3 share, 4 free. The lists have an entry for each window. */
 export interface StoreAnswer {
     verdict: number;
     used: number[];

@@ -23,10 +23,7 @@ export const createBatchedPostgresBackend: BackendFactory<BatchedPostgresBackend
     return new BatchedPostgresBackend({ pool, concurrency }, new RetriedConnection(pool), name, { ...options, connection: pool }, true);
 };
 
-/**
- * BullMQ caches a failed first check of its schema. Without this class, a worker that started while PostgreSQL was unreachable would never
- * take a job.
- */
+/** BullMQ caches a failed first check of its schema. A worker that started without PostgreSQL would never take a job. */
 class RetriedConnection extends PostgresConnection {
     override async waitUntilReady(): Promise<void> {
         try {

@@ -48,10 +48,7 @@ export const TURN = {
            order by t.priority, t.seq`,
 };
 
-/**
- * Returns the jobs that a worker has locked to the queue, except those to keep, and wakes another worker. $1 queue, $2 token, $3 ids to
- * keep.
- */
+/** Returns the locked jobs of a worker to the queue, and wakes another worker. $1 queue, $2 token, $3 ids of jobs to keep. */
 export const GIVE_BACK = {
     name: 'queue-give-back',
     text: `with returned as (

@@ -110,10 +110,7 @@ export class TakenJobs {
         return { result: isNextWanted ? this.#shift() : undefined, finishedOn: Date.now() };
     }
 
-    /**
-     * Removes a job that failed. If that fails too, the job stays this worker's until its lock has expired and BullMQ has failed it: a job
-     * that is given back runs again.
-     */
+    /** Removes a job that failed. If that fails too, keeps it until its lock has expired: a job that is given back runs again. */
     async fail<Answer>(id: string, remove: () => Promise<Answer>): Promise<Answer> {
         try {
             const answer = await remove();

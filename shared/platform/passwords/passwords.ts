@@ -10,10 +10,7 @@ const MEMORY_BYTES = 64 * 1024 * 1024;
 export interface Passwords {
     /** Returns a salted hash that contains its parameters. */
     hash(password: string, asker?: Asker): Promise<string>;
-    /**
-     * Whether the password matches the hash. Without a hash, the result is false after the same time, so that accounts cannot be
-     * enumerated.
-     */
+    /** Whether the password matches. Without a hash: false after the same time, so that accounts cannot be enumerated. */
     matches(password: string, hash: string | null | undefined, asker?: Asker): Promise<boolean>;
 }
 
