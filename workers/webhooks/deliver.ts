@@ -2,6 +2,7 @@ import type { App } from '../../shared/app.ts';
 import { retryAfter } from '../../shared/domain/events/delivery-schedule.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { watchConnection } from '../../shared/platform/connection-log.ts';
+import type { Db } from '../../shared/platform/db.ts';
 import * as queue from '../../shared/store/events/delivery-queue.ts';
 import { disableWebhooks, warnOfFailing } from '../../shared/store/events/disable-webhooks.ts';
 import type { EgressConnector } from '../egress.ts';
@@ -32,8 +33,8 @@ export function startDeliveries(app: App, looks: DueLooks, connector: EgressConn
     const holder = newId('op');
     const status = watchConnection(app.log, 'webhooks');
     const sender = openDeliverySender(app, { connector, onError: status.down });
-    const ended: { attempt: queue.Attempt; isGone: boolean }[] = [];
     const lines = createHostLines(send);
+    const ended = createEndedAttempts(db, (ids) => lines.forget(ids));
     const isRenewalDue = every(RENEW_MS);
     let areHostsDue = false;
     // Hosts are taken in a turn, because a renewal at the same time would drop them.
@@ -56,26 +57,10 @@ export function startDeliveries(app: App, looks: DueLooks, connector: EgressConn
         const isGone = end.code === GONE;
         const retryMs = end.isDelivered || isGone || wait === undefined ? null : wait * 1000;
         const { isSent, ...outcome } = end;
-        ended.push({ attempt: { ...outcome, deliveryId, webhookId, retryMs }, isGone });
+        ended.add({ ...outcome, deliveryId, webhookId, retryMs }, isGone);
         const result = end.isDelivered ? 'delivered' : 'failed';
         app.metrics.webhookAttempts.inc({ result });
         return isSent ? result : 'unsent';
-    }
-
-    /** Records ended attempts. If that fails, they are recorded later. */
-    async function record(): Promise<void> {
-        const taken = ended.slice(0, MAX_RECORDED);
-        if (taken.length === 0) return;
-        // Disables webhooks before it records the attempts, so that no further delivery of these webhooks becomes due.
-        await disableWebhooks(db, [...new Set(taken.filter(({ isGone }) => isGone).map(({ attempt }) => attempt.webhookId))], 'gone');
-        const { toDisable, toWarn } = await queue.recordAttempts(
-            db,
-            taken.map(({ attempt }) => attempt),
-        );
-        ended.splice(0, taken.length);
-        lines.forget(taken.map(({ attempt }) => attempt.deliveryId));
-        await disableWebhooks(db, toDisable, 'failing');
-        await warnOfFailing(db, toWarn);
     }
 
     async function renewAndTakeHosts(): Promise<void> {
@@ -102,7 +87,7 @@ export function startDeliveries(app: App, looks: DueLooks, connector: EgressConn
 
     const turns = repeat(TURN_MS, async () => {
         try {
-            await record();
+            await ended.record();
             await renewAndTakeHosts();
             await readDeliveries();
             status.up();
@@ -119,11 +104,33 @@ export function startDeliveries(app: App, looks: DueLooks, connector: EgressConn
             clearTimeout(late);
             await sender.close();
             try {
-                while (ended.length > 0) await record();
+                while (ended.areLeft()) await ended.record();
                 await queue.releaseHosts(db, holder, lines.hosts());
             } catch (error) {
                 status.down(error);
             }
+        },
+    };
+}
+
+/** Creates the list of ended attempts that are not recorded yet. @param recorded gets the ids of their deliveries */
+function createEndedAttempts(db: Db, recorded: (deliveryIds: string[]) => void) {
+    const ended: { attempt: queue.Attempt; isGone: boolean }[] = [];
+    return {
+        add: (attempt: queue.Attempt, isGone: boolean) => void ended.push({ attempt, isGone }),
+        areLeft: () => ended.length > 0,
+        /** Records the oldest attempts. If that fails, they are recorded later. */
+        async record(): Promise<void> {
+            const taken = ended.slice(0, MAX_RECORDED);
+            if (taken.length === 0) return;
+            const attempts = taken.map(({ attempt }) => attempt);
+            // Disables webhooks before it records the attempts, so that no further delivery of these webhooks becomes due.
+            await disableWebhooks(db, [...new Set(taken.filter(({ isGone }) => isGone).map(({ attempt }) => attempt.webhookId))], 'gone');
+            const { toDisable, toWarn } = await queue.recordAttempts(db, attempts);
+            ended.splice(0, taken.length);
+            recorded(attempts.map(({ deliveryId }) => deliveryId));
+            await disableWebhooks(db, toDisable, 'failing');
+            await warnOfFailing(db, toWarn);
         },
     };
 }
