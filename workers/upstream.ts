@@ -1,6 +1,6 @@
 import got from 'got';
 import type { UpstreamRequest } from '../shared/domain/types.ts';
-import { createConnector, type EgressConnector, type EgressRules, GuardedAgent } from './egress.ts';
+import { createAgents, createConnector, type EgressConnector, type EgressRules } from './egress.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './upstream/answers.ts';
 import { openCallTime } from './upstream/call-time.ts';
 import { Call, type SendOptions, type SendTools, type UpstreamCaps } from './upstream/send.ts';
@@ -32,7 +32,7 @@ export function createUpstream({
     caps?: UpstreamCaps;
     onRequest?: (figures: RequestFigures) => void;
 }): Upstream {
-    const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
+    const agents = createAgents(connector);
     const client = got.extend({
         retry: { limit: 0 },
         followRedirect: false,
@@ -44,7 +44,7 @@ export function createUpstream({
         enableUnixSockets: false,
         maxHeaderSize: caps.headerBytes,
     });
-    const tools: SendTools = { client, agents, rules, connector, caps, onRequest };
+    const tools: SendTools = { client, agents, rules, caps, onRequest };
     return {
         async send(request, options) {
             const time = openCallTime(options.deadlineAt, options.signal);
@@ -55,9 +55,6 @@ export function createUpstream({
                 time.close();
             }
         },
-        close() {
-            agents.http.destroy();
-            agents.https.destroy();
-        },
+        close: agents.close,
     };
 }

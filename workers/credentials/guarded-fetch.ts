@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { CustomFetch } from 'openid-client';
 import { readBounded } from '../../shared/platform/read-bounded.ts';
-import { answerHead, type EgressConnector, type EgressRules, GuardedAgent, NoAnswer } from '../egress.ts';
+import { answerHead, createAgents, type EgressConnector, type EgressRules, type GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 import { isPrivate } from './private-way.ts';
 
@@ -21,7 +21,7 @@ export function createGuardedFetch(
     connector: EgressConnector,
     { timeoutMs, answerBytes }: FetchBounds = TOKEN_BOUNDS,
 ): CustomFetch & { close(): void } {
-    const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
+    const agents = createAgents(connector);
     const send: CustomFetch = async (text, { method, headers, body }) => {
         const url = new URL(text);
         if (!isPrivate(url, rules)) throw new Error('tokens are asked for over https alone');
@@ -29,8 +29,7 @@ export function createGuardedFetch(
         try {
             const sent = body === undefined || body === null ? '' : String(body);
             const all = { ...headers, host: url.host, 'user-agent': userAgent(), 'accept-encoding': 'identity' };
-            const agent = url.protocol === 'https:' ? agents.https : agents.http;
-            const response = await request(agent, url, { method, headers: all, body: sent }, time);
+            const response = await request(agents.of(url.href), url, { method, headers: all, body: sent }, time);
             return new Response(await textOf(response, answerBytes), {
                 status: response.statusCode ?? 502,
                 headers: { 'content-type': response.headers['content-type'] ?? '' },
@@ -39,12 +38,7 @@ export function createGuardedFetch(
             time.close();
         }
     };
-    return Object.assign(send, {
-        close() {
-            agents.http.destroy();
-            agents.https.destroy();
-        },
-    });
+    return Object.assign(send, { close: agents.close });
 }
 
 function request(

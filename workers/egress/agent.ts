@@ -130,3 +130,21 @@ export class GuardedAgent extends Agent {
 function close(this: Duplex): void {
     this.destroy();
 }
+
+export type Agents = ReturnType<typeof createAgents>;
+
+/** Creates the agents of both schemes. */
+export function createAgents(connector: EgressConnector) {
+    const kept = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
+    const schemeOf = (url: string) => (url.startsWith('https:') ? 'https' : 'http');
+    return {
+        /** @param url normalised */
+        of: (url: string) => kept[schemeOf(url)],
+        /** An agent for a single request on a fresh connection. */
+        once: (url: string, handOver: HandOver) => new GuardedAgent(schemeOf(url), connector, handOver),
+        close() {
+            kept.http.destroy();
+            kept.https.destroy();
+        },
+    };
+}

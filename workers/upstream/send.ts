@@ -5,7 +5,7 @@ import { defined } from '../../shared/domain/defined.ts';
 import type { Effect, Method, UpstreamRequest } from '../../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../../shared/platform/tracing.ts';
 import type { CallCredential } from '../credentials/credential.ts';
-import { checkUrl, type EgressConnector, type EgressRules, GuardedAgent, type HandOver } from '../egress.ts';
+import { type Agents, checkUrl, type EgressRules, type GuardedAgent, type HandOver } from '../egress.ts';
 import type { Pace } from '../pace.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './answers.ts';
 import { type Body, readBody } from './body.ts';
@@ -58,9 +58,8 @@ const NO_TURN = 'So many calls of this site wait for their turn that this one ha
 
 export interface SendTools {
     client: Got;
-    agents: Readonly<Record<'http' | 'https', GuardedAgent>>;
+    agents: Agents;
     rules: EgressRules;
-    connector: EgressConnector;
     caps: UpstreamCaps;
     onRequest: (figures: RequestFigures) => void;
 }
@@ -239,10 +238,9 @@ export class Call {
     }
 
     /** A marked write uses its own connection, so that the mark falls between the connect and the first byte. */
-    #agentFor(request: UpstreamRequest): GuardedAgent {
+    #agentFor({ url }: UpstreamRequest): GuardedAgent {
         const { beforeFirstByte, effect } = this.#options;
-        const scheme = request.url.startsWith('https:') ? 'https' : 'http';
-        if (effect !== 'write' || this.#attempts > 1) return this.#tools.agents[scheme];
+        if (effect !== 'write' || this.#attempts > 1) return this.#tools.agents.of(url);
         const notSent = () => new UpstreamFault('DEADLINE_EXCEEDED');
         const handOver: HandOver = async () => {
             if (this.#time.isOver()) throw notSent();
@@ -252,7 +250,7 @@ export class Call {
             });
             if (!isWon || this.#time.isOver()) throw notSent();
         };
-        return new GuardedAgent(scheme, this.#tools.connector, handOver);
+        return this.#tools.agents.once(url, handOver);
     }
 
     async #mayTryAgain(fault: Fault): Promise<boolean> {

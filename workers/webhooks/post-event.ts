@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ANSWER_MS, KEPT_ANSWER_BYTES } from '../../shared/domain/events/webhook-bounds.ts';
 import { countSmallPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
-import { answerHead, type EgressConnector, EgressDenied, GuardedAgent, NoAnswer } from '../egress.ts';
+import { answerHead, createAgents, type EgressConnector, EgressDenied, type GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 
 const HEADER_BYTES = 16 * 1024;
@@ -28,12 +28,11 @@ export interface PostEnd {
 }
 
 export function createEventPoster(connector: EgressConnector) {
-    const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
+    const agents = createAgents(connector);
     return {
         /** Sends one request and follows no redirect. Resolves even if the receiver or the network fails. @param gone aborts it */
         async post(event: PostedEvent, gone: AbortSignal): Promise<PostEnd> {
             const url = new URL(event.url);
-            const agent = agents[url.protocol === 'https:' ? 'https' : 'http'];
             const time = openCallTime(Date.now() + ANSWER_MS, gone);
             const began = performance.now();
             const ended = (end: Omit<PostEnd, 'durationMs' | 'isSent'>, isSent = true) => ({
@@ -41,7 +40,7 @@ export function createEventPoster(connector: EgressConnector) {
                 isSent,
                 durationMs: Math.round(performance.now() - began),
             });
-            const send = () => sendOnce(agent, url, event, time);
+            const send = () => sendOnce(agents.of(url.href), url, event, time);
             try {
                 return ended(
                     await send().catch((error: unknown) => {
@@ -57,10 +56,7 @@ export function createEventPoster(connector: EgressConnector) {
                 time.close();
             }
         },
-        close() {
-            agents.http.destroy();
-            agents.https.destroy();
-        },
+        close: agents.close,
     };
 }
 
