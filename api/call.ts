@@ -88,6 +88,11 @@ export interface Rendered {
     isKept: boolean;
 }
 
+/** The id by which the caller groups its calls. */
+export function sessionOf({ header }: Pick<OpenCall<unknown, unknown, unknown>, 'header'>): string | undefined {
+    return header('x-service-session')?.slice(0, 64);
+}
+
 /** A signal that aborts when the connection closes before the answer is written. Created only for routes that use it. */
 export function goneSignal(request: Request): AbortSignal {
     const controller = new AbortController();

@@ -14,7 +14,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { AnswerToKeep } from '../../shared/store/credits/moves.ts';
 import { countCall } from '../admission/count-call.ts';
 import { refuseTooLate } from '../admission/overload.ts';
-import type { Call, Reply } from '../call.ts';
+import { type Call, type Reply, sessionOf } from '../call.ts';
 import { answerUnsent } from './answer-unsent.ts';
 
 /** A call of POST /v1/fetch, or of the tool that does the same. */
@@ -72,8 +72,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
 
 function orderOf(call: FetchCall): FetchOrder {
     const { app, operation, requestId, caller, body, startedAt } = call;
-    const sessionId = call.header('x-service-session')?.slice(0, 64);
-    return { operation, requestId, caller, body, sessionId, times: timesOf(app, body, startedAt) };
+    return { operation, requestId, caller, body, sessionId: sessionOf(call), times: timesOf(app, body, startedAt) };
 }
 
 function presentFetch(order: FetchOrder, admitted: Admitted, settled: Settled & { ok: true }): Reply<FetchAnswer> {

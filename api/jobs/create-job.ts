@@ -9,7 +9,7 @@ import { findJob } from '../../shared/store/jobs/jobs.ts';
 import { addJob, type NewJob } from '../../shared/store/jobs/orders.ts';
 import { orderInTurn } from '../admission/writes.ts';
 import { keepReply, type OnceRules } from '../answers/idempotency.ts';
-import type { Call, Reply } from '../call.ts';
+import { type Call, type Reply, sessionOf } from '../call.ts';
 import { mustFit, mustFitToday } from './must-fit.ts';
 import { mustSee } from './must-see.ts';
 
@@ -35,7 +35,7 @@ export async function createJob(call: JobCall): Promise<Reply<never>> {
 
     const job: NewJob = {
         ...(await newJobOf(app, { caller, asked, metadata: JSON.stringify(metadata) }, admitted)),
-        sessionId: call.header('x-service-session')?.slice(0, 64) ?? null,
+        sessionId: sessionOf(call) ?? null,
     };
     const headers = { location: `/v1/jobs/${job.jobId}` };
     const order = async (trx: Db): Promise<Reply<never>> => {

@@ -15,7 +15,7 @@ import { openDrafts } from '../../../shared/store/jobs/drafts.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import { keepReply, type OnceRules } from '../../answers/idempotency.ts';
 import { checkKeyAgain } from '../../auth/check-key-again.ts';
-import type { Reply } from '../../call.ts';
+import { type Reply, sessionOf } from '../../call.ts';
 import { mustFit, mustFitToday, openDraftRoom } from '../must-fit.ts';
 import { mustSee } from '../must-see.ts';
 import { type BatchTotals, checkItems } from './check-items.ts';
@@ -47,9 +47,8 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
     const body = await openBody(call);
     const { workspaceId, keyId, accountId } = caller;
     const ids = { batchId: newId('bat'), workspaceId, keyId, accountId };
-    const sessionId = call.header('x-service-session')?.slice(0, 64) ?? null;
     const room = openDraftRoom(app, caller);
-    const drafts = openDrafts(app.db, { ...ids, sessionId }, (more) => room.take(more));
+    const drafts = openDrafts(app.db, { ...ids, sessionId: sessionOf(call) ?? null }, (more) => room.take(more));
     try {
         const isDry = query.dry_run === true;
         const totals = await checkItems(app, caller, body, (item) => (isDry ? Promise.resolve() : drafts.add(item)));
