@@ -1,6 +1,6 @@
 import type { FetchFailure, FetchJob, UpstreamFigures } from '../shared/domain/fetch/fetch-job.ts';
 import { isPathBlocked } from '../shared/domain/site/site-policy.ts';
-import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
+import type { UpstreamRequest } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import type { CallCredential } from './credentials/credential.ts';
 import type { PaceFor } from './pace.ts';
@@ -9,30 +9,7 @@ import { createCallCookies } from './upstream/cookies.ts';
 import { type MemoryBudget, NO_MEMORY } from './upstream/memory-budget.ts';
 import type { Page, SendOptions, Upstream, UpstreamFailure } from './upstream.ts';
 
-/** Sends all requests of one job to its site, within the job's deadline. */
-export interface SiteCall {
-    /** @param namedBy set if the site named the URL; see `SendOptions` */
-    send(
-        request: UpstreamRequest,
-        options: { effect: Effect; namedBy?: string | undefined },
-    ): Promise<{ ok: true; page: Page } | UpstreamFailure>;
-    /** Reserves memory for the result of the last page, and waits for it. @returns a failure if there is none in time */
-    reserve(bytes: number): Promise<FetchFailure | undefined>;
-    /** Frees the last page, and keeps this many bytes for its results. */
-    keep(bytes: number): void;
-    /** Frees all pages, and keeps this many bytes for the outcome until the call is closed. */
-    keepOutcome(bytes: number): void;
-    /** The value of a cookie that the host of `url` set during the call. */
-    cookie(url: string, name: string): string | undefined;
-    /** Whether a text from the site contains the call's credential, in any escaping. */
-    holdsCredential(text: string): boolean;
-    /** Sums of attempts, bytes and durations of all requests so far, and the last status. */
-    figures(): UpstreamFigures;
-    /** The hosts that requests were sent to so far, each once, in the order of their last requests. */
-    hosts(): readonly string[];
-    heads(): readonly Page['headers'][];
-    close(): void;
-}
+export type SiteCall = ReturnType<typeof openSiteCall>;
 
 export interface CallTools {
     upstream: Upstream;
@@ -44,7 +21,10 @@ export interface CallTools {
     memoryBudget?: MemoryBudget;
 }
 
-/** Opens the call of a job. The caller reads each page before it requests the next. @param span the parent of the span of each request */
+/**
+ * Opens the call of a job, which sends all its requests within its deadline. The caller reads each page before it requests the next.
+ * @param span the parent of the span of each request
+ */
 export function openSiteCall(
     { upstream, markSent, paceFor, memoryBudget }: CallTools,
     job: FetchJob,
@@ -54,8 +34,8 @@ export function openSiteCall(
         span,
         credential,
     }: { registrable: string; signal: AbortSignal; span: Span; credential?: CallCredential | undefined },
-): SiteCall {
-    const { site, endpoint, deadlineAt } = job;
+) {
+    const { site, endpoint, deadlineAt, blockedPaths } = job;
     const pace = paceFor?.(registrable, job);
     const cookies = createCallCookies();
     const reservation = memoryBudget?.createReservation(registrable);
@@ -65,20 +45,19 @@ export function openSiteCall(
         hosts.delete(host);
         hosts.add(host);
     };
+    const isBlocked = blockedPaths && ((url: string) => isPathBlocked(blockedPaths, url));
     const beginSpan = () => span.child('upstream', 'client', { 'routebook.site': site, 'routebook.endpoint': endpoint });
+    const options = { site, registrable, deadlineAt, signal, cookies, credential, pace, isBlocked, reservation, onHost, beginSpan };
     let sum: UpstreamFigures = { status: 0, attempts: 0, durationMs: 0, bytes: 0 };
     return {
-        async send(request, { effect, namedBy }) {
+        /** `namedBy`: see `SendOptions`. */
+        async send(
+            request: UpstreamRequest,
+            { effect, namedBy }: Pick<SendOptions, 'effect' | 'namedBy'>,
+        ): Promise<{ ok: true; page: Page } | UpstreamFailure> {
             reservation?.settle(0);
-            const options: SendOptions = { site, registrable, effect, deadlineAt, signal, cookies, beginSpan, onHost };
-            if (effect === 'write') options.beforeFirstByte = () => markSent(job.operation);
-            if (pace !== undefined) options.pace = pace;
-            const { blockedPaths } = job;
-            if (blockedPaths !== undefined) options.isBlocked = (url) => isPathBlocked(blockedPaths, url);
-            if (credential !== undefined) options.credential = credential;
-            if (namedBy !== undefined) options.namedBy = namedBy;
-            if (reservation !== undefined) options.reservation = reservation;
-            const answer = await upstream.send(request, options);
+            const beforeFirstByte = effect === 'write' ? () => markSent(job.operation) : undefined;
+            const answer = await upstream.send(request, { ...options, effect, namedBy, beforeFirstByte });
             if (!answer.ok) {
                 sum = { ...sum, attempts: sum.attempts + answer.attempts };
                 return { ...answer, attempts: sum.attempts };
@@ -93,7 +72,8 @@ export function openSiteCall(
             heads.push(...answer.heads);
             return { ok: true, page: answer.page };
         },
-        async reserve(bytes) {
+        /** Reserves memory for the result of the last page, and waits for it. @returns a failure if there is none in time */
+        async reserve(bytes: number): Promise<FetchFailure | undefined> {
             if (reservation?.mustReserve(bytes) !== true) return undefined;
             const time = openCallTime(deadlineAt, signal);
             time.whenOver(() => reservation.giveUp());
@@ -106,16 +86,22 @@ export function openSiteCall(
                 time.close();
             }
         },
-        keep: (bytes) => reservation?.keep(bytes),
-        keepOutcome(bytes) {
+        /** Frees the last page, and keeps this many bytes for its results. */
+        keep: (bytes: number) => reservation?.keep(bytes),
+        /** Frees all pages, and keeps this many bytes for the outcome until the call is closed. */
+        keepOutcome(bytes: number): void {
             reservation?.keep(0);
             if (reservation?.mustReserve(bytes) === true) reservation.settle(bytes);
         },
-        cookie: (url, name) => cookies.value(url, name, Date.now()),
-        holdsCredential: (text) => credential !== undefined && credential.maskText(text) !== text,
+        /** The value of a cookie that the host of `url` set during the call. */
+        cookie: (url: string, name: string) => cookies.value(url, name, Date.now()),
+        /** Whether a text from the site contains the call's credential, in any escaping. */
+        holdsCredential: (text: string) => credential !== undefined && credential.maskText(text) !== text,
+        /** Sums of all requests so far, and the last status. */
         figures: () => sum,
-        hosts: () => [...hosts],
-        heads: () => heads,
+        /** The hosts that requests were sent to so far, each once, in the order of their last requests. */
+        hosts: (): readonly string[] => [...hosts],
+        heads: (): readonly Page['headers'][] => heads,
         close: () => reservation?.release(),
     };
 }

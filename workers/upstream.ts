@@ -7,12 +7,7 @@ import { Call, type SendOptions, type SendTools, type UpstreamCaps } from './ups
 
 export type { Page, RequestFigures, SendOptions, UpstreamFailure };
 
-export interface Upstream {
-    /** Sends a request with its retries and redirects. Faults of the site or the network are values; it rejects only on a bug. */
-    send(request: UpstreamRequest, options: SendOptions): Promise<UpstreamAnswer | UpstreamFailure>;
-    /** Closes idle connections. */
-    close(): void;
-}
+export type Upstream = ReturnType<typeof createUpstream>;
 
 const CAPS: UpstreamCaps = { body: 5 * 1024 * 1024, headerBytes: 64 * 1024, headers: 200 };
 
@@ -31,7 +26,7 @@ export function createUpstream({
     connector?: EgressConnector;
     caps?: UpstreamCaps;
     onRequest?: (figures: RequestFigures) => void;
-}): Upstream {
+}) {
     const agents = createAgents(connector);
     const client = got.extend({
         retry: { limit: 0 },
@@ -46,7 +41,8 @@ export function createUpstream({
     });
     const tools: SendTools = { client, agents, rules, caps, onRequest };
     return {
-        async send(request, options) {
+        /** Sends a request with its retries and redirects. Faults of the site or the network are values; it rejects only on a bug. */
+        async send(request: UpstreamRequest, options: SendOptions): Promise<UpstreamAnswer | UpstreamFailure> {
             const time = openCallTime(options.deadlineAt, options.signal);
             time.whenOver(() => options.reservation?.giveUp());
             try {
@@ -55,6 +51,7 @@ export function createUpstream({
                 time.close();
             }
         },
+        /** Closes idle connections. */
         close: agents.close,
     };
 }

@@ -29,21 +29,21 @@ export interface SendOptions {
     deadlineAt: number;
     signal?: AbortSignal;
     /** For writes: runs once, after the connection is open and before the first byte. `false`: nothing is sent. */
-    beforeFirstByte?: () => Promise<boolean>;
+    beforeFirstByte?: (() => Promise<boolean>) | undefined;
     /** Stores and sends cookies, on redirects too; absent: no cookies. */
     cookies?: CallCookies;
     /** Set if the site named the URL, which is then checked like a redirect. The beginning of the error message. */
-    namedBy?: string;
+    namedBy?: string | undefined;
     /** Whether the site's owner blocked a URL. Checked for redirects too. */
-    isBlocked?: (url: string) => boolean;
+    isBlocked?: ((url: string) => boolean) | undefined;
     /** Makes each request wait for its turn; absent: no wait. */
-    pace?: Pace;
+    pace?: Pace | undefined;
     /** Runs before each request, with the name of its host. */
     onHost?: (host: string) => void;
     /** Memory for large answers. It holds the returned page until the caller is done with it. */
-    reservation?: Reservation;
+    reservation?: Reservation | undefined;
     /** The caller's own credential; absent: none is sent. */
-    credential?: CallCredential;
+    credential?: CallCredential | undefined;
     /** Begins the span of each request. No trace header goes to the site. */
     beginSpan?: () => Span;
 }
