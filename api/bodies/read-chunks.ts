@@ -11,16 +11,7 @@ interface ArrivalLimits {
     allMs: number;
 }
 
-/** A body that is processed while it arrives. */
-export interface Chunks {
-    /**
-     * The chunks as they arrive. Even if the consumer is slow, only one chunk is in memory.
-     * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED, VALIDATION_ERROR if it arrives in too many small pieces
-     */
-    read(): AsyncGenerator<Buffer>;
-    /** Counts bytes that stay in memory until the answer. If there is no room for them, `read` throws OVERLOADED. */
-    keep(bytes: number): void;
-}
+export type Chunks = ReturnType<typeof openChunks>;
 
 /** Enough for 100,000 short lines, each sent by itself. A million pieces would take five seconds of the event loop. */
 const SMALL_PIECES: PieceLimit = { max: 300_000, size: 256 };
@@ -28,7 +19,8 @@ const SMALL_PIECES: PieceLimit = { max: 300_000, size: 256 };
 /** Bytes that a body may keep in memory without being counted. */
 const UNCOUNTED = 16 * 1024;
 
-export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: ArrivalLimits): Chunks {
+/** Opens a body that is processed while it arrives. */
+export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: ArrivalLimits) {
     const { req: source } = request.raw;
     const state: { full?: Refusal; wake?: () => void } = {};
     let reservation: ReturnType<typeof reserveBody> | undefined;
@@ -43,6 +35,10 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
         return reserved;
     }
 
+    /**
+     * The chunks as they arrive. Even if the consumer is slow, only one chunk is in memory.
+     * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED, VALIDATION_ERROR if it arrives in too many small pieces
+     */
     async function* read(): AsyncGenerator<Buffer> {
         const declared = Number(source.headers['content-length'] ?? 0);
         if (declared > maxBytes) await refuseTooLarge(request, declared, maxBytes);
@@ -75,12 +71,13 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
 
     return {
         read,
-        keep(bytes) {
+        /** Counts bytes that stay in memory until the answer. If there is no room for them, `read` throws OVERLOADED. */
+        keep(bytes: number): void {
             kept += bytes;
             if (kept <= UNCOUNTED) return;
-            if (reservation !== undefined) return reservation.received(bytes);
-            reservation = reserve();
-            reservation.received(kept);
+            const uncounted = reservation === undefined ? kept : bytes;
+            reservation ??= reserve();
+            reservation.received(uncounted);
         },
     };
 }

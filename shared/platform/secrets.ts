@@ -4,25 +4,7 @@ import type { Db } from './db.ts';
 import type { Log } from './log.ts';
 import { bytesInTurns, stepsInTurns } from './turns.ts';
 
-/**
- * Keys for encryption and signatures: SECRET_KEYS, or a key ring in the database if it is not set. Purposes are a few constant names. Long
- * texts take several turns of the event loop. Each method rejects with the database's error if the ring has to be read from an unreachable
- * database.
- */
-export interface Secrets {
-    /** Whether SECRET_KEYS is set. A key ring in the database does not protect against people who can read the database. */
-    readonly isConfigured: boolean;
-    /** Encrypts for one purpose, with the first key of the ring. */
-    seal(plain: Buffer | string, purpose: string): Promise<Buffer>;
-    /** Decrypts; undefined if no key of the ring can. */
-    open(sealed: Buffer, purpose: string): Promise<Buffer | undefined>;
-    /** A 32-byte HMAC with the first key of the ring. */
-    hmac(text: string, purpose: string): Promise<Buffer>;
-    /** Whether any key of the ring made this HMAC. Stays true across a key rotation. */
-    isHmac(mac: Buffer, text: string, purpose: string): Promise<boolean>;
-    /** Whether the first key of the ring encrypted it. Otherwise it has to be encrypted again. */
-    isCurrent(sealed: Buffer): Promise<boolean>;
-}
+export type Secrets = ReturnType<typeof createSecrets>;
 
 interface SecretsOptions {
     db: Db;
@@ -31,8 +13,12 @@ interface SecretsOptions {
     log: Pick<Log, 'warn'>;
 }
 
-/** Reads the database at most once: for its ring, or, if SECRET_KEYS is set, when a text refers to an unknown key. */
-export function createSecrets({ db, keys, log }: SecretsOptions): Secrets {
+/**
+ * Keys for encryption and signatures: SECRET_KEYS, or a key ring in the database if it is not set. Purposes are a few constant names. Long
+ * texts take several turns of the event loop. The database is read at most once: for its ring, or, if SECRET_KEYS is set, when a text
+ * refers to an unknown key. Each method rejects with the database's error if it has to be read and is unreachable.
+ */
+export function createSecrets({ db, keys, log }: SecretsOptions) {
     const [first, ...others] = keys;
     const configured = first === undefined ? undefined : createKeyRing([first, ...others]);
     if (configured === undefined) {
@@ -49,24 +35,30 @@ export function createSecrets({ db, keys, log }: SecretsOptions): Secrets {
     });
     const current = async (): Promise<KeyRing> => configured ?? own();
     return {
+        /** Whether SECRET_KEYS is set. A key ring in the database does not protect against people who can read the database. */
         isConfigured: configured !== undefined,
-        async seal(plain, purpose) {
+        /** Encrypts for one purpose, with the first key of the ring. */
+        async seal(plain: Buffer | string, purpose: string): Promise<Buffer> {
             const ring = await current();
             return stepsInTurns(ring.sealing(typeof plain === 'string' ? await bytesInTurns(plain) : plain, purpose));
         },
-        async open(sealed, purpose) {
+        /** Decrypts; undefined if no key of the ring can. */
+        async open(sealed: Buffer, purpose: string): Promise<Buffer | undefined> {
             const ring = await current();
             const id = keyIdOf(sealed);
             if (id === undefined) return undefined;
             const opener = ring.has(id) || configured === undefined ? ring : await former();
             return opener && stepsInTurns(opener.opening(sealed, purpose));
         },
-        hmac: async (text, purpose) => (await current()).hmac(text, purpose),
-        async isHmac(mac, text, purpose) {
+        /** A 32-byte HMAC with the first key of the ring. */
+        hmac: async (text: string, purpose: string): Promise<Buffer> => (await current()).hmac(text, purpose),
+        /** Whether any key of the ring made this HMAC. Stays true across a key rotation. */
+        async isHmac(mac: Buffer, text: string, purpose: string): Promise<boolean> {
             if ((await current()).isHmac(mac, text, purpose)) return true;
             return configured !== undefined && (await former())?.isHmac(mac, text, purpose) === true;
         },
-        isCurrent: async (sealed) => (await current()).isCurrent(sealed),
+        /** Whether the first key of the ring encrypted it. Otherwise it has to be encrypted again. */
+        isCurrent: async (sealed: Buffer): Promise<boolean> => (await current()).isCurrent(sealed),
     };
 }
 

@@ -16,27 +16,18 @@ export interface Opened {
     also?: readonly string[];
 }
 
-/** The credential of one call. Its value is decrypted only when a request is about to be sent, and only that request object contains it. */
-export interface CallCredential {
-    /**
-     * The request to send, with the credential if its host may receive it.
-     * @throws UpstreamFault CONNECTION_REQUIRED if the connection was deleted, or was made for other terms
-     */
-    attachTo(request: UpstreamRequest): Promise<{ request: UpstreamRequest; isAttached: boolean }>;
-    /** Removes the value from an answer of the site. */
-    maskBytes(bytes: Uint8Array, contentType: string | undefined): Uint8Array;
-    maskText(text: string): string;
-    /** Removes the value from the query of a URL that the site named. @throws UpstreamFault UPSTREAM_REDIRECT if it is elsewhere */
-    cleanUrl(url: string): string;
-}
+export type CallCredential = ReturnType<typeof createCallCredential>;
 
-/** @param parts.open called before each request that carries the value, so that later pages do not use a deleted connection */
+/**
+ * The credential of one call. Its value is decrypted only when a request is about to be sent, and only that request object contains it.
+ * @param parts.open called before each request that carries the value, so that later pages do not use a deleted connection
+ */
 export function createCallCredential(parts: {
     open: () => Promise<Opened | undefined>;
     offer: AuthOffer;
     endpoint: Endpoint;
     rules: Pick<EgressRules, 'hosts'>;
-}): CallCredential {
+}) {
     const { open, offer, endpoint, rules } = parts;
     const declared = new Set(offer.auth.flatMap((entry) => entry.hosts ?? offer.hosts));
     let mask: EchoMask | undefined;
@@ -58,16 +49,23 @@ export function createCallCredential(parts: {
         return { ...found, hosts: hostsForCall(found.connection, offered) };
     };
     return {
-        async attachTo(request) {
+        /**
+         * The request to send, with the credential if its host may receive it.
+         * @throws UpstreamFault CONNECTION_REQUIRED if the connection was deleted, or was made for other terms
+         */
+        async attachTo(request: UpstreamRequest): Promise<{ request: UpstreamRequest; isAttached: boolean }> {
             const url = new URL(request.url);
             if (!declared.has(url.hostname) || !isPrivate(url, rules)) return { request, isAttached: false };
             const { connection, secret, hosts } = await opened();
             if (!hosts.has(url.hostname)) return { request, isAttached: false };
             return { request: attach(request, connection.entry, secret), isAttached: true };
         },
-        maskBytes: (bytes, contentType = '') => mask?.bytes(bytes, /[/+]json\b/i.test(contentType)) ?? bytes,
-        maskText: (text) => mask?.text(text) ?? text,
-        cleanUrl(url) {
+        /** Removes the value from an answer of the site. */
+        maskBytes: (bytes: Uint8Array, contentType: string | undefined): Uint8Array =>
+            mask?.bytes(bytes, /[/+]json\b/i.test(contentType ?? '')) ?? bytes,
+        maskText: (text: string): string => mask?.text(text) ?? text,
+        /** Removes the value from the query of a URL that the site named. @throws UpstreamFault UPSTREAM_REDIRECT if it is elsewhere */
+        cleanUrl(url: string): string {
             if (mask === undefined) return url;
             const clean = mask.url(url);
             if (clean === undefined) throw new UpstreamFault('UPSTREAM_REDIRECT', 'The site named a URL that holds the credential.');

@@ -35,7 +35,7 @@ export interface ReadingTurn {
     /** Remaining CPU time for all pages of the call. */
     cpuMs: number;
     /** Epoch milliseconds. A page that still waits for its turn at this time is not read. */
-    deadlineAt?: number;
+    deadlineAt?: number | undefined;
 }
 
 /** CPU limit for all pages of one call. */
@@ -43,25 +43,10 @@ const CALL_MS = 5000;
 
 /** Creates the turn of one call, with its full CPU time. */
 export function createReadingTurn(owner = '', deadlineAt?: number, caller = owner): ReadingTurn {
-    return { owner, caller, cpuMs: CALL_MS, ...(deadlineAt === undefined ? {} : { deadlineAt }) };
+    return { owner, caller, cpuMs: CALL_MS, deadlineAt };
 }
 
-/** Reads pages. Faults of a site or a package are values; it rejects only on a bug. */
-export interface Reader {
-    /** Starts the process that reads JSON, and resolves when it is ready, or after two seconds. */
-    start(): Promise<void>;
-    /** Reads a single answer by the endpoint's rules, cut to the wanted results. */
-    read(page: Page, endpoint: ReadAs, wanted: Wanted, turn?: ReadingTurn): Promise<Reading>;
-    /** Reads one page of several, without validation. */
-    readPart(page: Page, endpoint: ReadAs, wanted: WantedPart, turn?: ReadingTurn): Promise<PartReading>;
-    /** Joins pages, validates them and cuts them to the wanted results. @param texts texts of parts @param bytes their size */
-    join(texts: readonly string[], endpoint: ReadAs, wanted: Wanted, bytes: number, turn?: ReadingTurn): Promise<Reading>;
-    /** Reads the form and the values of a `prepare` step from its page. */
-    prepare(page: Page, wanted: WantedOfStep, turn?: ReadingTurn): Promise<({ ok: true } & PreparedPage) | Refused>;
-    /** Extracts the watched value from a result, and compares it with the previous value. */
-    watch(order: WatchOrder, turn?: ReadingTurn): Promise<({ ok: true } & Watched) | Refused>;
-    close(): Promise<void>;
-}
+export type Reader = ReturnType<typeof createReader>;
 
 /**
  * CPU limit of one task (docs/api.md, "Hosted fetch"). Tasks whose cost is proportional to their size may use all of the call's remaining
@@ -94,11 +79,12 @@ const NO_RULES: ResponseRules = { type: undefined, select: undefined, schema: un
 
 /**
  * Creates a reader. It reads simple pages inline and others in child processes, where a contributor's expensive rules can be killed and
- * delay no other call. HTML has its own processes, which start with the first page of HTML, so a slow page delays no JSON.
+ * delay no other call. HTML has its own processes, which start with the first page of HTML, so a slow page delays no JSON. Faults of a
+ * site or a package are values; it rejects only on a bug.
  * @param threads maximum number of processes of each kind
  * @param taskMs CPU limit of one task whose cost is not bounded by its size
  */
-export function createReader({ threads = Math.min(2, availableParallelism()), taskMs = TASK_MS } = {}): Reader {
+export function createReader({ threads = Math.min(2, availableParallelism()), taskMs = TASK_MS } = {}) {
     const pool = openProcessPool(PROGRAM, KINDS, { max: threads });
 
     /** @param isHeavy whether its cost depends on a contributor's rules and is not bounded by its size, `bytes` */
@@ -126,11 +112,13 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
     }
 
     return {
-        async start() {
+        /** Starts the process that reads JSON, and resolves when it is ready, or after two seconds. */
+        async start(): Promise<void> {
             const task = { what: 'join', texts: ['{"items":[]}'], schema: undefined, wanted: { results: 'items', maxResults: 1 } } as const;
             await ask(task, { bytes: 12, isHeavy: false }, createReadingTurn('', Date.now() + START_MS));
         },
-        async read(answered, { response: rules }, wanted, turn = createReadingTurn()) {
+        /** Reads a single answer by the endpoint's rules, cut to the wanted results. */
+        async read(answered: Page, { response: rules }: ReadAs, wanted: Wanted, turn = createReadingTurn()): Promise<Reading> {
             const page = rawPage(answered, rules, rules.select !== undefined);
             if (canReadInline(page, rules)) {
                 const reading = refusable(() => ({ ok: true, ...readPage(page, rules, wanted) }));
@@ -138,7 +126,8 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             }
             return contentOf(await askOf(answered, { what: 'page', page, rules, wanted }, isHeavy(page, rules), turn));
         },
-        async readPart(answered, { response }, wanted, turn = createReadingTurn()) {
+        /** Reads one page of several, without validation. */
+        async readPart(answered: Page, { response }: ReadAs, wanted: WantedPart, turn = createReadingTurn()): Promise<PartReading> {
             // The schema gives CSV values their types on each page. It validates only the joined pages, later.
             const rules = response.type === 'csv' ? response : { ...response, schema: undefined };
             const expressions = expressionsOf(wanted);
@@ -156,13 +145,21 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             const found = next === undefined ? undefined : parseExact<NextFound>(next);
             return withSize({ text, items, isNothing, kept, cutAt, ids, fingerprint, next: found, total, isLast, login });
         },
-        async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
+        /** Joins pages, validates them and cuts them to the wanted results. @param texts texts of parts @param bytes their size */
+        async join(
+            texts: readonly string[],
+            { response: { schema } }: ReadAs,
+            wanted: Wanted,
+            bytes: number,
+            turn = createReadingTurn(),
+        ): Promise<Reading> {
             if (bytes > MAX_OUTPUT) return toRefused(TOO_LONG);
             if (canCheckInline(schema, bytes)) return refusable(() => ({ ok: true, ...joinParts(texts, schema, wanted) }));
             const isHeavy = !hasInlineRules({ ...NO_RULES, schema });
             return contentOf(await ask({ what: 'join', texts, schema, wanted }, { bytes, isHeavy }, turn));
         },
-        async prepare(answered, wanted, turn = createReadingTurn()) {
+        /** Reads the form and the values of a `prepare` step from its page. */
+        async prepare(answered: Page, wanted: WantedOfStep, turn = createReadingTurn()): Promise<({ ok: true } & PreparedPage) | Refused> {
             const page = rawPage(
                 answered,
                 { type: typeOfStep(answered.body, answered.headers['content-type'], { hasForm: wanted.form !== undefined }) },
@@ -171,7 +168,8 @@ export function createReader({ threads = Math.min(2, availableParallelism()), ta
             const answer = await askOf(answered, { what: 'prepare', page, wanted }, true, turn);
             return answer.ok ? { ok: true, ...parseExact<PreparedPage>(answer.text) } : answer;
         },
-        async watch(order, turn = createReadingTurn()) {
+        /** Extracts the watched value from a result, and compares it with the previous value. */
+        async watch(order: WatchOrder, turn = createReadingTurn()): Promise<({ ok: true } & Watched) | Refused> {
             const bytes = order.data.length + (order.before?.length ?? 0);
             const answer = await ask({ what: 'watch', ...order }, { bytes, isHeavy: true }, turn);
             if (!answer.ok) return answer;
