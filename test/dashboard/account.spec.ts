@@ -3,6 +3,7 @@ import { readEmail } from '../../shared/domain/accounts/email.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { deleteHistory, workspacesLeft } from '../../shared/store/accounts/delete-account.ts';
 import { signUp as signUpInStore } from '../../shared/store/accounts/sign-up.ts';
 import { addWorkspace, join } from '../../shared/store/accounts/workspaces.ts';
 import { create as createRequest } from '../../shared/store/registry/schema-requests.ts';
@@ -427,6 +428,20 @@ describe('an account', () => {
             );
             expect(deleted?.to).to.equal('/');
             expect(await db('jobs').where({ account_id: userId }).pluck('job_id')).to.deep.equal([]);
+        });
+
+        it('keeps the history of a workspace that somebody joins at that moment', async () => {
+            const [email, colleague] = [freshAddress(), freshAddress()];
+            await signUp(quiet, email);
+            await signUp(quiet, colleague);
+            const [userId, colleagueId] = [await userOf(quiet, email), await userOf(quiet, colleague)];
+            const { db } = quiet.app;
+            const before = await workspacesLeft(db, userId);
+            const workspaceId = before[0]?.workspaceId ?? '';
+            await db('events').insert({ id: 'evt_kept', type: 'schema.published', position: -1, workspace_id: workspaceId, data: '{}' });
+            await join(db, { workspaceId, userId: colleagueId, role: 'member' });
+            await deleteHistory(db, userId, before);
+            expect(await db('events').where({ workspace_id: workspaceId }).pluck('position')).to.deep.equal([-1]);
         });
 
         it('leaves nothing to spend for a process that knows its keys for a moment longer', async () => {

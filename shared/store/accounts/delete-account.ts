@@ -52,10 +52,11 @@ const AT_ONCE = 1000;
 
 /**
  * Deletes what may be millions of rows of a user, in many short transactions: `deleteAccount` locks rows that other accounts wait for. Call
- * it before.
+ * it before. Stops at a workspace that somebody has joined.
  */
 export async function deleteHistory(db: Db, userId: string, workspaces: readonly LeftWorkspace[]): Promise<void> {
-    const alone = emptied(workspaces).map(({ workspaceId }) => workspaceId);
+    const ids = emptied(workspaces).map(({ workspaceId }) => workspaceId);
+    const alone = db('memberships').whereIn('workspace_id', ids).groupBy('workspace_id').havingRaw('count(*) = 1').select('workspace_id');
     const webhooks = db('webhooks').whereIn('workspace_id', alone).select('id');
     const history = {
         jobs: { key: ['job_id'], rows: db('jobs').whereIn('workspace_id', alone).whereNotNull('finished_at') },
