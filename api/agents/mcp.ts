@@ -216,11 +216,12 @@ function acceptsJson(accept = '*/*'): boolean {
  */
 const readsOf = perApp(() => createKeyedQueue());
 
-/** Calls our own routes with the key of the agent's request. */
+/** Calls our own routes with the key of the agent's request. The calls end when the agent leaves, like any other caller's. */
 function askAs(app: App, request: Request): Ask {
     const { authorization } = request.raw.req.headers;
     const reader = callerOf(request)?.accountId ?? limitIdentity(request.app.clientAddress);
-    const turn = { keys: [reader], gone: goneSignal(request), full: () => new Refusal('OVERLOADED') };
+    const gone = goneSignal(request);
+    const turn = { keys: [reader], gone, full: () => new Refusal('OVERLOADED') };
     return async ({ method, path, query = {}, body, headers, confirmed, onLong }) => {
         const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
         const call = () =>
@@ -229,7 +230,7 @@ function askAs(app: App, request: Request): Ask {
                 path: pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`,
                 body,
                 headers: { ...(authorization !== undefined && { authorization }), ...headers },
-                app: { confirmed },
+                app: { confirmed, gone },
             });
         const answer = await (method === 'GET' && !query['wait'] ? readsOf(app).run(turn, call) : call());
         if (answer.error !== undefined) throw new AskFailure(answer.error);

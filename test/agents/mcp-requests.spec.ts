@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { eventually } from '../support/eventually.ts';
 import { join } from '../support/people.ts';
+import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
 import { useWorld } from '../support/world.ts';
 
 describe('POST /mcp', () => {
@@ -149,5 +151,31 @@ describe('POST /mcp', () => {
         const many = await post({}, calls);
         expect(many.status).to.equal(400);
         expect(await many.json()).to.have.nested.property('error.code', 'VALIDATION_ERROR');
+    });
+});
+
+describe('a call of an agent that leaves before the answer', () => {
+    const world = useWorld({ config: { egressHosts: SHOP_HOSTS } });
+    const shop = useShop();
+
+    it('is stopped at the site, and free', async () => {
+        const ada = await join(world, { plan: 'starter' });
+        await ada.publish(shopPackage(shop.port));
+        const before = await world.app.credits.balance(ada.workspaceId);
+        const params = { name: 'fetch', arguments: { site: SHOP, endpoint: 'held', params: {} } };
+        const leaving = new AbortController();
+        const call = fetch(`${world.base}/mcp`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', authorization: `Bearer ${ada.apiKey}` },
+            body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+            signal: leaving.signal,
+        }).catch((error: Error) => error.name);
+        await shop.waiting(1);
+        leaving.abort();
+        expect(await call).to.equal('AbortError');
+        await eventually(
+            () => world.app.credits.balance(ada.workspaceId),
+            (now) => now?.held === 0 && now.available === before?.available,
+        );
     });
 });
