@@ -11,6 +11,7 @@ import {
     order,
     ordered,
     products,
+    read,
     remove,
     someone,
     useBatchWorld,
@@ -135,6 +136,25 @@ for (const topology of ANY_TOPOLOGY) {
             const batch = await ordered(slow, { items: products(100), expires_in: 60 });
             expect(batch.warnings).to.deep.equal(['EXPIRES_BEFORE_END']);
             await remove(slow, batch);
+        });
+
+        it('is estimated by what is left of the rate limits', async () => {
+            const busy = await join(opened.world, { plan: 'starter', overrides: { perDay: 10 } });
+            const [tomorrow, later] = [86_000, 86_400 + 86_000];
+            const dryRun = async (count: number) => {
+                const answer = await order(busy, { items: products(count), expires_in: 3600 }, { query: '?dry_run=true' });
+                return dataOf<{ eta_seconds: number; warnings: string[] }>(answer);
+            };
+            expect(await dryRun(8)).to.deep.include({ eta_seconds: 1, warnings: [] });
+            await ended(busy, await ordered(busy, { items: products(8) }));
+            const waiting = await dryRun(1);
+            expect(waiting.eta_seconds).to.be.within(tomorrow, 86_400);
+            expect(waiting.warnings).to.deep.equal(['EXPIRES_BEFORE_END']);
+            expect((await dryRun(9)).eta_seconds).to.be.within(later, 2 * 86_400);
+            const batch = await ordered(busy, { items: products(8) });
+            expect(batch.eta_seconds).to.be.above(tomorrow);
+            expect((await read(busy, batch)).eta_seconds).to.be.above(tomorrow);
+            await remove(busy, batch);
         });
 
         it('is created once for one Idempotency-Key', async () => {

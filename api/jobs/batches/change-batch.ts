@@ -37,7 +37,7 @@ async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string
     // Items that start or end meanwhile may cause a deadlock. The work is idempotent, so it is retried.
     const isDone = await orderInTurn(call, () => retryUntilKnown(PATIENCE_MS, () => work(batchId)), { isLarge: true });
     if (!isDone) throw new Refusal('BATCH_NOT_OPEN');
-    return { answer: viewOf(call, await mustFindBatch(call)) };
+    return { answer: await viewOf(call, await mustFindBatch(call)) };
 }
 
 /**
@@ -63,7 +63,7 @@ export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<
         return count;
     };
     const retried = await orderInTurn(call, () => retryRolledBack(() => app.db.transaction(retry)), { isLarge: true });
-    return { answer: { ...viewOf(call, await mustFindBatch(call)), retried } };
+    return { answer: { ...(await viewOf(call, await mustFindBatch(call))), retried } };
 }
 
 /** Endpoints looked up concurrently; their look-ups share a query. */

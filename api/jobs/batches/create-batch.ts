@@ -20,6 +20,7 @@ import { mustFit, mustFitToday, openDraftRoom } from '../must-fit.ts';
 import { mustSee } from '../must-see.ts';
 import { type BatchTotals, checkItems } from './check-items.ts';
 import { type BatchCall, hashBody, openBody } from './read-items.ts';
+import { windowsLeft } from './windows-left.ts';
 
 /** How long the call may take after its body has arrived, and how long the body may take. */
 const AFTER_MS = 60_000;
@@ -55,7 +56,7 @@ export async function createBatch(call: BatchCall): Promise<Reply<never>> {
         // The body may have taken ten minutes.
         await checkKeyAgain(call);
         const { expires_in: expiresIn = BATCH_EXPIRY.fallback, max_credits: maxCredits } = body.fields;
-        const eta = etaSeconds(totals.items, caller.figures);
+        const eta = etaSeconds({ queued: totals.items }, caller.figures, await windowsLeft(app, caller));
         const warnings = eta === null || eta > expiresIn ? ['EXPIRES_BEFORE_END'] : [];
         if (isDry) {
             const data = { items: totals.items, credits: { max: maxCredits ?? totals.greatestCost }, eta_seconds: eta, warnings };

@@ -17,6 +17,7 @@ import { checkKeyAgain } from '../../auth/check-key-again.ts';
 import type { Call, Reply } from '../../call.ts';
 import { waitForEnd } from '../wait-for-end.ts';
 import { resultLines } from './result-lines.ts';
+import { windowsLeft } from './windows-left.ts';
 
 export type OneBatch<Query = object, Body = undefined> = Call<{ batch_id: string }, Query, Body>;
 
@@ -25,12 +26,12 @@ export async function readBatch(call: OneBatch<WaitQuery>): Promise<Reply<Batch>
     const { app, query, gone, endRead } = call;
     const row = await mustFindBatch(call);
     const { wait: seconds = 0 } = query;
-    if (seconds === 0 || row.finishedAt !== null) return { answer: viewOf(call, row) };
+    if (seconds === 0 || row.finishedAt !== null) return { answer: await viewOf(call, row) };
     const { accountId } = call.caller;
     endRead();
     await waitForEnd(app, { id: row.batchId, accountId, seconds, gone });
     const now = { ...call, caller: await checkKeyAgain(call) };
-    return { answer: viewOf(now, await mustFindBatch(now)) };
+    return { answer: await viewOf(now, await mustFindBatch(now)) };
 }
 
 /** GET /v1/batches: newest first. */
@@ -41,7 +42,7 @@ export async function listBatches(call: Call<object, BatchesQuery, undefined>): 
     const page = await readPage<number>(call, 'getBatches', [reader.workspaceId, status ?? null]);
     const { batches, total } = await list(app.browse, reader, { status, limit: page.limit, before: page.from });
     const { shown, last } = cutPage(batches, page.limit);
-    return { answer: shown.map((row) => viewOf(call, row)), pagination: await page.end(last?.number, total) };
+    return { answer: await viewsOf(call, shown), pagination: await page.end(last?.number, total) };
 }
 
 /** GET /v1/batches/{batch_id}/results: the ended items, as a page or as ndjson. */
@@ -101,6 +102,12 @@ export async function mustFindBatch({ app, params, caller }: OneBatch<unknown, u
     return row;
 }
 
-export function viewOf({ caller }: Pick<OneBatch, 'caller'>, row: BatchRow): Batch {
-    return batchView(row, etaSeconds(row.queued + row.running, caller.figures));
+async function viewsOf({ app, caller }: Pick<OneBatch, 'app' | 'caller'>, rows: readonly BatchRow[]): Promise<Batch[]> {
+    const windows = rows.some(({ status }) => status === 'running') ? await windowsLeft(app, caller) : [];
+    return rows.map((row) => batchView(row, etaSeconds(row, caller.figures, windows)));
+}
+
+export async function viewOf(call: Pick<OneBatch, 'app' | 'caller'>, row: BatchRow): Promise<Batch> {
+    const [view] = await viewsOf(call, [row]);
+    return view as Batch;
 }
