@@ -86,6 +86,54 @@ const MAX_CACHED = 64;
 export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRing {
     const byId = new Map(keys.map((key) => [key.id, key]));
     const [first] = keys;
+    const { sealKeyFor, openKeyFor, macBy } = deriveKeys(first);
+    const encryptedPart = (sealed: Buffer, purpose: string): EncryptedPart | undefined => {
+        const id = keyIdOf(sealed);
+        const key = id === undefined ? undefined : byId.get(id);
+        if (key === undefined) return undefined;
+        const start = 2 + key.id.length;
+        const [salt, nonce, tag, body] = cut(sealed.subarray(start), SALT_BYTES, NONCE_BYTES, TAG_BYTES);
+        if (tag.length !== TAG_BYTES) return undefined;
+        return { ...openKeyFor(key, purpose, salt), nonce, tag, body };
+    };
+    const header = headerOf(first.id);
+    const ring: Pick<KeyRing, 'sealing' | 'opening'> = {
+        *sealing(plain, purpose) {
+            const { salt, key, associated, nonces, textsLeft } = sealKeyFor(purpose);
+            const nonce = nonces.subarray(textsLeft * NONCE_BYTES, (textsLeft + 1) * NONCE_BYTES);
+            const cipher = createCipheriv('aes-256-gcm', key, nonce);
+            cipher.setAAD(associated);
+            const start = header.length + SALT_BYTES + NONCE_BYTES + TAG_BYTES;
+            const sealed = Buffer.allocUnsafe(start + plain.length);
+            yield* inSteps(plain, cipher, sealed, start);
+            cipher.final();
+            sealed.set(header);
+            sealed.set(salt, header.length);
+            sealed.set(nonce, header.length + SALT_BYTES);
+            sealed.set(cipher.getAuthTag(), start - TAG_BYTES);
+            return sealed;
+        },
+        *opening(sealed, purpose) {
+            return yield* decrypted(encryptedPart(sealed, purpose));
+        },
+    };
+    return {
+        ...ring,
+        seal: (plain, purpose) => toEnd(ring.sealing(typeof plain === 'string' ? Buffer.from(plain) : plain, purpose)),
+        open: (sealed, purpose) => toEnd(ring.opening(sealed, purpose)),
+        hmac: (text, purpose) => macBy(first, text, purpose),
+        isHmac: (mac, text, purpose) =>
+            keys.some((key) => {
+                const own = macBy(key, text, purpose);
+                return own.length === mac.length && timingSafeEqual(own, mac);
+            }),
+        has: (id) => byId.has(id),
+        isCurrent: (sealed) => keyIdOf(sealed) === first.id,
+    };
+}
+
+/** Keys that a ring derives from its own. They are kept, because a derivation takes longer than the encryption of a short text. */
+function deriveKeys(first: SecretKey) {
     const derived = new Map<string, KeyObject>();
     const keyFor = ({ id, key }: SecretKey, use: string): KeyObject => {
         const name = `${id}:${use}`;
@@ -131,49 +179,7 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
         createHmac('sha256', keyFor(key, `hmac:${purpose}`))
             .update(text, 'utf8')
             .digest();
-    const encryptedPart = (sealed: Buffer, purpose: string): EncryptedPart | undefined => {
-        const id = keyIdOf(sealed);
-        const key = id === undefined ? undefined : byId.get(id);
-        if (key === undefined) return undefined;
-        const start = 2 + key.id.length;
-        const [salt, nonce, tag, body] = cut(sealed.subarray(start), SALT_BYTES, NONCE_BYTES, TAG_BYTES);
-        if (tag.length !== TAG_BYTES) return undefined;
-        return { ...openKeyFor(key, purpose, salt), nonce, tag, body };
-    };
-    const header = headerOf(first.id);
-    const ring: Pick<KeyRing, 'sealing' | 'opening'> = {
-        *sealing(plain, purpose) {
-            const { salt, key, associated, nonces, textsLeft } = sealKeyFor(purpose);
-            const nonce = nonces.subarray(textsLeft * NONCE_BYTES, (textsLeft + 1) * NONCE_BYTES);
-            const cipher = createCipheriv('aes-256-gcm', key, nonce);
-            cipher.setAAD(associated);
-            const start = header.length + SALT_BYTES + NONCE_BYTES + TAG_BYTES;
-            const sealed = Buffer.allocUnsafe(start + plain.length);
-            yield* inSteps(plain, cipher, sealed, start);
-            cipher.final();
-            sealed.set(header);
-            sealed.set(salt, header.length);
-            sealed.set(nonce, header.length + SALT_BYTES);
-            sealed.set(cipher.getAuthTag(), start - TAG_BYTES);
-            return sealed;
-        },
-        *opening(sealed, purpose) {
-            return yield* decrypted(encryptedPart(sealed, purpose));
-        },
-    };
-    return {
-        ...ring,
-        seal: (plain, purpose) => toEnd(ring.sealing(typeof plain === 'string' ? Buffer.from(plain) : plain, purpose)),
-        open: (sealed, purpose) => toEnd(ring.opening(sealed, purpose)),
-        hmac: (text, purpose) => macBy(first, text, purpose),
-        isHmac: (mac, text, purpose) =>
-            keys.some((key) => {
-                const own = macBy(key, text, purpose);
-                return own.length === mac.length && timingSafeEqual(own, mac);
-            }),
-        has: (id) => byId.has(id),
-        isCurrent: (sealed) => keyIdOf(sealed) === first.id,
-    };
+    return { sealKeyFor, openKeyFor, macBy };
 }
 
 /** The beginning of a sealed text. */

@@ -70,17 +70,10 @@ export function readPhrases(text: string, english = ''): ReadPhrases {
             heading = title;
             continue;
         }
-        const [, name = '', list = ''] = /^([^:]+):(.*)$/.exec(written) ?? [];
         const wrong = (problem: string): ReadPhrases => ({ ok: false, line: place + 1, problem });
-        if (!IDEA.test(name)) return wrong('begins with no name of an idea and a colon');
-        const [everywhere = [], inTask = [], named = [], ...more] = list
-            .split('|')
-            .map((part) => part.split(',').map((phrase) => phrase.trim()));
-        if (more.length > 0) return wrong('has more than two |');
-        const all = [...everywhere, ...inTask, ...named].filter((phrase) => phrase !== '');
-        if (all.some((phrase) => stemsOf(phrase).length === 0)) return wrong('has a phrase without a word');
-        const twice = all.find((phrase, index) => all.indexOf(phrase) !== index);
-        if (twice !== undefined) return wrong(`has ${twice} twice`);
+        const read = readLine(written);
+        if (typeof read === 'string') return wrong(read);
+        const { name, everywhere, named, all } = read;
         if (heading === 'words') {
             const stems = all.flatMap((phrase) => stemsOf(phrase));
             if (name === 'nothing') for (const stem of stems) nothing.add(stem);
@@ -120,6 +113,19 @@ export function readPhrases(text: string, english = ''): ReadPhrases {
             english: new Set(stemsOf(english.replaceAll(/^#.*$/gm, ''))),
         },
     };
+}
+
+/** Reads `name: phrases | phrases in tasks | names of instances`. A text says what is wrong with the line. */
+function readLine(written: string): { name: string; everywhere: string[]; named: string[]; all: string[] } | string {
+    const [, name = '', list = ''] = /^([^:]+):(.*)$/.exec(written) ?? [];
+    if (!IDEA.test(name)) return 'begins with no name of an idea and a colon';
+    const parts = list.split('|').map((part) => part.split(',').map((phrase) => phrase.trim()));
+    const [everywhere = [], inTask = [], named = [], ...more] = parts;
+    if (more.length > 0) return 'has more than two |';
+    const all = [...everywhere, ...inTask, ...named].filter((phrase) => phrase !== '');
+    if (all.some((phrase) => stemsOf(phrase).length === 0)) return 'has a phrase without a word';
+    const twice = all.find((phrase, index) => all.indexOf(phrase) !== index);
+    return twice === undefined ? { name, everywhere, named, all } : `has ${twice} twice`;
 }
 
 /**
