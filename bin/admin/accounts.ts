@@ -5,7 +5,13 @@ import { scopeText } from '../../shared/domain/accounts/scopes-text.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { createAccount, setPlan } from '../../shared/store/accounts/accounts.ts';
-import { deleteAccount, workspacesLeft, workspacesNeedingOwner } from '../../shared/store/accounts/delete-account.ts';
+import {
+    deleteAccount,
+    deleteHistory,
+    type LeftWorkspace,
+    workspacesLeft,
+    workspacesNeedingOwner,
+} from '../../shared/store/accounts/delete-account.ts';
 import { findAccounts, findByAddress, type ListedAccount, listAccounts } from '../../shared/store/accounts/directory.ts';
 import { dropFactors, factorsOf } from '../../shared/store/accounts/factors.ts';
 import { type Mail, queueMail } from '../../shared/store/accounts/mails.ts';
@@ -130,22 +136,13 @@ async function change(operator: Operator, userId: string, isSuspended: boolean):
  * not call.
  */
 export async function remove(operator: Operator, userId: string, { reason }: { reason: string }): Promise<Done> {
+    await deleteHistory(operator.db, userId, await workspacesToLeave(operator.db, userId));
     const left = await audited(
         operator,
         async (trx) => {
-            await userOrFault(trx, userId);
-            const workspaces = await workspacesLeft(trx, userId);
-            const orphans = workspacesNeedingOwner(workspaces).map(({ workspaceId }) => workspaceId);
-            if (orphans.length > 0) {
-                const words = `${userId} is the only owner of ${orphans.join(', ')}: another member has to be made one first.`;
-                throw new AdminFault('FORBIDDEN', words);
-            }
+            const workspaces = await workspacesToLeave(trx, userId);
             for (const { workspaceId, plan, members } of workspaces) {
-                if (members > 1 || plan === 'free') continue;
-                if (isBilled(await findSubscription(trx, workspaceId))) {
-                    throw new AdminFault('FORBIDDEN', `${workspaceId} pays for ${plan} at Stripe: cancel the subscription there first.`);
-                }
-                await setPlan(trx, workspaceId, 'free', {});
+                if (members === 1 && plan !== 'free') await setPlan(trx, workspaceId, 'free', {});
             }
             const names = workspaces.map(({ workspaceId }) => workspaceId);
             if (!(await deleteAccount(trx, userId))) throw new AdminFault('NOT_FOUND', `${userId} is deleted already.`);
@@ -154,6 +151,23 @@ export async function remove(operator: Operator, userId: string, { reason }: { r
         reason,
     );
     return { result: { user_id: userId, deleted: true, workspaces: left }, lines: fields({ user_id: userId, deleted: true }) };
+}
+
+/** @throws AdminFault if there is no such user, or a workspace would lose its only owner or be left with a paid plan */
+async function workspacesToLeave(db: Db, userId: string): Promise<LeftWorkspace[]> {
+    await userOrFault(db, userId);
+    const workspaces = await workspacesLeft(db, userId);
+    const orphans = workspacesNeedingOwner(workspaces).map(({ workspaceId }) => workspaceId);
+    if (orphans.length > 0) {
+        const words = `${userId} is the only owner of ${orphans.join(', ')}: another member has to be made one first.`;
+        throw new AdminFault('FORBIDDEN', words);
+    }
+    for (const { workspaceId, plan, members } of workspaces) {
+        if (members === 1 && isBilled(await findSubscription(db, workspaceId))) {
+            throw new AdminFault('FORBIDDEN', `${workspaceId} pays for ${plan} at Stripe: cancel the subscription there first.`);
+        }
+    }
+    return workspaces;
 }
 
 export async function resetFactor(operator: Operator, userId: string): Promise<Done> {
