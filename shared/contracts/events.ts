@@ -29,7 +29,7 @@ export const getEvents = contract('getEvents', 'GET /v1/events', {
     summary: 'Read events',
     window: 'reads',
     description:
-        'Events of the last 24 hours, oldest first. `next_cursor` is never null: pass it as `after`, with the same `types`, to continue without missing an event. With `wait` the call returns as soon as there is an event. `schema.*` events concern sites that the workspace maintains or fetched successfully within 30 days.',
+        'Events of the last 24 hours, oldest first. `next_cursor` is never null: pass it as `after` to continue without missing an event. With `wait` the call returns as soon as there is an event. `schema.*` events concern sites that the workspace maintains or fetched successfully within 30 days.',
     scope: 'account',
     managersOnly: true,
     ofWholeWorkspace: true,

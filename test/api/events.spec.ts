@@ -249,15 +249,6 @@ describe('GET /v1/events', () => {
         expect(codeOf(await ada.call('GET', '/v1/events?after=nonsense'))).to.equal('INVALID_CURSOR');
     });
 
-    it('takes a cursor only with the types that it was issued for, in any order', async () => {
-        const ada = await join(world);
-        const after = encodeURIComponent((await read(ada, '&types=key.revoked,credits.*')).next);
-        const withTypes = (types: string) => ada.call('GET', `/v1/events?after=${after}${types}`);
-        expect((await withTypes('&types=credits.*,key.revoked')).status).to.equal(200);
-        expect(codeOf(await withTypes('&types=key.revoked'))).to.equal('INVALID_CURSOR');
-        expect(codeOf(await withTypes(''))).to.equal('INVALID_CURSOR');
-    });
-
     it('refuses a key that is limited to sites, endpoints or effects, and names the limit', async () => {
         const ada = await join(world);
         const lack = async (scopes: Parameters<typeof scopedKey>[2]) =>
