@@ -5,11 +5,12 @@ import { openTerminal } from '../terminal.ts';
 /** The exit code of a program that SIGPIPE ends, which Node ignores: 128 and the number of the signal. */
 const ENDED_BY_SIGPIPE = 141;
 
-// A reader such as `head` may close its end early. The output is incomplete then, so 0 would be wrong.
+// A reader such as `head` may close its end early. The output is incomplete then, so 0 would be wrong. A disk may be full, too.
 for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EPIPE') throw error;
-        process.exit(ENDED_BY_SIGPIPE);
+        if (error.code === 'EPIPE') process.exit(ENDED_BY_SIGPIPE);
+        if (stream === process.stdout) process.stderr.write(`The output cannot be written (${error.code}).\n`);
+        process.exit(1);
     });
 }
 

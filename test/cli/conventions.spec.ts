@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -184,5 +184,12 @@ describe('every command of routebook', () => {
         const { stdout, stderr } = await promisify(execFile)('sh', ['-c', command]);
         expect(stdout).to.include('Usage');
         expect(stderr).to.equal('');
+    });
+
+    it('says in one line that a full disk took no output, and exits with 1', async function () {
+        if (!existsSync('/dev/full')) this.skip();
+        const command = `"${process.execPath}" "${PROGRAM}" --help > /dev/full; echo "exit $?" >&2`;
+        const { stderr } = await promisify(execFile)('sh', ['-c', command]);
+        expect(stderr).to.equal('The output cannot be written (ENOSPC).\nexit 1\n');
     });
 });
