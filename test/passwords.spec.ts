@@ -23,11 +23,16 @@ describe('passwords', () => {
 
     it('of unknown users take as long as of known ones, and never match', async () => {
         const passwords = createPasswords({ cost: 14 });
+        // The least of three: anything else that the process does adds to one of them.
         const microsecondsFor = async (hash: string | null | undefined) => {
-            const before = process.cpuUsage();
-            expect(await passwords.matches('four words for eve', hash)).to.equal(false);
-            const { user, system } = process.cpuUsage(before);
-            return user + system;
+            const taken: number[] = [];
+            for (let run = 0; run < 3; run++) {
+                const before = process.cpuUsage();
+                expect(await passwords.matches('four words for eve', hash)).to.equal(false);
+                const { user, system } = process.cpuUsage(before);
+                taken.push(user + system);
+            }
+            return Math.min(...taken);
         };
         const known = await microsecondsFor(await passwords.hash('four words for ada'));
         for (const hash of [undefined, null]) expect(await microsecondsFor(hash)).to.be.within(known / 2, known * 2);
