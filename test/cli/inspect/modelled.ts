@@ -42,8 +42,8 @@ export function modelled(name: string, host: string, calls: readonly Call[]): Re
 }
 
 /** A page with a heading and the menu of its site. */
-export function pageWith(title: string, main: string, menu = ''): string {
-    return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><header>${menu}</header><main><h1>${title}</h1>${main}</main></body></html>`;
+export function pageWith(title: string, main: string, menu = '', language = 'en'): string {
+    return `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${title}</title></head><body><header>${menu}</header><main><h1>${title}</h1>${main}</main></body></html>`;
 }
 
 function isPage(call: Call | undefined): boolean {
@@ -54,7 +54,9 @@ async function send(page: Page, { ask, sent, headers = {} }: Call): Promise<void
     const [method = '', path = ''] = ask.split(' ');
     const isForm = typeof sent === 'string' && !('content-type' in headers);
     const type = sent === undefined ? {} : { 'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json' };
-    const body = sent === undefined ? {} : { body: typeof sent === 'string' ? sent : JSON.stringify(sent) };
+    // Scripts send the time of the request.
+    const text = (typeof sent === 'string' ? sent : JSON.stringify(sent ?? '')).replaceAll(/17670000\d{5}/g, () => String(Date.now()));
+    const body = sent === undefined ? {} : { body: text };
     await page.evaluate(async ([where, how]) => void (await (await fetch(where, how)).text()), [
         path,
         { method, headers: { accept: '*/*', ...type, ...headers }, ...body },

@@ -18,7 +18,7 @@ const article = (place: number) => ({ id: id(place), slug: ARTICLES[place]?.[1],
 const menu = (language: string) =>
     `<nav><a href="/${language}">Home</a> ${SECTIONS.map((one) => `<a href="/${language}/${one}">${one}</a>`).join(' ')}</nav><form action="/${language}/search"><label for="q">Search articles</label><input id="q" name="q"><button>Search</button></form>`;
 const flight = '<script>(self.__next_f=self.__next_f||[]).push([0])</script><script>self.__next_f.push([1,"0:{\\"P\\":null,\\"b\\":\\"Xk29dLwQ7bTzVn3m_aB1c\\"}"])</script>';
-const page = (language: string, title: string, main: string) => pageWith(`${title} | The Tide`, `${main}${flight}`, menu(language));
+const page = (language: string, title: string, main: string) => pageWith(`${title} | The Tide`, `${main}${flight}`, menu(language), language);
 const cards = (language: string, places: number[]) => `<div class="grid">${places.map((place) => `<article class="card"><h2><a href="/${language}/${ARTICLES[place]?.[0]}/${ARTICLES[place]?.[1]}">Headline ${place}</a></h2><p>What happened on the pier</p><time datetime="2026-11-0${place + 1}">November</time></article>`).join('')}</div>`;
 const rsc = (path: string, mark: string, isPrefetch = false): Call => ({
     ask: `GET ${path}${path.includes('?') ? '&' : '?'}_rsc=${mark}`,

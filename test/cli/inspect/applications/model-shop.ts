@@ -15,15 +15,16 @@ const SEARCH_FORM =
 const MENU = `<nav><a href="/">Home</a> ${COLLECTIONS.map((one) => `<a href="/collections/${one}">${one}</a>`).join(' ')} <a href="/pages/about-us">About us</a> <a href="/blogs/news">News</a> <a href="/cart">Cart</a></nav>${SEARCH_FORM}`;
 const FOOT =
     '<form method="post" action="/contact#contact_form" accept-charset="UTF-8"><input type="hidden" name="form_type" value="customer"><input type="hidden" name="utf8" value="✓"><input type="hidden" name="contact[tags]" value="newsletter"><label for="mail">Email for our newsletter</label><input id="mail" type="email" name="contact[email]" required><button>Subscribe</button></form>';
-const page = (title: string, main: string) => pageWith(`${title} – Lantern House`, `${main}${FOOT}`, MENU);
+const page = (title: string, main: string, language = 'en') => pageWith(`${title} – Lantern House`, `${main}${FOOT}`, MENU, language);
 const card = (place: number, below = '') =>
     `<li class="grid__item"><div class="card"><h3><a href="${below}/products/${LAMPS[place]}">${TITLES[place]}</a></h3><span class="price">$${19 + place}.00</span></div></li>`;
 const grid = (places: number[], below = '') => `<ul class="grid product-grid">${places.map((place) => card(place, below)).join('')}</ul>`;
-const productPage = (place: number, words = 'Add to cart') =>
+const productPage = (place: number, words = 'Add to cart', language = 'en') =>
     page(
         TITLES[place] ?? '',
         `<div class="product"><span class="price">$${19 + place}.00</span><p class="description">A lamp for the harbour, number ${place} of our list, made of brass and glass.</p></div>
         <form method="post" action="/cart/add" id="product-form" enctype="multipart/form-data"><input type="hidden" name="form_type" value="product"><input type="hidden" name="utf8" value="✓"><input type="hidden" name="id" value="${VARIANT + place}"><label for="n">Quantity</label><input id="n" type="number" name="quantity" value="1"><button name="add">${words}</button></form>`,
+        language,
     );
 const product = (place: number) => ({
     id: ID + place,
@@ -62,13 +63,13 @@ const MAIN = 'template--17301234__main';
 const PRODUCED = { result: [{ status: 200, message: 'ok' }] };
 const produce = (kind: string): Call => ({
     ask: 'POST /.well-known/shopify/monorail/unstable/produce_batch',
-    sent: JSON.stringify({ events: [{ schema_id: `trekkie_storefront_${kind}/1.4`, payload: { shopId: 6123, uniqToken: '9f6e2a10-aaaa-4bbb' } }] }),
+    sent: JSON.stringify({ events: [{ schema_id: `trekkie_storefront_${kind}/1.4`, payload: { shopId: 6123, uniqToken: '9f6e2a10-aaaa-4bbb' }, metadata: { event_created_at_ms: 1767000000000 } }], metadata: { event_sent_at_ms: 1767000000000 } }),
     headers: { 'content-type': 'text/plain' },
     answer: PRODUCED,
 });
 const pixel = (kind: string): Call => ({
     ask: 'POST /api/collect',
-    sent: JSON.stringify({ type: kind, shop_id: 6123, events: [{ name: kind, at: 1767000000 }] }),
+    sent: JSON.stringify({ type: kind, shop_id: 6123, events: [{ name: kind, at: 1767000000000 }] }),
     headers: { 'content-type': 'text/plain;charset=UTF-8' },
     answer: '',
     status: 204,
@@ -159,11 +160,11 @@ const calls: Call[] = [
         (one): Call => ({ ask: `GET /policies/${one}`, answer: page(one, `<div class="shopify-policy__body"><p>The ${one} of the shop, in full.</p></div>`) }),
     ),
     ...['de', 'fr'].flatMap((language): Call[] => [
-        { ask: `GET /${language}`, answer: page(`Lampen ${language}`, grid([0, 1], `/${language}`)) },
-        { ask: `GET /${language}/collections/lamps`, answer: page('Lampen', grid([0, 1, 2], `/${language}`)) },
-        { ask: `GET /${language}/products/${LAMPS[0]}`, answer: productPage(0, 'In den Warenkorb') },
-        { ask: `GET /${language}/products/${LAMPS[1]}`, answer: productPage(1, 'In den Warenkorb') },
-        { ask: `GET /${language}/search?q=lampe`, answer: page('Suche', grid([1])) },
+        { ask: `GET /${language}`, answer: page(`Lampen ${language}`, grid([0, 1], `/${language}`), language) },
+        { ask: `GET /${language}/collections/lamps`, answer: page('Lampen', grid([0, 1, 2], `/${language}`), language) },
+        { ask: `GET /${language}/products/${LAMPS[0]}`, answer: productPage(0, 'In den Warenkorb', language) },
+        { ask: `GET /${language}/products/${LAMPS[1]}`, answer: productPage(1, 'In den Warenkorb', language) },
+        { ask: `GET /${language}/search?q=lampe`, answer: page('Suche', grid([1]), language) },
         produce('page_view'),
     ]),
 ];
