@@ -72,7 +72,7 @@ function roleOf({ name, source, schema }: Described): (typeof ROLES)[number] | u
     const type = isObject(schema) ? schema['type'] : undefined;
     if (source === 'body' && (type === 'object' || type === 'array')) return undefined;
     const words = wordsOf(name).join(' ');
-    return ROLES.find(({ names, isNumber }) => names.test(words) && (isNumber !== true || type !== 'string'));
+    return ROLES.find(({ names, isNumber }) => names.test(words) && (isNumber === undefined || isNumber === (type !== 'string')));
 }
 
 /** Describes a param by the usual meaning of its name, otherwise by its name and place. */
@@ -96,14 +96,16 @@ const MAX_FIELDS = 8;
 const MAX_ABBREVIATION = 2;
 const MAX_ACTIONS = 6;
 
-const HOW_MANY = /^(?:limit|size|count|per page|page size|top|rows|n|max results?)$/;
+const HOW_MANY = /^(?:size|count|top|rows|n|max results?)$|(?:^|\s)(?:limit|per page|page ?size)$/;
 
 /** Whether a param usually bounds the number of items. */
 export function saysHowMany(name: string): boolean {
     return HOW_MANY.test(wordsOf(name).join(' '));
 }
 
-const ROLES: readonly { names: RegExp; means: string; isNumber?: true }[] = [
+const ROLES: readonly { names: RegExp; means: string; isNumber?: boolean }[] = [
+    { names: /^(?:lat|latitude)$/, means: 'The latitude, in degrees.', isNumber: true },
+    { names: /^(?:lng|lon|long|longitude)$/, means: 'The longitude, in degrees.', isNumber: true },
     { names: /^(?:page|p|pg|page (?:number|no|num|index)|current page)$/, means: 'Which page of the list, by number.', isNumber: true },
     { names: HOW_MANY, means: 'How many items to answer with.' },
     { names: /^(?:offset|start|skip|first result|start index)$/, means: 'How many items to pass over.' },
@@ -114,7 +116,7 @@ const ROLES: readonly { names: RegExp; means: string; isNumber?: true }[] = [
     { names: /^(?:q|s|query|search|search ?term|term|terms|text|keywords?|words)$/, means: 'Words to look for.' },
     { names: /^(?:sort|sort by|order by|sort ?field)$/, means: 'By which field to sort.' },
     { names: /^(?:order|dir|direction|sort order)$/, means: 'Which way to sort.' },
-    { names: /^(?:lang|language|lng|locale|hl)$/, means: 'The language of the answer, such as en.' },
+    { names: /^(?:lang|language|lng|locale|hl)$/, means: 'The language of the answer, such as en.', isNumber: false },
     { names: /^(?:since|from date|start date|date from|min date)$/, means: 'The first time or event to answer with.' },
     { names: /^(?:until|to date|end date|date to|max date)$/, means: 'The last time or event to answer with.' },
     { names: /^(?:year|month|day)$/, means: 'A part of the date, as a number.' },

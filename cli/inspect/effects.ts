@@ -1,9 +1,13 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json } from '../../shared/domain/types.ts';
-import { saysHowMany } from './describe.ts';
+import { isPlaceInList, saysHowMany } from './describe.ts';
+import { hashOf } from './values.ts';
 
 /** For each param: the number of requests that sent it with a value, and in how many of them the response showed each effect. */
-export type Effects = Map<string, { sendings: number; shown: Map<Effect, number> }>;
+export type Effects = Map<string, { sendings: number; shown: Map<Effect, number>; answers: Answers }>;
+
+/** The hash of the items that a value gave, by the hash of the value; of a few values. */
+type Answers = Map<number, number>;
 
 type Effect = 'fields' | 'format' | 'limit' | 'limit reached' | 'text';
 
@@ -16,6 +20,7 @@ const MEANINGS: readonly (readonly [Effect, string])[] = [
 ];
 
 const MAX_PARAMS = 60;
+const MAX_ANSWERS = 3;
 const MAX_ITEMS = 60;
 /** Maximum number of texts of an item that are compared. */
 const MAX_TEXTS = 200;
@@ -28,7 +33,7 @@ interface Response {
     type: string;
     fields: ReadonlySet<string>;
     /** Undefined if the response has no list. */
-    list: { length: number; texts: readonly string[][] } | undefined;
+    list: { length: number; texts: readonly string[][]; mark: number } | undefined;
 }
 
 /** Compares the params of a request with its response. @param type the media type of the response */
@@ -44,26 +49,33 @@ export function addEffects(
         if (typeof value !== 'string' && typeof value !== 'number') continue;
         const text = String(value);
         if (text === '' || text.length > MAX_LENGTH || (effects.size >= MAX_PARAMS && !effects.has(name))) continue;
-        addShown(effects, name, 1, new Map(effectsOf(text, response).map((effect) => [effect, 1])));
+        const answers: Answers = new Map(response.list === undefined ? [] : [[hashOf(text), response.list.mark]]);
+        addShown(effects, name, { sendings: 1, shown: new Map(effectsOf(text, response).map((effect) => [effect, 1])), answers });
     }
 }
 
 export function mergeEffects(effects: Effects, more: Effects): void {
-    for (const [name, { sendings, shown }] of more) addShown(effects, name, sendings, shown);
+    for (const [name, one] of more) addShown(effects, name, one);
 }
 
-function addShown(effects: Effects, name: string, sendings: number, shown: ReadonlyMap<Effect, number>): void {
-    const known = effects.get(name) ?? { sendings: 0, shown: new Map() };
+function addShown(effects: Effects, name: string, { sendings, shown, answers }: ReturnType<Effects['get']> & object): void {
+    const known = effects.get(name) ?? { sendings: 0, shown: new Map(), answers: new Map() };
     effects.set(name, known);
     known.sendings += sendings;
     for (const [effect, count] of shown) known.shown.set(effect, (known.shown.get(effect) ?? 0) + count);
+    for (const [value, items] of answers) if (known.answers.size < MAX_ANSWERS) known.answers.set(value, items);
 }
 
-/** What a param does, if every response shows it. A limit must have been reached once, by a param with the name of one. */
+/**
+ * What a param does, if every response shows it. A limit must have been reached once, by a param with the name of one. The place in a list
+ * is shown by lists that differ.
+ */
 export function meaningOf(effects: Effects, name: string): string | undefined {
-    const { sendings = 0, shown = new Map<Effect, number>() } = effects.get(name) ?? {};
+    const { sendings = 0, shown = new Map<Effect, number>(), answers = new Map<number, number>() } = effects.get(name) ?? {};
     const isLimit = shown.has('limit reached') && saysHowMany(name);
-    return MEANINGS.find(([effect]) => shown.get(effect) === sendings && (effect !== 'limit' || isLimit))?.[1];
+    const meaning = MEANINGS.find(([effect]) => shown.get(effect) === sendings && (effect !== 'limit' || isLimit))?.[1];
+    const differ = isPlaceInList(name) && answers.size > 1 && new Set(answers.values()).size === answers.size;
+    return meaning ?? (differ ? 'Another value gives another list.' : undefined);
 }
 
 function readResponse(type: string, json: Json | undefined): Response {
@@ -72,7 +84,7 @@ function readResponse(type: string, json: Json | undefined): Response {
     return {
         type,
         fields: new Set(items.flatMap((item) => (isObject(item) ? Object.keys(item) : []))),
-        list: list && { length: list.length, texts: items.map(textsOf) },
+        list: list && { length: list.length, texts: items.map(textsOf), mark: hashOf(JSON.stringify(items)) },
     };
 }
 

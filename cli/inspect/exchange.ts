@@ -4,6 +4,8 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 export interface Exchange {
     /** Its number in the recording, from 1. Reports use it instead of recorded values. */
     place: number;
+    /** When it was sent, in milliseconds; `undefined` if the recording does not say. */
+    sentAt: number | undefined;
     method: string;
     url: URL;
     /** The resource type from the recording: `document`, `xhr`, `image`, … */
@@ -36,11 +38,13 @@ export function readEntry(entry: unknown, place: number): { ok: true; exchange: 
     if (url.protocol !== 'https:' && url.protocol !== 'http:')
         return { ok: false, why: 'its address is not one of the web (data:, blob:, ws: …)' };
     const content = objectOf(answered['content']);
-    const resource = objectOf(entry)['_resourceType'];
+    const { _resourceType: resource, startedDateTime } = objectOf(entry);
+    const sentAt = typeof startedDateTime === 'string' ? Date.parse(startedDateTime) : Number.NaN;
     return {
         ok: true,
         exchange: {
             place,
+            sentAt: Number.isNaN(sentAt) ? undefined : sentAt,
             method: asked['method'].toUpperCase(),
             url: plainAddress(url),
             resource: typeof resource === 'string' ? resource : undefined,

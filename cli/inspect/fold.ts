@@ -1,3 +1,4 @@
+import { areAlike } from './alike.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { isLanguage, type Piece, textOf } from './segments.ts';
@@ -9,6 +10,8 @@ import { listedNames, namesBelowViews } from './views.ts';
  * Finds varying segments that look like words (`/packages/lodash`, `/packages/react`) and merges the groups that are one route. A word
  * varies
  * - if the site also sent it as a value, unless it is one of several named modules without common addresses;
+ * - if hardly a programmer would write it (`C024BE91L`, `PROJ-12`), below a plural or beside another such word or a value;
+ * - if it is one of several languages that pages at this place say they are in;
  * - if it follows a search, names a person, or is one of two ids in capitals and small letters;
  * - if it is a thing in another format (`/tides.html` beside `/tides.json`);
  * - if it is read and written in the same ways as another word, with the same fields;
@@ -26,7 +29,7 @@ export function foldGroups(groups: Iterable<Group>, { seen, texts }: { seen: See
     for (const origin of new Set(all.map((group) => group.origin))) {
         const own = all.filter((group) => group.origin === origin);
         const listed = listedNames(texts, origin);
-        const evidence = { seen, listed, viewed: namesBelowViews(own, listed), files: new Map() };
+        const evidence = { seen, listed, languages: texts.languages, viewed: namesBelowViews(own, listed), files: new Map() };
         foldBelow(own, 0, evidence);
     }
     return joinSame(all);
@@ -37,6 +40,7 @@ function foldBelow(groups: readonly Group[], place: number, evidence: Evidence):
     const here = groups.filter((group) => group.segments.length > place);
     if (here.length === 0) return;
     const words = new Map<string, Group[]>();
+    numberThings(here, place);
     for (const group of here) {
         const piece = group.segments[place];
         if (piece?.form === 'word') words.set(piece.core, [...(words.get(piece.core) ?? []), group]);
@@ -44,15 +48,41 @@ function foldBelow(groups: readonly Group[], place: number, evidence: Evidence):
     const siblings = here.filter((group) => group.segments[place]?.form !== 'word');
     const varying = varyingWords(words, siblings, place, evidence);
     const areInFormats = haveFormats([...varying], evidence.seen);
+    // A page and its data have one name: `/products/rope` and `/products/lamp.js`.
+    const arePages = [...varying].some((word) => !FORMAT.test(word) && words.get(word)?.some(({ answers }) => answers.html > 0));
+    const isFormat = (word: string) =>
+        areInFormats ||
+        siblings.some(({ segments }) => segments[place]?.suffix === FORMAT.exec(word)?.[1]) ||
+        /\.data$/.test(word) ||
+        (arePages && !evidence.seen.wasSaid(word) && words.get(word)?.every(({ answers }) => answers.json > 0));
     for (const group of here) {
         const piece = group.segments[place];
         if (piece?.form === 'word' && varying.has(piece.core))
-            group.segments[place] = asValue(
-                piece.core,
-                areInFormats || /\.data$/.test(piece.core) ? (FORMAT.exec(piece.core)?.[1] ?? '') : '',
-            );
+            group.segments[place] = asValue(piece.core, isFormat(piece.core) ? (FORMAT.exec(piece.core)?.[1] ?? '') : '');
     }
     for (const [, below] of Map.groupBy(here, (group) => textOf(group.segments[place]))) foldBelow(below, place + 1, evidence);
+}
+
+/**
+ * Makes numbers of words that begin alike and end with different numbers (`/issue7`, `/issue12`), if two of them have similar responses.
+ * Other kinds of things beside them are numbered, too (`/user3`).
+ */
+function numberThings(here: readonly Group[], place: number): void {
+    const numbered = here.flatMap((group) => {
+        const [, kind = '', number = ''] = NUMBERED.exec(group.segments[place]?.core ?? '') ?? [];
+        return kind === '' || !isWhole(group.segments[place]) ? [] : [{ group, kind, number }];
+    });
+    const areNumbered = [...Map.groupBy(numbered, ({ kind }) => kind).values()].some((same) =>
+        same.some((one) => same.some((other) => one.number !== other.number && areAlike([one.group], [other.group], place))),
+    );
+    if (areNumbered)
+        for (const { group, kind, number } of numbered) group.segments[place] = { form: 'number', prefix: kind, core: number, suffix: '' };
+}
+
+const NUMBERED = /^([A-Za-z]{2,20}[_-]?)(\d{1,9})$/;
+
+function isWhole(piece: Piece | undefined): boolean {
+    return (piece?.form === 'word' || piece?.form === 'code') && piece.prefix === '' && piece.suffix === '';
 }
 
 /** The segment of a value that looks like a word. */
@@ -61,7 +91,7 @@ function asValue(text: string, suffix: string): Piece {
     return { form: isLanguage(text) ? 'locale' : 'slug', prefix: '', core, suffix };
 }
 
-const FORMAT = /.(\.(?:data|html?|json))$/;
+const FORMAT = /.(\.(?:data|html?|json|js))$/;
 
 /** Whether the suffix of all values is the requested format. A `.json` that also occurred in values belongs to the name of a file. */
 function haveFormats(values: readonly string[], seen: SeenTexts): boolean {

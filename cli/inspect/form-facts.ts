@@ -24,6 +24,8 @@ export interface FormFacts {
     strange: Set<number>;
     isMultipart: boolean;
     isSentByScript: boolean;
+    /** Whether a visitor can neither fill nor send it. */
+    isIdle: boolean;
     /** Whether forms with other inputs were merged: they share their address alone. */
     isMixed: boolean;
     /** The form's kind, if all merged forms are of one. */
@@ -51,6 +53,7 @@ export function factsOf(form: Form, page: URL | undefined): FormFacts {
         strange: new Set(page === undefined || standing !== undefined ? [] : [page.pathname.split('/').length - 1]),
         isMultipart: form.encoding === 'multipart/form-data',
         isSentByScript: form.isSentByScript,
+        isIdle: form.isIdle,
         isMixed: false,
         kind: form.kind,
     };
@@ -158,6 +161,7 @@ export function joinForms(one: FormFacts | undefined, other: FormFacts): FormFac
         strange: new Set([...one.strange, ...other.strange]),
         isMultipart: one.isMultipart || other.isMultipart,
         isSentByScript: one.isSentByScript && other.isSentByScript,
+        isIdle: one.isIdle && other.isIdle,
         isMixed,
         kind: one.kind === other.kind ? one.kind : undefined,
     };

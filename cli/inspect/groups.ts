@@ -16,6 +16,7 @@ import { parseJson } from './redact.ts';
 import { type Piece, readSegment } from './segments.ts';
 import { addShape, mergeShape, openShape, type Shape } from './shape.ts';
 import { addValues, isShowable, mergeValues, openValues, type Values, wasEmpty } from './values.ts';
+import { addReporting, mergeReporting, openReporting, type Reporting } from './visit-reports.ts';
 import { isXml, readXmlBody } from './xml.ts';
 
 /** Exchanges that certainly belong to one route: the same method and address, except for segments that look like values. */
@@ -46,6 +47,7 @@ export interface Group {
     answers: { json: number; html: number; text: number; none: number };
     /** What answers show of its params. */
     effects: Effects;
+    reporting: Reporting;
     shape: Shape;
     skeleton: Set<number>;
     pages: PageFacts;
@@ -73,7 +75,8 @@ export interface Sample {
     hasList: boolean;
 }
 
-const TRACKING = /^(?:utm_.*|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|_ga|_gl|igshid|ref_src)$/i;
+const TRACKING =
+    /^(?:utm_.*|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|_ga|_gl|igshid|ref_src|[gw]braid|gad_\w+|srsltid|t[tw]clid|li_fat_id|mkt_tok|_hs(?:enc|mi))$/i;
 
 /**
  * The key that all exchanges of a group have, and the segments it is made of.
@@ -130,6 +133,7 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
         form: undefined,
         answers: { json: 0, html: 0, text: 0, none: 0 },
         effects: new Map(),
+        reporting: openReporting(),
         shape: openShape(),
         skeleton: new Set(),
         pages: openPages(),
@@ -148,7 +152,10 @@ export type SentBody =
 
 /** Splits the body of an exchange into fields, if a package can send such a body. */
 export function readBody({ method, body, url, answer, requestHeaders }: Exchange): SentBody {
-    if (body === undefined || method === 'GET' || method === 'HEAD') return { sort: 'none' };
+    if (method === 'GET' || method === 'HEAD') return { sort: 'none' };
+    if (body === undefined && /^(?:application\/octet-stream|image|audio|video)/.test(requestHeaders.get('content-type') ?? ''))
+        return { sort: 'unfit', why: 'its body is a file, which is not drafted' };
+    if (body === undefined) return { sort: 'none' };
     if (body.type === 'multipart/form-data') return { sort: 'unfit', why: 'its body is multipart with files, which are not drafted' };
     if (body.type === 'application/x-www-form-urlencoded') {
         const fields = new Map<string, Json[]>();
@@ -211,6 +218,7 @@ export function addExchange(
     keepsSamples: boolean,
 ): void {
     group.sendings++;
+    addReporting(group.reporting, exchange);
     addQuery(group, exchange.url);
     addBody(group, body);
     for (const [name, value] of exchange.requestHeaders) addHeader(group.headers, name, { sendings: 1, value: fixedHeader(name, value) });
@@ -332,6 +340,7 @@ export function mergeGroups(group: Group, more: Group): void {
     if (more.body !== undefined) mergeBodies(group, more.body);
     for (const sort of ['json', 'html', 'text', 'none'] as const) group.answers[sort] += more.answers[sort];
     mergeEffects(group.effects, more.effects);
+    mergeReporting(group.reporting, more.reporting);
     mergeShape(group.shape, more.shape);
     for (const mark of more.skeleton) group.skeleton.add(mark);
     mergePages(group.pages, more.pages);

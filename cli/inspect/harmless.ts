@@ -85,14 +85,34 @@ export function isProgramWord(text: string): boolean {
     );
 }
 
+/** Words of programs with digits inside. */
+const NUMERONYMS =
+    /^(?:i18n|l10n|a11y|k8s|[abcp]2[abcp]|e2e|\dfa|\dd|x509|x86(?:[_-]64)?|h[1-6]|base(?:32|58|64)|md[45]|sha\d*|utf\d+|ipv[46]|s3|ec2|mp[34])$/i;
+
+/**
+ * Whether hardly a programmer would write this word into an address: a digit at its beginning or between letters, a number behind a hyphen
+ * or of three digits
+ * of three digits, or hardly a vowel. Dots end the names of files and hosts.
+ */
+export function isUnlikelyWord(text: string): boolean {
+    if (!/^[A-Za-z\d-][\w-]+$/.test(text)) return false;
+    if (text.split(/[_-]/).some((part) => NUMERONYMS.test(part))) return false;
+    if (/\d/.test(text)) return /^[\d-]|\d{3}|\d[A-Za-z]|[_-]\d/.test(text) && !/^v\d/i.test(text);
+    return !/[_-]/.test(text) && hasFewVowels(text);
+}
+
 /** Whether letters are in an order that no language has: capitals inside the word, or hardly a vowel. */
 function looksScrambled(text: string): boolean {
     const letters = text.replaceAll(/[^A-Za-z]/g, '');
     const changes = [...letters].filter(
         (letter, place) => place > 0 && /[A-Z]/.test(letter) && /[a-z]/.test(letters[place - 1] ?? ''),
     ).length;
-    const vowels = letters.match(/[aeiouy]/gi)?.length ?? 0;
-    return changes > 3 || (letters.length > 6 && vowels / letters.length < 0.15);
+    return changes > 3 || hasFewVowels(text);
+}
+
+function hasFewVowels(text: string): boolean {
+    const letters = text.replaceAll(/[^A-Za-z]/g, '');
+    return letters.length > 7 && (letters.match(/[aeiouy]/gi)?.length ?? 0) / letters.length < 0.15;
 }
 
 /** Names of fields that contain people's names or texts that people write. Their values are never words of the program. */

@@ -26,6 +26,7 @@ import { type InspectReport, type Ledger, openLedger } from './report.ts';
 import { readRouteTexts } from './route-texts.ts';
 import { type Settled, settle } from './settle.ts';
 import { thingNames } from './thing-names.ts';
+import { areReports } from './visit-reports.ts';
 
 export type InspectSource =
     | { har: string | Readable }
@@ -53,6 +54,7 @@ export interface Inspected {
     report: InspectReport;
 }
 
+const THEY_REPORT = 'they say when or where something happened, and all of them get the same answer';
 /** Larger exchanges are skipped. No API responds with so much. */
 const MAX_ENTRY = 48 * 1024 * 1024;
 /** docs/api.md, "Schema packages". */
@@ -148,11 +150,13 @@ function routesOf({ groups, seen, texts }: Collection, domain: string, ledger: L
     const own = [...groups.values()].filter((group) => {
         const host = domainOf(new URL(group.origin).hostname);
         if (host !== domain) ledger.drop(`Requests to ${host}`, 'that is another site');
-        return host === domain;
+        else if (group.method === 'POST' && areReports(group.reporting, group.sendings)) ledger.drop('Reports of the visit', THEY_REPORT);
+        else return true;
+        return false;
     });
     for (const group of own) dropTimes(group);
     const routes = foldGroups(settleDispatch(own, seen), { seen, texts }).filter(
-        ({ sendings, form, method }) => sendings > 0 || form?.fields.size !== 0 || method === 'POST',
+        ({ sendings, form, method }) => sendings > 0 || form?.fields.size !== 0 || (method === 'POST' && !form.isIdle),
     );
     if (routes.length <= MAX_ENDPOINTS) return routes;
     const kept = new Set([...routes].sort((a, b) => b.sendings - a.sendings).slice(0, MAX_ENDPOINTS));

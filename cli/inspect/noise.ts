@@ -1,6 +1,7 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import type { Exchange } from './exchange.ts';
+import { namesCredential } from './harmless.ts';
 import { DISPATCHERS } from './is-dispatch.ts';
 import { parseJson } from './redact.ts';
 
@@ -31,7 +32,9 @@ const BUILD_FOLDERS =
 const MEASURING_HOSTS =
     /(?:^|\.)(?:google-analytics|googletagmanager|doubleclick|googlesyndication|googleadservices|analytics\.google|hotjar|segment|mixpanel|amplitude|sentry|datadoghq|newrelic|nr-data|fullstory|clarity|matomo|plausible|posthog|optimizely|quantserve|scorecardresearch|criteo|taboola|outbrain|adnxs|bugsnag|rollbar|logrocket|cloudflareinsights|facebook|connect\.facebook|bat\.bing|snowplowanalytics|heapanalytics|intercom|cookielaw|onetrust|cookiebot|usercentrics|recaptcha|hcaptcha|gstatic)\./i;
 const MEASURING_PATHS =
-    /\/(?:collect|beacons?|telemetry|pixel|track(?:ing)?|rum|pageviews?|web-?vitals|matomo\.php|piwik\.php|csp-report|error-?report(?:ing)?|envelope|log-?events?|_vercel\/(?:insights|speed-insights)|cdn-cgi\/.*|gtm|utag)(?:\/|$)/i;
+    /\/(?:collect|beacons?|telemetry|pixel|track(?:ing)?|rum|pageviews?|web-?vitals|matomo\.php|piwik\.php|csp-report|error-?report(?:ing)?|envelope|log-?events?|_vercel\/(?:insights|speed-insights)|gen(?:erate)?_204|keep-?alive\.\w+|(?:client|js)-?errors?|cdn-cgi\/.*|gtm|utag)(?:\/|$)/i;
+/** What takes the place of a socket where there is none. */
+const SOCKETS = /\/(?:signalr|socket\.io|engine\.io|sockjs(?:-node)?|message-bus|cometd|bayeux|faye)\//i;
 /** Sites take reports of errors at an address of their own, so that no filter stops them. */
 const SENTRY = /^\{[^\n]{0,500}"(?:sent_at|dsn)":[^\n]{0,500}"(?:sdk|dsn|trace)":[^\n]*\n\{"type":/;
 /** How much of a body may be the first line of such a report and the beginning of the second. */
@@ -61,7 +64,7 @@ function isTemplate({ method, url, resource, requestHeaders, answer }: Exchange)
 
 /** Whether the exchange signs a user in or out, by its address, its action or its password. A package cannot repeat it. */
 function isSigning({ url, body }: Exchange): boolean {
-    if (SIGNING.test(url.pathname)) return true;
+    if (SIGNING.test(url.pathname) || url.searchParams.has('grant_type')) return true;
     if ([...url.searchParams].some(([name, value]) => DISPATCHERS.test(name) && SIGNING_ACTS.test(value))) return true;
     if (body === undefined || body.text.length > MAX_BODY) return false;
     if (body.type === 'application/x-www-form-urlencoded')
@@ -75,14 +78,37 @@ function callsSigning(method: Json | undefined): boolean {
     return typeof method === 'string' && SIGNING_ACTS.test(method.slice(method.lastIndexOf('.') + 1));
 }
 
+/** What a suffix says of a program or an image counts for less than an answer in JSON: `/products/rope.js`. */
+function isData({ pathname }: URL, { type }: Exchange['answer']): boolean {
+    return /json$/.test(type) && !/\.map$/i.test(pathname);
+}
+
+const SESSIONS = /\/auth\/(?:session|csrf|providers|_log|refresh)$|\/(?:csrf|xsrf)(?:[-_]?(?:token|cookie))?$/i;
+
+/** Whether the exchange only concerns the session of the visitor, by its address, or since nothing but tokens is answered. */
+function isOfSession({ method, url, answer }: Exchange): boolean {
+    if (SESSIONS.test(url.pathname)) return true;
+    if (method !== 'GET' || !/json/.test(answer.type) || (answer.text?.length ?? 0) > MAX_TOKENS) return false;
+    const value = parseJson(answer.text ?? '');
+    const fields = isObject(value) ? Object.entries(value) : [];
+    return fields.length > 0 && fields.every(([name, token]) => typeof token === 'string' && token !== '' && namesCredential(name));
+}
+
+const MAX_TOKENS = 4000;
+
 const RULES: readonly Rule[] = [
     { what: 'Preflights', why: 'the browser asks by itself whether it may ask', applies: ({ method }) => method === 'OPTIONS' },
     { what: 'Exchanges without an answer', why: 'they were blocked, or broke off', applies: ({ status }) => status <= 0 },
     {
         what: 'Connections that stay open',
         why: 'a package describes requests with an end, no sockets and no streams of events',
-        applies: ({ status, answer, resource }) =>
-            status === 101 || answer.type === 'text/event-stream' || resource === 'websocket' || resource === 'eventsource',
+        applies: ({ url, status, answer, resource }) =>
+            SOCKETS.test(url.pathname) ||
+            url.searchParams.has('EIO') ||
+            status === 101 ||
+            answer.type === 'text/event-stream' ||
+            resource === 'websocket' ||
+            resource === 'eventsource',
     },
     {
         what: 'Measuring and advertising',
@@ -101,13 +127,18 @@ const RULES: readonly Rule[] = [
         applies: ({ url, resource, answer }) =>
             ASSET_RESOURCES.has(resource ?? '') ||
             ASSET_TYPES.test(answer.type) ||
-            ASSET_PATHS.test(url.pathname) ||
+            (ASSET_PATHS.test(url.pathname) && !isData(url, answer)) ||
             WELL_KNOWN.test(url.pathname),
     },
     {
         what: 'Files of one build of the site',
         why: 'their addresses change with its next release',
         applies: ({ url }) => BUILD_FOLDERS.test(url.pathname),
+    },
+    {
+        what: 'Pieces of pages for the program of the site',
+        why: 'only the framework that made the pages can read them',
+        applies: ({ answer, requestHeaders }) => answer.type === 'text/x-component' || requestHeaders.has('next-action'),
     },
     { what: 'Downloads', why: 'what comes back is no JSON, page or text', applies: ({ answer }) => DOWNLOAD_TYPES.test(answer.type) },
     {
@@ -121,6 +152,13 @@ const RULES: readonly Rule[] = [
         applies: ({ url }) => JOINED_CALLS.test(url.pathname),
     },
     { what: 'Signing in and out', why: 'a package carries no credentials', applies: isSigning },
+    { what: 'Sessions and their tokens', why: 'they concern the visitor, and a package carries no credentials', applies: isOfSession },
+    {
+        what: 'Requests that return nothing',
+        why: 'the site took what a GET told it, and answered without a word: a report of the visit',
+        applies: ({ method, url, status, answer }) =>
+            method === 'GET' && url.searchParams.size > 1 && status === 204 && (answer.text ?? '') === '',
+    },
     {
         what: 'Pages of administrators',
         why: 'they are not for callers of the site',

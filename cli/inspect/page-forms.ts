@@ -22,6 +22,8 @@ export interface Form {
     isScripted: boolean;
     /** Whether a script sends it though it says where and how: no button and no Enter does. */
     isSentByScript: boolean;
+    /** Whether a visitor can neither fill nor send it: it has no field and no button. */
+    isIdle: boolean;
     /** Its address and the names of its inputs. */
     kind: string;
     /** Whether its page has another form of this kind with other hidden values, tokens apart: each stands beside one item. */
@@ -79,6 +81,7 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
                     takesFiles: types.includes('file'),
                     isScripted: (written === undefined && form.attr('method') === undefined) || !/^(?:get|post|)$/.test(method),
                     isSentByScript,
+                    isIdle: named.every((input) => typeOf($(input)) === 'hidden') && buttonsOf($, form).length === 0,
                     kind: `${method} ${action.href} ${names.join(' ')}`,
                 },
             ];

@@ -19,6 +19,8 @@ export interface Page {
     lists: PageList[];
     data: PageData[];
     texts: PageTexts;
+    /** What the page says of its language, such as `de` or `pt-BR`; '' if nothing. */
+    language: string;
     /** CSRF tokens, by their hashes. */
     tokens: { selector: string; hash: number }[];
     /** Hashes of the elements with their classes. Pages of one route have similar sets. */
@@ -43,11 +45,12 @@ export function readPage(html: string, url: URL): Page {
     const data = dataOf($, embedded, url.href);
     const texts = textsOf($, url);
     const tokens = tokensOf($);
+    const language = $('html').attr('lang') ?? '';
     $('script, style, noscript, template, svg, head, pre, code, textarea').remove();
     const hasHeading = $('h1').text().trim() !== '';
     const text = $('body').text().replaceAll(/\s+/g, ' ').trim();
     const isEmpty = hasScripts && forms.length === 0 && !hasHeading && text.length < MIN_TEXT_LENGTH && embedded.length === 0;
-    return { isShell: isEmpty || isTemplate(text), isLogin, forms, embedded, lists, data, texts, tokens, skeleton };
+    return { isShell: isEmpty || isTemplate(text), isLogin, forms, embedded, lists, data, texts, language, tokens, skeleton };
 }
 
 /** Whether a page has several `{{…}}` placeholders for a script to fill. An article may quote one or two. */

@@ -1,6 +1,6 @@
 import { areAlike, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
 import type { Group } from './groups.ts';
-import { isPlural, type Piece, textOf } from './segments.ts';
+import { isPlural, isVarying, type Piece, textOf } from './segments.ts';
 import { shared } from './shared.ts';
 import { isLast, isWritten } from './written-words.ts';
 
@@ -80,3 +80,24 @@ function kindOf(groups: readonly Group[]): string {
     if (groups.some(({ shape }) => shape.arrays > 0)) return 'list';
     return groups.some(({ shape }) => shape.objects > 0) ? 'object' : '';
 }
+
+/**
+ * Three or more words whose pages look alike, as do the pages of the things below them: the sections of a newspaper (`/science`,
+ * `/science/{article}`). Kinds of things have such pages too, so plurals alone do not count.
+ */
+export function withSamePages(words: ReadonlyMap<string, readonly Group[]>, candidates: readonly string[], place: number): string[] {
+    const pages = candidates.slice(0, MAX_COMPARED).flatMap((word) => {
+        const read = (words.get(word) ?? []).filter(({ method, answers }) => method === 'GET' && answers.html > 0);
+        const own = read.filter((group) => isLast(group, place));
+        const below = read.filter(({ segments }) => segments.length === place + 2 && segments.slice(place + 1).every(isVarying));
+        return own.length > 0 && below.length > 0 ? [{ word, own, below }] : [];
+    });
+    const found = pages.filter(
+        (one) =>
+            pages.filter((other) => areAlike(one.own, other.own, place) && areAlike(one.below, other.below, place)).length >= MIN_SECTIONS,
+    );
+    return found.every(({ word }) => isPlural(word)) ? [] : found.map(({ word }) => word);
+}
+
+/** How many other sections a section has at least. */
+const MIN_SECTIONS = 2;

@@ -31,7 +31,7 @@ export function isVarying({ form }: Piece): boolean {
 /** Suffixes of programs. What stands before one names a part of the program, and never a thing of its users. */
 export const PROGRAM_SUFFIX = /\.(?:php\d?|as[hmp]x|asp|cfm|jspx?|jsf|do|f?cgi|pl|action|view|xsl)$/i;
 /** Suffixes that request a response format. */
-const FORMAT_SUFFIX = new RegExp(`\\.(?:json|data|html?|xml|rss|atom|csv|txt)$|${PROGRAM_SUFFIX.source}`, 'i');
+const FORMAT_SUFFIX = new RegExp(`\\.(?:json|js|data|html?|xml|rss|atom|csv|txt)$|${PROGRAM_SUFFIX.source}`, 'i');
 
 /** Two values with dots between them: the numbers `0..20`, or the branches `main...fog`. */
 const RANGE = /^([\w-]+)(\.{2,3})([\w-]+)$/;
@@ -79,6 +79,9 @@ const KEY = /^([A-Za-z][\w.]*\((?:\w+=)?'?)([^'(),=]+)('?(?:,\w+=(?:true|false))
  */
 export function readSegment(raw: string, place: number, path: readonly string[] = []): Piece {
     if (/^v?\d{1,2}(?:\.\d{1,2}){1,2}$/.test(raw) && /^(?:api|rest|rpc)$/i.test(path[place - 1] ?? ''))
+        return { form: 'word', prefix: '', core: raw, suffix: '' };
+    // Some name the versions of their API after months or days: `/api/2026-04/graphql.json`.
+    if (/^\d{4}-\d{2}(?:-\d{2})?$/.test(raw) && /^(?:apis?|rest)$/i.test(path[place - 1] ?? ''))
         return { form: 'word', prefix: '', core: raw, suffix: '' };
     // OData has keys in parentheses, and begins its own words with `$`. Other programs begin theirs with `+`.
     if (/^[$+][a-z]+$/i.test(raw) || isMethod(raw, path[place - 1] ?? '')) return { form: 'word', prefix: '', core: raw, suffix: '' };
@@ -139,10 +142,14 @@ const FORMS: readonly { form: SegmentForm; fits: (text: string, place: number) =
     { form: 'token', fits: isToken },
     { form: 'locale', fits: (text) => /^[a-z]{2,3}[-_](?:[A-Z]{2}|[A-Z][a-z]{3}|\d{3})$/.test(text) },
     { form: 'code', fits: isMixed },
-    { form: 'code', fits: (text) => (/^[A-Z]{2,5}$/.test(text) && !isApiRoot(text)) || /^[A-Za-z]{1,8}[-_]?\d{3,}$/.test(text) },
+    {
+        form: 'code',
+        fits: (text) =>
+            (/^[A-Z]{2,5}$/.test(text) && !isApiRoot(text)) || /^(?:[A-Za-z]{1,8}[-_]?\d{3,}|[A-Z][A-Z\d]{0,9}-\d+)$/.test(text),
+    },
     { form: 'file', fits: (text) => /^[^.].*\.[A-Za-z][A-Za-z0-9]{0,7}$/.test(text) && !FORMAT_SUFFIX.test(text) },
-    // Some put the id of a thing before its title: `12-green-tea`.
-    { form: 'slug', fits: (text) => /^(?:(?:[a-z0-9]*-){4,}[a-z0-9]*|\d+-[a-z][a-z0-9-]*)$/i.test(text) },
+    // Some put the id of a thing before its title (`12-green-tea`), others behind it (`green-tea-with-mint_209`).
+    { form: 'slug', fits: (text) => /^(?:(?:[a-z0-9]*-){4,}[a-z0-9]*|\d+-[a-z][a-z0-9-]*|[a-z]+(?:[_-][a-z\d]+)+[_-]\d{2,})$/i.test(text) },
 ];
 
 /** Random letters and digits: long, mixed, and without words. */
@@ -218,7 +225,7 @@ export function isRouteWord(text: string): boolean {
 
 /** Whether a segment only marks the beginning of an API and names no kind of item. */
 export function isApiRoot(literal: string): boolean {
-    return /^(?:-|_|api|apis|rest|ajax|json|(?:json[-_]?)?rpc|public|internal|v\d+(?:[._-]\d+)*(?:[._-]?(?:alpha|beta|rc|preview|dev)\d*)?|\d{1,2}(?:\.\d{1,2}){1,2}|www|web|app|services?|gateway|svc|data)$/i.test(
+    return /^(?:-|_|api|apis|rest|ajax|json|(?:json[-_]?)?rpc|public|internal|v\d+(?:[._-]\d+)*(?:[._-]?(?:alpha|beta|rc|preview|dev)\d*)?|\d{1,2}(?:\.\d{1,2}){1,2}|\d{4}-\d{2}(?:-\d{2})?|www|web|app|services?|gateway|svc|data)$/i.test(
         literal,
     );
 }

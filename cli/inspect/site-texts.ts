@@ -11,6 +11,8 @@ export interface SiteTexts {
     hints: Map<string, Texts>;
     /** Titles of pages by address, including pages that a script fills. */
     titles: Map<string, string>;
+    /** Paths of pages up to the segment that is their language: `/de` of `/de/ropes`. */
+    languages: Set<string>;
 }
 
 export interface SiteLink {
@@ -25,15 +27,31 @@ const MAX_PAGES = 1000;
 
 /** The initial value, before any page. */
 export function openSiteTexts(): SiteTexts {
-    return { links: [], labels: new Map(), hints: new Map(), titles: new Map() };
+    return { links: [], labels: new Map(), hints: new Map(), titles: new Map(), languages: new Set() };
 }
 
 /** Adds the texts of one page. @param url its address */
-export function addSiteTexts({ links, labels, hints, titles }: SiteTexts, { texts }: Page, url: URL): void {
+export function addSiteTexts({ links, labels, hints, titles, languages }: SiteTexts, { texts, language }: Page, url: URL): void {
+    const path = pathToLanguage(url, language);
+    if (path !== undefined && languages.size < MAX_NAMES) languages.add(path);
     if (titles.size < MAX_PAGES && texts.title !== '') titles.set(addressOfPage(url), texts.title);
     for (const { to, text } of texts.links) if (links.length < MAX_LINKS && to.host === url.host) links.push({ from: url, to, text });
     for (const [name, label] of texts.labels) addNamed(labels, name, label);
     for (const [name, hint] of texts.hints) addNamed(hints, name, hint);
+}
+
+/** The path up to the segment that names the language of its page. */
+function pathToLanguage({ pathname }: URL, language: string): string | undefined {
+    const segments = pathname.split('/');
+    const place = segments.findIndex((segment) => segment !== '' && isTag(segment, language));
+    return place < 0 ? undefined : segments.slice(0, place + 1).join('/');
+}
+
+function isTag(segment: string, language: string): boolean {
+    const [tag, whole] = [segment, language].map((text) => text.toLowerCase().replace('_', '-'));
+    return (
+        /^[a-z]{2,3}(?:-[a-z\d]{2,4})?$/.test(tag ?? '') && (tag === whole || tag?.split('-')[0] === whole || tag === whole?.split('-')[0])
+    );
 }
 
 const MAX_REFUSAL_LENGTH = 120;

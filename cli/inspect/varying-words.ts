@@ -2,7 +2,8 @@ import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { areAlike, MAX_COMPARED } from './alike.ts';
 import { areFiles, isFileName } from './file-names.ts';
 import type { Group } from './groups.ts';
-import { unlikeNames, withSameBelow, withSameParams, withSameRequests } from './same-use.ts';
+import { isProgramWord, isUnlikelyWord } from './harmless.ts';
+import { unlikeNames, withSameBelow, withSamePages, withSameParams, withSameRequests } from './same-use.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import {
     isApiRoot,
@@ -25,6 +26,8 @@ export interface Evidence {
     seen: SeenTexts;
     /** Addresses whose last segment is the text of a link on the page above. */
     listed: ReadonlySet<string>;
+    /** Paths that end with the language of their pages. */
+    languages: ReadonlySet<string>;
     /** Addresses of listed names that occur below several views (`/log/README`, `/tree/README`). */
     viewed: ReadonlySet<string>;
     /** The files that were found below a value, by the route of the thing that has them. */
@@ -36,7 +39,7 @@ export function varyingWords(
     words: ReadonlyMap<string, readonly Group[]>,
     siblings: readonly Group[],
     place: number,
-    { seen, listed, viewed, files }: Evidence,
+    { seen, listed, languages: spoken, viewed, files }: Evidence,
 ): Set<string> {
     const first = [...words.values()][0]?.[0] ?? siblings[0];
     const parent = parentOf(first, place);
@@ -71,11 +74,17 @@ export function varyingWords(
     // One word of several capitals may be an abbreviation; two such words are ids.
     const random = candidates.filter(looksRandom);
     if (random.length > 1) for (const word of random) varying.add(word);
+    const unlikely = candidates.filter((word) => isUnlikelyWord(withoutFormat(word)));
+    const areUnlikely = unlikely.length > 1 || siblings.length > 0 || (parent?.form === 'word' && isPlural(parent.core));
+    if (areUnlikely) for (const word of unlikely) varying.add(word);
     for (const word of words.keys()) if (isDirection(word) && parent !== undefined) varying.add(word);
     const languages = candidates.filter(isLanguage);
     // Unless at least half of the words are languages, the languages are treated as other words.
     const isMostly = languages.length > 1 && languages.length * 2 >= candidates.length;
     if (isMostly || siblings.some((group) => group.segments[place]?.form === 'locale')) for (const word of languages) varying.add(word);
+    // Pages say their language. Two languages at one place are the visitor's choice.
+    const inLanguage = [...words].filter(([, groups]) => groups.some((group) => spoken.has(pathTo(group, place)))).map(([word]) => word);
+    if (inLanguage.length > 1) for (const word of inLanguage) varying.add(word);
     // If several things have this one word below them and nothing else, it is a view of them.
     const isOnly =
         isBelowValue &&
@@ -111,8 +120,8 @@ export function varyingWords(
     for (const word of withSameParams(words, candidates, parent, place)) varying.add(word);
     for (const word of withSameViews(words, candidates, place, listed)) varying.add(word);
     for (const word of candidates) if ((words.get(word) ?? []).some((group) => viewed.has(pathTo(group, place)))) varying.add(word);
-    // At the root, a single word that also occurred as a value is weak evidence.
-    const said = isRoot ? candidates.filter(wasValue) : [];
+    // At the root and below a singular, a single word that also occurred as a value is weak evidence.
+    const said = isBelowValue ? [] : candidates.filter(wasValue);
     for (const word of said)
         if (said.slice(0, MAX_COMPARED).some((other) => other !== word && areAlike(words.get(word), words.get(other), place)))
             varying.add(word);
@@ -121,6 +130,7 @@ export function varyingWords(
         if (inFormats.some((other) => areAlike(words.get(word), words.get(other), place))) varying.add(word);
     const things = new Set([...varying].map(withoutFormat));
     for (const word of candidates) if (things.has(withoutFormat(word))) varying.add(word);
+    if (isRoot) for (const word of withSamePages(words, candidates, place)) varying.add(word);
     if (isRoot) return varying;
     const below: Below = { words, siblings, place, candidates, isOfThings, isBelowValue };
     addWritten(varying, written, below);
@@ -171,13 +181,21 @@ function addAlike(varying: Set<string>, { words, siblings, place, candidates, is
         for (const word of candidates) {
             if (varying.has(word)) continue;
             const alike = compared.filter((other) => other !== word && areAlike(words.get(word), words.get(other), place));
-            if (areAlike(words.get(word), values, place) || (isOfThings && alike.length > 0)) varying.add(word);
+            // Where the ids of a kind are numbers, a word is no id: `/boats/7` and `/boats/nearest` answer with a boat.
+            const isNoId = isOfThings && isProgramWord(word) && siblings.some(({ segments }) => isCounted(segments[place]));
+            const beside = isNoId ? values.filter(({ segments }) => !isCounted(segments[place])) : values;
+            if (areAlike(words.get(word), beside, place) || (isOfThings && !isNoId && alike.length > 0)) varying.add(word);
             else if (isBelowValue && alike.length > 0 && areFiles([word, ...alike])) varying.add(word);
             else if (/.\.html?$/.test(word) && [...varying].some((other) => /.\.html?$/.test(other))) varying.add(word);
             else if (alike.length >= 2 && [word, ...alike].filter((one) => !/^[a-z]+$/.test(one)).length > alike.length / 2)
                 varying.add(word);
         }
     }
+}
+
+/** Whether a program gave the thing its id. */
+function isCounted(piece: Piece | undefined): boolean {
+    return piece !== undefined && /^(?:number|uuid|hash)$/.test(piece.form) && piece.prefix === '' && piece.suffix === '';
 }
 
 /** Adds usual words that answers have as values, if they are read as two other words are (`/ropes/active`, `/ropes/wet`, `/ropes/dry`). */
@@ -188,10 +206,10 @@ function addUsual(varying: Set<string>, usual: readonly string[], { words, place
 
 /** A page and its data have one name. */
 function withoutFormat(word: string): string {
-    return word.replace(/\.(?:data|json|html)$/, '');
+    return word.replace(/\.(?:data|json|js|html)$/, '');
 }
 
-const DATA = /\.(?:data|json)$/;
+const DATA = /\.(?:data|json|js)$/;
 
 function isKeyed(piece: Piece | undefined): boolean {
     return piece?.prefix.includes('(') === true;
@@ -235,8 +253,10 @@ function nameOf(piece: Piece | undefined): string {
     return piece?.form === 'file' || piece?.form === 'slug' ? `${piece.core}${piece.suffix}` : '';
 }
 
+/** The segment before a place. The language of a page is none: what stands behind it stands at the root in other sites. */
 function parentOf(group: Group | undefined, place: number): Piece | undefined {
-    return place === 0 ? undefined : group?.segments[place - 1];
+    const before = place === 0 ? undefined : group?.segments[place - 1];
+    return before?.form === 'locale' ? parentOf(group, place - 1) : before;
 }
 
 /** Whether the search term is in the query. Then the path contains what is searched (`/search/boats?q=`). */

@@ -157,6 +157,76 @@ describe('routebook inspect reads the conventions of frameworks', () => {
         expect(found.report.dropped.map(({ what }) => what)).to.deep.equal(['Measuring and advertising']);
     });
 
+    it('what only tells the site of the visit as no route, and what is kept there as one', async () => {
+        const [at, day] = [Date.parse('2026-11-21T08:00:00.250Z'), '2026-11-21T08:00:00.250Z'];
+        const found = await inspectCalls([
+            { url: `${SHOP}/boats/3`, json: { id: 3, name: 'Tide' } },
+            ...[1, 2].map((place) => ({
+                method: 'POST',
+                url: `${SHOP}/api/e`,
+                body: { event: 'view', at: at + place },
+                json: { result: [200] },
+            })),
+            { method: 'POST', url: `${SHOP}/api/beat`, body: { session: 'x', events: [{ name: 'click', at: day }] }, status: 204 },
+            ...[1, 2].map((id) => ({ method: 'POST', url: `${SHOP}/voyages`, body: { boat: id, leftAt: at }, json: { id, boat: id } })),
+            { method: 'POST', url: `${SHOP}/boats/3/like`, body: { like: true }, status: 204 },
+            { url: `${SHOP}/stats/watched?boat=3&seconds=10`, status: 204, type: '' },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /boats/{boat_id}', 'POST /voyages', 'POST /boats/{boat_id}/like']);
+        expect(found.report.dropped.map(({ what }) => what)).to.include.members([
+            'Reports of the visit (2 times)',
+            'Requests that return nothing',
+        ]);
+    });
+
+    it('what says each time which page sends it as no route, and what stands in for a socket', async () => {
+        const headers = { referer: `${SHOP}/boats` };
+        const found = await inspectCalls([
+            { url: `${SHOP}/api/boats`, json: [{ id: 3 }] },
+            ...[1, 2].map(() => ({ method: 'POST', url: `${SHOP}/srv/seen`, headers, form: { url: `${SHOP}/boats` }, status: 204 })),
+            { method: 'POST', url: `${SHOP}/links`, headers, body: { link: `${SHOP}/boats` }, json: { ok: true } },
+            { url: `${SHOP}/signalr/negotiate?clientProtocol=2.1`, json: { ConnectionId: 'x' } },
+            { url: `${SHOP}/live/?EIO=4&transport=polling&t=x`, type: 'text/plain', html: '0{}' },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /api/boats', 'POST /links']);
+    });
+
+    it('no form that a visitor can neither fill nor send', async () => {
+        const page = (form: string) =>
+            `<!doctype html><html><body><h1>Boats</h1><p>Long enough to be read by somebody.</p><form method="post" action="${form}</form></body></html>`;
+        const state = '<input type="hidden" name="__VIEWSTATE" value="x">';
+        const found = await inspectCalls([
+            { url: `${SHOP}/Default.aspx`, html: page(`Default.aspx">${state}`) },
+            { url: `${SHOP}/Clear.aspx`, html: page(`Clear.aspx">${state}<button>Clear the list</button>`) },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /Default.aspx', 'GET /Clear.aspx', 'POST /Clear.aspx']);
+    });
+
+    it('pieces of pages that only a framework reads, and what concerns the session, as no routes', async () => {
+        const piece = { type: 'text/x-component', html: '0:["$","div"]' };
+        const found = await inspectCalls([
+            { url: `${SHOP}/api/boats`, json: [{ id: 3 }] },
+            { url: `${SHOP}/boats/3?_rsc=1r4yk`, ...piece },
+            { method: 'POST', url: `${SHOP}/boats/3`, headers: { 'next-action': '40e1f2' }, text: '[{"id":3}]', ...piece },
+            { url: `${SHOP}/api/auth/session`, json: {} },
+            { url: `${SHOP}/tokens/new`, json: { csrfToken: '0c1d2e3f4a5b6c7d' } },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /api/boats']);
+    });
+
+    it('JSON as data, though its address ends like that of a script', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/cart.js`, json: { items: [] } },
+            { method: 'POST', url: `${SHOP}/cart/add.js`, body: { id: 3, quantity: 1 }, json: { id: 3 } },
+            ...['brass-lamp', 'red-rope'].map((name) => ({
+                url: `${SHOP}/products/${name}.js`,
+                json: { title: name, price: 3, tags: [] },
+            })),
+            { url: `${SHOP}/menu.js`, type: 'text/javascript', html: 'open()' },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /cart.js', 'POST /cart/add.js', 'GET /products/{product}.js']);
+    });
+
     it('describes a param of a call by what the calls beside it answer with', async () => {
         const found = await inspectCalls([
             { method: 'POST', url: `${SHOP}/v3/kv/put`, body: { key: 'a2V5', lease: 'x' }, json: { header: { revision: 7 } } },

@@ -61,6 +61,101 @@ describe('routebook inspect tells names of things from words of the program', ()
         expect(found).to.have.members(['GET /{}', ...[...views, '_kind'].map((view) => `GET /${view}/{}`)]);
     });
 
+    it('reads numbers behind the name of a kind of things as one value', async () => {
+        const found = await inspectCalls([
+            ...[3, 17].map((id) => ({ url: `${SHOP}/tracker/issue${id}`, json: { id, title: 'Lamp is dark', status: 'open' } })),
+            { url: `${SHOP}/tracker/user4`, json: { id: 4, login: 'x' } },
+            { url: `${SHOP}/tracker/issue`, json: [{ id: 3 }] },
+            { url: `${SHOP}/api2/boats`, json: [{ id: 3 }] },
+        ]);
+        expect(routesOf(found).map((route) => route.replaceAll(/\{\w+\}/g, '{}'))).to.have.members([
+            'GET /tracker/issue{}',
+            'GET /tracker/user{}',
+            'GET /tracker/issue',
+            'GET /api2/boats',
+        ]);
+    });
+
+    it('reads languages of pages as one value beside other pages of the root', async () => {
+        const page = (language: string, words: string) =>
+            `<!doctype html><html lang="${language}"><body><main><h1>${words}</h1><p>Long enough to be read by somebody.</p></main></body></html>`;
+        const found = await inspectCalls([
+            ...['imprint', 'boats', 'harbours'].map((name) => ({ url: `${SHOP}/${name}`, html: page('en', name) })),
+            ...['de', 'pt-br'].flatMap((language) => [
+                { url: `${SHOP}/${language}`, html: page(language, language) },
+                { url: `${SHOP}/${language}/boats`, html: page(language, 'boats') },
+            ]),
+        ]);
+        expect(routesOf(found).map((route) => route.replaceAll(/\{\w+\}/g, '{}'))).to.have.members([
+            ...['imprint', 'boats', 'harbours'].map((name) => `GET /${name}`),
+            'GET /{}',
+            'GET /{}/boats',
+        ]);
+    });
+
+    it('reads what hardly a programmer would write as a value, and words of programs with digits as words', async () => {
+        const found = await templates([
+            { url: `${SHOP}/api/issues/PROJ-12`, json: { key: 'x', summary: 'y' } },
+            { url: `${SHOP}/api/channels/C024BE91L/history`, json: { messages: [{ text: 'x' }] } },
+            ...['yhmsqprgbtgchbqdfdnjkwxre', 'u4pruydq'].map((id) => ({ url: `${SHOP}/api/team/${id}`, json: { display: 'x', at: 3 } })),
+            { url: `${SHOP}/catalogue/the-old-keepers-handbook_209`, json: { title: 'x', pages: 3 } },
+            { url: `${SHOP}/texts/i18n`, json: { greeting: 'x' } },
+            { url: `${SHOP}/settings/2fa`, json: { isOn: true } },
+            { url: `${SHOP}/services/s3-files`, json: { isDone: true } },
+        ]);
+        expect(found).to.have.members([
+            'GET /api/issues/{}',
+            'GET /api/channels/{}/history',
+            'GET /api/team/{}',
+            'GET /catalogue/{}',
+            'GET /texts/i18n',
+            'GET /settings/2fa',
+            'GET /services/s3-files',
+        ]);
+    });
+
+    it('reads sections at the root by their pages, and keeps pages that look alike without things below them', async () => {
+        const words = (text: string) =>
+            Array.from({ length: 12 }, (_, place) => `<div class="part-${text}-${place}">${text}</div>`).join('');
+        const page = (kind: string) =>
+            `<!doctype html><html><body><main><h1>${kind}</h1>${words(kind)}${words('menu')}</main></body></html>`;
+        const found = await templates([
+            ...['science', 'culture', 'coast'].flatMap((section) => [
+                { url: `${SHOP}/${section}`, html: page('section') },
+                { url: `${SHOP}/${section}/how-the-tide-is-late-today`, html: page('article') },
+            ]),
+            ...['imprint', 'privacy', 'contact'].map((name) => ({ url: `${SHOP}/${name}`, html: page('words') })),
+        ]);
+        expect(found).to.have.members(['GET /{}', 'GET /{}/{}', 'GET /imprint', 'GET /privacy', 'GET /contact']);
+    });
+
+    it('reads no word beside numbered things of a kind as one of them, though it answers with one', async () => {
+        const boat = (id: number) => ({ id, name: 'x', length: 8, harbour: 'north' });
+        const found = await templates([
+            ...[3, 17].map((id) => ({ url: `${SHOP}/api/Boats/${id}`, json: boat(id) })),
+            ...['nearest', 'longest'].map((name) => ({ url: `${SHOP}/api/Boats/${name}?lat=3`, json: boat(3) })),
+        ]);
+        expect(found).to.have.members(['GET /api/Boats/{}', 'GET /api/Boats/nearest', 'GET /api/Boats/longest']);
+    });
+
+    it('reads two names that a response has below the singular of a kind as values', async () => {
+        const found = await templates([
+            { url: `${SHOP}/tags.json`, json: { tags: ['rope', 'paint'].map((text) => ({ text })) } },
+            ...['rope', 'paint'].map((name) => ({
+                url: `${SHOP}/tag/${name}/l/latest.json`,
+                json: { topics: [{ id: 1, title: 'x', views: 3 }] },
+            })),
+        ]);
+        expect(found).to.have.members(['GET /tags.json', 'GET /tag/{}/l/latest.json']);
+    });
+
+    it('reads the month or day behind the root of an API as its version', async () => {
+        const found = await templates([
+            { method: 'POST', url: `${SHOP}/api/2026-04/search.json`, body: { filters: {} }, json: { hits: [] } },
+        ]);
+        expect(found).to.have.members(['POST /api/2026-04/search.json']);
+    });
+
     it('keeps the names of files whole', async () => {
         const files = ['first.json', 'second.json'];
         const found = await templates([

@@ -40,7 +40,8 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
             config: { mediaType: 'application/vnd.docker.container.image.v1+json', ...config },
             layers: [{ mediaType: 'application/vnd.docker.image.rootfs.diff.tar.gzip', ...layer }],
         };
-        for (const tag of ['latest', '1.0', 'stable']) await send(page, 'PUT', `/v2/${name}/manifests/${tag}`, JSON.stringify(manifest), MANIFEST);
+        for (const tag of ['latest', '1.0', 'stable'])
+            await send(page, 'PUT', `/v2/${name}/manifests/${tag}`, JSON.stringify(manifest), MANIFEST);
         await send(page, 'GET', `/v2/${name}/tags/list`);
         await send(page, 'GET', `/v2/${name}/tags/list?n=1`);
         await send(page, 'GET', `/v2/${name}/tags/list?n=1&last=1.0`);

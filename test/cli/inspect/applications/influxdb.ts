@@ -40,9 +40,12 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     await query('SHOW MEASUREMENTS', 'db=tides&');
     await query('SELECT value FROM level', 'db=tides&epoch=ms&');
     await query('SELECT mean(knots) FROM speed GROUP BY harbour', 'db=winds&epoch=s&');
-    await query('SELECT * FROM speed WHERE harbour = $harbour', `db=winds&params=${encodeURIComponent(JSON.stringify({ harbour: 'north' }))}&`);
+    await query(
+        'SELECT * FROM speed WHERE harbour = $harbour',
+        `db=winds&params=${encodeURIComponent(JSON.stringify({ harbour: 'north' }))}&`,
+    );
     await query('SELECT * FROM speed', 'db=winds&chunked=true&chunk_size=2&');
-    await ask(page, 'POST', '/query?db=winds', `q=${encodeURIComponent('DELETE FROM speed WHERE harbour = \'east\'')}`);
+    await ask(page, 'POST', '/query?db=winds', `q=${encodeURIComponent("DELETE FROM speed WHERE harbour = 'east'")}`);
     await ask(page, 'GET', '/ping');
     await ask(page, 'GET', '/ping?verbose=true');
     await ask(page, 'GET', '/debug/vars');
@@ -51,5 +54,8 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
 
 /** Sends lines of measurements. */
 async function write(page: Page, path: string, lines: string): Promise<void> {
-    await page.evaluate(async ([where, text]) => void (await (await fetch(where, { method: 'POST', body: text })).text()), [path, lines] as const);
+    await page.evaluate(async ([where, text]) => void (await (await fetch(where, { method: 'POST', body: text })).text()), [
+        path,
+        lines,
+    ] as const);
 }

@@ -63,7 +63,16 @@ const MAIN = 'template--17301234__main';
 const PRODUCED = { result: [{ status: 200, message: 'ok' }] };
 const produce = (kind: string): Call => ({
     ask: 'POST /.well-known/shopify/monorail/unstable/produce_batch',
-    sent: JSON.stringify({ events: [{ schema_id: `trekkie_storefront_${kind}/1.4`, payload: { shopId: 6123, uniqToken: '9f6e2a10-aaaa-4bbb' }, metadata: { event_created_at_ms: 1767000000000 } }], metadata: { event_sent_at_ms: 1767000000000 } }),
+    sent: JSON.stringify({
+        events: [
+            {
+                schema_id: `trekkie_storefront_${kind}/1.4`,
+                payload: { shopId: 6123, uniqToken: '9f6e2a10-aaaa-4bbb' },
+                metadata: { event_created_at_ms: 1767000000000 },
+            },
+        ],
+        metadata: { event_sent_at_ms: 1767000000000 },
+    }),
     headers: { 'content-type': 'text/plain' },
     answer: PRODUCED,
 });
@@ -85,7 +94,10 @@ const calls: Call[] = [
     { ask: 'GET /', answer: page('Lamps for ships', grid([0, 1, 2])) },
     produce('page_view'),
     pixel('page_viewed'),
-    { ask: 'GET /wpm@6f2b9d0aw3a5c4e8fp1d7b2c9m0e8f7a6d/custom/web-pixel-shopify-custom-pixel@0220/sandbox/modern/', answer: '<html><script>0</script></html>' },
+    {
+        ask: 'GET /wpm@6f2b9d0aw3a5c4e8fp1d7b2c9m0e8f7a6d/custom/web-pixel-shopify-custom-pixel@0220/sandbox/modern/',
+        answer: '<html><script>0</script></html>',
+    },
     { ask: 'GET /payments/config?currency=USD', answer: { supported: ['visa', 'master'], currency: 'USD' } },
     { ask: 'GET /cart.js', answer: cart([]) },
     ...COLLECTIONS.map((one): Call => ({ ask: `GET /collections/${one}`, answer: page(one, grid([0, 1, 2, 3])) })),
@@ -105,7 +117,10 @@ const calls: Call[] = [
     produce('product_view'),
     pixel('product_viewed'),
     { ask: `GET /products/${LAMPS[1]}?variant=${VARIANT + 1}`, answer: productPage(1) },
-    { ask: `GET /products/${LAMPS[2]}?variant=${VARIANT + 2}&section_id=${MAIN}`, answer: fragment(MAIN, '<span class="price">$21.00</span>') },
+    {
+        ask: `GET /products/${LAMPS[2]}?variant=${VARIANT + 2}&section_id=${MAIN}`,
+        answer: fragment(MAIN, '<span class="price">$21.00</span>'),
+    },
     { ask: `GET /collections/lamps/products/${LAMPS[3]}`, answer: productPage(3) },
     { ask: `GET /collections/new-arrivals/products/${LAMPS[4]}`, answer: productPage(4) },
     ...[0, 1, 2].map(
@@ -132,16 +147,42 @@ const calls: Call[] = [
     { ask: 'GET /search?q=lamp&options%5Bprefix%5D=last', answer: page('Search: 3 results for lamp', grid([1, 2, 4])) },
     { ask: 'GET /search?q=red&type=product&page=2', answer: page('Search: 1 result for red', grid([2])) },
     produce('search'),
-    { ask: 'POST /cart/add.js', sent: { items: [{ id: VARIANT, quantity: 1 }], sections: ['cart-drawer'] }, answer: { items: [line(0, 1)], sections: {} } },
-    { ask: 'POST /cart/add.js', sent: { items: [{ id: VARIANT + 2, quantity: 2 }], sections: ['cart-drawer'] }, answer: { items: [line(2, 2)], sections: {} } },
+    {
+        ask: 'POST /cart/add.js',
+        sent: { items: [{ id: VARIANT, quantity: 1 }], sections: ['cart-drawer'] },
+        answer: { items: [line(0, 1)], sections: {} },
+    },
+    {
+        ask: 'POST /cart/add.js',
+        sent: { items: [{ id: VARIANT + 2, quantity: 2 }], sections: ['cart-drawer'] },
+        answer: { items: [line(2, 2)], sections: {} },
+    },
     pixel('product_added_to_cart'),
-    { ask: 'POST /cart/change.js', sent: { line: 1, quantity: 3, sections: ['main-cart-items'], sections_url: '/cart' }, answer: cart([line(0, 3), line(2, 2)]) },
-    { ask: 'POST /cart/change.js', sent: { line: 2, quantity: 0, sections: ['main-cart-items'], sections_url: '/cart' }, answer: cart([line(0, 3)]) },
+    {
+        ask: 'POST /cart/change.js',
+        sent: { line: 1, quantity: 3, sections: ['main-cart-items'], sections_url: '/cart' },
+        answer: cart([line(0, 3), line(2, 2)]),
+    },
+    {
+        ask: 'POST /cart/change.js',
+        sent: { line: 2, quantity: 0, sections: ['main-cart-items'], sections_url: '/cart' },
+        answer: cart([line(0, 3)]),
+    },
     { ask: 'POST /cart/update.js', sent: { note: 'Ring the bell twice' }, answer: cart([line(0, 3)], 'Ring the bell twice') },
     { ask: 'GET /cart.js', answer: cart([line(0, 3)]) },
-    { ask: 'GET /cart', answer: page('Your cart', `<table class="cart-items"><tr><td><a href="/products/${LAMPS[0]}">${TITLES[0]}</a></td><td>3</td></tr></table>`) },
+    {
+        ask: 'GET /cart',
+        answer: page(
+            'Your cart',
+            `<table class="cart-items"><tr><td><a href="/products/${LAMPS[0]}">${TITLES[0]}</a></td><td>3</td></tr></table>`,
+        ),
+    },
     { ask: 'POST /cart/clear.js', answer: cart([]) },
-    graphql('query Shop { shop { name paymentSettings { currencyCode } } }', {}, { shop: { name: 'Lantern House', paymentSettings: { currencyCode: 'USD' } } }),
+    graphql(
+        'query Shop { shop { name paymentSettings { currencyCode } } }',
+        {},
+        { shop: { name: 'Lantern House', paymentSettings: { currencyCode: 'USD' } } },
+    ),
     ...[0, 1].map((place) =>
         graphql(
             'query ProductAvailability($handle: String!) { product(handle: $handle) { id availableForSale totalInventory } }',
@@ -150,14 +191,29 @@ const calls: Call[] = [
         ),
     ),
     ...['about-us', 'shipping-and-returns'].map(
-        (one): Call => ({ ask: `GET /pages/${one}`, answer: page(one, `<div class="rte"><p>What we tell you on ${one}: we light the coast since 1898.</p></div>`) }),
+        (one): Call => ({
+            ask: `GET /pages/${one}`,
+            answer: page(one, `<div class="rte"><p>What we tell you on ${one}: we light the coast since 1898.</p></div>`),
+        }),
     ),
-    { ask: 'GET /blogs/news', answer: page('News', '<article><h2><a href="/blogs/news/how-to-trim-a-wick">How to trim a wick</a></h2></article><article><h2><a href="/blogs/news/our-new-pier">Our new pier</a></h2></article>') },
+    {
+        ask: 'GET /blogs/news',
+        answer: page(
+            'News',
+            '<article><h2><a href="/blogs/news/how-to-trim-a-wick">How to trim a wick</a></h2></article><article><h2><a href="/blogs/news/our-new-pier">Our new pier</a></h2></article>',
+        ),
+    },
     ...['how-to-trim-a-wick', 'our-new-pier'].map(
-        (one): Call => ({ ask: `GET /blogs/news/${one}`, answer: page(one, `<article class="article"><p>${one}, told by our keeper in some detail.</p></article>`) }),
+        (one): Call => ({
+            ask: `GET /blogs/news/${one}`,
+            answer: page(one, `<article class="article"><p>${one}, told by our keeper in some detail.</p></article>`),
+        }),
     ),
     ...['privacy-policy', 'refund-policy'].map(
-        (one): Call => ({ ask: `GET /policies/${one}`, answer: page(one, `<div class="shopify-policy__body"><p>The ${one} of the shop, in full.</p></div>`) }),
+        (one): Call => ({
+            ask: `GET /policies/${one}`,
+            answer: page(one, `<div class="shopify-policy__body"><p>The ${one} of the shop, in full.</p></div>`),
+        }),
     ),
     ...['de', 'fr'].flatMap((language): Call[] => [
         { ask: `GET /${language}`, answer: page(`Lampen ${language}`, grid([0, 1], `/${language}`), language) },
