@@ -41,6 +41,19 @@ describe('scopes of keys on the dashboard', () => {
         return next;
     }
 
+    it('are asked for without the example of a name in their fields', async () => {
+        const person = await signUp(world);
+        for (const [path, example] of [
+            ['/dashboard/keys', 'laptop'],
+            ['/dashboard/keys?for=agent', 'my agent'],
+        ] as const) {
+            const { html } = await person.get(path);
+            expect([...html.matchAll(/name="(\w+)"[^>]* placeholder="([^"]*)"/g)].map(([, ...field]) => field)).to.deep.equal([
+                ['name', example],
+            ]);
+        }
+    });
+
     it('are checked together with the other fields, and each problem stands beside its field', async () => {
         const person = await signUp(world);
         const fields = {

@@ -34,8 +34,8 @@ export const TOO_MANY = `A workspace can have at most ${MAX_KEYS} active keys. R
 
 /** Default values of the form for a new key. */
 export const PRESETS = {
-    program: { scopes: FIRST_SCOPES, cap: '', placeholder: 'laptop' },
-    agent: { scopes: AGENT_SCOPES, cap: String(AGENT_CAP), placeholder: 'my agent' },
+    program: { scopes: FIRST_SCOPES, cap: '', nameExample: 'laptop' },
+    agent: { scopes: AGENT_SCOPES, cap: String(AGENT_CAP), nameExample: 'my agent' },
 } as const;
 
 export function presetOf(name: string | undefined): keyof typeof PRESETS {
