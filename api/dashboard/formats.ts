@@ -8,8 +8,10 @@ export const formats = {
     day: (date: Date) => DAY.format(date),
     /** `21 Nov 2026, 14:05 UTC` */
     moment: (date: Date) => `${DAY.format(date)}, ${TIME.format(date)} UTC`,
-    /** `21 Nov 2026, 14:05:09` */
-    second: (date: Date) => SECOND.format(date),
+    /** `21 Nov 14:05:09`, for lists that reach back less than a year */
+    second: (date: Date) => SECOND.format(date).replace(',', ''),
+    /** `21 Nov 2026, 14:05:09`, for lists that reach back longer */
+    exact: (date: Date) => `${DAY.format(date)}, ${CLOCK.format(date)}`,
     /** `3 minutes ago`; `now` comes from the page's clock. */
     ago(date: Date, now: number) {
         const seconds = Math.max(0, Math.round((now - date.getTime()) / 1000));
@@ -43,10 +45,10 @@ export const formats = {
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
+const CLOCK = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' });
 const SECOND = new Intl.DateTimeFormat('en-GB', {
     day: 'numeric',
     month: 'short',
-    year: 'numeric',
     hour: '2-digit',
     minute: '2-digit',
     second: '2-digit',

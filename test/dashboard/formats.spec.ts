@@ -16,8 +16,8 @@ describe('an estimated duration on a page', () => {
     });
 });
 
-describe('a time to the second on a page', () => {
-    it('has its year, since lists reach back beyond one', () => {
-        expect(formats.second(new Date('2025-12-31T23:05:09Z'))).to.equal('31 Dec 2025, 23:05:09');
+describe('a time in a statement or an audit log', () => {
+    it('has its year, since they reach back beyond one', () => {
+        expect(formats.exact(new Date('2025-12-31T23:05:09Z'))).to.equal('31 Dec 2025, 23:05:09');
     });
 });
