@@ -417,12 +417,12 @@ describe('an account', () => {
                                    metadata, unit, expires_at, status, finished_at)
                  select 'job_' || n, m.workspace_id, 'key_1', m.user_id, 'shop.test', 'shop.test', 'product', 1, 1, 'read', 'read', '{}', 1,
                         app_now(), 'succeeded', app_now()
-                 from memberships m, generate_series(1, 2500) n where m.user_id = ?`,
+                 from memberships m, generate_series(1, 6000) n where m.user_id = ?`,
                 [userId],
             );
             const [deleted] = await whileLocked(
                 quiet,
-                "select from jobs where job_id = 'job_2500' for update",
+                "select from jobs where job_id = 'job_6000' for update",
                 [() => person.send('/dashboard/settings/delete', { password: PASSWORD })],
                 () => db.raw('select from users where id = ? for update nowait', [userId]),
             );

@@ -48,7 +48,7 @@ function emptied(workspaces: readonly LeftWorkspace[]): LeftWorkspace[] {
 }
 
 /** Rows that one statement deletes. */
-const AT_ONCE = 1000;
+const AT_ONCE = 5000;
 
 /**
  * Deletes what may be millions of rows of a user, in many short transactions: `deleteAccount` locks rows that other accounts wait for. Call

@@ -234,7 +234,7 @@ async function deleteDeliveriesAbout(db: Db, webhookId: string, userId: string):
 }
 
 /** Deliveries that one transaction moves: attempts that end meanwhile wait for it. */
-const MOVED_AT_ONCE = 1000;
+const MOVED_AT_ONCE = 5000;
 
 /** Moves waiting deliveries from a former host to the one of their webhook. A delivery that is not moved goes to the new URL too. */
 async function moveWaiting(db: Db, name: WebhookName, formerHost: string): Promise<void> {
