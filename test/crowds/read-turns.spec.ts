@@ -51,6 +51,11 @@ describe('many calls of one caller that only read', () => {
         expect(await connectionsOf(world.app.browse, () => ask('/mcp', messages))).to.be.at.most(2);
     });
 
+    it('list jobs one list at a time', async () => {
+        const list = () => person.call('GET', '/v1/jobs?status=failed');
+        expect(await connectionsOf(world.app.browse, list)).to.be.at.most(2);
+    });
+
     it('repeat a stored answer one at a time', async () => {
         const body = { domain: 'ferries.test', task: 'Read the departures of one harbour every morning.' };
         const options = { body, headers: { 'idempotency-key': 'once' } };
