@@ -39,7 +39,7 @@ export function visitorCaller(me: SignedIn | undefined): Caller | undefined {
 
 /** The visitor's own active keys in this workspace, as options of a form. Jobs from the dashboard run with one of them. */
 export async function keysToActWith({ app, me, workspace }: WorkspaceVisit): Promise<{ value: string; label: string }[]> {
-    const keys = await listedKeys(app.db, workspace.workspaceId, me.userId);
+    const keys = await listedKeys(app.db, workspace.workspaceId, { userId: me.userId, ended: 0 });
     return keys
         .filter(({ state, isGrant }) => state === 'active' && !isGrant)
         .map(({ keyId, name, prefix }) => ({ value: keyId, label: `${name} (${prefix}…)` }));

@@ -6,6 +6,7 @@ import * as accounts from '../../shared/store/accounts/accounts.ts';
 import * as keys from '../../shared/store/accounts/api-keys.ts';
 import * as callers from '../../shared/store/accounts/callers.ts';
 import { patienceFor } from '../support/eventually.ts';
+import { countRowsRead } from '../support/rows-read.ts';
 import { eventually, type OpenedDatabase, openDatabase } from './registry.ts';
 
 describe('keys', () => {
@@ -125,14 +126,24 @@ describe('keys', () => {
         const { workspaceId, userId, keyId } = await join();
         await db.raw(
             `insert into api_keys (id, workspace_id, user_id, name, hash, prefix, created_at, revoked_at)
-             select 'key_ended' || n, :workspaceId, :userId, 'ended', sha256(('ended' || n)::bytea), 'rb_live_ende', app_now(), app_now()
+             select 'key_ended' || n, :workspaceId, :userId, 'ended', sha256(('ended' || n)::bytea), 'rb_live_ende', app_now() - n * interval '1 second',
+                    app_now()
              from generate_series(1, 3000) n`,
             { workspaceId, userId },
         );
+        await db.raw('vacuum analyze api_keys');
         const listed = await keys.listedKeys(db, workspaceId);
         expect(listed).to.have.length(1000);
         expect(listed.slice(0, 2).map(({ state }) => state)).to.deep.equal(['active', 'revoked']);
         expect(listed[0]?.keyId).to.equal(keyId);
+        const list = async (trx: Db) => {
+            // As beside the keys of many other workspaces.
+            await trx.raw('set local enable_seqscan = off');
+            return keys.listedKeys(trx, workspaceId, { ended: 50 });
+        };
+        const few = await countRowsRead(db, list, 'api_keys');
+        expect(few.done).to.have.length(51);
+        expect(few.read).to.be.at.most(200);
     });
 
     it('delay nobody for a look-up that is stuck, and are found once it succeeds (R9)', async () => {

@@ -42,8 +42,11 @@ export function presetOf(name: string | undefined): keyof typeof PRESETS {
     return name === 'agent' ? 'agent' : 'program';
 }
 
+/** The number of keys that have ended on the page of all keys. */
+const SHOWN_ENDED = 50;
+
 export async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
-    const keys = await visibleKeys(visit);
+    const keys = await visibleKeys(visit, { ended: SHOWN_ENDED + 1 });
     const ended = keys.filter(({ state }) => state !== 'active');
     const { fields: typed } = visit;
     const preset = presetOf(typed.get('preset') ?? visit.query('for'));
@@ -56,8 +59,8 @@ export async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): 
             seesAll: seesAll(visit),
             active: keys.filter(({ state, isGrant }) => state === 'active' && !isGrant),
             apps: keys.filter(({ state, isGrant }) => state === 'active' && isGrant),
-            over: ended.slice(0, 50),
-            isCut: ended.length > 50,
+            over: ended.slice(0, SHOWN_ENDED),
+            isCut: ended.length > SHOWN_ENDED,
             expiries: choices(EXPIRIES),
             preset,
             ...PRESETS[preset],
@@ -86,11 +89,11 @@ export async function showKey(visit: WorkspaceVisit, key: ListedKey, problems: P
 
 /** The key of the path, if this member may see it. @throws Refusal NOT_FOUND */
 export async function ownKey(visit: WorkspaceVisit): Promise<ListedKey> {
-    const key = (await visibleKeys(visit)).find(({ keyId }) => keyId === visit.params['key_id']);
+    const key = (await visibleKeys(visit, { keyId: visit.params['key_id'] ?? '' }))[0];
     if (key === undefined) throw pageNotFound();
     return key;
 }
 
-function visibleKeys(visit: WorkspaceVisit): Promise<ListedKey[]> {
-    return listedKeys(visit.app.db, visit.workspace.workspaceId, seesAll(visit) ? undefined : visit.me.userId);
+function visibleKeys(visit: WorkspaceVisit, only: { keyId?: string; ended?: number }): Promise<ListedKey[]> {
+    return listedKeys(visit.app.db, visit.workspace.workspaceId, { ...only, userId: seesAll(visit) ? undefined : visit.me.userId });
 }

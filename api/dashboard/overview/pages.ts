@@ -74,7 +74,7 @@ const KEY_FIRST = 'The command appears here once you have a key.';
 const FIND_A_SITE = 'Choose a site in the registry. Its page shows the command.';
 
 async function firstSteps({ app, me, workspace }: WorkspaceVisit): Promise<Step[]> {
-    const keys = await listedKeys(app.db, workspace.workspaceId, me.userId);
+    const keys = await listedKeys(app.db, workspace.workspaceId, { userId: me.userId, ended: 0 });
     const hasKey = keys.some(({ state }) => state === 'active');
     const call = await curlLine(app, 'KEY');
     const isShown = call.isFetch && hasKey && !me.hasFetched;

@@ -35,7 +35,7 @@ export function filterOf({ query }: WorkspaceVisit, name: string): string | unde
 
 export async function keyNames(visit: WorkspaceVisit): Promise<Map<string, string>> {
     const { app, me, workspace } = visit;
-    const keys = await listedKeys(app.db, workspace.workspaceId, seesAll(visit) ? undefined : me.userId);
+    const keys = await listedKeys(app.db, workspace.workspaceId, { userId: seesAll(visit) ? undefined : me.userId });
     return new Map(keys.map(({ keyId, name }) => [keyId, name]));
 }
 

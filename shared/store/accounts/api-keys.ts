@@ -92,19 +92,32 @@ export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
 /** Keys that have ended stay, so there may be any number of them. */
 export const LISTED_KEYS = 1000;
 
-/** The keys of a workspace, active keys first, then newest first; at most 1,000. `ofUser` limits the list to one member. */
-export async function listedKeys(db: Db, workspaceId: string, ofUser?: string): Promise<ListedKey[]> {
-    const isOver = 'coalesce(k.expires_at <= app_now(), false)';
-    const rows: (KeyRow & { madeBy: string; isOver: boolean; isGrant: boolean })[] = await db('api_keys as k')
-        .join('users as u', 'u.id', 'k.user_id')
-        .where(definedConditions({ 'k.workspace_id': workspaceId, 'k.user_id': ofUser }))
-        .orderByRaw(`k.revoked_at is not null or ${isOver}, k.created_at desc, k.id`)
-        .limit(LISTED_KEYS)
-        .select({ ...KEY, madeBy: 'u.email', isOver: db.raw(isOver), isGrant: db.raw('k.resource is not null') });
-    return rows.map(({ isOver: hasExpired, ...key }): ListedKey => {
-        const state = key.revokedAt !== null ? 'revoked' : hasExpired ? 'expired' : 'active';
-        return { ...key, state };
-    });
+/** Raw: the key has ended. */
+const IS_OVER = '(k.revoked_at is not null or coalesce(k.expires_at <= app_now(), false))';
+
+/**
+ * The keys of a workspace, active keys first, then newest first; at most 1,000. Two statements, because sorting both kinds together would
+ * read all that have ended.
+ * @param only limits the list to one member, to one key, or to so many keys that have ended
+ */
+export async function listedKeys(
+    db: Db,
+    workspaceId: string,
+    { userId, keyId, ended = LISTED_KEYS }: { userId?: string | undefined; keyId?: string; ended?: number } = {},
+): Promise<ListedKey[]> {
+    const read = async (which: string, limit: number): Promise<ListedKey[]> => {
+        const rows: (KeyRow & { madeBy: string; isGrant: boolean; isOver: boolean })[] = await db('api_keys as k')
+            .join('users as u', 'u.id', 'k.user_id')
+            .where(definedConditions({ 'k.workspace_id': workspaceId, 'k.user_id': userId, 'k.id': keyId }))
+            .whereRaw(which)
+            .orderBy([{ column: 'k.created_at', order: 'desc' }, 'k.id'])
+            .limit(limit)
+            .select({ ...KEY, madeBy: 'u.email', isGrant: db.raw('k.resource is not null'), isOver: db.raw(IS_OVER) });
+        return rows.map(({ isOver, ...key }) => ({ ...key, state: key.revokedAt !== null ? 'revoked' : isOver ? 'expired' : 'active' }));
+    };
+    const active = await read(`not ${IS_OVER}`, LISTED_KEYS);
+    const left = Math.min(ended, LISTED_KEYS - active.length);
+    return left === 0 ? active : [...active, ...(await read(IS_OVER, left))];
 }
 
 export async function findKey(db: Db, keyId: string): Promise<KeyRow | undefined> {
