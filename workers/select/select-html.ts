@@ -1,7 +1,9 @@
 import type { CheerioAPI } from 'cheerio';
+import { type AnyNode, hasChildren, isComment, isText } from 'domhandler';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import type { Json, JsonObject, SelectedType } from '../../shared/domain/types.ts';
 import { convert, type Decimal } from './convert.ts';
+import { createFinder, type Finder } from './finder.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { type DataEntry, dataIn, firstDataIn, isDataEntry } from './page-data.ts';
 
@@ -13,6 +15,12 @@ interface Descriptor {
     value?: string | JsonObject;
     type?: SelectedType;
     decimal?: Decimal;
+}
+
+/** The element in which is selected. */
+interface Source {
+    within: Matches;
+    finder: Finder;
 }
 
 interface Where {
@@ -28,28 +36,31 @@ interface Where {
  * @throws InvalidResponse with a pointer to the selector that failed
  */
 export function selectHtml($: CheerioAPI, select: JsonObject, base: string): JsonObject {
-    return selectMap($.root(), select, { path: '/select', base });
+    const page = $.root();
+    return selectMap({ within: page, finder: createFinder(page) }, entriesOf(select, { path: '/select', base }));
 }
 
 /** Runs one entry of a `select` map over the whole page. @throws InvalidResponse */
 export function selectOne($: CheerioAPI, entry: Json, where: Where): Json {
-    return selectEntry($.root(), entry, where);
+    const page = $.root();
+    return selectEntry({ within: page, finder: createFinder(page) }, entry, where);
 }
 
-function selectMap(within: Matches, map: JsonObject, { path, base }: Where): JsonObject {
-    const entries = Object.entries(map).map(([name, entry]): [string, Json] => [
-        name,
-        selectEntry(within, entry, { path: `${path}/${escapePointer(name)}`, base }),
-    ]);
-    return Object.fromEntries(entries);
+/** The entries of a map with their places, which are the same for each row. */
+function entriesOf(map: JsonObject, { path, base }: Where): { name: string; entry: Json; where: Where }[] {
+    return Object.entries(map).map(([name, entry]) => ({ name, entry, where: { path: `${path}/${escapePointer(name)}`, base } }));
 }
 
-function selectEntry(within: Matches, entry: Json, where: Where): Json {
+function selectMap(source: Source, entries: ReturnType<typeof entriesOf>): JsonObject {
+    return Object.fromEntries(entries.map(({ name, entry, where }): [string, Json] => [name, selectEntry(source, entry, where)]));
+}
+
+function selectEntry(source: Source, entry: Json, where: Where): Json {
     const one = Array.isArray(entry) ? (entry[0] ?? '') : entry;
-    if (isDataEntry(one)) return selectData(within, one as DataEntry & Conversion, where, { isList: Array.isArray(entry) });
-    if (!Array.isArray(entry)) return selectAll(within, descriptorOf(entry), where, { isFirstAlone: true })[0] ?? null;
+    if (isDataEntry(one)) return selectData(source.within, one as DataEntry & Conversion, where, { isList: Array.isArray(entry) });
+    if (!Array.isArray(entry)) return selectAll(source, descriptorOf(entry), where, { isFirstAlone: true })[0] ?? null;
     const path = `${where.path}/0`;
-    return selectAll(within, descriptorOf(entry[0] ?? ''), { ...where, path }, { isFirstAlone: false });
+    return selectAll(source, descriptorOf(entry[0] ?? ''), { ...where, path }, { isFirstAlone: false });
 }
 
 interface Conversion {
@@ -72,23 +83,24 @@ function descriptorOf(entry: Json): Descriptor {
 }
 
 function selectAll(
-    within: Matches,
+    { within, finder }: Source,
     { selector, value = 'textContent', type, decimal }: Descriptor,
     where: Where,
     { isFirstAlone }: { isFirstAlone: boolean },
 ): Json[] {
-    const values: Json[] = [];
-    const read = (element: Matches[number]): void => {
-        const match = within._make([element]);
-        if (typeof value !== 'string') values.push(selectMap(match, value, { ...where, path: `${where.path}/value` }));
-        else {
-            const found = propertyOf(match, value, where.base);
-            if (found !== undefined) values.push(type === undefined ? found : convert(found, type, decimal));
+    return runSelector(where.path, () => {
+        const elements = finder.find(within, selector, isFirstAlone);
+        if (typeof value !== 'string') {
+            const inside = finder.inside(selector);
+            const entries = entriesOf(value, { ...where, path: `${where.path}/value` });
+            return elements.map((element) => selectMap({ within: within._make([element]), finder: inside }, entries));
         }
-    };
-    // `extract` stops at the first match, `find` does not.
-    runSelector(where.path, () => within.extract({ it: isFirstAlone ? { selector, value: read } : [{ selector, value: read }] }));
-    return values;
+        const values = elements.map((element) =>
+            value === 'textContent' ? textOf(element).trim() : propertyOf(within._make([element]), value, where.base),
+        );
+        const found = values.filter((one) => one !== undefined);
+        return type === undefined ? found : found.map((one) => convert(one, type, decimal));
+    });
 }
 
 /** Attributes and properties that contain one URL. */
@@ -98,6 +110,15 @@ const LINKS: ReadonlySet<string> = new Set(
 
 /** Properties whose whitespace is significant. */
 const MARKUP: ReadonlySet<string> = new Set(['innerHTML', 'outerHTML']);
+
+/** The property `textContent`. */
+function textOf(node: AnyNode): string {
+    if (isText(node)) return node.data;
+    if (!hasChildren(node) || isComment(node)) return '';
+    let text = '';
+    for (const child of node.children) text += textOf(child);
+    return text;
+}
 
 function propertyOf(match: Matches, name: string, base: string): Json | undefined {
     const found: unknown = match.prop(name);
