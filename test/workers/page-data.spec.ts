@@ -30,6 +30,26 @@ describe('data inside pages, within bounds', () => {
         expect(() => found(page, entry)).to.throw(tooMuch);
     });
 
+    it('parses a state once, however many entries read it', () => {
+        const $ = load('<script id=a>{"a":[1,2]}</script><script>window.B = {"b":1};</script>');
+        const { parse } = JSON;
+        let parses = 0;
+        JSON.parse = (...args: Parameters<typeof parse>) => {
+            parses++;
+            return parse(...args) as unknown;
+        };
+        try {
+            for (let entries = 0; entries < 5; entries++) {
+                const where = { path: '/select/a', base: 'https://shop.test/' };
+                expect([...dataIn($.root(), { selector: '#a', json: `a[${entries % 2}]` }, where)]).to.deep.equal([1 + (entries % 2)]);
+                expect([...dataIn($.root(), { assign: 'window.B', json: 'b' }, where)]).to.deep.equal([1]);
+            }
+        } finally {
+            JSON.parse = parse;
+        }
+        expect(parses).to.equal(2);
+    });
+
     it('reads a state with a text of any length', () => {
         const script = `<script>window.A = {"a":undefined,"b":"${'x'.repeat(9_000_000)}"};</script>`;
         expect(found(script, { assign: 'window.A', json: '[a, length(b)]' })).to.deep.equal([[null, 9_000_000]]);

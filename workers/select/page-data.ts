@@ -79,13 +79,27 @@ function* foundIn(nodes: readonly Json[], expression: string, path: string): Gen
 /** For each block of JSON, the nodes that may match: the block, and the nodes in its list or `@graph`. */
 function* blocksIn(within: Matches, { selector = 'script', value = 'textContent', assign, of }: DataEntry): Generator<Json[]> {
     for (const element of within.find(selector)) {
-        const text: unknown = within._make([element]).prop(value);
-        if (typeof text !== 'string') continue;
-        for (const json of assign === undefined ? [plainOf(text)] : assignedIn(text, assign)) {
-            const block = tryParse(assign === undefined ? json : withNulls(json));
-            if (block !== undefined) yield nodesOf(block).filter((node) => of === undefined || isOfType(node, of));
-        }
+        for (const block of parsedIn(within._make([element]), value, assign))
+            yield nodesOf(block).filter((node) => of === undefined || isOfType(node, of));
     }
+}
+
+/** The blocks of each element, by how they are read. Many entries read the same state of a page, and parsing it takes long. */
+const parsed = new WeakMap<object, Map<string, readonly Json[]>>();
+
+function parsedIn(match: Matches, value: string, assign: string | undefined): readonly Json[] {
+    const [element] = match;
+    if (element === undefined) return [];
+    const ways = parsed.get(element) ?? new Map<string, readonly Json[]>();
+    parsed.set(element, ways);
+    const way = JSON.stringify([value, assign]);
+    const known = ways.get(way);
+    if (known !== undefined) return known;
+    const text: unknown = match.prop(value);
+    const written = typeof text !== 'string' ? [] : assign === undefined ? [plainOf(text)] : [...assignedIn(text, assign)].map(withNulls);
+    const blocks = written.map(tryParse).filter((block) => block !== undefined);
+    ways.set(way, blocks);
+    return blocks;
 }
 
 /** The block, and the nodes of its list or `@graph`. Each block in a list may have a `@graph`. */
@@ -117,14 +131,16 @@ function plainOf(text: string): string {
 function tryParse(text: string): Json | undefined {
     if (isJsonTooDeep(text, MAX_DEPTH)) return undefined;
     // Many pages have line breaks inside texts, which JSON does not allow.
-    for (const json of [text, text.replaceAll(/[\u0000-\u001f]+/g, ' ')]) {
-        try {
-            return parseExact(json);
-        } catch {
-            // Other blocks may be well-formed.
-        }
+    return parseOrNot(text) ?? parseOrNot(text.replaceAll(/[\u0000-\u001f]+/g, ' '));
+}
+
+/** Other blocks may be well-formed. */
+function parseOrNot(text: string): Json | undefined {
+    try {
+        return parseExact(text);
+    } catch {
+        return undefined;
     }
-    return undefined;
 }
 
 /** The literals that a script assigns to a variable, as text; `window.X` may be written `window["X"]`. */
@@ -134,7 +150,7 @@ function* assignedIn(script: string, name: string): Generator<string> {
     for (const spelling of spellings) {
         for (let at = script.indexOf(spelling); at !== -1; at = script.indexOf(spelling, at + 1)) {
             if (at > 0 && /[\w$.]/.test(script[at - 1] ?? '')) continue;
-            const from = afterEquals(script, at + spelling.length);
+            const from = afterEquals(script, at + spelling.length, spelling);
             const literal = from === undefined ? undefined : (parsedText(script, from) ?? literalAt(script, from));
             if (literal !== undefined) yield literal;
         }
@@ -156,14 +172,24 @@ function withNulls(literal: string): string {
     });
 }
 
-function afterEquals(script: string, from: number): number | undefined {
-    const found = matchAt(/\s*=(?!=)\s*/y, script, from);
-    return found === undefined ? undefined : from + found.length;
+/** The place of the value in `X = …`, and in `X = X || …`, which keeps what an earlier script assigned. */
+function afterEquals(script: string, from: number, name: string): number | undefined {
+    const found = matchAt(/\s*(?:\|\||\?\?)?=(?!=)\s*/y, script, from);
+    if (found === undefined) return undefined;
+    const value = from + found.length;
+    const kept = script.startsWith(name, value) ? matchAt(/\s*(?:\|\||\?\?)\s*/y, script, value + name.length) : undefined;
+    return kept === undefined ? value : value + name.length + kept.length;
 }
 
-/** The JSON in `JSON.parse("…")`, as which pages write large states; undefined if the value is written otherwise. */
+/**
+ * The JSON in `JSON.parse("…")`, as which pages write large states, also percent-encoded; undefined if the value is written otherwise.
+ */
 function parsedText(script: string, from: number): string | undefined {
-    const call = matchAt(/JSON\.parse\(\s*(?:"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*')/y, script, from);
+    const call = matchAt(
+        /JSON\.parse\(\s*(?:decodeURIComponent\(\s*)?(?:"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*')/y,
+        script,
+        from,
+    );
     if (call === undefined) return undefined;
     const escaped = call
         .slice(call.search(/["']/) + 1, -1)
@@ -172,7 +198,8 @@ function parsedText(script: string, from: number): string | undefined {
             return whole === "\\'" ? "'" : whole === '"' ? '\\"' : whole;
         });
     try {
-        return JSON.parse(`"${escaped}"`) as string;
+        const text = JSON.parse(`"${escaped}"`) as string;
+        return /^JSON\.parse\(\s*decode/.test(call) ? decodeURIComponent(text) : text;
     } catch {
         return undefined;
     }
