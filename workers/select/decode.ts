@@ -58,16 +58,20 @@ function encodingOf({ body, contentType, type, charset: ofEndpoint }: Undecoded)
     const chosen = knownEncoding(ofEndpoint);
     if (chosen !== undefined) return chosen;
     const { charset } = readContentType(contentType);
-    return bomOf(body) ?? knownEncoding(charset) ?? knownEncoding(charsetInside(body, type)) ?? 'utf-8';
+    return bomOf(body) ?? knownEncoding(charset) ?? knownEncoding(charsetInside(body, type)) ?? utf16Of(body) ?? 'utf-8';
 }
 
+/** The encoding of a label. Servers also write it with other separators, such as `latin-1` and `'utf_8'`. */
 function knownEncoding(label: string | undefined): string | undefined {
-    try {
-        return label === undefined ? undefined : new TextDecoder(label).encoding;
-    } catch {
-        // The label names no encoding.
-        return undefined;
+    if (label === undefined) return undefined;
+    for (const spelling of [label, label.replaceAll(/[^a-z0-9]/gi, '')]) {
+        try {
+            return new TextDecoder(spelling).encoding;
+        } catch {
+            // This spelling names no encoding.
+        }
     }
+    return undefined;
 }
 
 /** The prefixes that sites put before JSON, so that no script can load it. */
@@ -114,16 +118,23 @@ export function essenceOf(header: string | undefined): string | undefined {
     return essence === '' ? undefined : essence;
 }
 
-function readContentType(header: string | undefined): { essence: string; charset: string | undefined } {
-    if (header === undefined) return { essence: '', charset: undefined };
-    const [essence = ''] = header.split(';', 1);
-    const charset = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(header);
-    return { essence: essence.trim().toLowerCase(), charset: charset?.[1] ?? charset?.[2] };
+/** Proxies join the types of several headers with commas. The last one counts (WHATWG, "Fetch"), with the charset of an equal one. */
+function readContentType(header = ''): { essence: string; charset: string | undefined } {
+    const read: ReturnType<typeof readContentType> = { essence: '', charset: undefined };
+    for (const part of header.split(',')) {
+        const [written = ''] = part.split(';', 1);
+        const essence = written.trim().toLowerCase();
+        const found = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(part);
+        const isType = /^[^\s/]+\/[^\s/]+$/.test(essence) && essence !== '*/*';
+        read.charset = found?.[1] ?? found?.[2] ?? (isType && essence !== read.essence ? undefined : read.charset);
+        if (isType) read.essence = essence;
+    }
+    return read;
 }
 
 function typeOf(essence: string): ResponseType | undefined {
     if (essence === '') return undefined;
-    if (essence === 'application/json' || essence === 'text/json' || essence.endsWith('+json')) return 'json';
+    if (/^(?:application|text)\/(?:x-)?json$/.test(essence) || essence.endsWith('+json')) return 'json';
     if (essence === 'text/html' || essence === 'application/xhtml+xml') return 'html';
     return 'text';
 }
@@ -144,16 +155,32 @@ function isGuarded(body: Uint8Array): boolean {
     return [GUARD, CALLBACK, ASSIGNMENT].some((beginning) => beginning.test(start));
 }
 
-/** The first bytes of a body as text. Only its ASCII characters count. */
+/** The first bytes of a body as text, behind the blank lines that PHP leaves. Only its ASCII characters count. */
 function startOf(body: Uint8Array, bytes: number): string {
-    return new TextDecoder(bomOf(body) ?? 'latin1').decode(body.subarray(0, bytes));
+    const from = Math.max(
+        0,
+        body.subarray(0, READ).findIndex((byte) => byte > SPACE),
+    );
+    return new TextDecoder(bomOf(body) ?? 'latin1').decode(body.subarray(from, from + bytes));
 }
+
+const SPACE = 0x20;
+
+/** The part of a body that is searched for its beginning and its charset, in bytes. */
+const READ = 64 * 1024;
 
 function bomOf(body: Uint8Array): string | undefined {
     if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return 'utf-8';
     if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le';
     if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be';
     return undefined;
+}
+
+/** UTF-16 without a byte order mark, by the two ASCII characters with which XML and JSON begin. */
+function utf16Of(body: Uint8Array): string | undefined {
+    if (body.length < 4) return undefined;
+    if (body[0] !== 0 && body[1] === 0 && body[2] !== 0 && body[3] === 0) return 'utf-16le';
+    return body[0] === 0 && body[1] !== 0 && body[2] === 0 && body[3] !== 0 ? 'utf-16be' : undefined;
 }
 
 /** The charset that markup declares: in HTML in its `meta`, in XML and XHTML in the declaration at its beginning. */
@@ -169,9 +196,12 @@ function declaredCharset(body: Uint8Array): string | undefined {
     return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }
 
-/** The charset of an HTML `meta`, which is within the first 1,024 bytes, in ASCII. */
+/** What is no markup of a page, although it may look like it. */
+const NO_MARKUP = /<!--[\s\S]*?(?:-->|$)|<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
+
+/** The charset of an HTML `meta`, in ASCII. It should be within the first 1,024 bytes, but browsers obey a later one, too. */
 function metaCharset(body: Uint8Array): string | undefined {
-    const head = Buffer.from(body.subarray(0, 1024)).toString('latin1');
+    const head = Buffer.from(body.subarray(0, READ)).toString('latin1').replaceAll(NO_MARKUP, '');
     const label = /<meta\s[^<>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})/i.exec(head)?.[1];
     // A `meta` readable as ASCII is not UTF-16, whatever it says. Browsers use UTF-8.
     return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;

@@ -131,13 +131,18 @@ function unpackerOf(response: IncomingMessage): OpenUnpacker | undefined {
     const codings = header
         .split(',')
         .map((coding) => coding.trim().toLowerCase())
-        .filter((coding) => coding !== '' && coding !== 'identity');
+        .filter((coding) => !isNoCoding(coding));
     const [coding] = codings;
     if (coding === undefined) return undefined;
     const open = UNPACKERS.get(coding);
     if (codings.length > 1) throw new UpstreamFault('UPSTREAM_INVALID_RESPONSE', 'The answer is packed in more than one layer.');
     if (open === undefined) throw new UpstreamFault('UPSTREAM_INVALID_RESPONSE', 'The answer has an unknown Content-Encoding.');
     return open;
+}
+
+/** Whether a name stands for no compression. Misconfigured servers name the charset of a text, which browsers ignore. */
+function isNoCoding(name: string): boolean {
+    return name === '' || /^(?:identity|none|binary|[78]bit|utf-?8|us-ascii|iso-8859-\d+|windows-125\d)$/.test(name);
 }
 
 function isUnpackingError(error: unknown): boolean {
