@@ -4,7 +4,7 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { parseJson } from './json.ts';
-import { walkXml } from './xml.ts';
+import { walkXml, withoutUnfit } from './xml.ts';
 
 type Parsed = ReturnType<typeof parseFeed>;
 type FeedOf<Format extends Parsed['format']> = Extract<Parsed, { format: Format }>['feed'];
@@ -22,8 +22,9 @@ type JsonItem = ItemOf<FeedOf<'json'>>;
  * @throws InvalidResponse for a text that is not a feed
  */
 export function readFeed(text: string, url: string): JsonObject {
-    const body = text.trim();
-    const isJson = body.startsWith('{');
+    const written = text.trim();
+    const isJson = written.startsWith('{');
+    const body = isJson ? written : withoutUnfit(written);
     if (!isJson) walkXml(body);
     const parsed = parse(isJson ? withTextIds(parseExact(body, parseJson(body))) : body);
     const link = (href: string | undefined) => linkOf(href, url);
@@ -174,8 +175,8 @@ function files(all: readonly File[], link: Link): JsonObject[] {
 /** `2026-11-24`, `2026-11-24T10:00:00+01:00` and the like. */
 const ISO = /^(\d{4}-\d\d(?:-\d\d)?)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** `Tue, 24 Nov 2026 10:00:00 GMT` and the like (RFC 822). */
-const MAIL = /^(?:[a-z]{3,9},?\s+)?\d{1,2}\s+[a-z]{3,9}\s+\d{2,4}\s+\d{1,2}:\d\d(?::\d\d)?(\s*(?:[+-]\d\d:?\d\d|[a-z]{1,4}))?$/i;
+/** `Tue, 24 Nov 2026 10:00:00 GMT` and the like (RFC 822), also without a time. */
+const MAIL = /^(?:[a-z]{3,9},?\s+)?\d{1,2}\s+[a-z]{3,9}\s+\d{2,4}(?:\s+\d{1,2}:\d\d(?::\d\d)?(\s*(?:[+-]\d\d:?\d\d|[a-z]{1,4}))?)?$/i;
 
 /**
  * The time in a text of a feed, in UTC with milliseconds; null without one. A time without a zone is in UTC.

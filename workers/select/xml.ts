@@ -22,8 +22,16 @@ export const parseXml: ParseBody = (text, { url }) => {
 /** Loads XML. @throws InvalidResponse as `walkXml` */
 export function loadXml(text: string): CheerioAPI {
     const handler = new DomHandler(null, { xmlMode: true });
-    walkXml(text, handler);
+    walkXml(withoutUnfit(text), handler);
     return load(handler.root as Document, { xml: true });
+}
+
+/** Characters that XML cannot hold, and references to them. Many feeds have a few, from texts that were pasted into them. */
+const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|&#(?:0*(?:[0-8]|1[1245-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[\da-f]));/gi;
+
+/** XML without its unfit characters, which readers of feeds leave out, too. */
+export function withoutUnfit(text: string): string {
+    return text.replaceAll(UNFIT, '');
 }
 
 type Handler = Pick<DomHandler, 'onopentag' | 'onclosetag' | 'ontext' | 'onend'>;
