@@ -46,7 +46,7 @@ function numberWith(decimal: Decimal): RegExp {
 function literalIn(text: string, decimal: Decimal): string | undefined {
     if (text.length > MAX_TEXT) return undefined;
     // A dash is a sign only where the text begins with it.
-    const found = NUMBERS[decimal].exec(text.replace(/^\s*\u2013(?=[\p{Sc}\d])/u, '-'));
+    const found = NUMBERS[decimal].exec(withNarrowForms(text).replace(/^\s*\u2013(?=[\p{Sc}\d])/u, '-'));
     if (found === null) return undefined;
     const [whole, sign, digits = '', fraction, exponent, next = ''] = found;
     const rest = found.input.slice(found.index + whole.length);
@@ -56,9 +56,15 @@ function literalIn(text: string, decimal: Decimal): string | undefined {
     return `${sign === undefined ? '' : '-'}${plain === '' ? '0' : plain}${tail}`;
 }
 
-/** Whether the number continues: with a separator and digits, or with a suffix for thousands or millions (`1.2k`, `3M`). */
+/** Japanese and Chinese pages also write `１，２００` for `1,200`. */
+function withNarrowForms(text: string): string {
+    return text.replaceAll(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0));
+}
+
+/** Whether the number continues: with a separator and digits, or with a suffix for thousands or millions (`1.2k`, `3M`, `12.3万`). */
 function isMore(next: string, rest: string): boolean {
     if (/[.,]/.test(next)) return /^\d/.test(rest);
+    if (/[千万萬億亿兆만억]/.test(next)) return true;
     return /[kKMB\d]/.test(next) && !/^\p{L}/u.test(rest);
 }
 

@@ -2,15 +2,18 @@ import { type CheerioAPI, load } from 'cheerio';
 import TurndownService from 'turndown';
 import { loginSign } from '../../shared/domain/fetch/login-words.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import { essenceOf } from './decode.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import type { NextFound, ParseBody } from './parse-page.ts';
 import { runSelector, selectHtml } from './select-html.ts';
 
 /** Parses a page of HTML. The value is the selection, or the whole page. @throws InvalidResponse */
-export const parseHtml: ParseBody = (text, { url }) => {
-    const $ = loadHtml(text);
+export const parseHtml: ParseBody = (text, { url, contentType }) => {
+    const $ = loadHtml(text, contentType);
+    const signs = $(`title, h1, ${PASSWORD}`);
+    const texts = ['title', 'h1'].map((name) => signs.filter(name).first().text());
     return {
-        login: loginSign($(PASSWORD).length > 0, [$('title').first().text(), $('h1').first().text(), URL.parse(url)?.pathname ?? '']),
+        login: loginSign(signs.is(PASSWORD), [...texts, URL.parse(url)?.pathname ?? '']),
         next: (selector) => findNext($, selector, url),
         value({ select }) {
             if (typeof select === 'string') throw cannotSelect('/select', 'The answer is HTML, and this expression is for JSON.');
@@ -22,9 +25,19 @@ export const parseHtml: ParseBody = (text, { url }) => {
 const PASSWORD = 'input[type="password" i]';
 
 /** @throws InvalidResponse for an empty page */
-export function loadHtml(text: string): CheerioAPI {
+export function loadHtml(text: string, contentType?: string): CheerioAPI {
     if (text.trim() === '') throw new InvalidResponse('The answer is an empty page.');
-    return load(text);
+    return load(essenceOf(contentType) === 'application/xhtml+xml' ? withEndTags(text) : text);
+}
+
+/** Elements that never have an end tag in HTML. */
+const VOID = /^(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)$/i;
+
+/** Writes the end tags of XHTML that a slash stands for. HTML ignores it: all behind `<script src="a.js"/>` would be part of the script. */
+function withEndTags(xhtml: string): string {
+    return xhtml.replaceAll(/<([a-z][\w:-]*)((?:\s[^<>]*)?)\/>/gi, (whole, name: string, attributes: string) =>
+        VOID.test(name) ? whole : `<${name}${attributes}></${name}>`,
+    );
 }
 
 /** The base URL of a page's relative links. */

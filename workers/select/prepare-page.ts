@@ -24,7 +24,7 @@ export interface PreparedPage {
 /** Reads the form and the values of a page of HTML, or the values of XML. @throws InvalidResponse */
 export function prepareFromMarkup(page: RawPage, { path, form, extract }: WantedOfStep): PreparedPage {
     const isXml = page.type === 'xml';
-    const $ = isXml ? loadXml(decode(page)) : loadHtml(decode(page));
+    const $ = isXml ? loadXml(decode(page)) : loadHtml(decode(page), page.contentType);
     const base = isXml ? page.url : baseOf($, page.url);
     const found = Object.entries(extract).map(([name, entry]): [string, Json] => [
         name,
