@@ -5,7 +5,7 @@ import * as zlib from 'node:zlib';
 import { expect } from 'chai';
 import type { UpstreamRequest } from '../../shared/domain/types.ts';
 import type { CallCredential } from '../../workers/credentials/credential.ts';
-import { pauseBefore } from '../../workers/upstream/retries.ts';
+import { pauseBefore, readRetryAfter } from '../../workers/upstream/retries.ts';
 import { createUpstream, type RequestFigures, type SendOptions, type Upstream } from '../../workers/upstream.ts';
 import { createAuthority, issueCertificate } from '../support/certificates.ts';
 import { loopbackRules, openRawSite, openSite, requestTo, type Site } from '../support/sites.ts';
@@ -205,6 +205,20 @@ describe('calling a site', () => {
             expect((await send(requestTo(at('/')))).ok).to.equal(true);
             expect(performance.now() - began).to.be.within(990, 20_000);
         });
+
+        for (const [written, seconds] of [
+            ['60.2', 61],
+            ['60s', 60],
+            ['60 seconds', 60],
+            ['2999-01-01T00:00:00Z', 86_400],
+            ['Tuesday, 01-Jan-80 00:00:00 GMT', 0],
+            ['Tue Jan  1 00:00:00 2999', 86_400],
+            ['60 minutes', undefined],
+            ['5 Jan', undefined],
+        ] as const) {
+            it(`reads ${seconds ?? 'nothing'} from a Retry-After of ${written}`, () =>
+                expect(readRetryAfter(written, Date.parse('2026-01-01T00:00:00Z'))).to.equal(seconds));
+        }
 
         it('does not wait for a Retry-After beyond the deadline, and passes it on', async () => {
             answersInTurn([429, { 'retry-after': '60' }], 200);

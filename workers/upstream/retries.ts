@@ -26,11 +26,18 @@ export function pauseBefore(retry: number, fault: Fault, left: number, random: n
     return pause < left ? pause : undefined;
 }
 
-/** Whole seconds of a Retry-After header (a number or an HTTP date), 0 to 86400; undefined if it is invalid. @param now epoch ms */
+/** A number of seconds, as some servers write it with a fraction or a unit. */
+const SECONDS = /^(\d{1,10}(?:\.\d{1,9})?)\s?(?:s|secs?|seconds?)?$/i;
+
+/** A date in one of the three formats of HTTP, or in ISO 8601. */
+const DATE = /GMT$|^\d{4}-\d\d-\d\dT/;
+const DATE_OF_C = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/;
+
+/** Whole seconds of a Retry-After header (a number or a date), 0 to 86400; undefined if it is invalid. @param now epoch ms */
 export function readRetryAfter(header: string | undefined, now: number): number | undefined {
     if (header === undefined) return undefined;
     const text = header.trim();
-    const seconds = /^\d{1,10}$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now) / 1000);
-    if (Number.isNaN(seconds) || (!/^\d/.test(text) && !/GMT$/.test(text))) return undefined;
-    return Math.min(86_400, Math.max(0, seconds));
+    const date = DATE_OF_C.test(text) ? `${text} GMT` : DATE.test(text) ? text : '';
+    const seconds = Number(SECONDS.exec(text)?.[1] ?? (Date.parse(date) - now) / 1000);
+    return Number.isNaN(seconds) ? undefined : Math.min(86_400, Math.max(0, Math.ceil(seconds)));
 }
