@@ -144,6 +144,35 @@ describe('routebook import, of authentication methods', () => {
         expect(needs(imported)).to.deep.equal({ a: 'required', b: 'required' });
     });
 
+    it('has a connection hold a cookie that an operation requires, and lists the other cookies', () => {
+        const cookie = (name: string, required: boolean) => ({
+            name,
+            in: 'cookie',
+            required,
+            description: `The ${name}.`,
+            schema: { type: 'string' },
+        });
+        const imported = importDocument({
+            ...whole({}),
+            paths: {
+                '/a': { get: { operationId: 'a', parameters: [cookie('sid', true), cookie('theme', false)], ...FINE } },
+                '/b': { get: { operationId: 'b', parameters: [cookie('theme', false)], ...FINE } },
+                '/c': { get: { operationId: 'c', parameters: [cookie('sid', true), cookie('csrf', true)], ...FINE } },
+            },
+        });
+        expect(faultsOf(imported.package)).to.deep.equal([]);
+        expect(imported.package.auth).to.deep.equal([{ id: 'sid', type: 'cookie', name: 'sid', description: 'The sid.' }]);
+        expect(needs(imported)).to.deep.equal({ a: 'required', b: 'none', c: 'none' });
+        expect(imported.package.endpoints.map(({ hosted }) => hosted)).to.deep.equal([undefined, undefined, false]);
+        expect(imported.notCarried.map(({ where, why }) => `${where}: ${why}`)).to.deep.equal([
+            'GET /a, theme: A package carries no cookies.',
+            'GET /b, theme: A package carries no cookies.',
+            'GET /c, sid: A package carries no cookies.',
+            'GET /c, csrf: A package carries no cookies.',
+            'GET /c, security: It needs sid and csrf, and a call takes one credential. It is for self execution alone (hosted: false).',
+        ]);
+    });
+
     it('names an endpoint about the current user as the test of a credential', () => {
         const imported = importDocument({
             ...whole({ key: { type: 'http', scheme: 'bearer' } }),

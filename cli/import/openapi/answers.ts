@@ -2,7 +2,7 @@ import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint, ResponseType } from '../../../shared/domain/types.ts';
 import type { NotRead } from '../operation.ts';
 import { printableName } from '../texts.ts';
-import type { DocumentReader } from './schemas.ts';
+import { type DocumentReader, typesOf } from './schemas.ts';
 
 /** The answer of an operation, or the reason why it cannot be read. */
 export type ReadAnswer =
@@ -19,14 +19,14 @@ export function readAnswer(responses: Json | undefined, reader: DocumentReader):
     const all = isObject(responses) ? responses : {};
     const codes = Object.keys(all).filter((code) => /^2(?:\d\d|XX)$/i.test(code));
     const code = codes.includes('200') ? '200' : (codes.sort()[0] ?? (all['default'] === undefined ? undefined : 'default'));
-    const answer = code === undefined ? undefined : reader.resolve(all[code]);
-    const content = isObject(answer?.['content']) ? answer['content'] : {};
+    const content = contentOf(code === undefined ? undefined : all[code], reader);
     const types = Object.keys(content);
     const json =
         types.find((type) => /^application\/json\b/i.test(type)) ??
         types.find((type) => /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i.test(type)) ??
-        types.find((type) => type === '*/*');
-    if (json !== undefined) return { ok: true, response: { type: 'json', ...schemaOf(content[json], reader) }, ...acceptOf(json) };
+        types.find((type) => type === '*/*') ??
+        types.find((type) => /^application\/vnd\.[\w.-]+\s*(?:;|$)/i.test(type) && isStructured(content[type], reader));
+    if (json !== undefined) return jsonAnswer(json, content[json], otherSuccesses(all, code, reader), reader);
     if (types.some((type) => /^(?:text\/html|application\/xhtml\+xml)\b/i.test(type))) return { ok: true, response: { type: 'html' } };
     for (const [type, pattern] of OTHERS) {
         const found = types.find((one) => pattern.test(one));
@@ -43,6 +43,51 @@ export function readAnswer(responses: Json | undefined, reader: DocumentReader):
         ok: false,
         why: `It answers with ${types.slice(0, 3).map(printableName).join(', ')}, and only JSON, pages, texts, feeds and files can be read.`,
     };
+}
+
+/** Whether an answer of a vendor's own media type is described as an object or a list. It is JSON then, and no file. */
+function isStructured(media: Json | undefined, reader: DocumentReader): boolean {
+    const schema = reader.resolve(isObject(media) ? media['schema'] : undefined) ?? {};
+    return (
+        typesOf(schema).some((type) => type === 'object' || type === 'array') || ['oneOf', 'anyOf', 'allOf'].some((key) => key in schema)
+    );
+}
+
+function contentOf(answer: Json | undefined, reader: DocumentReader): JsonObject {
+    const content = reader.resolve(answer)?.['content'];
+    return isObject(content) ? content : {};
+}
+
+/**
+ * An answer of JSON. Generators write JSON or any type for texts and files, too: then a file is a file, and the answer decides whether a
+ * text is JSON.
+ */
+function jsonAnswer(type: string, media: Json | undefined, others: readonly JsonObject[], reader: DocumentReader): ReadAnswer {
+    const written = reader.resolve(isObject(media) ? media['schema'] : undefined);
+    if (written?.['format'] === 'binary') return { ok: true, response: { type: 'binary' } };
+    const isAnyText = type === '*/*' && written?.['type'] === 'string';
+    const { schema } = schemaOf(media, reader);
+    const alike = schema === undefined ? undefined : fittingAll(schema, others, reader);
+    const response = { ...(isAnyText ? {} : { type: 'json' as const }), ...(alike === undefined ? {} : { schema: alike }) };
+    return { ok: true, response, ...acceptOf(type) };
+}
+
+/** The contents of the other statuses with which the operation succeeds at once: a file is updated with 200 and created with 201. */
+function otherSuccesses(all: JsonObject, chosen: string | undefined, reader: DocumentReader): JsonObject[] {
+    const codes = ['200', '201', '203', '204'].filter((code) => code !== chosen && all[code] !== undefined);
+    return chosen !== undefined && /^20[0134]$/.test(chosen) ? codes.map((code) => contentOf(all[code], reader)) : [];
+}
+
+/** A schema that fits the other successes, too. Undefined if there is none that says more than that. */
+function fittingAll(schema: JsonSchema, others: readonly JsonObject[], reader: DocumentReader): JsonSchema | undefined {
+    const schemas = new Map([[JSON.stringify(schema), schema]]);
+    for (const content of others) {
+        const media = Object.entries(content).find(([type]) => /[/+]json\b/i.test(type))?.[1];
+        const made = Object.keys(content).length === 0 ? { type: 'object', maxProperties: 0 } : schemaOf(media, reader).schema;
+        if (made === undefined) return undefined;
+        schemas.set(JSON.stringify(made), made);
+    }
+    return schemas.size === 1 ? schema : { anyOf: [...schemas.values()] };
 }
 
 /** Response types besides JSON, HTML and text, with their media types. */

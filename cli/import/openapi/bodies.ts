@@ -89,7 +89,7 @@ function readJson(reading: Reading): Carried {
     const members = whole === undefined ? [] : membersOf(whole, reading);
     if (whole === undefined || members.length === 0 || members.length > MAX_FIELDS)
         return { ...NOTHING, ...asOneParam(reading, reading.reader.ofRequest(reading.schema, MAX_VALUE_NODES)) };
-    const left: LeftOut[] = [];
+    const left = leastOf(reading, members);
     const needsTemplate = members.some(({ key }) => !PARAM_NAME.test(key) || reading.taken.has(key));
     const used = new Set(reading.taken);
     // All params of an endpoint together may have 2,000 schemas, and a package with 500 endpoints far fewer of each.
@@ -117,6 +117,14 @@ function readJson(reading: Reading): Carried {
     return { ...NOTHING, params: made, template: needsTemplate ? template : undefined, isOptional: !reading.required, left };
 }
 
+/** A body that wants at least some of its fields: its params are optional one by one. */
+function leastOf({ schema, reader }: Reading, members: readonly { required: boolean }[]): LeftOut[] {
+    const least = reader.resolve(schema)?.['minProperties'];
+    const needed = members.filter(({ required }) => required).length;
+    if (typeof least !== 'number' || least <= needed) return [];
+    return [{ name: 'the body', why: `It takes at least ${least} of its fields, which a package cannot say.` }];
+}
+
 function asText(reading: Reading, type: string): Carried {
     const essence = (type.split(';', 1)[0] ?? type).trim().toLowerCase();
     const left = /octet-stream$/.test(essence)
@@ -138,11 +146,12 @@ function asOneParam(
 
 function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipart'): ReadBody {
     const whole = flatten(reading.schema, reading.reader);
-    const left: LeftOut[] = [];
+    const members = whole === undefined ? [] : membersOf(whole, reading);
+    const left = leastOf(reading, members);
     const params: PackageParam[] = [];
     const used = new Set(reading.taken);
     const { encoding: encodings } = reading.media;
-    for (const { key, schema, required } of whole === undefined ? [] : membersOf(whole, reading)) {
+    for (const { key, schema, required } of members) {
         const encoding = isObject(encodings) ? encodings[key] : undefined;
         const file = format === 'multipart' ? fileIn(schema, reading.reader) : undefined;
         // Multipart bodies have no styles: a list repeats its name.

@@ -8,9 +8,9 @@ import { cleanText, printableName } from '../texts.ts';
 import { readAnswer } from './answers.ts';
 import { readBody } from './bodies.ts';
 import { pagesOf } from './pageable.ts';
-import { readParams } from './params.ts';
+import { NO_COOKIES, readParams } from './params.ts';
 import type { DocumentReader } from './schemas.ts';
-import type { Access, CredentialHeader, Schemes } from './security.ts';
+import type { Access, CredentialParam, Schemes } from './security.ts';
 
 export interface Operation {
     where: string;
@@ -46,7 +46,7 @@ export function readOperation(found: Operation, context: OperationContext): Read
     const params = readParams([item['parameters'], operation['parameters']], path, declared.entries, reader);
     if (!params.ok) return params;
     const access =
-        declared.entries.length === 0 && declared.fault === undefined ? context.schemes.accessByHeaders(params.credentials) : declared;
+        declared.entries.length === 0 && declared.fault === undefined ? context.schemes.accessByParams(params.credentials) : declared;
     const written = operation['requestBody'];
     const request = reader.resolve(written);
     if (written !== undefined && request === undefined) return { ok: false, why: 'Its body refers to nothing in this document.' };
@@ -113,11 +113,15 @@ function urlOf(
     return href.length > MAX_URL ? undefined : href;
 }
 
-/** Headers with credentials that the entries of `auth` do not send. */
-function unusedOf(credentials: readonly CredentialHeader[], { entries }: Access): LeftOut[] {
+/** Headers and cookies with credentials that the entries of `auth` do not send. */
+function unusedOf(credentials: readonly CredentialParam[], { entries }: Access): LeftOut[] {
     return credentials
         .filter(({ name }) => !entries.some((entry) => (entry.name ?? 'authorization').toLowerCase() === name.toLowerCase()))
-        .map(({ name }) => ({ name: `header ${printableName(name)}`, why: headerNameFault(name.toLowerCase())?.message ?? '' }));
+        .map(({ type, name }) =>
+            type === 'cookie'
+                ? { name: printableName(name), why: NO_COOKIES }
+                : { name: `header ${printableName(name)}`, why: headerNameFault(name.toLowerCase())?.message ?? '' },
+        );
 }
 
 function leftOf(operation: JsonObject, { fault }: Access): LeftOut[] {

@@ -10,7 +10,7 @@ import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { plainSchema } from './plain-schema.ts';
 import { type DocumentReader, typesOf } from './schemas.ts';
-import type { CredentialHeader } from './security.ts';
+import { type CredentialParam, isCookieName } from './security.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
 /** The params of an operation besides those of the body, or why the operation cannot be imported. */
@@ -26,8 +26,8 @@ interface Collected {
     placeholders: Map<string, string>;
     /** The texts that the styles label and matrix put before the value of a path param, by its name in the document. */
     prefixes: Map<string, string>;
-    /** Headers with credentials. They do not become params. */
-    credentials: CredentialHeader[];
+    /** Headers and cookies with credentials. They do not become params. */
+    credentials: CredentialParam[];
     left: LeftOut[];
 }
 
@@ -48,7 +48,7 @@ export function readParams(
     const inPlace = (place: string) => all.filter((param) => param['in'] === place);
     const taken = new Set(all.filter((param) => param['in'] !== 'path').map((param) => String(param['name'])));
     for (const name of namesIn(path)) {
-        const fault = addPathParam(name, found.get(`path ${name}`), taken, out, reader);
+        const fault = addPathParam(name, found.get(`path ${name}`) ?? found.get(`path ${plainName(name)}`), taken, out, reader);
         if (fault !== undefined) return { ok: false, why: fault };
     }
     // Headers come last, since only a header param can take another name.
@@ -58,10 +58,16 @@ export function readParams(
             if (fault !== undefined) return { ok: false, why: fault };
         }
     }
-    for (const param of inPlace('cookie'))
-        out.left.push({ name: printableName(String(param['name'])), why: 'A package carries no cookies.' });
+    for (const param of inPlace('cookie')) {
+        const name = String(param['name']);
+        if (param['required'] === true && isCookieName(name))
+            out.credentials.push({ type: 'cookie', name, required: true, ...describedBy(param, reader) });
+        else out.left.push({ name: printableName(name), why: NO_COOKIES });
+    }
     return { ok: true, ...out };
 }
+
+export const NO_COOKIES = 'A package carries no cookies.';
 
 /** The parameters by place and name. The members of an object do not override a parameter of the same list. */
 function declaredIn(lists: readonly (Json | undefined)[], reader: DocumentReader): Map<string, JsonObject> | NotRead {
@@ -110,6 +116,18 @@ export function namesIn(path: string): string[] {
     return [...new Set([...path.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] ?? ''))];
 }
 
+/** The name in a placeholder of the styles `{+name}`, `{name*}` and `{name:[0-9]+}`. */
+function plainName(placeholder: string): string {
+    return placeholder.replace(/^\+/, '').replace(/(?:\*|:.*)$/s, '');
+}
+
+/** Whether a value of a path param may have slashes that part segments, as in names of resources and paths of files. */
+function hasSegments(name: string, param: JsonObject | undefined, schema: JsonObject | undefined): boolean {
+    const { pattern } = schema ?? {};
+    const isInPattern = typeof pattern === 'string' && pattern.replaceAll(/\[(?:[^\]\\]|\\.)*\]/g, '').includes('/');
+    return /^\+|\*$/.test(name) || param?.['x-multi-segment'] === true || isInPattern;
+}
+
 /** @returns why the operation cannot be imported; undefined if it can */
 function addPathParam(
     name: string,
@@ -124,7 +142,8 @@ function addPathParam(
     else if (isPlain && style === 'matrix') out.prefixes.set(name, `;${encodeURIComponent(name.toWellFormed())}=`);
     else if (style !== 'simple')
         return `The path parameter ${printableName(name)} has the style ${printableName(String(style))}, which a template cannot hold.`;
-    const plain = /^[A-Za-z_][A-Za-z0-9_]{0,60}$/.test(name) ? name : identifier(name) || 'value';
+    const bare = plainName(name);
+    const plain = /^[A-Za-z_][A-Za-z0-9_]{0,60}$/.test(bare) ? bare : identifier(bare) || 'value';
     let unique = plain;
     for (let count = 2; taken.has(unique); count++) unique = `${plain}_${count}`;
     taken.add(unique);
@@ -136,6 +155,7 @@ function addPathParam(
         required: true,
         ...describedBy(param, reader),
         schema,
+        ...(hasSegments(name, param, reader.resolve(schemaOf(param))) ? { segments: true } : {}),
         ...exampleOf(param, reader, schema),
     });
     if (param === undefined)
@@ -193,7 +213,7 @@ function addHeader(param: JsonObject, out: Collected, reader: DocumentReader): s
     const lower = written.toLowerCase();
     const required = param['required'] === true;
     if (PARAM_NAME.test(written) && headerNameFault(lower) !== undefined && headerNameFault(lower, { isCredential: true }) === undefined) {
-        out.credentials.push({ name: written, required, ...describedBy(param) });
+        out.credentials.push({ type: 'header', name: written, required, ...describedBy(param) });
         return undefined;
     }
     if (SAID_ELSEWHERE.has(lower)) return undefined;

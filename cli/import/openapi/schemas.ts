@@ -62,7 +62,19 @@ export function openReader(document: JsonObject): DocumentReader {
         const out = ownKeywords(schema, reading);
         const alternatives = [schema['oneOf'], schema['anyOf']].find(Array.isArray);
         if (alternatives !== undefined) Object.assign(out, anyOf(alternatives, schema['discriminator'], reading));
-        return Array.isArray(schema['allOf']) ? together(out, schema['allOf'], reading) : out;
+        if (!Array.isArray(schema['allOf'])) return out;
+        const whole = together(out, schema['allOf'], reading);
+        return reading.side === 'request' ? withRequired(whole, [schema, ...schema['allOf']]) : whole;
+    }
+
+    /** A part of `allOf` often requires what another part describes. */
+    function withRequired(whole: JsonObject, parts: readonly Json[]): JsonObject {
+        const names = parts.flatMap((part) => [resolver.resolve(part)?.['required'] ?? []].flat());
+        const needed = namesIn(
+            [whole['required'] ?? [], names].flat(2),
+            new Set(Object.keys(isObject(whole['properties']) ? whole['properties'] : {})),
+        );
+        return needed.length === 0 ? whole : { ...whole, required: needed };
     }
 
     /** Converts a part of a schema within the same budget of nodes. */

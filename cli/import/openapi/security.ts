@@ -20,14 +20,15 @@ export interface Access {
 export interface Schemes {
     /** @param security that of the operation; that of the document if the operation has none */
     accessOf(security: Json | undefined): Access;
-    /** The access of an operation that describes its credentials only as headers. */
-    accessByHeaders(headers: readonly CredentialHeader[]): Access;
+    /** The access of an operation that describes its credentials only as parameters. */
+    accessByParams(params: readonly CredentialParam[]): Access;
     /** Parts that were changed or left out. */
     notes: readonly { where: string; why: string }[];
 }
 
-/** A header with a name that shows that it carries a credential. */
-export interface CredentialHeader {
+/** A header whose name shows that it carries a credential, or a cookie that is required: a connection holds either. */
+export interface CredentialParam {
+    type: 'header' | 'cookie';
     name: string;
     required: boolean;
     description?: string;
@@ -106,16 +107,17 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
                 scopes: carried[0]?.scopes ?? [],
             };
         },
-        accessByHeaders(headers) {
-            const needed = headers.filter(({ required }) => required);
+        accessByParams(params) {
+            const needed = params.filter(({ required }) => required);
             if (needed.length > 1)
                 return {
                     ...NONE,
                     fault: `It needs ${needed.map(({ name }) => printableName(name)).join(' and ')}, and a call takes one credential.`,
                 };
-            const [only] = needed.length === 1 ? needed : headers;
+            const [only] = needed.length === 1 ? needed : params;
             if (only === undefined) return NONE;
-            const entry = shared(headerEntry(only.name, only.name, only.description));
+            const { type, name, description } = only;
+            const entry = shared(type === 'cookie' ? namedEntry(type, name, name, description) : headerEntry(name, name, description));
             return { need: only.required ? 'required' : 'optional', entries: [entry], scopes: [] };
         },
     };
@@ -147,12 +149,19 @@ function readKey(id: string, scheme: JsonObject, description: string | undefined
     if (typeof name !== 'string' || !VISIBLE.test(name)) return { ok: false, why: 'Its key has no name that a package could hold.' };
     if (scheme['x-amazon-apigateway-authtype'] === 'awsSigv4')
         return { ok: false, why: 'Its requests are signed, and a package signs none.' };
-    if (place === 'query') return { ok: true, entry: { id, type: 'query', name, ...(description === undefined ? {} : { description }) } };
-    if (place === 'cookie' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-        return { ok: true, entry: { id, type: 'cookie', name, ...(description === undefined ? {} : { description }) } };
+    if (place === 'query' || (place === 'cookie' && isCookieName(name)))
+        return { ok: true, entry: namedEntry(place, id, name, description) };
     if (place !== 'header') return { ok: false, why: `A key has no place in ${printableName(String(place))}.` };
     const fault = headerNameFault(name.toLowerCase(), { isCredential: true });
     return fault === undefined ? { ok: true, entry: headerEntry(id, name, description) } : { ok: false, why: fault.message };
+}
+
+export function isCookieName(name: string): boolean {
+    return VISIBLE.test(name) && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
+}
+
+function namedEntry(type: 'query' | 'cookie', id: string, name: string, description: string | undefined): PackageAuth {
+    return { id, type, name, ...(description === undefined ? {} : { description }) };
 }
 
 /** Builds the entry of a header. Often only the description names the prefix of its value. */

@@ -36,7 +36,10 @@ function listStyle(style: string, explode: boolean): { style?: ParamStyle } {
 
 function listSchema(list: JsonObject, reader: DocumentReader): JsonSchema {
     const items = plainSchema(reader.ofRequest(list['items']));
-    return { type: 'array', items: isObject(items) && items['type'] !== undefined ? items : { type: 'string' } };
+    if (isObject(items) && items['type'] !== undefined) return { type: 'array', items };
+    const places = Array.isArray(list['prefixItems']) ? list['prefixItems'] : [];
+    const types = [...new Set(places.flatMap((place) => typesOf(reader.resolve(place) ?? {})))];
+    return { type: 'array', items: plainSchema({ type: types.length > 0 ? types : 'string' }) };
 }
 
 /** The object that a schema describes, directly or as one of several alternatives. */
