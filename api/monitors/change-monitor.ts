@@ -15,7 +15,7 @@ import {
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
-import { checkDistance, checkFields, checkNumber } from './check-monitor.ts';
+import { checkDistance, checkFields, checkNumber, timezoneOf } from './check-monitor.ts';
 import { mustFindMonitor } from './monitors.ts';
 import { presentMonitors } from './present-monitor.ts';
 
@@ -49,7 +49,7 @@ async function changeFrom(
     if (perDay !== undefined) fields.maxCreditsPerDay = perDay;
     if (metadata !== undefined) fields.metadata = JSON.stringify(metadata);
     if (every != null) Object.assign(fields, { every, cron: null, timezone: null, since: new Date(app.clock.now()) });
-    if (cron != null) Object.assign(fields, { every: null, cron, timezone: timezone ?? 'UTC' });
+    if (cron != null) Object.assign(fields, { every: null, cron, timezone: timezoneOf(timezone, before) });
     const isMoved = timezone != null && cron == null;
     if (isMoved) fields.timezone = timezone;
     const isRescheduled = every != null || cron != null || isMoved;
@@ -69,7 +69,8 @@ async function changeFrom(
         const locked = await lockMonitor(trx, params.monitor_id);
         if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
         if (fields.request !== undefined && !locked.request.equals(before.request)) return undefined;
-        if (isMoved && locked.cron !== before.cron) return undefined;
+        const isKept = isMoved || (cron != null && timezone === undefined);
+        if (isKept && (locked.cron !== before.cron || locked.timezone !== before.timezone)) return undefined;
         if (isRescheduled || status === 'active') checkDistance(app, caller, scheduleOf({ ...locked, ...fields }));
         const isOther = (one: 'watch' | 'identity') => fields[one] !== undefined && fields[one] !== locked[one];
         if (body.params !== undefined || isOther('watch') || isOther('identity')) fields.base = locked.base + 1;

@@ -6,11 +6,17 @@ import { expressionFault } from '../../shared/domain/package/rules/expressions.t
 import type { Db } from '../../shared/platform/db.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { countMonitors } from '../../shared/store/monitors/monitors.ts';
+import { countMonitors, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { planLimit } from '../answers/plan-limit.ts';
 
+type Times = Pick<MonitorRow, 'every' | 'cron' | 'timezone'>;
+
+/** The timezone of a cron expression. @param given that of the call @param before the monitor, which keeps its own where none is given */
+export const timezoneOf = (given: string | null | undefined, before?: Times): string =>
+    (given === undefined ? before?.timezone : given) ?? 'UTC';
+
 /** Validates schedule and expressions. @param before the monitor that is changed @throws Refusal VALIDATION_ERROR with every problem */
-export function checkFields({ clock }: App, fields: MonitorChanges, before?: { every: string | null; cron: string | null }): void {
+export function checkFields({ clock }: App, fields: MonitorChanges, before?: Times): void {
     const { watch, identity, when } = fields;
     const every = fields.every ?? undefined;
     const timezone = fields.timezone ?? undefined;
@@ -24,7 +30,7 @@ export function checkFields({ clock }: App, fields: MonitorChanges, before?: { e
         details.push({ path: '/cron', code: 'INVALID_VALUE', message: 'Set either every or cron, not both.' });
     if (timezone !== undefined && cron === undefined)
         details.push({ path: '/timezone', code: 'INVALID_VALUE', message: 'A timezone can only be used with cron.' });
-    const fault = cron === undefined ? undefined : cronFault(cron, timezone ?? 'UTC', new Date(clock.now()));
+    const fault = cron === undefined ? undefined : cronFault(cron, timezoneOf(fields.timezone, before), new Date(clock.now()));
     if (fault !== undefined) details.push({ path: fault.path, code: 'INVALID_VALUE', message: fault.message });
     const expressions: [string, string | null | undefined][] = [
         ['/watch', watch],

@@ -92,7 +92,10 @@ const every = () =>
         .messages({ 'every.bounds': '{{#label}} must be a number of minutes, hours or days from 5m to 30d, such as 15m, 1h or 1d' })
         .description('5m to 30d; the shortest is 1h on Free');
 const cron = () => Joi.string().max(200).description('Five fields: minute, hour, day of the month, month, day of the week');
-const timezone = () => Joi.string().max(64).description('Timezone of cron, an IANA name; UTC by default. PATCH may change it alone');
+const timezone = () =>
+    Joi.string()
+        .max(64)
+        .description('Timezone of cron, an IANA name; UTC by default. PATCH may change it alone, and keeps it with another cron');
 const expression = () => Joi.string().description('JMESPath, at most 1,000 characters');
 const WHEN = '{{#label}} must be changed, always or an object with an expression';
 const when = () =>

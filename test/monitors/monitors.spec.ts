@@ -391,6 +391,16 @@ describe('a monitor', () => {
         await remove(monitor);
     });
 
+    it('keeps its timezone if only its cron expression changes', async () => {
+        const monitor = dataOf<Monitor>(await order({ every: undefined, cron: '0 8 * * *', timezone: 'Asia/Tokyo' }));
+        const change = (body: object) => ada.call('PATCH', at(monitor), { body });
+        const later = dataOf<Monitor>(await change({ cron: '0 9 * * *' }));
+        expect(later).to.include({ cron: '0 9 * * *', timezone: 'Asia/Tokyo' });
+        expect(later.next_run_at).to.contain('T00:00:');
+        expect(dataOf(await change({ cron: '0 9 * * *', timezone: null }))).to.include({ timezone: 'UTC' });
+        await remove(monitor);
+    });
+
     it('accepts two changes at once', async () => {
         const monitor = await made();
         const changes = [{ timeout_ms: 9000 }, { max_results: 7 }, { max_credits: 8 }, { every: '1d' }];
