@@ -10,7 +10,11 @@ import { readOAuthForm } from './read-form.ts';
 export async function exchangeToken(app: App, request: Request): Promise<object> {
     const body = await readOAuthForm(app, request);
     const server = new OAuth2Server({
-        model: createModel(app, { resource: body['resource'], isGone: () => request.raw.res.destroyed }) as never,
+        model: createModel(app, {
+            resource: body['resource'],
+            redirectUri: body['redirect_uri'],
+            isGone: () => request.raw.res.destroyed,
+        }) as never,
         accessTokenLifetime: ACCESS_SECONDS,
         requireClientAuthentication: { authorization_code: false, refresh_token: false },
         alwaysIssueNewRefreshToken: true,

@@ -3,6 +3,7 @@ import type { App } from '../../shared/app.ts';
 import { newSecret, secretKind } from '../../shared/domain/accounts/api-key.ts';
 import { readResource } from '../../shared/domain/apps/resource.ts';
 import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
+import { findApp } from '../../shared/store/apps/apps.ts';
 import {
     ACCESS_SECONDS,
     endGrant,
@@ -22,11 +23,12 @@ export const GRANTS = ['authorization_code', 'refresh_token'];
 interface ExchangeRequest {
     /** Its `resource` parameter (RFC 8707). */
     resource: string | undefined;
+    redirectUri: string | undefined;
     /** Whether the app has closed the connection. */
     isGone: () => boolean;
 }
 
-export function createModel({ db, publicUrl }: App, { resource, isGone }: ExchangeRequest) {
+export function createModel({ db, publicUrl }: App, { resource, redirectUri: given, isGone }: ExchangeRequest) {
     /** The refresh token of this request. It is used in the transaction that stores its successor. */
     let renewed: string | undefined;
 
@@ -54,6 +56,8 @@ export function createModel({ db, publicUrl }: App, { resource, isGone }: Exchan
 
     return {
         async getClient(id: string) {
+            // An app that registered itself may be deleted by now; told so, it registers again.
+            if (id.startsWith('app_') && (await findApp(db, id)) === undefined) return undefined;
             // The library compares this id with the app that the code or refresh token belongs to.
             return client(id);
         },
@@ -61,6 +65,9 @@ export function createModel({ db, publicUrl }: App, { resource, isGone }: Exchan
             const found = secretKind(authorizationCode) === 'code' ? await redeem(await findCode(db, authorizationCode)) : undefined;
             if (found === undefined) return undefined;
             const { redirectUri, challenge: codeChallenge } = found;
+            // The library would say invalid_request, against RFC 6749, section 5.2.
+            if (given !== undefined && given !== redirectUri)
+                throw new OAuth2Server.InvalidGrantError('redirect_uri differs from that of the authorization request');
             // `isOver` already checked the expiry by the database's clock.
             const expiresAt = new Date(Date.now() + 60_000);
             return { ...parts(found), authorizationCode, redirectUri, codeChallenge, codeChallengeMethod: 'S256', expiresAt };
