@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { BatchClosed, WaitedTooLong } from './batch.ts';
 
 /**
- * The effect of a failed statement. `unsent`: it never reached the database. `unknown`: it may have been committed, but its answer was
- * lost. `undone`: it was rolled back because of another transaction. `fault`: the statement itself is wrong.
+ * The effect of a failed statement. `unsent`: it never reached the database, or the server refused it. `unknown`: it may have been
+ * committed, but its answer was lost. `undone`: it was rolled back because of another transaction. `fault`: the statement itself is wrong.
  */
 type Failure = 'unsent' | 'unknown' | 'undone' | 'fault';
 
@@ -11,6 +11,8 @@ const UNSENT = new Set([
     ...['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', '57P03', '53300'],
     // The server rejects all connections, because the database was closed or replaced or the password changed.
     ...['55000', '3D000', '28000', '28P01'],
+    // The server has no disk or memory left, or takes no writes: the statement was rolled back.
+    ...['53100', '53200', '25006'],
 ]);
 const UNDONE = new Set(['40001', '40P01', '55P03']);
 const UNKNOWN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED', '57014', '57P01', '57P02', '57P05']);
