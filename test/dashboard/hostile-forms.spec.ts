@@ -127,7 +127,10 @@ describe('malicious forms (I1)', () => {
                 const send = async (body: string | Buffer, type?: string) =>
                     person.post(path, body, type === undefined ? {} : { 'content-type': type });
                 const tooMany = (page.formBytes ?? FORM_BYTES) + 5000;
-                expect((await send(bodyWith(form, { name: 'x'.repeat(tooMany) }))).status, where).to.equal(413);
+                // The session may have ended while a large form was written: its sender signs in first.
+                const isAskedToSignIn = person !== somebody && page.formBytes !== undefined;
+                const refused = isAskedToSignIn ? 303 : 413;
+                expect((await send(bodyWith(form, { name: 'x'.repeat(tooMany) }))).status, where).to.equal(refused);
                 expect((await send(`${bodyWith(form, {})}&name=again`)).status, where).to.equal(400);
                 expect(
                     (await send(bodyWith(form, Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`f${n}`, '1']))))).status,
