@@ -1,3 +1,5 @@
+import { proofName } from '../../shared/domain/site/proof.ts';
+import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 import { fieldLines, toTheMinute } from '../../shared/platform/table.ts';
 import type { ClaimEntry } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
@@ -7,14 +9,16 @@ import type { Done, Session } from '../session.ts';
 export async function startClaim({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
     const claim = await client().claims.create(domain);
     const [dns, file] = claim.methods;
+    // On a public suffix the name of the DNS record could belong to a customer of the suffix, so only the file counts.
+    const mayUseDns = isOnDomain(proofName(claim.domain), claim.domain);
     const until = claim.expires_at === null ? '' : `, until ${toTheMinute(claim.expires_at)}`;
     return {
         result: claim,
         lines: [
             `${paint('green', '✓')} claim ${claim.claim_id} on ${paint('bold', claim.domain)} waits for its proof${until}`,
             '',
-            'Publish one of these and leave it in place:',
-            `  ${paint('dim', 'DNS ')}  ${dns.dns}`,
+            `Publish ${mayUseDns ? 'one of these' : 'this'} and leave it in place:`,
+            ...(mayUseDns ? [`  ${paint('dim', 'DNS ')}  ${dns.dns}`] : []),
             `  ${paint('dim', 'file')}  ${file.url}`,
             `        with the line ${claim.value}`,
             '',

@@ -56,6 +56,12 @@ describe('claiming a domain on the command line', () => {
         expect((await policyOf('proved.test')).blocked).to.equal(false);
     });
 
+    it('offers only the file where the domain is a public suffix', async () => {
+        const started = await shell.run(['claim', 'start', 'github.io']);
+        expect(started.code, started.stderr).to.equal(0);
+        expect(started.stdout).to.include('https://github.io/.well-known/routebook.txt').and.not.include('TXT');
+    });
+
     it('lists claims, deletes one, and asks which of several is meant', async () => {
         expect((await shell.run(['claim', 'list', 'several.test'])).stdout).to.include('routebook claim start several.test');
         const none = await shell.run(['claim', 'check', 'several.test', '--json']);
