@@ -39,12 +39,29 @@ function nothingFound(suggestion: FindMeta['suggestion']): string[] {
 }
 
 function linesOf(
-    { site, endpoint, description, effect, required, credits, billing_unit, verified, hosted, fetch }: FoundEndpoint,
+    {
+        site,
+        endpoint,
+        description,
+        effect,
+        required,
+        credits,
+        billing_unit,
+        verified,
+        needs_connection: needs,
+        hosted,
+        fetch,
+    }: FoundEndpoint,
     { paint, tableWidth }: Terminal,
 ) {
     const nameWidth = Math.max(0, ...required.map(({ name }) => name.length));
     const price = hosted ? `${counted(credits, 'credit')} a ${billing_unit}` : 'not hosted: call it yourself';
-    const facts = [price, ...(verified ? [paint('green', 'verified')] : []), ...(effect === 'write' ? [paint('yellow', 'write')] : [])];
+    const facts = [
+        price,
+        ...(verified ? [paint('green', 'verified')] : []),
+        ...(effect === 'write' ? [paint('yellow', 'write')] : []),
+        ...(needs ? [paint('yellow', 'needs a connection')] : []),
+    ];
     return [
         `${paint('bold', site)} ${paint('cyan', endpoint)}  ${facts.join(', ')}`,
         ...(description === '' ? [] : paragraph('  ', description, tableWidth)),

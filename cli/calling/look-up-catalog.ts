@@ -28,10 +28,14 @@ function catalogLines({ domain, session_id, schema, endpoints }: CatalogAnswer, 
 }
 
 function endpointLines(endpoint: CatalogEndpoint, { paint, tableWidth }: Terminal): string[] {
-    const { name, method, url, description, params, headers, health } = endpoint;
+    const { name, method, url, description, params, headers, health, effect, auth } = endpoint;
+    const marks = [
+        ...(effect === 'write' ? ['write'] : []),
+        ...(auth === 'none' ? [] : [auth === 'required' ? 'needs a connection' : 'takes a connection']),
+    ];
     const nameWidth = Math.max(0, ...params.map((param) => param.name.length));
     return [
-        `${paint('cyan', name)}  ${priceOf(endpoint)}${endpoint.effect === 'write' ? `  ${paint('yellow', 'write')}` : ''}`,
+        [paint('cyan', name), priceOf(endpoint), ...marks.map((mark) => paint('yellow', mark))].join('  '),
         `  ${method} ${url}`,
         ...(description === '' ? [] : paragraph('  ', description, tableWidth)),
         ...Object.entries(headers).map(([header, value]) => `  ${paint('dim', `${header}: ${value}`)}`),

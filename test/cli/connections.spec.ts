@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { API_KEY, connectedPackage } from '../support/connections.ts';
+import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { openSite, type Site } from '../support/sites.ts';
@@ -40,6 +41,13 @@ describe('connections on the command line', () => {
         expect(missing.stderr).to.include('CONNECTION_REQUIRED').and.include(connectUrl).and.include(obtainUrl);
         const failed = await shell.run(['fetch', SITE, 'mine', '--json']);
         expect(JSON.parse(failed.stdout).error).to.include({ connect_url: connectUrl, obtain_url: obtainUrl });
+    });
+
+    it('are named by the lists of endpoints that need one', async () => {
+        const looked = await shell.run(['catalog', SITE, '--intent', 'read what belongs to me at this site']);
+        expect(looked.stdout).to.match(/^mine {2}1 credit a request {2}needs a connection$/m);
+        const find = async () => (await shell.run(['find', 'mine', '--site', SITE])).stdout;
+        await eventually(find, (shown) => shown.includes(`${SITE} mine  1 credit a request, needs a connection`));
     });
 
     it('are created from a pipe, listed, shown, tested and removed, and never printed', async () => {
