@@ -160,7 +160,9 @@ describe('routebook import, of OpenAPI documents', () => {
 
     it('needs a site for a document without a host, and uses it in place of localhost', () => {
         const relative = { servers: [{ url: '/v1' }], paths: { '/a': { get: operation('a') } } };
-        expect(whys(importWhole(relative), 'operation')).to.deep.equal({ 'GET /a': 'The server is given without a host; name the site.' });
+        expect(whys(importWhole(relative), 'operation')).to.deep.equal({
+            'GET /a': 'The server is given without a host; name the site with --site.',
+        });
         expect(urls(importDocument(whole(relative), { site: 'shop.example' }))).to.deep.equal({ a: 'https://shop.example/v1/a' });
         const local = { servers: [{ url: 'http://localhost:8080/api' }], paths: { '/a': { get: operation('a') } } };
         expect(urls(importDocument(whole(local), { site: 'shop.example' }))).to.deep.equal({ a: 'https://shop.example/api/a' });
@@ -990,7 +992,7 @@ describe('routebook import, of OpenAPI documents', () => {
     it('needs a site for a document whose host is not public', () => {
         const local = { servers: [{ url: 'http://shop.local' }], paths: { '/a': { get: operation('a') } } };
         expect(whys(importWhole(local), 'operation')).to.deep.equal({
-            'GET /a': 'shop.local is the name of no public site; name the site.',
+            'GET /a': 'shop.local is the name of no public site; name the site with --site.',
         });
     });
 

@@ -17,7 +17,7 @@ export function chooseServer(servers: Json | undefined, site: string | undefined
 /** The base URL for a document that names no server. */
 export function serverOfSite(site: string | undefined): Server {
     return site === undefined
-        ? { ok: false, why: 'The document names no server; name the site.' }
+        ? { ok: false, why: 'The document names no server; name the site with --site.' }
         : { ok: true, base: `https://${site}`, wasHttp: false };
 }
 
@@ -31,7 +31,7 @@ function readServer(server: Json, site: string | undefined): Server {
     });
     if (/[{}]/.test(filled)) return { ok: false, why: 'A variable of the server has no default.' };
     const isRelative = !/^[a-z][a-z0-9+.-]*:/i.test(filled) && !filled.startsWith('//');
-    if (isRelative && site === undefined) return { ok: false, why: 'The server is given without a host; name the site.' };
+    if (isRelative && site === undefined) return { ok: false, why: 'The server is given without a host; name the site with --site.' };
     const url = URL.parse(filled, `https://${site ?? 'unknown.invalid'}/`);
     if (url === null || !/^https?:$/.test(url.protocol)) return { ok: false, why: 'The server is no address of the web.' };
     if (url.search !== '' || url.username !== '' || url.password !== '')
@@ -40,7 +40,7 @@ function readServer(server: Json, site: string | undefined): Server {
     if (site !== undefined && registrableDomain(url.hostname) === undefined)
         return { ok: true, base: `https://${site}${url.pathname.replace(/\/+$/, '')}`, wasHttp: false };
     if (site === undefined && !normaliseSite(url.hostname).ok)
-        return { ok: false, why: `${printableName(url.hostname)} is the name of no public site; name the site.` };
+        return { ok: false, why: `${printableName(url.hostname)} is the name of no public site; name the site with --site.` };
     const wasHttp = url.protocol === 'http:';
     // Plain http with a port is used in tests and at home, so it is kept.
     const scheme = wasHttp && url.port === '' ? 'https:' : url.protocol;
