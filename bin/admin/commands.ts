@@ -235,8 +235,8 @@ export const COMMANDS: readonly AdminCommand[] = [
         takes: [SITE],
         work: verify,
     },
-    { name: 'maintainer add', takes: [SITE, WORKSPACE], work: sites.addMaintainer },
-    { name: 'maintainer remove', takes: [SITE, WORKSPACE], work: sites.removeMaintainer },
+    { name: 'maintainer add', about: 'let one more workspace publish on a domain', takes: [SITE, WORKSPACE], work: sites.addMaintainer },
+    { name: 'maintainer remove', about: 'end that for a workspace, at once', takes: [SITE, WORKSPACE], work: sites.removeMaintainer },
     {
         name: 'registry load',
         about: 'publish the starter packages for Routebook, or those of a folder or file; skips sites that others own or maintain',
