@@ -20,7 +20,7 @@ const NOT_RUN: readonly (readonly [string, string])[] = [
     ['npm run check', 'the suite itself'],
     ['npx routebook claim', 'needs the DNS of a domain; test/cli/owners.spec.ts does it'],
     ['npx routebook policy', 'needs a proved domain; test/cli/owners.spec.ts does it'],
-    ['ROUTEBOOK_API_KEY=', 'runs the program below, as this very test does'],
+    ['ROUTEBOOK_API_KEY=', 'runs the program above; this very test runs that of TypeScript, test/clients/python.spec.ts the client'],
     ['pip install', 'needs Python; test/clients/python.spec.ts runs the client from its sources'],
     ['npm pack', 'installs packages for developers; test/cli/packing.spec.ts installs what is packed'],
 ];
