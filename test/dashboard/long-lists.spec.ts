@@ -120,5 +120,22 @@ describe('long lists and long names', () => {
         expect(new Set(lines)).to.deep.equal(new Set([1]));
     });
 
+    it('keep the words of the audit log and of parameters whole on a desktop', async () => {
+        await tab.page.setViewportSize(DESKTOP);
+        for (const [path, cells] of [
+            ['/dashboard/audit', 'th.person, td.target > span:first-child'],
+            ['/registry/open-meteo.com', '.params th code'],
+        ] as const) {
+            await tab.visit(path);
+            const broken = await tab.page.evaluate<string[]>(`[...document.querySelectorAll('${cells}')].filter((cell) => {
+                const text = document.createRange();
+                text.selectNodeContents(cell);
+                const lines = new Set([...text.getClientRects()].map(({ bottom }) => Math.round(bottom)));
+                return lines.size > 1 && !/[ .-]/.test(cell.textContent.replace(/@.*/, ''));
+            }).map((cell) => cell.textContent)`);
+            expect(broken, path).to.deep.equal([]);
+        }
+    });
+
     it('cause no errors until the browser is closed', () => tab.close());
 });

@@ -117,7 +117,7 @@ function boundsOf(schema: JsonObject): string[] {
 }
 
 function rangeOf(min: Json | undefined, max: Json | undefined): string[] {
-    if (typeof min === 'number' && typeof max === 'number') return [`${min}–${max}`];
+    if (typeof min === 'number' && typeof max === 'number') return [min < 0 ? `${min} to ${max}` : `${min}–${max}`];
     if (typeof min === 'number') return [`${min} or more`];
     return typeof max === 'number' ? [`up to ${max}`] : [];
 }
