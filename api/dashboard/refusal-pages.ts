@@ -1,7 +1,7 @@
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { STATUS_CODES } from '../../shared/platform/node-http.ts';
-import { type Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { type Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
 import { recordRefusal, toRefusal } from '../answers/refusal.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { ownPath } from './authorize.ts';
@@ -44,8 +44,7 @@ function refusalPage(app: App, request: Request, h: ResponseToolkit, refusal: Re
         model: {
             status,
             title,
-            // The title says the rest.
-            message: status === 500 ? 'This is a bug, and it was logged.' : refusal.message,
+            message: MESSAGES[refusal.code] ?? refusal.message,
             contact: app.config.operatorEmails[0],
             next: status === 404 && request.path.startsWith('/dashboard') ? ELSEWHERE : NEXT_STEPS[status],
             again: request.method === 'get' && isTemporary(status) ? ownPath(request.path + request.url.search, '/') : undefined,
@@ -67,6 +66,13 @@ const TITLES: Readonly<Record<number, string>> = {
     429: 'Too many requests',
     500: 'Something went wrong on our side',
     503: 'Please try again in a moment',
+};
+
+/** What a page says where the message of the API is for programs. The title says the rest. */
+const MESSAGES: Partial<Record<RefusalCode, string>> = {
+    INTERNAL: 'This is a bug, and it was logged.',
+    INVALID_CURSOR: 'This link leads to no part of the list. Open the list from the menu.',
+    METHOD_NOT_ALLOWED: 'This address only takes forms.',
 };
 
 /** What the visitor can do, where the message of the API does not say it. */

@@ -112,7 +112,7 @@ describe('every page', () => {
         expect(options.headers.get('access-control-allow-origin')).to.equal(null);
         const refused = await ask('DELETE', 'text/html');
         expect(refused.status).to.equal(405);
-        expect(wordsOf(await refused.text())).to.include('The path exists, but not with this method');
+        expect(wordsOf(await refused.text())).to.include('This address only takes forms. Open the page first');
     });
 
     it('stands behind the address of each of its forms, so that a reload after an error finds it', async () => {

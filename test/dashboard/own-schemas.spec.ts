@@ -91,7 +91,11 @@ describe('a workspace’s own schemas on the dashboard', () => {
         });
         const { status, html } = await send(person, bad);
         expect(status).to.equal(422);
-        expect(wordsOf(html)).to.include('/endpoints/0/url').and.include('/endpoints/1/name').and.include('/endpoints/1/headers/cookie');
+        expect(wordsOf(html))
+            .to.include('Fix these, then check again.')
+            .and.include('/endpoints/0/url')
+            .and.include('/endpoints/1/name')
+            .and.include('/endpoints/1/headers/cookie');
         expect(wordsOf(html)).to.include('"name": "Bad Name"');
         for (const [text, words] of [
             ['{"format": "routebook/1",\n oops}', 'This is not valid JSON: look at line 2, column 2'],

@@ -66,7 +66,7 @@ async function refusalOf(
         const { answer: place } = await workOnPackage('mistake', me.userId, { text });
         return { problem: `This is not valid JSON${place}.` };
     }
-    return details === undefined ? { problem: message } : { problem: message, details };
+    return details === undefined || details.length === 0 ? { problem: message } : { problem: 'Fix these, then check again.', details };
 }
 
 /** Shows the form. The package is escaped in a thread, since a large one would block the event loop. */
