@@ -141,10 +141,9 @@ async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Pro
     if (!isForm || encoding.toLowerCase() !== 'identity') {
         throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Pages take forms: application/x-www-form-urlencoded.');
     }
+    if (formBytes <= FORM_BYTES) return parseFields(await readBytes(request, FORM_BYTES));
     const signedIn = signedInOf(request);
-    if (signedIn === undefined && formBytes > FORM_BYTES) return readUnlessLarge(request);
-    if (signedIn === undefined || formBytes <= FORM_BYTES) return parseFields(await readBytes(request, FORM_BYTES));
-    return readLargeForm(request, { userId: signedIn.userId, formBytes });
+    return signedIn === undefined ? readUnlessLarge(request) : readLargeForm(request, { userId: signedIn.userId, formBytes });
 }
 
 /** The form of a visitor who will be asked to sign in first, without the fields of a large one. */

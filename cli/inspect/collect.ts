@@ -7,7 +7,7 @@ import { addGranting, authMethodsOf, type Granting, oneTimeNames, openGranting, 
 import { DispatchWords } from './dispatch.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';
-import { addExchange, addressOf, type Group, isIrrelevant, openGroup, readBody, type SentBody } from './groups.ts';
+import { addExchange, addressOf, type Group, isIrrelevant, openGroup } from './groups.ts';
 import { isProgramWord } from './harmless.ts';
 import { DISPATCHERS, mayDispatch, ONE_ADDRESS } from './is-dispatch.ts';
 import type { Element } from './json-elements.ts';
@@ -21,6 +21,7 @@ import { addTokenSources, preparedHeaders, type TokenSources } from './page-toke
 import { parseJson, redact } from './redact.ts';
 import type { Ledger } from './report.ts';
 import { openSeenTexts, type SeenTexts } from './seen-texts.ts';
+import { readBody, type SentBody } from './sent-body.ts';
 import { addRefusal, addressOfPage, addSiteTexts, openSiteTexts, type SiteTexts } from './site-texts.ts';
 import { dataOfXml, isXml } from './xml.ts';
 

@@ -4,7 +4,7 @@ import { strayProblem } from '../../shared/domain/connections/oauth-clients.ts';
 import { type Grant, hintOf } from '../../shared/domain/connections/secret.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { lockForKeyHolder } from '../../shared/store/accounts/workspaces.ts';
-import { hasRoomFor, TOO_MANY_CONNECTIONS } from '../../shared/store/connections/connections.ts';
+import { mayAddConnection, TOO_MANY_CONNECTIONS } from '../../shared/store/connections/connections.ts';
 import * as store from '../../shared/store/connections/oauth.ts';
 import { openPlaced, sealSecret } from '../../shared/store/connections/sealing.ts';
 import { type DueLooks, type Repeated, runDue, together } from '../repeat.ts';
@@ -63,7 +63,7 @@ async function exchange(app: App, fetch: CustomFetch, flow: store.Flow): Promise
         await app.db.transaction(async (trx) => {
             // The person may have left the workspace since.
             await lockForKeyHolder(trx, flow);
-            if (!(await hasRoomFor(trx, flow))) throw new Refusal('PLAN_LIMIT', TOO_MANY_CONNECTIONS);
+            if (!(await mayAddConnection(trx, flow))) throw new Refusal('PLAN_LIMIT', TOO_MANY_CONNECTIONS);
             await store.finishFlow(trx, flow, renewed);
         });
         app.vault.forget(flow.workspaceId, flow.site);

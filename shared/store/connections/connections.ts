@@ -92,7 +92,7 @@ interface NewConnection {
 }
 
 /** Whether the workspace may have this connection beside its others. No other one is added until the end of the transaction. */
-export async function hasRoomFor(
+export async function mayAddConnection(
     trx: Db,
     { connectionId, workspaceId }: Pick<Connection, 'connectionId' | 'workspaceId'>,
 ): Promise<boolean> {
@@ -105,7 +105,7 @@ export async function addConnection(db: Db, added: NewConnection, by: By): Promi
     const { connectionId, viewer, shared, site, status } = added;
     const { workspaceId } = viewer;
     return db.transaction(async (trx): Promise<Connection | undefined> => {
-        if (!(await hasRoomFor(trx, { connectionId, workspaceId }))) return undefined;
+        if (!(await mayAddConnection(trx, { connectionId, workspaceId }))) return undefined;
         const connection = await insertConnection(trx, added);
         if (status !== 'trial') await recordCreated(trx, { connectionId, workspaceId, site, shared }, by);
         return connection;
