@@ -15,7 +15,7 @@ import {
 import { sealText } from '../../shared/store/monitors/sealed.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
-import { checkDistance, checkFields, checkNumber, timezoneOf } from './check-monitor.ts';
+import { checkDistance, checkFields, checkNumber, checkTakeover, timezoneOf } from './check-monitor.ts';
 import { mustFindMonitor } from './monitors.ts';
 import { presentMonitors } from './present-monitor.ts';
 
@@ -68,6 +68,7 @@ async function changeFrom(
     const store = async (trx: Db): Promise<Monitor | undefined> => {
         const locked = await lockMonitor(trx, params.monitor_id);
         if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
+        await checkTakeover(trx, app, caller, locked);
         if (fields.request !== undefined && !locked.request.equals(before.request)) return undefined;
         const isKept = isMoved || (cron != null && timezone === undefined);
         if (isKept && (locked.cron !== before.cron || locked.timezone !== before.timezone)) return undefined;

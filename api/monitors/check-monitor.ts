@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import type { MonitorChanges } from '../../shared/contracts/monitor-fields.ts';
-import { MIN_INTERVAL } from '../../shared/domain/monitors/bounds.ts';
+import { MAX_OF_FREE_USER, MIN_INTERVAL } from '../../shared/domain/monitors/bounds.ts';
 import { closestRuns, cronFault, type Schedule } from '../../shared/domain/monitors/schedule.ts';
 import { expressionFault } from '../../shared/domain/package/rules/expressions.ts';
 import type { Db } from '../../shared/platform/db.ts';
@@ -56,4 +56,18 @@ export async function checkNumber(trx: Db, app: App, caller: Caller, { active }:
     const max = caller.figures.monitors;
     if ((await countMonitors(trx, caller, { active })) <= max) return;
     throw planLimit(app, caller, `On the ${caller.plan} plan, you can have up to ${max} monitors: delete or pause one.`);
+}
+
+/**
+ * Checks what somebody on Free takes over by a change or a run: two people could otherwise make any number of paused monitors. Call it in the
+ * transaction that locked the monitor. @throws Refusal PLAN_LIMIT
+ */
+export async function checkTakeover(trx: Db, app: App, caller: Caller, { userId }: MonitorRow): Promise<void> {
+    if (caller.plan !== 'free' || userId === caller.userId) return;
+    if ((await countMonitors(trx, caller, { active: false })) < MAX_OF_FREE_USER) return;
+    throw planLimit(
+        app,
+        caller,
+        `On the free plan, you can have up to ${MAX_OF_FREE_USER} monitors, with those you took over: delete one.`,
+    );
 }

@@ -14,13 +14,14 @@ import { changeMonitor, lockMonitor, type MonitorRow } from '../../shared/store/
 import { addEndedRun, isRunEnding, runningJob } from '../../shared/store/monitors/runs.ts';
 import { orderInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
+import { checkTakeover } from './check-monitor.ts';
 import { mustFindMonitor } from './monitors.ts';
 
 /** How often to check whether a run has ended, and for how long. */
 const LOOK_MS = 50;
 const PATIENCE_MS = 5000;
 
-/** POST /v1/monitors/{monitor_id}/run: later runs also use the calling key. @throws Refusal RATE_LIMITED */
+/** POST /v1/monitors/{monitor_id}/run: later runs also use the calling key. @throws Refusal RATE_LIMITED, PLAN_LIMIT */
 export async function runMonitor(call: Call<MonitorParams, object, undefined>): Promise<Reply<never>> {
     const { app, caller } = call;
     const monitor = await mustFindMonitor(call);
@@ -36,6 +37,7 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
     const run = async (trx: Db): Promise<string | undefined> => {
         const locked = await lockMonitor(trx, monitorId);
         if (locked === undefined) throw new Refusal('MONITOR_NOT_FOUND');
+        await checkTakeover(trx, app, caller, locked);
         await changeMonitor(trx, monitorId, { keyId: caller.keyId, userId: caller.userId });
         const other = await runningJob(trx, monitorId);
         if (other !== undefined || prepared === undefined) return other ?? running;

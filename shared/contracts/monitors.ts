@@ -68,7 +68,12 @@ export const postMonitorRun = contract('postMonitorRun', 'POST /v1/monitors/{mon
     description:
         'Up to ten times an hour for each monitor. Returns the job of the run; if a run has not ended yet, returns its job. A run that could exceed max_credits_per_day is skipped, and its job is cancelled at once.',
     answer: { status: 202, schema: () => jobSchema({ result: true }) },
-    refusals: [...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)), 'SITE_UNAVAILABLE', 'MONITOR_NOT_FOUND'],
+    refusals: [
+        ...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)),
+        'PLAN_LIMIT',
+        'SITE_UNAVAILABLE',
+        'MONITOR_NOT_FOUND',
+    ],
 });
 
 export const getMonitorChanges = contract('getMonitorChanges', 'GET /v1/monitors/{monitor_id}/changes', {

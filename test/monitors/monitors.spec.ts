@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { changePlan } from '../../shared/store/credits/accounts.ts';
 import { lockMonitor, type MonitorRow } from '../../shared/store/monitors/monitors.ts';
 import { addEndedRun } from '../../shared/store/monitors/runs.ts';
@@ -16,6 +17,7 @@ import { eventually } from '../support/eventually.ts';
 import { join, type Person, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, paginationOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { scopedKey } from '../support/scopes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const SITE = 'prices.test';
@@ -420,6 +422,27 @@ describe('a monitor', () => {
         expect(codeOf(await order({ every: '1d' }, free))).to.equal('PLAN_LIMIT');
         expect(codeOf(await order({ every: undefined, cron: '*/30 * * * *' }, free))).to.equal('PLAN_LIMIT');
         for (const monitor of dataOf<Monitor[]>(await free.call('GET', '/v1/monitors'))) await free.call('DELETE', at(monitor));
+    });
+
+    it('is one of at most 50 of a person on Free, with those of colleagues that the person changed or ran', async () => {
+        const [eve, bob] = [await join(world), await join(world)];
+        await joinWorkspace(world.app.db, { workspaceId: eve.workspaceId, userId: bob.userId, role: 'member' });
+        const ofBob = await scopedKey(world, { ...bob, workspaceId: eve.workspaceId }, {});
+        const monitor = dataOf<Monitor>(await order({ every: '1d' }, eve));
+        await world.app.db.raw(
+            `insert into monitors (monitor_id, workspace_id, key_id, user_id, site, endpoint, needs, request, every, told_when, metadata, status)
+             select monitor_id || n, workspace_id, key_id, ?, site, endpoint, needs, request, every, told_when, metadata, 'paused'
+             from monitors, generate_series(1, 50) n where monitor_id = ?`,
+            [bob.userId, monitor.monitor_id],
+        );
+        const change = { body: { name: 'mine now' } };
+        expect(codeOf(await ofBob.call('PATCH', at(monitor), change))).to.equal('PLAN_LIMIT');
+        expect(codeOf(await ofBob.call('POST', `${at(monitor)}/run`))).to.equal('PLAN_LIMIT');
+        const oneOfBob = { ...monitor, monitor_id: `${monitor.monitor_id}1` };
+        expect((await ofBob.call('PATCH', at(oneOfBob), change)).status).to.equal(200);
+        await ofBob.call('DELETE', at(oneOfBob));
+        expect((await ofBob.call('PATCH', at(monitor), change)).status).to.equal(200);
+        await world.app.db('monitors').where({ user_id: bob.userId }).delete();
     });
 
     it('has the limit of its account if an operator set one, and the newest pause if that is lowered', async () => {

@@ -6,6 +6,9 @@ const MINUTE = 60;
 const HOUR = 3600;
 export const DAY = 86_400;
 
+/** Maximum number of monitors of a user on Free, with those of others that the user changed or ran. The plan limits only new and running ones. */
+export const MAX_OF_FREE_USER = 50;
+
 /** The shortest interval between two runs of a schedule. */
 export const MIN_INTERVAL: Readonly<Record<Plan, number>> = {
     free: HOUR,

@@ -11,6 +11,8 @@ export interface MonitorRow {
     number: number;
     workspaceId: string;
     keyId: string;
+    /** Whose key it is. */
+    userId: string;
     name: string | null;
     site: string;
     endpoint: string;
@@ -40,7 +42,7 @@ const ROW = {
     notifyWhen: 'm.told_when',
     ...columns(
         'm',
-        'monitor_id number workspace_id key_id name site endpoint owner_id request every cron timezone watch identity',
+        'monitor_id number workspace_id key_id user_id name site endpoint owner_id request every cron timezone watch identity',
         'max_credits_per_day metadata status paused_reason since next_run_at failures base created_at',
     ),
 };
@@ -80,7 +82,6 @@ export interface ChangeRow {
 
 /** The fields that callers set, and the key whose rights the monitor uses. */
 export interface MonitorFields extends Omit<MonitorRow, 'monitorId' | 'number' | 'workspaceId' | 'site' | 'endpoint' | 'createdAt'> {
-    userId: string;
     needs: Effect;
     connectionId: string | null;
 }
