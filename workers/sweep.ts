@@ -1,6 +1,7 @@
 import type { App } from '../shared/app.ts';
 import { watchConnection } from '../shared/platform/connection-log.ts';
 import type { Db } from '../shared/platform/db.ts';
+import { deleteRests } from '../shared/store/accounts/delete-rests.ts';
 import { deleteOldNotices } from '../shared/store/accounts/notices.ts';
 import { forgetSignUps } from '../shared/store/accounts/sign-up.ts';
 import { forgetExpired } from '../shared/store/accounts/user-sessions.ts';
@@ -11,7 +12,7 @@ import { forgetGrants } from '../shared/store/apps/grants.ts';
 import { forgetTrials } from '../shared/store/connections/connections.ts';
 import { forgetConnectionUses } from '../shared/store/connections/uses.ts';
 import { forgetSpending } from '../shared/store/credits/spending.ts';
-import { disableWebhooks, disableWebhooksOfLeavers, findBacklogs } from '../shared/store/events/disable-webhooks.ts';
+import { disableWebhooks, disableWebhooksOfLeavers, findBacklogs, stopDisabled } from '../shared/store/events/disable-webhooks.ts';
 import { forgetEvents } from '../shared/store/events/event-feed.ts';
 import { sweepAnswers } from '../shared/store/fetch/idempotency.ts';
 import { sweepResults } from '../shared/store/fetch/results.ts';
@@ -61,6 +62,8 @@ function sweepsOf(app: App): Sweep[] {
         { part: 'due removals', everyMs: SECOND_MS, work: applyDueRemovals },
         { part: 'spending notices', everyMs: SECOND_MS, work: () => watchSpending(app) },
         { part: 'webhooks to disable', everyMs: 10 * SECOND_MS, work: disableUnusableWebhooks },
+        // An interval of its own, because a large account takes minutes.
+        { part: 'deleted accounts', everyMs: 5 * SECOND_MS, work: deleteRests },
         { part: 'usage', everyMs: HOUR_MS, work: (db) => maintainUsage(db) },
         { part: 'audit', everyMs: HOUR_MS, work: maintainAudit },
         { part: 'old sessions', everyMs: HOUR_MS, work: forgetExpired },
@@ -90,4 +93,5 @@ async function releaseHolds({ credits, log }: App): Promise<void> {
 async function disableUnusableWebhooks(db: Db): Promise<void> {
     await disableWebhooks(db, await findBacklogs(db), 'backlog');
     await disableWebhooksOfLeavers(db);
+    await stopDisabled(db);
 }

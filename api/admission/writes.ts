@@ -5,6 +5,7 @@ import { PACKAGE_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { createCounts } from '../../shared/platform/counts.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
+import type { InTurn } from '../../shared/store/events/disable-webhooks.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
@@ -95,6 +96,14 @@ export function orderInTurn<Result>(
 /** A handler that runs as a whole in the account's turn. It must wait only for the database, since other writes wait for it. */
 export function inTurn<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>) {
     return (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => writeInTurn(call, undefined, () => respond(call));
+}
+
+/** As `inTurn`, for a write of many transactions, each in a turn of its own. A caller who leaves does not end it between two of them. */
+export function inSteps<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>, inTurn: InTurn) => Promise<Reply<Answer>>) {
+    return (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => {
+        const { domains } = queuesOf(call.app);
+        return inAccountTurn(call, () => respond(call, (step) => domains.run({ keys: [], full: processFull }, step)));
+    };
 }
 
 function accountFull(app: App, { plan }: Caller, { window, waiting } = { window: 'publishing', waiting: WAITING_PER_ACCOUNT }): Refusal {

@@ -4,6 +4,7 @@ import { isId } from '../../shared/domain/text/ids.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as store from '../../shared/store/events/deliveries.ts';
+import type { InTurn } from '../../shared/store/events/disable-webhooks.ts';
 import { takeFrom } from '../admission/count-in-window.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
@@ -22,21 +23,21 @@ export async function listDeliveries(call: Call<WebhookParams, DeliveriesQuery, 
 }
 
 /** POST /v1/webhooks/{webhook_id}/test */
-export async function sendTest(call: Call<WebhookParams, object, undefined>): Promise<Reply<DeliveryEntry>> {
+export async function sendTest(call: Call<WebhookParams, object, undefined>, inTurn: InTurn): Promise<Reply<DeliveryEntry>> {
     await mustFindWebhook(call);
     await count(call);
-    const delivery = await store.testWebhook(call.app.db, nameOf(call));
+    const delivery = await store.testWebhook(call.app.db, nameOf(call), inTurn);
     if (delivery === undefined) throw webhookNotFound();
     return accepted(call, delivery);
 }
 
 /** POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver */
-export async function redeliver(call: Call<DeliveryParams, object, undefined>): Promise<Reply<DeliveryEntry>> {
+export async function redeliver(call: Call<DeliveryParams, object, undefined>, inTurn: InTurn): Promise<Reply<DeliveryEntry>> {
     const { webhookId } = await mustFindWebhook(call);
     const { delivery_id: id } = call.params;
     if (!isId('dlv', id) || !(await store.hasDelivery(call.app.db, webhookId, id))) throw deliveryNotFound();
     await count(call);
-    const delivery = await store.redeliver(call.app.db, nameOf(call), id);
+    const delivery = await store.redeliver(call.app.db, nameOf(call), id, inTurn);
     if (delivery === undefined) throw deliveryNotFound();
     return accepted(call, delivery);
 }

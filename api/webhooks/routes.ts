@@ -1,5 +1,5 @@
 import * as contracts from '../../shared/contracts/webhooks.ts';
-import { inTurn } from '../admission/writes.ts';
+import { inSteps, inTurn } from '../admission/writes.ts';
 import { serve } from '../serve.ts';
 import { listDeliveries, redeliver, sendTest } from './deliveries.ts';
 import { deleteWebhook, listWebhooks, readWebhook, rotateWebhook } from './webhooks.ts';
@@ -10,10 +10,10 @@ export const webhookRoutes = [
     serve(contracts.postWebhook, inTurn(addWebhook)),
     serve(contracts.getWebhooks, listWebhooks),
     serve(contracts.getWebhook, readWebhook),
-    serve(contracts.patchWebhook, inTurn(changeWebhook)),
-    serve(contracts.deleteWebhook, inTurn(deleteWebhook)),
+    serve(contracts.patchWebhook, inSteps(changeWebhook)),
+    serve(contracts.deleteWebhook, inSteps(deleteWebhook)),
     serve(contracts.postWebhookRotate, inTurn(rotateWebhook)),
-    serve(contracts.postWebhookTest, inTurn(sendTest)),
+    serve(contracts.postWebhookTest, inSteps(sendTest)),
     serve(contracts.getDeliveries, listDeliveries),
-    serve(contracts.postRedeliver, inTurn(redeliver)),
+    serve(contracts.postRedeliver, inSteps(redeliver)),
 ];

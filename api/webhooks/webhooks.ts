@@ -1,8 +1,8 @@
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import type { WebhookDeleted, WebhookEntry, WebhookParams } from '../../shared/contracts/webhooks.ts';
-import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import type { InTurn } from '../../shared/store/events/disable-webhooks.ts';
 import * as store from '../../shared/store/events/webhooks.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
@@ -26,9 +26,9 @@ export async function readWebhook(call: WebhookCall): Promise<Reply<WebhookEntry
 }
 
 /** DELETE /v1/webhooks/{webhook_id} */
-export async function deleteWebhook(call: WebhookCall): Promise<Reply<WebhookDeleted>> {
+export async function deleteWebhook(call: WebhookCall, inTurn: InTurn): Promise<Reply<WebhookDeleted>> {
     const name = nameOf(call);
-    if (!(await retryRolledBack(() => store.deleteWebhook(call.app.db, name, byCall(call))))) throw webhookNotFound();
+    if (!(await store.deleteWebhook(call.app.db, name, byCall(call), inTurn))) throw webhookNotFound();
     return { answer: { webhook_id: name.webhookId, deleted: true } };
 }
 

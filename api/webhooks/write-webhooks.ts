@@ -4,8 +4,8 @@ import { MAX_WEBHOOKS } from '../../shared/domain/events/webhook-bounds.ts';
 import { type Receiver, readReceiver } from '../../shared/domain/events/webhook-url.ts';
 import { siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
-import { retryRolledBack } from '../../shared/platform/pg-errors.ts';
 import { invalidField } from '../../shared/refusals.ts';
+import type { InTurn } from '../../shared/store/events/disable-webhooks.ts';
 import * as store from '../../shared/store/events/webhooks.ts';
 import { planLimit } from '../answers/plan-limit.ts';
 import { byCall } from '../auth/caller.ts';
@@ -28,14 +28,16 @@ export async function addWebhook(call: Call<object, object, WebhookOrder>): Prom
 }
 
 /** PATCH /v1/webhooks/{webhook_id} */
-export async function changeWebhook(call: Call<WebhookParams, object, Partial<WebhookOrder>>): Promise<Reply<WebhookEntry>> {
+export async function changeWebhook(
+    call: Call<WebhookParams, object, Partial<WebhookOrder>>,
+    inTurn: InTurn,
+): Promise<Reply<WebhookEntry>> {
     const { app, body } = call;
     const { userId } = call.caller;
     const { url, events, enabled } = body;
     const receiver = url === undefined ? undefined : await checkReceiver(app, url);
     const change = { userId, receiver, events: events && [...new Set(events)], description: descriptionOf(body), isEnabled: enabled };
-    // Retry the change, since deliveries that are recorded at the same time may cause a deadlock.
-    const webhook = await retryRolledBack(() => store.changeWebhook(app.db, nameOf(call), change, byCall(call)));
+    const webhook = await store.changeWebhook(app.db, nameOf(call), change, byCall(call), inTurn);
     if (webhook === undefined) throw webhookNotFound();
     return { answer: presentWebhook(webhook) };
 }

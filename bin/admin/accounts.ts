@@ -5,13 +5,7 @@ import { scopeText } from '../../shared/domain/accounts/scopes-text.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { createAccount, setPlan } from '../../shared/store/accounts/accounts.ts';
-import {
-    deleteAccount,
-    deleteHistory,
-    type LeftWorkspace,
-    workspacesLeft,
-    workspacesNeedingOwner,
-} from '../../shared/store/accounts/delete-account.ts';
+import { deleteAccount, type LeftWorkspace, workspacesLeft, workspacesNeedingOwner } from '../../shared/store/accounts/delete-account.ts';
 import { findAccounts, findByAddress, type ListedAccount, listAccounts } from '../../shared/store/accounts/directory.ts';
 import { dropFactors, factorsOf } from '../../shared/store/accounts/factors.ts';
 import { type Mail, queueMail } from '../../shared/store/accounts/mails.ts';
@@ -136,7 +130,6 @@ async function change(operator: Operator, userId: string, isSuspended: boolean):
  * not call.
  */
 export async function remove(operator: Operator, userId: string, { reason }: { reason: string }): Promise<Done> {
-    await deleteHistory(operator.db, userId, await workspacesToLeave(operator.db, userId));
     const left = await audited(
         operator,
         async (trx) => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhooks.ts';
 import { mailNews } from '../../shared/mail/news.ts';
 import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
+import { deleteRests } from '../../shared/store/accounts/delete-rests.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { inTurn } from '../support/in-turn.ts';
 import { holdMails, mailsTo } from '../support/mails.ts';
@@ -267,6 +268,7 @@ describe('webhooks', () => {
         const { webhook_id } = await added(ada);
         await ada.call('POST', `/v1/webhooks/${webhook_id}/test`);
         expect(await deleteAccount(world.app.db, ada.userId)).to.equal(true);
+        await deleteRests(world.app.db);
         expect(await world.app.db('webhooks').where({ id: webhook_id })).to.deep.equal([]);
         expect(await world.app.db('webhook_deliveries').where({ webhook_id })).to.deep.equal([]);
     });

@@ -3,7 +3,8 @@ import { readEmail } from '../../shared/domain/accounts/email.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
-import { deleteHistory, workspacesLeft } from '../../shared/store/accounts/delete-account.ts';
+import { workspacesLeft } from '../../shared/store/accounts/delete-account.ts';
+import { deleteRests } from '../../shared/store/accounts/delete-rests.ts';
 import { signUp as signUpInStore } from '../../shared/store/accounts/sign-up.ts';
 import { addWorkspace, join } from '../../shared/store/accounts/workspaces.ts';
 import { create as createRequest } from '../../shared/store/registry/schema-requests.ts';
@@ -407,41 +408,64 @@ describe('an account', () => {
             expect(wordsOf((await again.get('/dashboard')).html)).to.include('700 of 1,000');
         });
 
-        it('locks its rows, for which charges of others may wait, only when its history is deleted', async () => {
+        it('waits for none of its jobs, which workers delete in steps, and go on with after a death', async () => {
             const email = freshAddress();
             const person = await signUp(quiet, email);
             const userId = await userOf(quiet, email);
             const { db } = quiet.app;
             await db.raw(
                 `insert into jobs (job_id, workspace_id, key_id, account_id, site, registrable, endpoint, version_id, version, effect, needs,
-                                   metadata, unit, expires_at, status, finished_at)
+                                   metadata, unit, expires_at)
                  select 'job_' || n, m.workspace_id, 'key_1', m.user_id, 'shop.test', 'shop.test', 'product', 1, 1, 'read', 'read', '{}', 1,
-                        app_now(), 'succeeded', app_now()
+                        app_now()
                  from memberships m, generate_series(1, 6000) n where m.user_id = ?`,
                 [userId],
             );
-            const [deleted] = await whileLocked(
-                quiet,
-                "select from jobs where job_id = 'job_6000' for update",
-                [() => person.send('/dashboard/settings/delete', { password: PASSWORD })],
-                () => db.raw('select from users where id = ? for update nowait', [userId]),
-            );
-            expect(deleted?.to).to.equal('/');
-            expect(await db('jobs').where({ account_id: userId }).pluck('job_id')).to.deep.equal([]);
+            const left = () => db('jobs').where({ account_id: userId }).pluck('job_id');
+            await db.transaction(async (trx) => {
+                await trx.raw("select from jobs where job_id = 'job_6000' for update");
+                expect((await person.send('/dashboard/settings/delete', { password: PASSWORD })).to).to.equal('/');
+                await deleteRests(db);
+                expect(await left()).to.deep.equal(['job_6000']);
+            });
+            await deleteRests(db);
+            expect(await left()).to.deep.equal([]);
+            expect(await db('job_accounts').where({ account_id: userId }).first('open_items')).to.deep.equal({ open_items: 0 });
+            expect(await db('users').where({ id: userId }).first('emptied')).to.deep.equal({ emptied: null });
         });
 
-        it('keeps the history of a workspace that somebody joins at that moment', async () => {
+        it('keeps its whole history if it stays, because somebody joined at that moment', async () => {
             const [email, colleague] = [freshAddress(), freshAddress()];
-            await signUp(quiet, email);
+            const person = await signUp(quiet, email);
             await signUp(quiet, colleague);
             const [userId, colleagueId] = [await userOf(quiet, email), await userOf(quiet, colleague)];
             const { db } = quiet.app;
-            const before = await workspacesLeft(db, userId);
-            const workspaceId = before[0]?.workspaceId ?? '';
+            const workspaceId = (await workspacesLeft(db, userId))[0]?.workspaceId ?? '';
             await db('events').insert({ id: 'evt_kept', type: 'schema.published', position: -1, workspace_id: workspaceId, data: '{}' });
-            await join(db, { workspaceId, userId: colleagueId, role: 'member' });
-            await deleteHistory(db, userId, before);
+            const [answer] = await whileLocked(
+                quiet,
+                `select from users where id = '${userId}' for no key update`,
+                [() => person.send('/dashboard/settings/delete', { password: PASSWORD })],
+                () => join(db, { workspaceId, userId: colleagueId, role: 'member' }),
+            );
+            expect(wordsOf(answer?.html ?? '')).to.include('One of your workspaces has changed');
+            await deleteRests(db);
             expect(await db('events').where({ workspace_id: workspaceId }).pluck('position')).to.deep.equal([-1]);
+        });
+
+        it('leaves no credential in a workspace that nobody is in any more', async () => {
+            const email = freshAddress();
+            const person = await signUp(quiet, email);
+            const userId = await userOf(quiet, email);
+            const { db } = quiet.app;
+            const workspace_id = (await workspacesLeft(db, userId))[0]?.workspaceId ?? '';
+            const [site, sealed] = ['shop.example', Buffer.from('sealed')];
+            const shared = { id: 'con_shared', workspace_id, owner_id: userId, shared: true, site, auth_id: 'key', name: 'ours' };
+            await db('connections').insert({ ...shared, entry: '{}', hosts: [site], sealed, hint: 'abcd' });
+            await db('oauth_clients').insert({ workspace_id, site, client_id: 'ours', sealed });
+            await person.send('/dashboard/settings/delete', { password: PASSWORD });
+            for (const table of ['connections', 'oauth_clients'])
+                expect(await db(table).where({ workspace_id }).pluck('site'), table).to.deep.equal([]);
         });
 
         it('leaves nothing to spend for a process that knows its keys for a moment longer', async () => {

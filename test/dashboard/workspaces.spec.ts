@@ -9,7 +9,7 @@ import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
 import { inviteToWorkspace, listInvitations, MAX_INVITATIONS } from '../../shared/store/accounts/invitations.ts';
 import { findSignedIn, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { addWorkspace } from '../../shared/store/accounts/workspaces.ts';
-import { disableWebhooks, warnOfFailing } from '../../shared/store/events/disable-webhooks.ts';
+import { disableWebhooks, stopDisabled, warnOfFailing } from '../../shared/store/events/disable-webhooks.ts';
 import { eventually } from '../support/eventually.ts';
 import { holdMails, mailsTo } from '../support/mails.ts';
 import { type Person, withKey } from '../support/people.ts';
@@ -299,6 +299,7 @@ describe('workspaces on the dashboard', () => {
                 const webhook = dataOf<WebhookEntry>(await ofOwner.call('GET', `/v1/webhooks/${id}`));
                 expect(webhook, `${goes} ${id === moved}`).to.include({ enabled, disabled_reason: enabled ? null : 'caller' });
             }
+            await stopDisabled(world.app.db);
             const sent = dataOf<DeliveryEntry[]>(await ofOwner.call('GET', `/v1/webhooks/${own}/deliveries`));
             expect(sent.map(({ status }) => status)).to.deep.equal(['stopped']);
             const news: { line: string }[] = await world.app.db('workspace_news').where({ workspace_id: workspaceId });

@@ -6,9 +6,8 @@ import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhook
 import { RETRY_SECONDS } from '../../shared/domain/events/delivery-schedule.ts';
 import { MAX_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
 import { mailNews } from '../../shared/mail/news.ts';
-import { deleteAccount } from '../../shared/store/accounts/delete-account.ts';
 import { join as joinWorkspace, removeMember } from '../../shared/store/accounts/workspaces.ts';
-import { disableWebhooks, disableWebhooksOfLeavers, findBacklogs } from '../../shared/store/events/disable-webhooks.ts';
+import { disableWebhooks, disableWebhooksOfLeavers, findBacklogs, stopDisabled } from '../../shared/store/events/disable-webhooks.ts';
 import { forgetEvents } from '../../shared/store/events/event-feed.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
 import { holdSpreading } from '../../shared/store/events/spread.ts';
@@ -406,6 +405,7 @@ describe('an event is delivered to webhooks', () => {
         expect(mails[4]).to.include('A webhook is failing').and.not.include('A webhook was disabled');
         await world.clock.advance({ hours: 2 });
         expect(await subjects(ada)).to.include('A webhook was disabled');
+        await stopDisabled(world.app.db);
         const stopped = (await deliveriesOf(ada, webhook)).filter(({ status }) => status === 'stopped');
         expect(stopped).not.to.deep.equal([]);
         receiver.answer((response) => void response.writeHead(204).end());
@@ -491,14 +491,45 @@ describe('an event is delivered to webhooks', () => {
         });
     });
 
-    it('of others, while a large account is deleted', async () => {
-        const ada = await join(world);
-        const body = { site: SHOP, endpoint: 'product', params: { id: 1 }, cron: '0 0 1 1 *' };
-        dataOf(await ada.call('POST', '/v1/monitors', { body }));
-        const monitors = 'select from monitors where workspace_id = ? for update';
-        await expectOthersTold(monitors, ada.workspaceId, async () => {
-            expect(await deleteAccount(world.app.db, ada.userId)).to.equal(true);
+    for (const { does, end } of [
+        { does: 'is disabled', end: (person: Person, path: string) => person.call('PATCH', path, { body: { enabled: false } }) },
+        { does: 'is deleted', end: (person: Person, path: string) => person.call('DELETE', path) },
+    ]) {
+        it(`of others, while a webhook with waiting deliveries ${does}`, async () => {
+            const ada = await join(world);
+            const webhook = await add(ada);
+            receiver.answer((response) => void response.writeHead(500).end());
+            await tell(ada);
+            await untilDelivery(ada, webhook, ({ attempts }) => attempts === 1);
+            const deliveries = 'select from webhook_deliveries where webhook_id = ? for update';
+            await expectOthersTold(deliveries, webhook.webhook_id, async () => {
+                dataOf(await end(ada, `/v1/webhooks/${webhook.webhook_id}`));
+            });
+            const left = await world.app.db('webhook_deliveries').where({ webhook_id: webhook.webhook_id }).pluck('status');
+            expect(left).to.deep.equal(['stopped']);
         });
+    }
+
+    it('no more after the process died that disabled it, nor once it is enabled again', async () => {
+        const ada = await join(world);
+        const webhook = await add(ada);
+        receiver.answer((response) => void response.writeHead(500).end());
+        await tell(ada);
+        await untilDelivery(ada, webhook, ({ attempts }) => attempts === 1);
+        const stopped = () => world.app.db('webhook_deliveries').where({ webhook_id: webhook.webhook_id }).pluck('status');
+        await world.app.db.transaction(async (trx) => {
+            await trx.raw('select from webhook_deliveries where webhook_id = ? for update', [webhook.webhook_id]);
+            await disableWebhooks(world.app.db, [webhook.webhook_id], 'failing');
+        });
+        const known = receiver.told().length;
+        await world.clock.advance({ seconds: 6 });
+        const bob = await join(world);
+        await add(bob, { url: receiver.url('/bob') });
+        await tell(bob);
+        expect((await untilTold(known + 1)).at(-1)?.path).to.equal('/bob');
+        expect(await stopped()).to.deep.equal(['pending']);
+        await ada.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body: { enabled: true } });
+        expect(await stopped()).to.deep.equal(['stopped']);
     });
 
     it('to no forbidden address, nor to a site that was blocked since', async () => {
@@ -532,6 +563,7 @@ describe('an event is delivered to webhooks', () => {
         await fill(1);
         expect(await findBacklogs(world.app.db)).to.deep.equal([webhook.webhook_id]);
         await disableWebhooks(world.app.db, [webhook.webhook_id], 'backlog');
+        await stopDisabled(world.app.db);
         expect(await read(ada, webhook)).to.include({ enabled: false, disabled_reason: 'backlog' });
         expect(await findBacklogs(world.app.db)).to.deep.equal([]);
         const stopped = await world.app.db('webhook_deliveries').where({ webhook_id: webhook.webhook_id, status: 'stopped' }).count();
@@ -665,6 +697,7 @@ describe('an event is delivered to webhooks', () => {
         }
         await disableWebhooksOfLeavers(world.app.db);
         await disableWebhooksOfLeavers(world.app.db);
+        await stopDisabled(world.app.db);
         for (const webhook of webhooks) {
             expect(await read(owner, webhook)).to.include({ enabled: false, disabled_reason: 'caller' });
             expect((await deliveriesOf(owner, webhook)).map(({ status }) => status)).to.deep.equal(['stopped']);

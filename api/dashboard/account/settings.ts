@@ -1,6 +1,6 @@
 import type { Db } from '../../../shared/platform/db.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { deleteAccount, deleteHistory, workspacesLeft, workspacesNeedingOwner } from '../../../shared/store/accounts/delete-account.ts';
+import { deleteAccount, workspacesLeft, workspacesNeedingOwner } from '../../../shared/store/accounts/delete-account.ts';
 import { makeLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { listSignIns } from '../../../shared/store/accounts/sign-ins.ts';
@@ -98,7 +98,6 @@ export async function deleteByForm(visit: PersonalVisit): Promise<Answer> {
     if (orphans.length > 0)
         return showSettings(visit, { deletion: { '': `Make someone else an owner of these workspaces first: ${orphans.join(', ')}.` } });
     await endSubscriptions(app, workspaces);
-    await deleteHistory(app.db, me.userId, workspaces);
     const isDone = await whileSignedIn(app.db, me, (trx) => deleteAccount(trx, me.userId), { alone: true });
     if (!isDone) return showSettings(visit, { deletion: { '': 'One of your workspaces has changed. Please try again.' } });
     return { to: '/', notice: 'account-deleted', signOut: true };

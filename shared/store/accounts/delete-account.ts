@@ -1,8 +1,8 @@
 import { type Columns, type Db, now } from '../../platform/db.ts';
-import { dropConnectionsOf } from '../connections/connections.ts';
+import { dropConnectionsOf, dropConnectionsOfEmptied } from '../connections/connections.ts';
 import * as credits from '../credits/accounts.ts';
 import { disableWebhooksOf } from '../events/disable-webhooks.ts';
-import { deleteWebhooksOf } from '../events/webhooks.ts';
+import { disableWebhooksOfEmptied } from '../events/webhooks.ts';
 import { recordChange } from './audit.ts';
 import { dropFactors } from './factors.ts';
 import { revokeKeys } from './revoke-keys.ts';
@@ -47,34 +47,11 @@ function emptied(workspaces: readonly LeftWorkspace[]): LeftWorkspace[] {
     return workspaces.filter(({ members }) => members === 1);
 }
 
-/** Rows that one statement deletes. */
-const AT_ONCE = 5000;
-
 /**
- * Deletes what may be millions of rows of a user, in many short transactions: `deleteAccount` locks rows that other accounts wait for. Call
- * it before. Stops at a workspace that somebody has joined.
- */
-export async function deleteHistory(db: Db, userId: string, workspaces: readonly LeftWorkspace[]): Promise<void> {
-    const ids = emptied(workspaces).map(({ workspaceId }) => workspaceId);
-    const alone = db('memberships').whereIn('workspace_id', ids).groupBy('workspace_id').havingRaw('count(*) = 1').select('workspace_id');
-    const webhooks = db('webhooks').whereIn('workspace_id', alone).select('id');
-    const history = {
-        jobs: { key: ['job_id'], rows: db('jobs').whereIn('workspace_id', alone).whereNotNull('finished_at') },
-        webhook_deliveries: { key: ['id'], rows: db('webhook_deliveries').whereIn('webhook_id', webhooks).whereNot({ status: 'pending' }) },
-        events: { key: ['id'], rows: db('events').whereIn('workspace_id', alone).whereNotNull('position') },
-        workspace_audit: { key: ['at', 'id'], rows: db('workspace_audit').whereIn('workspace_id', alone) },
-    };
-    for (const [table, { key, rows }] of Object.entries(history)) {
-        const some = () => db(table).whereIn(key, rows.clone().limit(AT_ONCE).select(key));
-        while ((await some().delete()) === AT_ONCE);
-    }
-    await db('usage').where({ account_id: userId }).delete();
-}
-
-/**
- * Deletes a user: keys, sessions, memberships, the request log and all personal data. Published packages stay under the name of the
- * workspace. The ledger stays, with ids that no longer belong to a person. Call it after the subscriptions have been ended. False if
- * another member has joined or left since: a workspace would be left without an owner, or empty with a plan.
+ * Deletes a user: keys, sessions, memberships and all personal data. Published packages stay under the name of the workspace. The ledger
+ * stays, with ids that no longer belong to a person. Workers delete what may be millions of rows (delete-rests.ts), since this locks rows
+ * that other accounts wait for. Call it after the subscriptions have been ended. False if another member has joined or left since: a
+ * workspace would be left without an owner, or empty with a plan.
  */
 export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
     return db.transaction(async (trx) => {
@@ -93,6 +70,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         await revokeKeys(trx, (keys) => keys.where({ user_id: userId }), 'member');
         for (const table of ['api_keys', 'mail_links', 'memberships']) await trx(table).where({ user_id: userId }).delete();
         await dropConnectionsOf(trx, { userId });
+        await dropConnectionsOfEmptied(trx, alone);
         await trx('workspace_invitations').where({ invited_by: userId }).delete();
         // Schema requests stay, because others may want the same. Their contact is removed in workspaces that only this user belongs to,
         // and everywhere if it is this address.
@@ -100,17 +78,11 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
             .whereNotNull('requester_contact')
             .where((is) => is.whereIn('workspace_id', alone).orWhereRaw('lower(btrim(requester_contact)) = lower(?)', [email]))
             .update({ requester_contact: null });
-        await forgetInAudit(trx, { userId, email, alone, others });
+        await forgetInAudit(trx, { userId, email, workspaceIds: others });
         await trx('outgoing_mails').where({ recipient: email }).delete();
-        for (const table of ['usage', 'usage_hours']) await trx(table).where({ account_id: userId }).delete();
-        await trx('site_callers').whereIn('workspace_id', alone).delete();
-        // Running jobs end without a charge, because a job without a row is not charged.
-        for (const table of ['jobs', 'batches', 'monitors']) await trx(table).whereIn('workspace_id', alone).delete();
         // Late, because the events of all accounts wait from here on.
-        await deleteWebhooksOf(trx, alone);
+        await disableWebhooksOfEmptied(trx, alone);
         await disableWebhooksOf(trx, userId, others);
-        await trx('events').where({ account_id: userId }).delete();
-        await trx('events').whereIn('workspace_id', alone).delete();
         // Last, because the holds of all accounts may wait for this row.
         await rememberAddress(trx, userId, (await credits.lockBalance(trx, userId))?.allowance.remaining ?? 0);
         // Other processes know the user's keys for a moment longer. A new account of the address gets what is left, so they must not
@@ -127,6 +99,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
                 referral_from: null,
                 invite_code: null,
                 deleted_at: now(trx),
+                emptied: alone,
             });
         await recordChange(trx, { actor: userId, command: 'account delete', target: userId, reason: null, before: null, after: null });
         return true;

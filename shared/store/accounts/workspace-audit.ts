@@ -76,15 +76,14 @@ export async function maintainAudit(db: Db): Promise<void> {
     await db.raw('select workspace_audit_upkeep(?, ?)', [AUDIT_DAYS, IP_DAYS]);
 }
 
-/** Deletes the audit logs of workspaces without members, and a deleted user's data in other logs. */
+/** Deletes the data of a deleted user in the logs of these workspaces. */
 export async function forgetInAudit(
     db: Db,
-    { userId, email, alone, others }: { userId: string; email: string; alone: readonly string[]; others: readonly string[] },
+    { userId, email, workspaceIds }: { userId: string; email: string; workspaceIds: readonly string[] },
 ): Promise<void> {
-    await db('workspace_audit').whereIn('workspace_id', alone).delete();
     const isAbout = db.raw("lower(details->>'address') = lower(?)", [email]);
     await db('workspace_audit')
-        .whereIn('workspace_id', others)
+        .whereIn('workspace_id', workspaceIds)
         .where((is) => is.where({ actor: userId }).orWhere(isAbout))
         .update({
             ip: db.raw('case when actor = ? then null else ip end', [userId]),

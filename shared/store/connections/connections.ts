@@ -215,3 +215,11 @@ export async function dropConnectionsOf(trx: Db, { userId, workspaceId }: { user
     await own().where({ shared: false }).delete();
     await own().update({ owner_id: null, verifies: false });
 }
+
+/** Deletes the connections and OAuth clients of workspaces without members, which nobody could delete any more. */
+export async function dropConnectionsOfEmptied(trx: Db, workspaceIds: readonly string[]): Promise<void> {
+    const all = () => trx('connections').whereIn('workspace_id', workspaceIds);
+    await queueRevocations(trx, await all().pluck('id'));
+    await all().delete();
+    await trx('oauth_clients').whereIn('workspace_id', workspaceIds).delete();
+}

@@ -3,6 +3,7 @@ import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { ago, type Columns, columns, countSome, type Db, definedConditions, now } from '../../platform/db.ts';
 import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
+import { atOnce, type InTurn, stopWaiting } from './disable-webhooks.ts';
 import { recordTestEvent } from './events.ts';
 import { type WebhookName, wakeHost } from './webhooks.ts';
 
@@ -58,8 +59,9 @@ export async function hasDelivery(db: Db, webhookId: string, deliveryId: string)
 }
 
 /** Sends a `webhook.test` event to one webhook, even if it is disabled. Undefined if there is no such webhook. */
-export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookName): Promise<Delivery | undefined> {
-    return db.transaction(async (trx): Promise<Delivery | undefined> => {
+export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookName, inTurn: InTurn = atOnce): Promise<Delivery | undefined> {
+    await stopWaiting(db, webhookId, inTurn);
+    const order = async (trx: Db): Promise<Delivery | undefined> => {
         const webhook = await trx('webhooks').where({ id: webhookId, workspace_id: workspaceId }).forShare().first('host');
         if (webhook === undefined) return undefined;
         const eventId = await recordTestEvent(trx, { webhookId, data: { webhook_id: webhookId } });
@@ -73,12 +75,19 @@ export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookNam
         });
         await wakeHost(trx, webhook.host);
         return queryDeliveries(trx, webhookId).where({ 'd.id': deliveryId }).first(DELIVERY);
-    });
+    };
+    return inTurn(() => db.transaction(order));
 }
 
 /** Makes any delivery due now, even of a disabled webhook; retries follow. Undefined if there is no such delivery. */
-export async function redeliver(db: Db, { webhookId, workspaceId }: WebhookName, deliveryId: string): Promise<Delivery | undefined> {
-    return db.transaction(async (trx): Promise<Delivery | undefined> => {
+export async function redeliver(
+    db: Db,
+    { webhookId, workspaceId }: WebhookName,
+    deliveryId: string,
+    inTurn: InTurn = atOnce,
+): Promise<Delivery | undefined> {
+    await stopWaiting(db, webhookId, inTurn);
+    const order = async (trx: Db): Promise<Delivery | undefined> => {
         const webhook = await trx('webhooks').where({ id: webhookId, workspace_id: workspaceId }).forShare().first('host');
         const known = webhook && (await queryDeliveries(trx, webhookId).where({ 'd.id': deliveryId }).forUpdate('d').first('d.id'));
         if (known === undefined) return undefined;
@@ -87,5 +96,6 @@ export async function redeliver(db: Db, { webhookId, workspaceId }: WebhookName,
             .update({ status: 'pending', due_at: now(trx), host: webhook.host, earlier_attempts: trx.ref('attempts') });
         await wakeHost(trx, webhook.host);
         return queryDeliveries(trx, webhookId).where({ 'd.id': deliveryId }).first(DELIVERY);
-    });
+    };
+    return inTurn(() => db.transaction(order));
 }

@@ -60,6 +60,7 @@ export async function releaseHosts(db: Db, holder: string, hosts: readonly strin
                 held_until: null,
                 due_at: trx('webhook_deliveries as d')
                     .whereRaw("d.host = webhook_hosts.host and d.status = 'pending'")
+                    .whereNotIn('d.webhook_id', trx('webhooks').where({ is_stopping: true }).select('id'))
                     .select(trx.raw('case when count(*) > 0 then greatest(min(d.due_at), app_now()) end')),
             });
     });
@@ -115,7 +116,7 @@ const TAKE_DUE = `
            exists (select from domains o where o.registrable = w.registrable and o.is_blocked) as "isBlocked",
            d.attempts, w.has_delivered as "hasDelivered", w.failures, e.id as "eventId", e.type, e.at, e.data, e.about
     from busy b
-    join webhooks w on w.id = b.webhook_id
+    join webhooks w on w.id = b.webhook_id and not w.is_stopping
     join workspaces s on s.id = w.workspace_id
     cross join lateral (
         select d.id, d.event_id, d.attempts - d.earlier_attempts as attempts from webhook_deliveries d

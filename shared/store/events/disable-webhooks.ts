@@ -1,5 +1,6 @@
 import { MAX_WAITING } from '../../domain/events/webhook-bounds.ts';
 import { type Db, now } from '../../platform/db.ts';
+import { retryRolledBack } from '../../platform/pg-errors.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { holdSpreading } from './spread.ts';
@@ -25,7 +26,7 @@ const WHY: Readonly<Record<Cause, [reason: string, advice: string]>> = {
     ],
 };
 
-/** Disables webhooks that are still enabled, and mails the owners of their workspaces. */
+/** Disables webhooks that are still enabled, and mails the owners of their workspaces. `stopDisabled` does the rest. */
 export async function disableWebhooks(db: Db, webhookIds: readonly string[], cause: Exclude<Cause, 'left'>): Promise<void> {
     if (webhookIds.length > 0) await db.transaction((trx) => disable(trx, webhookIds, cause));
 }
@@ -62,10 +63,6 @@ async function disable(trx: Db, webhookIds: readonly string[], cause: Cause): Pr
         .where({ is_enabled: true })
         .update({ ...disabledColumns(trx, cause === 'left' ? 'caller' : cause), updated_at: now(trx) })
         .returning(NAMED);
-    await stopWaiting(
-        trx,
-        ended.map(({ webhookId }) => webhookId),
-    );
     const [reason, advice] = WHY[cause];
     for (const { webhookId, workspaceId, url } of ended) {
         const details = { reason: cause };
@@ -117,16 +114,50 @@ async function holdWorkspacesOf(trx: Db, webhookIds: readonly string[]): Promise
     await trx('workspaces').whereIn('id', ids).orderBy('id').forKeyShare().select('id');
 }
 
+/** From then on nothing that waits is sent, until `stopWaiting` has stopped it. */
 export function disabledColumns(db: Db, reason: DisabledReason) {
-    return { is_enabled: false, disabled_at: now(db), disabled_reason: reason };
+    return { is_enabled: false, disabled_at: now(db), disabled_reason: reason, is_stopping: true };
 }
 
-/** Stops waiting deliveries; they are sent only if a user redelivers them. */
-export async function stopWaiting(db: Db, webhookIds: readonly string[]): Promise<void> {
-    await db('webhook_deliveries')
-        .whereIn('webhook_id', webhookIds)
-        .where({ status: 'pending' })
-        .update({ status: 'stopped', due_at: null });
+/** Deliveries that one transaction changes: attempts that end meanwhile wait for it. */
+export const CHANGED_AT_ONCE = 5000;
+
+/** Locks some waiting deliveries, and returns their ids. All lock the webhook first, and deliveries in the order of their ids. */
+export async function lockWaiting(trx: Db, which: { webhook_id: string; host?: string }): Promise<string[]> {
+    const some = trx('webhook_deliveries').where({ ...which, status: 'pending' });
+    const locked = trx('webhook_deliveries').whereIn('id', some.limit(CHANGED_AT_ONCE).select('id'));
+    return locked.orderBy('id').forUpdate().pluck('id');
+}
+
+/** Runs each of several transactions when it is its turn. */
+export type InTurn = <Result>(step: () => Promise<Result>) => Promise<Result>;
+
+export const atOnce: InTurn = (step) => step();
+
+/**
+ * Stops the deliveries that waited when this webhook was disabled; they are sent only if a user redelivers them. There may be 100,000, so this
+ * takes many transactions, and none in which spreading is blocked.
+ */
+export async function stopWaiting(db: Db, webhookId: string, inTurn: InTurn): Promise<void> {
+    while (await inTurn(() => retryRolledBack(() => stopSome(db, webhookId))));
+}
+
+/** False if no delivery is left to stop. */
+async function stopSome(db: Db, webhookId: string): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        const stopping = trx('webhooks').where({ id: webhookId, is_stopping: true });
+        if ((await stopping.clone().forNoKeyUpdate().first('id')) === undefined) return false;
+        const ids = await lockWaiting(trx, { webhook_id: webhookId });
+        await trx('webhook_deliveries').whereIn('id', ids).update({ status: 'stopped', due_at: null });
+        if (ids.length === CHANGED_AT_ONCE) return true;
+        await stopping.update({ is_stopping: false });
+        return false;
+    });
+}
+
+/** Stops what waits for webhooks that nobody waited for, or whose process died. */
+export async function stopDisabled(db: Db): Promise<void> {
+    for (const webhookId of await db('webhooks').where({ is_stopping: true }).pluck('id')) await stopWaiting(db, webhookId, atOnce);
 }
 
 /** A URL as logs, emails and the audit log show it, since its query may contain a secret of the receiver. */

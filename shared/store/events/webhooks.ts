@@ -4,12 +4,23 @@ import type { Receiver } from '../../domain/events/webhook-url.ts';
 import { isId, newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { type Columns, columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
+import { retryRolledBack } from '../../platform/pg-errors.ts';
 import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { lockForKeyHolder } from '../accounts/workspaces.ts';
-import { type DisabledReason, disabledColumns, stopWaiting, WEBHOOK_NEWS, withoutQuery } from './disable-webhooks.ts';
+import {
+    atOnce,
+    CHANGED_AT_ONCE,
+    type DisabledReason,
+    disabledColumns,
+    type InTurn,
+    lockWaiting,
+    stopWaiting,
+    WEBHOOK_NEWS,
+    withoutQuery,
+} from './disable-webhooks.ts';
 import { holdSpreading } from './spread.ts';
 
 export interface Webhook {
@@ -124,19 +135,41 @@ interface WebhookChange {
  * receives no events, and its waiting deliveries stop. Enabling it resets its failures. Waiting deliveries go to a new URL. Undefined if
  * there is no such webhook.
  */
-export async function changeWebhook(db: Db, name: WebhookName, change: WebhookChange, by: By): Promise<Webhook | undefined> {
-    let formerHost: string | undefined;
-    const changed = await db.transaction(async (trx): Promise<Webhook | undefined> => {
+export async function changeWebhook(
+    db: Db,
+    name: WebhookName,
+    change: WebhookChange,
+    by: By,
+    inTurn: InTurn = atOnce,
+): Promise<Webhook | undefined> {
+    if (!isId('whk', name.webhookId)) return undefined;
+    // What waited before it was disabled is not sent once it is enabled.
+    if (change.isEnabled === true) await stopWaiting(db, name.webhookId, inTurn);
+    const { changed, formerHost } = await inTurn(() => retryRolledBack(() => writeChange(db, name, change, by)));
+    // Spreading is not blocked any more: 100,000 deliveries may wait.
+    if (change.isEnabled === false) await stopWaiting(db, name.webhookId, inTurn);
+    if (formerHost !== undefined) await moveWaiting(db, name, formerHost, inTurn);
+    return changed;
+}
+
+/** @returns `formerHost` if the webhook has another URL now */
+async function writeChange(
+    db: Db,
+    name: WebhookName,
+    change: WebhookChange,
+    by: By,
+): Promise<{ changed: Webhook | undefined; formerHost?: string | undefined }> {
+    return db.transaction(async (trx) => {
         await lockForKeyHolder(trx, { workspaceId: name.workspaceId, userId: change.userId });
         // Enabling needs no hold: nothing is spread to a disabled webhook.
         if (change.isEnabled === false || change.receiver !== undefined) await holdSpreading(trx);
         const before = await lock(trx, name);
-        if (before === undefined) return undefined;
+        if (before === undefined) return { changed: undefined };
         const { userId, receiver, events, description, isEnabled } = change;
         const isTurned = isEnabled !== undefined && isEnabled !== before.isEnabled;
         const isMoved = receiver !== undefined && receiver.url !== before.url;
         const isTakenOver = userId !== before.madeBy && (isMoved || (isTurned && isEnabled));
-        if (isMoved) formerHost = (await queryWebhook(trx, name).first('host')).host;
+        const formerHost: string | undefined = isMoved ? (await queryWebhook(trx, name).first('host')).host : undefined;
         await queryWebhook(trx, name).update({
             updated_at: now(trx),
             ...(receiver && toReceiver(receiver)),
@@ -146,7 +179,6 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
             ...(description !== undefined && { description }),
             ...(isTurned && (isEnabled ? enabledColumns(trx) : disabledColumns(trx, 'caller'))),
         });
-        if (isTurned && !isEnabled) await stopWaiting(trx, [name.webhookId]);
         if (isTakenOver) await deleteDeliveriesAbout(trx, name.webhookId, before.madeBy);
         if (isMoved) {
             await notifyOwners(trx, {
@@ -163,16 +195,14 @@ export async function changeWebhook(db: Db, name: WebhookName, change: WebhookCh
             ...(isTakenOver && { taken_over_from: before.madeBy }),
         };
         await recordAct(trx, { ...by, workspaceId: name.workspaceId, action: 'webhook.changed', target: name.webhookId, details });
-        return queryWebhook(trx, name).first(WEBHOOK);
+        return { changed: await queryWebhook(trx, name).first(WEBHOOK), formerHost };
     });
-    // Spreading is not blocked any more: 100,000 deliveries may wait.
-    if (formerHost !== undefined) await moveWaiting(db, name, formerHost);
-    return changed;
 }
 
 function enabledColumns(db: Db) {
     return {
         is_enabled: true,
+        is_stopping: false,
         enabled_at: now(db),
         disabled_at: null,
         disabled_reason: null,
@@ -205,26 +235,43 @@ export async function rotateSecret(
     });
 }
 
-/** Deletes a webhook with its secret and stops its deliveries. False if there is no such webhook. */
-export async function deleteWebhook(db: Db, name: WebhookName, by: By): Promise<boolean> {
+/** Deletes a webhook with its secret, and stops its deliveries before. False if there is no such webhook. */
+export async function deleteWebhook(db: Db, name: WebhookName, by: By, inTurn: InTurn = atOnce): Promise<boolean> {
+    while (await inTurn(() => disableToDelete(db, name))) {
+        await stopWaiting(db, name.webhookId, inTurn);
+        if (await inTurn(() => retryRolledBack(() => deleteDisabled(db, name, by)))) return true;
+    }
+    return false;
+}
+
+async function disableToDelete(db: Db, name: WebhookName): Promise<boolean> {
     return db.transaction(async (trx) => {
         await holdSpreading(trx);
+        if ((await lock(trx, name)) === undefined) return false;
+        await queryWebhook(trx, name).update(disabledColumns(trx, 'caller'));
+        return true;
+    });
+}
+
+/** False if it was enabled or deleted meanwhile. */
+async function deleteDisabled(db: Db, name: WebhookName, by: By): Promise<boolean> {
+    return db.transaction(async (trx) => {
         const webhook = await lock(trx, name);
-        if (webhook === undefined) return false;
+        if (webhook === undefined || webhook.isEnabled) return false;
         await queryWebhook(trx, name).delete();
-        await stopWaiting(trx, [name.webhookId]);
+        // Those that a user redelivered meanwhile.
+        const waiting = trx('webhook_deliveries').where({ webhook_id: name.webhookId, status: 'pending' });
+        await waiting.update({ status: 'stopped', due_at: null });
         const details = { url: withoutQuery(webhook.url) };
         await recordAct(trx, { ...by, workspaceId: name.workspaceId, action: 'webhook.deleted', target: name.webhookId, details });
         return true;
     });
 }
 
-/** Deletes the webhooks of workspaces without members, with their deliveries. Call it in the transaction that empties the workspaces. */
-export async function deleteWebhooksOf(trx: Db, workspaceIds: readonly string[]): Promise<void> {
+/** Disables the webhooks of workspaces without members. Call it in the transaction that empties the workspaces. */
+export async function disableWebhooksOfEmptied(trx: Db, workspaceIds: readonly string[]): Promise<void> {
     await holdSpreading(trx);
-    const deleted: { id: string }[] = await trx('webhooks').whereIn('workspace_id', workspaceIds).delete().returning('id');
-    const webhookIds = deleted.map(({ id }) => id);
-    await trx('webhook_deliveries').whereIn('webhook_id', webhookIds).delete();
+    await trx('webhooks').whereIn('workspace_id', workspaceIds).update(disabledColumns(trx, 'caller'));
 }
 
 /** Deletes deliveries of events about a person's own credits, so that no one can redeliver them to another receiver. */
@@ -233,23 +280,17 @@ async function deleteDeliveriesAbout(db: Db, webhookId: string, userId: string):
     await db('webhook_deliveries').where({ webhook_id: webhookId }).whereIn('event_id', about).delete();
 }
 
-/** Deliveries that one transaction moves: attempts that end meanwhile wait for it. */
-const MOVED_AT_ONCE = 5000;
-
 /** Moves waiting deliveries from a former host to the one of their webhook. A delivery that is not moved goes to the new URL too. */
-async function moveWaiting(db: Db, name: WebhookName, formerHost: string): Promise<void> {
+async function moveWaiting(db: Db, name: WebhookName, formerHost: string, inTurn: InTurn): Promise<void> {
     const move = async (trx: Db): Promise<number> => {
         const webhook = await queryWebhook(trx, name).forKeyShare().first('host');
         if (webhook === undefined || webhook.host === formerHost) return 0;
-        const some = trx('webhook_deliveries').where({ host: formerHost, webhook_id: name.webhookId, status: 'pending' });
-        const ids = trx('webhook_deliveries').whereIn('id', some.limit(MOVED_AT_ONCE).select('id'));
-        const moved = await trx('webhook_deliveries')
-            .whereIn('id', await ids.orderBy('id').forUpdate().pluck('id'))
-            .update({ host: webhook.host });
-        if (moved > 0) await wakeHost(trx, webhook.host);
-        return moved;
+        const ids = await lockWaiting(trx, { host: formerHost, webhook_id: name.webhookId });
+        await trx('webhook_deliveries').whereIn('id', ids).update({ host: webhook.host });
+        if (ids.length > 0) await wakeHost(trx, webhook.host);
+        return ids.length;
     };
-    while ((await db.transaction(move)) === MOVED_AT_ONCE);
+    while ((await inTurn(() => retryRolledBack(() => db.transaction(move)))) === CHANGED_AT_ONCE);
 }
 
 /** Makes workers check the deliveries of a host. Call it in the transaction that makes one due. */
