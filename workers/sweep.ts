@@ -2,22 +2,11 @@ import type { App } from '../shared/app.ts';
 import { watchConnection } from '../shared/platform/connection-log.ts';
 import type { Db } from '../shared/platform/db.ts';
 import { deleteRests } from '../shared/store/accounts/delete-rests.ts';
-import { deleteOldNotices } from '../shared/store/accounts/notices.ts';
-import { forgetSignUps } from '../shared/store/accounts/sign-up.ts';
-import { forgetExpired } from '../shared/store/accounts/user-sessions.ts';
 import { maintainAudit } from '../shared/store/accounts/workspace-audit.ts';
-import { forgetNews } from '../shared/store/accounts/workspace-news.ts';
-import { forgetApps } from '../shared/store/apps/apps.ts';
-import { forgetGrants } from '../shared/store/apps/grants.ts';
-import { forgetTrials } from '../shared/store/connections/connections.ts';
-import { forgetConnectionUses } from '../shared/store/connections/uses.ts';
-import { forgetSpending } from '../shared/store/credits/spending.ts';
 import { disableWebhooks, disableWebhooksOfLeavers, findBacklogs, stopDisabled } from '../shared/store/events/disable-webhooks.ts';
-import { forgetEvents } from '../shared/store/events/event-feed.ts';
 import { sweepAnswers } from '../shared/store/fetch/idempotency.ts';
 import { sweepResults } from '../shared/store/fetch/results.ts';
-import { forgetClaims } from '../shared/store/registry/claims.ts';
-import { forgetReports } from '../shared/store/registry/problem-reports.ts';
+import { OLD_ROWS } from '../shared/store/old-rows.ts';
 import { applyDueRemovals } from '../shared/store/registry/removals.ts';
 import { scheduleStarters } from '../shared/store/registry/starter-sites.ts';
 import { maintainUsage } from '../shared/store/usage/traffic.ts';
@@ -66,18 +55,11 @@ function sweepsOf(app: App): Sweep[] {
         { part: 'deleted accounts', everyMs: 5 * SECOND_MS, work: deleteRests },
         { part: 'usage', everyMs: HOUR_MS, work: (db) => maintainUsage(db) },
         { part: 'audit', everyMs: HOUR_MS, work: maintainAudit },
-        { part: 'old sessions', everyMs: HOUR_MS, work: forgetExpired },
-        { part: 'old notices', everyMs: HOUR_MS, work: deleteOldNotices },
-        { part: 'old spending', everyMs: HOUR_MS, work: forgetSpending },
-        { part: 'old sign-ups', everyMs: HOUR_MS, work: forgetSignUps },
-        { part: 'old connection uses', everyMs: HOUR_MS, work: forgetConnectionUses },
-        { part: 'old trials', everyMs: HOUR_MS, work: forgetTrials },
-        { part: 'old claims', everyMs: HOUR_MS, work: forgetClaims },
-        { part: 'old news', everyMs: HOUR_MS, work: forgetNews },
-        { part: 'old problem reports', everyMs: HOUR_MS, work: forgetReports },
-        { part: 'old events', everyMs: HOUR_MS, work: forgetEvents },
-        { part: 'old grants', everyMs: HOUR_MS, work: forgetGrants },
-        { part: 'old apps', everyMs: HOUR_MS, work: forgetApps },
+        ...OLD_ROWS.map(([table, isOld]) => ({
+            part: `old ${table}`,
+            everyMs: HOUR_MS,
+            work: (db: Db) => db(table).whereRaw(isOld).delete(),
+        })),
     ];
     if (app.config.starterVerify) sweeps.push({ part: 'starter packages', everyMs: MINUTE_MS, work: scheduleStarters });
     return sweeps;

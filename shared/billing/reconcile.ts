@@ -1,6 +1,5 @@
 import type { App } from '../app.ts';
 import { UNPAID_DAYS } from '../domain/accounts/subscription.ts';
-import { forgetEvents } from '../store/billing/stripe-events.ts';
 import { findSubscription, isUnpaidFor, takeDue } from '../store/billing/subscriptions.ts';
 import { type Billing, billingOf } from './billing.ts';
 import { endPlan, endSubscription, fetchPaidInvoices, settleWorkspace } from './settle.ts';
@@ -25,7 +24,6 @@ export async function reconcileSubscriptions(app: App): Promise<void> {
             );
         }
     }
-    await forgetEvents(app.db);
 }
 
 async function reconcileOne(app: App, billing: Billing | undefined, workspaceId: string): Promise<void> {

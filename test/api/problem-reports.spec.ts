@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { forgetReports } from '../../shared/store/registry/problem-reports.ts';
+import { deleteOldRows } from '../support/old-rows.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, paginationOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -86,10 +86,10 @@ describe('a report of a problem', () => {
 
     it('is kept for 90 days', async () => {
         await world.clock.advance({ days: 89 });
-        await forgetReports(world.app.db);
+        await deleteOldRows(world.app.db);
         expect(dataOf<unknown[]>(await list(ada, '?limit=100'))).to.have.length(32);
         await world.clock.advance({ days: 2 });
-        await forgetReports(world.app.db);
+        await deleteOldRows(world.app.db);
         expect(dataOf(await list(ada))).to.deep.equal([]);
     });
 });

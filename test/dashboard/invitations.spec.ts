@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
-import { forgetSignUps } from '../../shared/store/accounts/sign-up.ts';
+import { deleteOldRows } from '../support/old-rows.ts';
 import { withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
@@ -175,7 +175,7 @@ describe('inviting a friend', () => {
             expect((await rows()).length).to.be.above(0);
             for (const { row } of await rows()) expect(row).not.to.match(/192\.0\.2|one-owner/);
             await world.clock.advance({ days: 1 });
-            await forgetSignUps(world.app.db);
+            await deleteOldRows(world.app.db);
             expect(await rows()).to.deep.equal([]);
         });
     });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { findSignedIn, forgetExpired } from '../../shared/store/accounts/user-sessions.ts';
+import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import { deleteOldRows } from '../support/old-rows.ts';
 import type { World } from '../support/world.ts';
 import type { MailServer } from './support/mail-server.ts';
 import { openMailWorld } from './support/mail-world.ts';
@@ -67,7 +68,7 @@ describe('sessions', () => {
         expect(await mayEnter(used)).to.equal(true);
         await world.clock.advance({ days: 1, hours: 1 });
         expect([await mayEnter(used), await mayEnter(idle)]).to.deep.equal([true, false]);
-        await forgetExpired(world.app.db);
+        await deleteOldRows(world.app.db);
         const { rows } = await world.app.db.raw('select from web_sessions where user_id = ?', [await userOf(world, email)]);
         expect(rows).to.deep.equal([]);
     });

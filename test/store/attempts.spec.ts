@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ATTEMPTS, type Attempt, forgetAttempts, takeAttempts } from '../../shared/store/accounts/attempts.ts';
-import { forgetExpired } from '../../shared/store/accounts/user-sessions.ts';
 import { advanceClock } from '../support/clock.ts';
+import { deleteOldRows } from '../support/old-rows.ts';
 import { useDatabase } from './registry.ts';
 
 describe('attempts', () => {
@@ -48,7 +48,7 @@ describe('attempts', () => {
         expect(await takeAttempts(opened.db, [hourly('ada')])).to.equal(0);
         await advanceClock(opened.db, 25 * 3_600_000);
         expect(await takeAttempts(opened.db, [hourly('crowd')])).to.equal(0);
-        await forgetExpired(opened.db);
+        await deleteOldRows(opened.db);
         const { rows } = await opened.db.raw('select name from attempts');
         expect(rows.map(({ name }: { name: string }) => name)).to.deep.equal(['sign-up by client, hour: crowd']);
     });

@@ -8,13 +8,13 @@ import { MAX_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
 import { mailNews } from '../../shared/mail/news.ts';
 import { join as joinWorkspace, removeMember } from '../../shared/store/accounts/workspaces.ts';
 import { disableWebhooks, disableWebhooksOfLeavers, findBacklogs, stopDisabled } from '../../shared/store/events/disable-webhooks.ts';
-import { forgetEvents } from '../../shared/store/events/event-feed.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
 import { holdSpreading } from '../../shared/store/events/spread.ts';
 import { sealResult } from '../../shared/store/jobs/sealed.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
 import { holdMails, mailsTo } from '../support/mails.ts';
+import { deleteOldRows } from '../support/old-rows.ts';
 import { join, type Person } from '../support/people.ts';
 import { openReceiver, type Receiver, type ToldEvent } from '../support/receiver.ts';
 import { dataOf } from '../support/routes.ts';
@@ -713,11 +713,11 @@ describe('an event is delivered to webhooks', () => {
         await tell(ada);
         await untilDelivery(ada, webhook, ({ status }) => status === 'delivered');
         await world.clock.advance({ days: 13.9 });
-        await forgetEvents(world.app.db);
+        await deleteOldRows(world.app.db);
         expect(await deliveriesOf(ada, webhook)).to.have.length(1);
         await world.clock.advance({ days: 0.2 });
         expect(await deliveriesOf(ada, webhook)).to.deep.equal([]);
-        await forgetEvents(world.app.db);
+        await deleteOldRows(world.app.db);
         expect(await world.app.db('webhook_deliveries').where({ webhook_id: webhook.webhook_id })).to.deep.equal([]);
     });
 

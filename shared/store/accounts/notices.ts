@@ -111,11 +111,6 @@ export async function payersOf(db: Db, accountId: string): Promise<string[]> {
         .pluck('email');
 }
 
-/** Deletes notices that are no longer shown. */
-export async function deleteOldNotices(db: Db): Promise<void> {
-    await db('notices').where('at', '<', ago(db, '100 days')).delete();
-}
-
 /** Number of consecutive failed calls of one endpoint with one key after which the owner gets a notice. */
 export const FAILURES = 50;
 

@@ -95,23 +95,15 @@ const TAKE_USED = `
  */
 async function countSignUp(db: Db, from: { address: string; mailDomain: string }): Promise<boolean> {
     const origins = signUpOrigins(from, publicMailProviders()).map((origin) => hashOf('sign-up', origin));
+    const day = db.raw("(app_now() at time zone 'UTC')::date");
     // Locks rows in a fixed order, so that two sign-ups never deadlock.
-    const rows = origins.toSorted(Buffer.compare).map((origin) => ({ day: today(db), origin, sign_ups: 1 }));
+    const rows = origins.toSorted(Buffer.compare).map((origin) => ({ day, origin, sign_ups: 1 }));
     const counted: { sign_ups: number }[] = await db('sign_ups_of_a_day')
         .insert(rows)
         .onConflict(['day', 'origin'])
         .merge({ sign_ups: db.raw('sign_ups_of_a_day.sign_ups + 1') })
         .returning('sign_ups');
     return counted.every((row) => row.sign_ups <= MAX_SIGN_UPS_A_DAY);
-}
-
-/** Deletes past days. */
-export async function forgetSignUps(db: Db): Promise<void> {
-    await db('sign_ups_of_a_day').where('day', '<', today(db)).delete();
-}
-
-function today(db: Db) {
-    return db.raw("(app_now() at time zone 'UTC')::date");
 }
 
 function hashOf(kind: 'address' | 'sign-up', text: string): Buffer {

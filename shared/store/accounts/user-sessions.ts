@@ -55,7 +55,7 @@ const SESSION: Columns<SessionRow> = { sessionId: 'id', ...columns('', 'browser 
 export const SESSION_DAYS = 30;
 
 /** A session ends after this many days without use. */
-const IDLE_DAYS = 14;
+export const IDLE_DAYS = 14;
 
 /** How long a confirmation is valid, in minutes. */
 const CONFIRMED_MINUTES = 15;
@@ -196,16 +196,6 @@ export async function listSessions(db: Db, userId: string): Promise<SessionRow[]
 /** Sets the workspace that this session shows. Its user is a member. */
 export async function selectWorkspace(db: Db, sessionId: string, workspaceId: string): Promise<void> {
     await session(db, sessionId).update({ workspace_id: workspaceId });
-}
-
-/** Deletes expired sessions, links, invitations and counted attempts. */
-export async function forgetExpired(db: Db): Promise<void> {
-    for (const table of ['web_sessions', 'mail_links', 'workspace_invitations', 'passkey_challenges', 'sign_in_tickets'])
-        await db(table).where('expires_at', '<', now(db)).delete();
-    await db('web_sessions')
-        .where('seen_at', '<', ago(db, `${IDLE_DAYS} days`))
-        .delete();
-    await db('attempts').where('ends_at', '<', now(db)).delete();
 }
 
 /** The session, or the credentials of the sign-in, changed meanwhile. */

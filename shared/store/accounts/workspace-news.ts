@@ -1,4 +1,4 @@
-import { ago, type Db, toColumns } from '../../platform/db.ts';
+import { type Db, toColumns } from '../../platform/db.ts';
 
 interface News {
     workspaceId: string;
@@ -69,10 +69,6 @@ interface NewsColumns {
     lines: string[];
     count: number;
     removal_id: string | null;
-}
-
-export async function forgetNews(db: Db): Promise<void> {
-    await db('workspace_news').where('mailed_at', '<', ago(db, '1 days')).delete();
 }
 
 /** Only owners who confirmed their address, because any other address may belong to a stranger. */

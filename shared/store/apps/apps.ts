@@ -70,11 +70,3 @@ export async function keepDocument(db: Db, appId: string, read: AppFacts | { pro
         .where({ id: appId })
         .update({ ...facts, read_at: now(db), asked_at: null, began_at: null });
 }
-
-/** Deletes apps that are older than 30 days and have no grant. */
-export async function forgetApps(db: Db): Promise<void> {
-    await db('apps')
-        .where('created_at', '<', ago(db, '30 days'))
-        .whereNotExists(db('app_grants as g').whereRaw('g.app_id = apps.id').select(db.raw('1')))
-        .delete();
-}

@@ -1,7 +1,7 @@
 import { keyHash, keyPrefix, newSecret } from '../../domain/accounts/api-key.ts';
 import type { Scopes } from '../../domain/accounts/scopes.ts';
 import { newId } from '../../domain/text/ids.ts';
-import { ago, type Columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
+import { type Columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
 import { retryUntilKnown } from '../../platform/pg-errors.ts';
 import { revokeKeys } from '../accounts/revoke-keys.ts';
 import { lockForKeyHolder } from '../accounts/workspaces.ts';
@@ -205,14 +205,4 @@ export async function endGrantOf(db: Db, token: string, appId: string | undefine
         .where(appId === undefined ? {} : { 'g.app_id': appId })
         .first({ keyId: 'k.id' });
     if (grant !== undefined) await endGrant(db, grant.keyId);
-}
-
-/** Deletes codes a day after they expire, with their grants if unused, and grants that ended 30 days ago. */
-export async function forgetGrants(db: Db): Promise<void> {
-    const unused = db('app_codes').where({ used_at: null }).where('expires_at', '<', ago(db, '1 days')).select('key_id');
-    await db('api_keys').whereIn('id', unused).whereNotNull('resource').delete();
-    await db('app_codes').where('expires_at', '<', ago(db, '1 days')).delete();
-    const over = db('api_keys').whereNotNull('resource').where('expires_at', '<', ago(db, '30 days')).select('id');
-    await db('app_refresh_tokens').whereIn('key_id', over).delete();
-    await db('app_grants').whereIn('key_id', over).delete();
 }

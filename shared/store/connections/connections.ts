@@ -2,7 +2,7 @@ import type { ConnectionStatus } from '../../domain/connections/connection.ts';
 import type { AuthTerms } from '../../domain/package/auth.ts';
 import { isId } from '../../domain/text/ids.ts';
 import type { PackageAuth } from '../../domain/types.ts';
-import { ago, type Columns, columns, countRows, type Db, definedConditions, lockName, now } from '../../platform/db.ts';
+import { type Columns, columns, countRows, type Db, definedConditions, lockName, now } from '../../platform/db.ts';
 import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { queueRevocations } from './oauth.ts';
@@ -145,11 +145,6 @@ export async function keepTrial(db: Db, trial: Connection, by: By): Promise<Conn
 
 export async function dropTrial(db: Db, connectionId: string): Promise<void> {
     await db('connections').where({ id: connectionId, status: 'trial' }).delete();
-}
-
-/** Deletes trials whose process died. */
-export async function forgetTrials(db: Db): Promise<void> {
-    await db('connections').where({ status: 'trial' }).where('created_at', '<', ago(db, '10 minutes')).delete();
 }
 
 type Created = Pick<Connection, 'connectionId' | 'workspaceId' | 'site' | 'shared'>;

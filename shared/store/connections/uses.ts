@@ -1,5 +1,5 @@
 import { type BatchWriter, openBatchWriter } from '../../platform/batch-writer.ts';
-import { ago, type Db, now } from '../../platform/db.ts';
+import { type Db, now } from '../../platform/db.ts';
 import { actorOf, recordAct } from '../accounts/workspace-audit.ts';
 import { type PassedCall, recordPasses } from './connection-status.ts';
 
@@ -20,7 +20,6 @@ export type ConnectionUses = BatchWriter<ConnectionUse>;
 
 const EVERY_MS = 900;
 const MAX_ROWS = 20_000;
-const DAYS = 400;
 
 /** Opens the counter of a process. Close it before the pool. */
 export function openConnectionUses(db: Db, { onError }: { onError: (error: unknown) => void }): ConnectionUses {
@@ -61,11 +60,4 @@ async function write(db: Db, uses: readonly ConnectionUse[]): Promise<void> {
 
 function passOf({ connectionId, versionId, passedAt }: ConnectionUse): PassedCall[] {
     return passedAt === undefined ? [] : [{ connectionId, versionId, beganAt: passedAt }];
-}
-
-/** Deletes counts that are older than the audit log. */
-export async function forgetConnectionUses(db: Db): Promise<void> {
-    await db('connection_uses')
-        .where('hour', '<', ago(db, `${DAYS} days`))
-        .delete();
 }

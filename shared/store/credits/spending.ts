@@ -29,12 +29,6 @@ export async function setKeyCap(db: Db, keyId: string, cap: number | null): Prom
     await setCap(db, 'api_keys', keyId, cap);
 }
 
-export async function forgetSpending(db: Db): Promise<void> {
-    await db('day_spending')
-        .where('day', '<', db.raw(`${TODAY} - 1`))
-        .delete();
-}
-
 const TODAY = "(app_now() at time zone 'UTC')::date";
 
 async function readCap(db: Db, table: 'credit_accounts' | 'api_keys', id: string): Promise<Cap> {

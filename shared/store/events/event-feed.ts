@@ -1,6 +1,5 @@
 import { EVENT_TYPES, type EventType, prefixOf } from '../../domain/events/event-types.ts';
-import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
-import { ago, type Db, MAX_COUNTED } from '../../platform/db.ts';
+import { type Db, MAX_COUNTED } from '../../platform/db.ts';
 
 /** Number of hours for which events are listed. They are stored for as long as their deliveries. */
 const LISTED_HOURS = 24;
@@ -110,23 +109,4 @@ export async function countEvents(db: Db, { workspaceId, accountId }: Reader, ty
 export function typesOf(names: readonly string[]): EventType[] {
     if (names.length === 0) return EVENT_TYPES;
     return EVENT_TYPES.filter((type) => names.includes(type) || names.includes(prefixOf(type)));
-}
-
-/** Deletes old deliveries, then old events, then expired audiences of sites. */
-export async function forgetEvents(db: Db): Promise<void> {
-    for (const [table, column] of [
-        ['webhook_deliveries', 'created_at'],
-        ['events', 'at'],
-    ] as const) {
-        await db(table)
-            .where(column, '<', ago(db, `${DELIVERY_DAYS} days`))
-            .delete();
-    }
-    await db('webhook_hosts')
-        .whereNull('due_at')
-        .where((is) => is.whereNull('holder').orWhere('held_until', '<', ago(db, '1 days')))
-        .delete();
-    await db('site_callers')
-        .whereRaw('day < (app_now() - ?::interval)::date', [`${SITE_EVENT_DAYS} days`])
-        .delete();
 }

@@ -142,10 +142,6 @@ export async function askForCheck(db: Db, claimId: string): Promise<void> {
     await updateClaim(db, claimId, { due_at: now(db) });
 }
 
-export async function forgetClaims(db: Db): Promise<void> {
-    await db('claims').whereNot({ status: 'proven' }).where('expires_at', '<=', now(db)).delete();
-}
-
 /** A maintainer is an owner while one of its claims is proven. Call it after every change of claims. */
 export async function updateOwnership(db: Db, registrable: string, workspaceId: string): Promise<void> {
     const ofOwner = { registrable, workspace_id: workspaceId };

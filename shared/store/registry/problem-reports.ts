@@ -1,6 +1,6 @@
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import { withoutReordering } from '../../domain/text/text-rule.ts';
-import { ago, type Columns, columns, type Db } from '../../platform/db.ts';
+import { type Columns, columns, type Db } from '../../platform/db.ts';
 import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 
@@ -17,8 +17,6 @@ interface ProblemReport {
     createdAt: Date;
 }
 
-/** Number of days for which reports are kept. */
-const DAYS = 90;
 /** Maximum length of a report in the mail, in characters. The dashboard shows the full report. */
 const MAILED = 300;
 
@@ -57,11 +55,4 @@ export async function addReport(
 /** One page of the reports of a site, newest first, and their total number. */
 export function reportsOf(db: Db, site: string, page: RowPage): Promise<FoundPage<ProblemReport>> {
     return readRowPage<ProblemReport>(db, db('problem_reports').where({ site }), REPORT, page);
-}
-
-/** Deletes reports that are older than 90 days. */
-export async function forgetReports(db: Db): Promise<void> {
-    await db('problem_reports')
-        .where('created_at', '<', ago(db, `${DAYS} days`))
-        .delete();
 }
