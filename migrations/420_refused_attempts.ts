@@ -17,6 +17,8 @@ const FUNCTIONS = `
         where a.ends_at > moment and a.used >= n.most
     $$;
 
+    -- Counts one attempt under each name. If one of the names has reached its limit, counts none, and returns the seconds until the attempt
+    -- is possible. Rows are locked in the order of their names.
     create or replace function attempts_take(p_names text[], p_limits integer[], p_seconds integer[]) returns double precision
     language plpgsql as $$
     declare

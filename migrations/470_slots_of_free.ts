@@ -7,7 +7,7 @@ export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
         alter table limit_leases add column is_free boolean not null default false;
         create index limit_leases_free on limit_leases (expires_at) where is_free;
-        drop function limits_take(text, text[], int[], int[], text, text, int, text, int, bigint);
+        drop function if exists limits_take(text, text[], int[], int[], text, text, int, text, int, bigint);
     `);
     await knex.raw(TAKE);
 }
