@@ -5,37 +5,26 @@ export { down } from './100_common.ts';
 /** Search index of latest versions. A site waits in `sites_to_index` until a worker has written the rows of its latest version. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
+        -- Migration 440 says what the columns hold, and stores the endpoints by tier.
         create table endpoints (
             id bigint generated always as identity primary key,
             site text collate "C" not null references sites,
             registrable text collate "C" not null references domains,
             version_id bigint not null references versions (id),
-            -- Its position in the package.
             place integer not null,
             name text collate "C" not null,
             kind text not null,
             effect text not null check (effect in ('read', 'write')),
             intent_category text collate "C" not null,
             is_verified boolean not null,
-            -- 0: a sample of one in 64, and the most used endpoints; 1: a sample of one in 8; 2: the others. A search with many matches
-            -- reads only the first tiers.
             tier smallint not null check (tier in (0, 1, 2)),
-            -- Words, ideas and marks, each in its class (shared/domain/find/endpoint-words.ts).
             search tsvector not null,
             brevity real not null,
             needs_id boolean not null,
-            -- Of the 7 days before the last roll-up.
             success_rate real,
             p95_ms integer,
             unique (site, place)
         ) with (fillfactor = 90);
-        -- Each search reads this column for hundreds of rows.
-        alter table endpoints alter search set storage main;
-        create index endpoints_search_0 on endpoints using gin (search) with (fastupdate = off) where tier = 0;
-        create index endpoints_search_1 on endpoints using gin (search) with (fastupdate = off) where tier = 1;
-        create index endpoints_search_2 on endpoints using gin (search) with (fastupdate = off) where tier = 2;
-        create index endpoints_by_category on endpoints (intent_category, site, place);
-        create index endpoints_writes on endpoints (site, place) where effect = 'write';
 
         -- A search reads the words of hundreds of endpoints but shows ten. Rows without this JSON are half as large.
         create table endpoint_entries (
