@@ -2,6 +2,8 @@ import type { Monitor, MonitorChange, MonitorParams, MonitorRun, MonitorsQuery }
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { isId } from '../../shared/domain/text/ids.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import type { NumberedPage, NumberPage } from '../../shared/platform/row-page.ts';
 import { eachInTurn } from '../../shared/platform/turns.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { cancelJob } from '../../shared/store/jobs/ends.ts';
@@ -54,11 +56,7 @@ export async function listRuns(call: MonitorCall<PageQuery>): Promise<Reply<Moni
     return list(call, 'getMonitorRuns', store.listRuns, async (row) => JSON.stringify(await presentRun(call.app, row)));
 }
 
-type Lister<Row> = (
-    db: Parameters<typeof store.listRuns>[0],
-    id: string,
-    place: { limit: number; before?: number | undefined },
-) => Promise<store.NumberedPage<Row>>;
+type Lister<Row> = (db: Db, id: string, page: NumberPage) => Promise<NumberedPage<Row>>;
 
 async function list<Row extends { number: number }>(
     call: MonitorCall<PageQuery>,

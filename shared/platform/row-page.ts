@@ -43,3 +43,33 @@ export async function readRowPage<Row extends object>(
     const rows = shown.map(({ placeAt: _at, placeId: _id, ...row }) => row as Row);
     return { rows, next: last && { at: last.placeAt, id: last.placeId }, total: await (count?.() ?? countRows(all)) };
 }
+
+/** The page of a list that is sorted by number, newest first. */
+export interface NumberPage {
+    limit: number;
+    /** The number of the row after which the page begins. */
+    before?: number | undefined;
+}
+
+export interface NumberedPage<Row> {
+    shown: Row[];
+    /** The row after which the next page begins. */
+    last: Row | undefined;
+    /** The number of rows on all pages. */
+    total: number;
+}
+
+/** Reads a page of the rows that a query finds. */
+export async function readNumberedPage<Row>(
+    query: Knex.QueryBuilder,
+    columns: Readonly<Record<string, string | Knex.Raw>>,
+    { limit, before }: NumberPage,
+): Promise<NumberedPage<Row>> {
+    const total = await countRows(query.clone());
+    if (before !== undefined) query.where('number', '<', before);
+    const rows = (await query
+        .orderBy('number', 'desc')
+        .limit(limit + 1)
+        .select(columns)) as Row[];
+    return { ...cutPage(rows, limit), total };
+}

@@ -6,7 +6,7 @@ import { etaSeconds } from '../../../shared/domain/jobs/eta.ts';
 import { isId } from '../../../shared/domain/text/ids.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
-import { cutPage, PAGE_BYTES } from '../../../shared/platform/db.ts';
+import { PAGE_BYTES } from '../../../shared/platform/db.ts';
 import { eachInTurn } from '../../../shared/platform/turns.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
@@ -40,8 +40,7 @@ export async function listBatches(call: Call<object, BatchesQuery, undefined>): 
     const { status } = query;
     const reader = readerOf(call.caller);
     const page = await readPage<number>(call, 'getBatches', [reader.workspaceId, status ?? null]);
-    const { batches, total } = await list(app.browse, reader, { status, limit: page.limit, before: page.from });
-    const { shown, last } = cutPage(batches, page.limit);
+    const { shown, last, total } = await list(app.browse, reader, { status, limit: page.limit, before: page.from });
     return { answer: await viewsOf(call, shown), pagination: await page.end(last?.number, total) };
 }
 

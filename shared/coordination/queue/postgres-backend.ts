@@ -108,7 +108,7 @@ export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueO
     let backend: BatchedPostgresBackend | undefined;
     return {
         async reply(replyTo, { id, body }) {
-            await backend?.taken.finish({ id, channel: replyTo, body: await sealReply(secrets, replyTo, body) });
+            await backend?.taken.finish({ id, channel: replyTo, body: await sealReply(secrets, body) });
         },
         onCancel(listener) {
             const connection = openListener({

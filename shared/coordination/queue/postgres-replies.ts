@@ -10,8 +10,6 @@ import { openListener } from './postgres-listener.ts';
 const RETRY_MS = 200;
 const LONG = 256 * 1024;
 const PURPOSE = 'reply';
-/** Prefix of channels with encrypted replies. Channel names of the previous release do not have it. */
-const SEALED = 'sealed_';
 
 const TAKE = {
     name: 'queue-take',
@@ -21,9 +19,9 @@ const TAKE = {
 /** Deletes replies that nobody read, because their process was killed. Callers wait for at most 120 s. */
 const SWEEP = `delete from queue_replies where sent_at < app_now() - interval '5 minutes'`;
 
-/** Encrypts the body of a reply if the channel expects it. */
-export async function sealReply(secrets: Secrets, channel: string, body: string): Promise<string> {
-    return channel.startsWith(SEALED) ? toBase64InTurns(await secrets.seal(body, PURPOSE)) : body;
+/** Encrypts the body of a reply. */
+export async function sealReply(secrets: Secrets, body: string): Promise<string> {
+    return toBase64InTurns(await secrets.seal(body, PURPOSE));
 }
 
 /**
@@ -38,7 +36,7 @@ export function openPostgresReplies(options: {
     listener: ReplyListener;
 }): ReplyChannel {
     const { databaseUrl, pool, secrets, log, listener } = options;
-    const name = `${SEALED}replies_${randomBytes(9).toString('hex')}`;
+    const name = `sealed_replies_${randomBytes(9).toString('hex')}`;
     let reading: Promise<void> | undefined;
     let nextRead: Promise<void> | undefined;
     let retry: NodeJS.Timeout | undefined;
@@ -108,9 +106,7 @@ export function openPostgresReplies(options: {
         }
     }
 
-    /** Workers of the previous release send plain JSON. */
     async function open(body: string): Promise<string | undefined> {
-        if (body.startsWith('{')) return body;
         const opened = await secrets.open(await base64InTurns(body), PURPOSE);
         return opened && textInTurns(opened);
     }

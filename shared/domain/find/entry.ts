@@ -1,4 +1,4 @@
-import { isObject } from '../json/schema/structure.ts';
+import { isObject, typesOf } from '../json/schema/structure.ts';
 import { needOf } from '../package/auth.ts';
 import { isRequiredParam } from '../package/param-schema.ts';
 import { clip } from '../text/clip.ts';
@@ -71,9 +71,7 @@ function describeParam({ name, description, schema, example }: Param) {
 /** The type of a schema; `any` if it names none, such as `string or null` if it names several. */
 function typeOf(schema: JsonSchema | undefined): string {
     if (!isObject(schema)) return 'any';
-    const { type } = schema;
-    if (typeof type === 'string') return type;
-    return Array.isArray(type) && type.length > 0 ? type.join(' or ') : 'any';
+    return typesOf(schema).join(' or ') || 'any';
 }
 
 /** Field paths, upper levels first. */

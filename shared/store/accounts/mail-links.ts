@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
+import { webTokenHash } from '../../domain/accounts/web-token.ts';
 import { type Columns, type Db, fromNow, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
@@ -60,9 +60,9 @@ export async function tokenOfLink(secrets: Secrets, id: string): Promise<string>
     return id + (await secrets.hmac(id, PURPOSE)).toString('base64url');
 }
 
-/** Undefined for a token that the key ring did not create. Releases before the key ring mailed random tokens and stored their hashes. */
+/** Undefined for a token that the key ring did not create. */
 export async function linkHashOf(secrets: Secrets, token: string | undefined): Promise<Buffer | undefined> {
-    if (token?.length !== ID_LENGTH + MAC_LENGTH) return isWebToken(token) ? webTokenHash(token) : undefined;
+    if (token?.length !== ID_LENGTH + MAC_LENGTH) return undefined;
     const [id, mac] = [token.slice(0, ID_LENGTH), token.slice(ID_LENGTH)];
     const isOurs = /^[\w-]+$/.test(token) && (await secrets.isHmac(Buffer.from(mac, 'base64url'), id, PURPOSE));
     return isOurs ? linkHash(id) : undefined;

@@ -35,12 +35,8 @@ function keptDeliveries(db: Db, webhookId: string) {
         .where('d.created_at', '>', ago(db, `${DELIVERY_DAYS} days`));
 }
 
-function withEvents(deliveries: ReturnType<typeof keptDeliveries>) {
-    return deliveries.join('events as e', 'e.id', 'd.event_id');
-}
-
-function queryDeliveries(db: Db, webhookId: string) {
-    return withEvents(keptDeliveries(db, webhookId));
+function findDelivery(db: Db, webhookId: string, deliveryId: string): Promise<Delivery | undefined> {
+    return keptDeliveries(db, webhookId).where({ 'd.id': deliveryId }).join('events as e', 'e.id', 'd.event_id').first(DELIVERY);
 }
 
 /** Lists a page of the deliveries of a webhook, newest first, and counts all of them. */
@@ -51,11 +47,12 @@ export function listDeliveries(
 ): Promise<FoundPage<Delivery>> {
     const wanted = () => keptDeliveries(db, webhookId).where(definedConditions({ 'd.status': status }));
     const count = () => countSome(db, wanted().select('d.id'));
-    return readRowPage<Delivery>(db, withEvents(wanted()), DELIVERY, page, { at: 'd.created_at', id: 'd.id', count });
+    const withEvents = wanted().join('events as e', 'e.id', 'd.event_id');
+    return readRowPage<Delivery>(db, withEvents, DELIVERY, page, { at: 'd.created_at', id: 'd.id', count });
 }
 
 export async function hasDelivery(db: Db, webhookId: string, deliveryId: string): Promise<boolean> {
-    return (await queryDeliveries(db, webhookId).where({ 'd.id': deliveryId }).first('d.id')) !== undefined;
+    return (await keptDeliveries(db, webhookId).where({ 'd.id': deliveryId }).first('d.id')) !== undefined;
 }
 
 /** Sends a `webhook.test` event to one webhook, even if it is disabled. Undefined if there is no such webhook. */
@@ -74,7 +71,7 @@ export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookNam
             due_at: now(trx),
         });
         await wakeHost(trx, webhook.host);
-        return queryDeliveries(trx, webhookId).where({ 'd.id': deliveryId }).first(DELIVERY);
+        return findDelivery(trx, webhookId, deliveryId);
     };
     return inTurn(() => db.transaction(order));
 }
@@ -89,13 +86,13 @@ export async function redeliver(
     await stopWaiting(db, webhookId, inTurn);
     const order = async (trx: Db): Promise<Delivery | undefined> => {
         const webhook = await trx('webhooks').where({ id: webhookId, workspace_id: workspaceId }).forShare().first('host');
-        const known = webhook && (await queryDeliveries(trx, webhookId).where({ 'd.id': deliveryId }).forUpdate('d').first('d.id'));
+        const known = webhook && (await keptDeliveries(trx, webhookId).where({ 'd.id': deliveryId }).forUpdate().first('d.id'));
         if (known === undefined) return undefined;
         await trx('webhook_deliveries')
             .where({ id: deliveryId })
             .update({ status: 'pending', due_at: now(trx), host: webhook.host, earlier_attempts: trx.ref('attempts') });
         await wakeHost(trx, webhook.host);
-        return queryDeliveries(trx, webhookId).where({ 'd.id': deliveryId }).first(DELIVERY);
+        return findDelivery(trx, webhookId, deliveryId);
     };
     return inTurn(() => db.transaction(order));
 }

@@ -1,7 +1,8 @@
 import type { BatchRow } from '../../domain/jobs/batch-view.ts';
 import type { BatchStatus } from '../../domain/jobs/states.ts';
 import type { Effect } from '../../domain/types.ts';
-import { countRows, type Db, now, toColumns } from '../../platform/db.ts';
+import { countRows, type Db, definedConditions, now, toColumns } from '../../platform/db.ts';
+import { type NumberedPage, type NumberPage, readNumberedPage } from '../../platform/row-page.ts';
 import { BATCH_ROW, endQueuedItems, pause } from './batch-ends.ts';
 import { renewLeasesOfBatch } from './claims.ts';
 import { cancelJob } from './ends.ts';
@@ -60,21 +61,13 @@ export async function findBatch(db: Db, reader: Reader, batchId: string): Promis
         .first({ ...BATCH_ROW, waitingFor: db.raw(WAITING) });
 }
 
-/** Batches with a number below `before`, newest first, and their total number. Returns one row more than `limit` if there are more. */
-export async function listBatches(
+export function listBatches(
     db: Db,
     reader: Reader,
-    { status, limit, before }: { status?: BatchStatus | undefined; limit: number; before?: number | undefined },
-): Promise<{ batches: BatchRow[]; total: number }> {
-    const found = visible(db, reader);
-    if (status !== undefined) found.where({ status });
-    const total = await countRows(found.clone());
-    if (before !== undefined) found.where('number', '<', before);
-    const batches: BatchRow[] = await found
-        .orderBy('number', 'desc')
-        .limit(limit + 1)
-        .select({ ...BATCH_ROW, waitingFor: db.raw(WAITING) });
-    return { batches, total };
+    { status, ...page }: NumberPage & { status?: BatchStatus | undefined },
+): Promise<NumberedPage<BatchRow>> {
+    const found = visible(db, reader).where(definedConditions({ status }));
+    return readNumberedPage(found, { ...BATCH_ROW, waitingFor: db.raw(WAITING) }, page);
 }
 
 /** Returns the ids of those of the given batches that have ended or were deleted. */

@@ -2,7 +2,8 @@ import type { Knex } from 'knex';
 import { KEPT_CHANGES, KEPT_RUNS } from '../../domain/monitors/bounds.ts';
 import type { MonitorStatus, PausedReason, RunStatus, SkippedReason } from '../../domain/monitors/states.ts';
 import type { Effect } from '../../domain/types.ts';
-import { columns, countRows, cutPage, type Db, lockName, PAGE_BYTES, toColumns } from '../../platform/db.ts';
+import { columns, countRows, type Db, definedConditions, lockName, PAGE_BYTES, toColumns } from '../../platform/db.ts';
+import { type NumberedPage, type NumberPage, readNumberedPage } from '../../platform/row-page.ts';
 import { type Reader, seenBy } from '../jobs/jobs.ts';
 
 export interface MonitorRow {
@@ -120,21 +121,13 @@ export async function lockMonitor(trx: Db, monitorId: string): Promise<MonitorRo
 export async function listMonitors(
     db: Db,
     reader: Reader,
-    { status, limit, before }: { status?: MonitorStatus | undefined; limit: number; before?: number | undefined },
+    { status, limit, before }: NumberPage & { status?: MonitorStatus | undefined },
 ): Promise<NumberedPage<MonitorRow>> {
-    const found = seenBy(reader, db('monitors as m'));
-    if (status !== undefined) found.where({ 'm.status': status });
+    const found = seenBy(reader, db('monitors as m')).where(definedConditions({ 'm.status': status }));
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('m.number', '<', before);
     const sized = found.select({ ...ROW, ...sizesOf(db, 'm', 'request') });
     return { ...(await readFitting<MonitorRow>(db, sized, limit)), total };
-}
-
-export interface NumberedPage<Row> {
-    shown: Row[];
-    /** The row after which the next page begins. */
-    last: Row | undefined;
-    total: number;
 }
 
 /** Columns for paging: the total size in bytes of the earlier rows, and the number of rows. */
@@ -211,25 +204,15 @@ export function lastPrunedNumber(db: Db, table: 'monitor_runs' | 'monitor_change
     ]);
 }
 
-interface Place {
-    limit: number;
-    before?: number | undefined;
-}
-
-export async function listRuns(db: Db, monitorId: string, { limit, before }: Place): Promise<NumberedPage<RunRow>> {
-    const found = db('monitor_runs as r').where({ 'r.monitor_id': monitorId });
+export function listRuns(db: Db, monitorId: string, page: NumberPage): Promise<NumberedPage<RunRow>> {
     // Older runs may still count towards the credits of the day, but they are not shown.
-    found.where('r.number', '>', lastPrunedNumber(db, 'monitor_runs', monitorId));
-    const total = await countRows(found.clone());
-    if (before !== undefined) found.where('r.number', '<', before);
-    const rows: RunRow[] = await found
-        .orderBy('r.number', 'desc')
-        .limit(limit + 1)
-        .select(RUN);
-    return { ...cutPage(rows, limit), total };
+    const shown = db('monitor_runs as r')
+        .where({ 'r.monitor_id': monitorId })
+        .where('r.number', '>', lastPrunedNumber(db, 'monitor_runs', monitorId));
+    return readNumberedPage(shown, RUN, page);
 }
 
-export async function listChanges(db: Db, monitorId: string, { limit, before }: Place): Promise<NumberedPage<ChangeRow>> {
+export async function listChanges(db: Db, monitorId: string, { limit, before }: NumberPage): Promise<NumberedPage<ChangeRow>> {
     const found = db('monitor_changes as c').where({ 'c.monitor_id': monitorId });
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('c.number', '<', before);

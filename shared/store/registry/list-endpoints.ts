@@ -3,7 +3,7 @@ import type { EndpointEntry } from '../../domain/find/entry.ts';
 import type { Claim } from '../../domain/site/claim.ts';
 import type { SitePolicy } from '../../domain/site/site-policy.ts';
 import type { Effect, Json, Kind } from '../../domain/types.ts';
-import { columnList, columns, type Db } from '../../platform/db.ts';
+import { columnList, columns, cutPage, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPlanned, runPrepared } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
 import { fromBucket, WEEK } from '../usage/traffic.ts';
@@ -114,8 +114,7 @@ export function createUsedLists(read: Read): UsedLists {
                 read((db) => walk(db, filters, place, limit + 1)),
                 count({ text, values, types: TYPES }),
             ]);
-            const shown = rows.slice(0, limit);
-            const last = rows.length > limit ? shown.at(-1) : undefined;
+            const { shown, last } = cutPage(rows, limit);
             return {
                 ids: shown.map(({ id }) => id),
                 next: last && [last.rollup, last.segment, last.rank, last.site, last.place],

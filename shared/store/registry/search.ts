@@ -1,6 +1,6 @@
 import type { Search } from '../../domain/search/search-text.ts';
 import type { Json } from '../../domain/types.ts';
-import type { Db } from '../../platform/db.ts';
+import { cutPage, type Db } from '../../platform/db.ts';
 import { compose, runComposed, runPlanned } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
 import { isLeaf, type ListSort, segmentsOf } from './keyset-segments.ts';
@@ -51,8 +51,7 @@ export function createLists(read: Read): Lists {
         async page(query, { limit, from }) {
             if (query.search?.terms.length === 0) return { sites: [], next: undefined, total: 0 };
             const { found, total, place } = await read((db) => walk(db, query, from, limit + 1));
-            const shown = found.slice(0, limit);
-            const last = found.length > limit ? shown.at(-1) : undefined;
+            const { shown, last } = cutPage(found, limit);
             return {
                 sites: shown.map(({ site }) => site),
                 next: last && writePlace({ ...place, segment: last.segment, key: last.key, site: last.site }),

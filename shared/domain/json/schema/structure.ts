@@ -41,6 +41,11 @@ export function listOf(value: Json | undefined): Json[] {
     return Array.isArray(value) ? value : [];
 }
 
+/** The types that a schema names; empty if it names none. */
+export function typesOf({ type }: JsonObject): Json[] {
+    return typeof type === 'string' ? [type] : listOf(type);
+}
+
 function add(walk: Walk, path: string, code: DetailCode, message: string): void {
     if (walk.problems.length < MAX_PROBLEMS) walk.problems.push({ path, code, message });
 }

@@ -1,4 +1,4 @@
-import { isObject, listOf } from '../../json/schema/structure.ts';
+import { isObject, listOf, typesOf } from '../../json/schema/structure.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { createNames, type Names, pascal } from './names.ts';
 import { docstring, literal } from './text.ts';
@@ -31,7 +31,7 @@ export function createTypes(names: Names): PythonTypes {
             const whole = mergeSchemas(schema, allOf);
             return whole === undefined ? 'Any' : typeOf(whole, name, objects);
         }
-        const types = typeof type === 'string' ? [type] : Array.isArray(type) ? type : [];
+        const types = typesOf(schema);
         return types.length === 0 ? 'Any' : union(types.map((one) => ofType(one, schema, name, objects)));
     }
 

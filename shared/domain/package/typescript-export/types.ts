@@ -1,4 +1,4 @@
-import { isObject, listOf } from '../../json/schema/structure.ts';
+import { isObject, listOf, typesOf } from '../../json/schema/structure.ts';
 import type { Json, JsonObject } from '../../types.ts';
 
 /** The type of values that the schema leaves open, and whether objects may have fields that the schema does not name. */
@@ -18,18 +18,13 @@ export const RECEIVED: Side = { open: 'Json', takesOthers: false };
  * @param indent number of spaces before the line where the type begins
  */
 export function typeOf(schema: Json | undefined, side: Side, indent = 0): string {
-    if (!isObject(schema)) return schema === false ? 'never' : side.open;
-    const { not, allOf, anyOf, oneOf } = schema;
-    if (isObject(not) && Object.keys(not).length === 0) return 'never';
+    if (isNever(schema)) return 'never';
+    if (!isObject(schema)) return side.open;
+    const { allOf, anyOf, oneOf } = schema;
     const parts = [
         ownType(schema, side, indent),
         ...listOf(allOf).map((part) => typeOf(part, side, indent)),
-        ...[anyOf, oneOf].filter(Array.isArray).map((choices) =>
-            union(
-                choices.map((choice) => typeOf(choice, side, indent)),
-                side,
-            ),
-        ),
+        ...[anyOf, oneOf].filter(Array.isArray).map((choices) => union(side, choices, (choice) => typeOf(choice, side, indent))),
     ];
     const closed = [...new Set(parts.filter((part) => part !== side.open))];
     if (closed.length === 0) return side.open;
@@ -55,21 +50,11 @@ export function comment(text: Json | undefined, indent: number): string[] {
 }
 
 function ownType(schema: JsonObject, side: Side, indent: number): string {
-    const { const: only, enum: values, type } = schema;
+    const { const: only, enum: values } = schema;
     if (only !== undefined) return literal(only, side);
-    if (Array.isArray(values)) {
-        return union(
-            values.map((value) => literal(value, side)),
-            side,
-        );
-    }
-    const types = typeof type === 'string' ? [type] : Array.isArray(type) ? type : [];
-    return types.length === 0
-        ? side.open
-        : union(
-              types.map((name) => ofType(name, schema, side, indent)),
-              side,
-          );
+    if (Array.isArray(values)) return union(side, values, (value) => literal(value, side));
+    const types = typesOf(schema);
+    return types.length === 0 ? side.open : union(side, types, (name) => ofType(name, schema, side, indent));
 }
 
 function ofType(name: Json, schema: JsonObject, side: Side, indent: number): string {
@@ -81,10 +66,7 @@ function ofType(name: Json, schema: JsonObject, side: Side, indent: number): str
 function arrayType({ prefixItems, items }: JsonObject, side: Side, indent: number): string {
     const first = listOf(prefixItems);
     const rest = items === undefined || first.length === 0 || !isNever(items) ? [items] : [];
-    const item = union(
-        [...first, ...rest].map((one) => typeOf(one, side, indent)),
-        side,
-    );
+    const item = union(side, [...first, ...rest], (one) => typeOf(one, side, indent));
     return / [|&] /.test(item) ? `(${item})[]` : `${item}[]`;
 }
 
@@ -110,8 +92,8 @@ function literal(value: Json, side: Side): string {
     return typeof value === 'object' && value !== null ? side.open : JSON.stringify(value);
 }
 
-function union(types: readonly string[], { open }: Side): string {
-    const given = [...new Set(types)].filter((type) => type !== 'never');
+function union<Choice>({ open }: Side, choices: readonly Choice[], write: (choice: Choice) => string): string {
+    const given = [...new Set(choices.map(write))].filter((type) => type !== 'never');
     if (given.includes(open)) return open;
     if (given.length <= 1) return given[0] ?? 'never';
     return given.map((type) => (type.includes('&') ? `(${type})` : type)).join(' | ');
