@@ -68,67 +68,51 @@ export function prepareScopes(listed: Scopes): KeyScopes {
     };
 }
 
-/** The normalised value of a scope, or its problem. */
-type Read = { ok: true; value: string } | { ok: false; message: string };
-
-function readScopeSite(text: string): Read {
-    const name = normaliseSite(text);
-    return name.ok ? { ok: true, value: name.site } : { ok: false, message: `${text.slice(0, 100)} is no name of a site` };
-}
-
-function readScopeEndpoint(text: string): Read {
-    return ENDPOINT_NAME.test(text) ? { ok: true, value: text } : { ok: false, message: `${text.slice(0, 100)} is no name of an endpoint` };
-}
-
-function readScopeConnection(text: string): Read {
-    return isId('con', text) ? { ok: true, value: text } : { ok: false, message: `${text.slice(0, 100)} is no id of a connection` };
-}
-
-function readRange(text: string): Read {
-    const range = parseRange(text);
-    if (range === undefined) return { ok: false, message: `${text.slice(0, 100)} is no address and no range such as 203.0.113.0/24` };
-    return { ok: true, value: `${range[0].toString()}/${range[1]}` };
-}
-
 /** The parts that people write as lists of names. */
 export type ListedPart = 'sites' | 'endpoints' | 'connections' | 'ip_allow';
 
-const LISTS: Readonly<Record<ListedPart, { read: (text: string) => Read; max: number }>> = {
-    sites: { read: readScopeSite, max: MAX_SITES },
-    endpoints: { read: readScopeEndpoint, max: MAX_ENDPOINTS },
-    connections: { read: readScopeConnection, max: MAX_CONNECTIONS },
-    ip_allow: { read: readRange, max: MAX_RANGES },
+/** `read` normalises a value; undefined if it is not of this kind. */
+const LISTS: Readonly<Record<ListedPart, { read: (text: string) => string | undefined; kind: string; max: number }>> = {
+    sites: { read: readSite, kind: 'name of a site', max: MAX_SITES },
+    endpoints: { read: (text) => (ENDPOINT_NAME.test(text) ? text : undefined), kind: 'name of an endpoint', max: MAX_ENDPOINTS },
+    connections: { read: (text) => (isId('con', text) ? text : undefined), kind: 'id of a connection', max: MAX_CONNECTIONS },
+    ip_allow: { read: readRange, kind: 'address and no range such as 203.0.113.0/24', max: MAX_RANGES },
 };
+
+function readSite(text: string): string | undefined {
+    const name = normaliseSite(text);
+    return name.ok ? name.site : undefined;
+}
+
+function readRange(text: string): string | undefined {
+    const range = parseRange(text);
+    return range && `${range[0].toString()}/${range[1]}`;
+}
 
 /** Parses a list that is separated by commas or white space. An empty text gives null: all. */
 export function readScopeList(part: ListedPart, text: string): { ok: true; values: string[] | null } | { ok: false; message: string } {
-    const { read, max } = LISTS[part];
+    const { read, kind, max } = LISTS[part];
     const written = text.split(/[\s,]+/).filter((piece) => piece !== '');
     if (written.length > max) return { ok: false, message: `At most ${max} of them are taken` };
     const values = new Set<string>();
     for (const piece of written) {
-        const one = read(piece);
-        if (!one.ok) return one;
-        values.add(one.value);
+        const value = read(piece);
+        if (value === undefined) return { ok: false, message: `${piece.slice(0, 100)} is no ${kind}` };
+        values.add(value);
     }
     return { ok: true, values: values.size === 0 ? null : [...values] };
 }
 
 /** Whether `next` allows anything that `before` does not. */
 export function isWider(next: Scopes, before: Scopes): boolean {
-    const grows = (part: Exclude<keyof Scopes, 'ip_allow'>) => isMore<string>(next[part], before[part]);
-    const address = next.ip_allow?.every((text) => before.ip_allow === null || before.ip_allow.some((range) => isWithin(text, range)));
-    return (
-        grows('effects') ||
-        grows('sites') ||
-        grows('endpoints') ||
-        grows('connections') ||
-        grows('routes') ||
-        (before.ip_allow !== null && address !== true)
-    );
+    if (NAMED_PARTS.some((part) => isMore(next[part], before[part]))) return true;
+    const { ip_allow: ranges } = before;
+    return ranges !== null && !next.ip_allow?.every((text) => ranges.some((range) => isWithin(text, range)));
 }
 
-function isMore<T>(next: readonly T[] | null, before: readonly T[] | null): boolean {
+const NAMED_PARTS = ['effects', 'sites', 'endpoints', 'connections', 'routes'] as const;
+
+function isMore(next: readonly string[] | null, before: readonly string[] | null): boolean {
     if (before === null) return false;
     return next === null || next.some((value) => !before.includes(value));
 }

@@ -27,19 +27,25 @@ export function readReceiver(
     if (url.href.length > MAX_URL_CHARACTERS) return wrong(`must have at most ${MAX_URL_CHARACTERS} characters`);
     if (url.username !== '' || url.password !== '') return wrong('must not hold a user or a password');
     if (text.includes('#')) return wrong('must not have a fragment');
-    if (placeOf(url) === placeOf(new URL(publicUrl))) return wrong('must not lead to this service itself');
+    const own = new URL(publicUrl);
+    if (hostOf(url) === hostOf(own) && portOf(url) === portOf(own)) return wrong('must not lead to this service itself');
     const isHttps = url.protocol === 'https:';
-    const port = url.port === '' ? (isHttps ? 443 : 80) : Number(url.port);
+    const port = portOf(url);
     if (!(isHttps && port === 443) && !isPortAllowed(allow, port)) {
         return wrong(isHttps ? 'must use port 443: the operator allows no other' : 'must use https');
     }
-    const host = url.hostname.replace(/\.$/, '');
+    const host = hostOf(url);
     return { ok: true, receiver: { url: url.href, host, registrable: registrableDomain(host) } };
 }
 
-/** Host and port. A trailing dot of the host is ignored. */
-function placeOf({ hostname, port, protocol }: URL): string {
-    return `${hostname.replace(/\.$/, '')}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`;
+/** The host without its trailing dot. */
+function hostOf({ hostname }: URL): string {
+    return hostname.replace(/\.$/, '');
+}
+
+function portOf({ port, protocol }: URL): number {
+    if (port !== '') return Number(port);
+    return protocol === 'https:' ? 443 : 80;
 }
 
 function wrong(message: string): { ok: false; message: string } {
