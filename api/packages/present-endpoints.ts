@@ -1,4 +1,5 @@
 import type { CatalogEndpoint } from '../../shared/contracts/catalog.ts';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { shortenSchema } from '../../shared/domain/json/schema/shorten.ts';
 import { needOf } from '../../shared/domain/package/auth.ts';
 import { sendsBody, writtenSteps } from '../../shared/domain/package/endpoint.ts';
@@ -59,12 +60,10 @@ const shortened = new WeakMap<object, Returns>();
 function presentReturns(schema: JsonSchema | undefined): Returns {
     if (schema === undefined) return {};
     if (typeof schema === 'boolean') return { returns: schema };
-    const known = shortened.get(schema);
-    if (known !== undefined) return known;
-    const { schema: returns, isShortened } = shortenSchema(schema, MAX_RETURNS);
-    const made: Returns = isShortened ? { returns, returns_truncated: true } : { returns };
-    shortened.set(schema, made);
-    return made;
+    return getOrMake(shortened, schema, () => {
+        const { schema: returns, isShortened } = shortenSchema(schema, MAX_RETURNS);
+        return isShortened ? { returns, returns_truncated: true } : { returns };
+    });
 }
 
 function presentExamples([first]: Endpoint['examples']): CatalogEndpoint['examples'] {

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { PackageQuery, SiteParams } from '../../shared/contracts/schemas.ts';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -53,11 +54,7 @@ function createPackageFiles(db: Db, base: () => string) {
 
     function read(version: VersionRef, format: PackageFormat): Made | Promise<Made> {
         const key = `${version.versionId} ${format}`;
-        const known = kept.get(key) ?? underWay.get(key);
-        if (known !== undefined) return known;
-        const making = make(version, format).finally(() => underWay.delete(key));
-        underWay.set(key, making);
-        return making;
+        return kept.get(key) ?? getOrMake(underWay, key, () => make(version, format).finally(() => underWay.delete(key)));
     }
 
     async function make(version: VersionRef, format: PackageFormat): Promise<Made> {

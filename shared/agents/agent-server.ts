@@ -6,7 +6,8 @@ import {
     Server,
     type ServerContext,
 } from '@modelcontextprotocol/server';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { getOrMake } from '../domain/get-or-make.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { VERSION } from '../platform/version.ts';
 import type { ItemDetail } from '../refusals.ts';
@@ -151,16 +152,11 @@ const INVALID_ARGUMENTS: ApiError = {
 };
 
 const ajv = new Ajv2020({ allErrors: true, strict: false });
-const checks = new WeakMap<object, (args: unknown) => ErrorObject[]>();
+const checks = new WeakMap<object, ValidateFunction>();
 
 function problemsOf({ inputSchema }: AgentTool, args: Arguments): ItemDetail[] {
-    let check = checks.get(inputSchema);
-    if (check === undefined) {
-        const validate = ajv.compile(inputSchema);
-        check = (value) => (validate(value) ? [] : [...(validate.errors ?? [])]);
-        checks.set(inputSchema, check);
-    }
-    return check(args).map(presentProblem);
+    const validate = getOrMake(checks, inputSchema, () => ajv.compile(inputSchema));
+    return validate(args) ? [] : (validate.errors ?? []).map(presentProblem);
 }
 
 function presentProblem({ keyword, instancePath, params, message = '' }: ErrorObject): ItemDetail {

@@ -1,6 +1,7 @@
 import type { Stripe } from 'stripe';
 import type { App } from '../app.ts';
 import type { SoldPlan } from '../domain/accounts/subscription.ts';
+import { getOrMake } from '../domain/get-or-make.ts';
 import type { StripeSettings } from '../platform/service-settings.ts';
 import { Refusal } from '../refusals.ts';
 
@@ -58,12 +59,7 @@ export function isUnknown(error: unknown): boolean {
 
 /** Loads the SDK on first use: it takes a third of a second and much memory, and most processes never need it. */
 export async function clientFor(settings: StripeSettings): Promise<Stripe> {
-    let client = clients.get(settings);
-    if (client === undefined) {
-        client = createClient(settings);
-        clients.set(settings, client);
-    }
-    return client;
+    return getOrMake(clients, settings, () => createClient(settings));
 }
 
 async function createClient({ secretKey, apiBase }: StripeSettings): Promise<Stripe> {

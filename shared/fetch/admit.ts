@@ -4,6 +4,7 @@ import { type Binding, type BindingAsText, bindParams } from '../domain/fetch/bi
 import { buildUrl } from '../domain/fetch/build-request.ts';
 import { withPlaceholderValues } from '../domain/fetch/prepared-values.ts';
 import { createParamValidator, STEPS_PER_TURN } from '../domain/fetch/validate-params.ts';
+import { getOrMake } from '../domain/get-or-make.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { hasTooManyNodes, MAX_PARAM_NODES } from '../domain/json/schema/count-nodes.ts';
 import { TooMuchWork } from '../domain/json/schema/patterns.ts';
@@ -257,7 +258,5 @@ const complexityChecks = new WeakMap<Endpoint, boolean>();
 
 /** Whether an endpoint that was published under earlier limits exceeds the current ones. */
 function isTooComplex(endpoint: Endpoint): boolean {
-    const isOverLimit = complexityChecks.get(endpoint) ?? hasTooManyNodes(endpoint);
-    complexityChecks.set(endpoint, isOverLimit);
-    return isOverLimit;
+    return getOrMake(complexityChecks, endpoint, () => hasTooManyNodes(endpoint));
 }

@@ -1,3 +1,4 @@
+import { getOrMake } from '../domain/get-or-make.ts';
 import { type Batch, type BatchOptions, openBatch } from './batch.ts';
 
 /** Opens separate batches for each key, for as long as items of the key wait or run. So no item waits for a batch of another key. */
@@ -8,8 +9,7 @@ export function openBatchByKey<Item, Verdict>(
     return {
         async add(item) {
             const key = options.keyOfBatch(item);
-            const mine = open.get(key) ?? { batch: openBatch(options), items: 0 };
-            open.set(key, mine);
+            const mine = getOrMake(open, key, () => ({ batch: openBatch(options), items: 0 }));
             mine.items += 1;
             try {
                 return await mine.batch.add(item);

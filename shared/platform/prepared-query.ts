@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import pg from 'pg';
+import { getOrMake } from '../domain/get-or-make.ts';
 import type { Db } from './db.ts';
 
 /**
@@ -145,8 +146,7 @@ function number({ text, types }: Named, write: (place: number, type: string) => 
     const names: string[] = [];
     const places = new Map<string, number>();
     const numbered = text.replace(/(?<!:):([a-z]+)\b/g, (_, name: string) => {
-        const place = places.get(name) ?? names.push(name);
-        places.set(name, place);
+        const place = getOrMake(places, name, () => names.push(name));
         return write(place, types[name] ?? 'text');
     });
     return { text: numbered, names };

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { getOrMake } from '../domain/get-or-make.ts';
 import { type NameList, readNames } from '../domain/site/name-list.ts';
 
 /** Domains whose publishers need a proof or an operator, as shipped. */
@@ -13,10 +14,9 @@ const lists = new Map<string, NameList>();
 
 /** Read on first use, because the command line reads settings too but is published without these files. */
 function shipped(name: string): NameList {
-    const known = lists.get(name);
-    if (known !== undefined) return known;
-    const read = readNames(readFileSync(new URL(`../data/${name}`, import.meta.url), 'utf8'));
-    if (!read.ok) throw new Error(`shared/data/${name}:${read.line} ${read.problem}`);
-    lists.set(name, read.list);
-    return read.list;
+    return getOrMake(lists, name, () => {
+        const read = readNames(readFileSync(new URL(`../data/${name}`, import.meta.url), 'utf8'));
+        if (!read.ok) throw new Error(`shared/data/${name}:${read.line} ${read.problem}`);
+        return read.list;
+    });
 }

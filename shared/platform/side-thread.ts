@@ -1,4 +1,5 @@
 import { parentPort, type Transferable, Worker } from 'node:worker_threads';
+import { getOrMake } from '../domain/get-or-make.ts';
 import { lowerThreadPriority, SIDE_THREAD_NICENESS } from './low-priority.ts';
 
 /** The thread could not do its task. */
@@ -95,9 +96,8 @@ export function createSideThread(file: URL) {
          */
         run<Answer>(owner: string, task: unknown, moved: readonly Transferable[] = []): Promise<Answer> {
             return new Promise<Answer>((done, fail) => {
-                const jobs = waiting.get(owner) ?? [];
+                const jobs = getOrMake(waiting, owner, () => []);
                 jobs.push({ task, moved, done: done as (answer: unknown) => void, fail });
-                waiting.set(owner, jobs);
                 if (worker === undefined) start();
                 else next();
             });

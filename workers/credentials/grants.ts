@@ -3,6 +3,7 @@ import type { CustomFetch } from 'openid-client';
 import type { App } from '../../shared/app.ts';
 import { strayProblem } from '../../shared/domain/connections/oauth-clients.ts';
 import type { Grant } from '../../shared/domain/connections/secret.ts';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { PackageAuth } from '../../shared/domain/types.ts';
 import { findClient, isFresh } from '../../shared/store/connections/oauth.ts';
 import {
@@ -42,14 +43,12 @@ export function createGrants(app: App, fetch: CustomFetch) {
         async fresh(place: Place, grant: Grant): Promise<Grant> {
             if (isFresh(grant, Date.now(), SOON_MS)) return grant;
             const { connectionId } = place;
-            const known = renewing.get(connectionId);
-            if (known !== undefined) return known;
-            const renewal = renew(app, fetch, place).finally(() => {
-                renewing.delete(connectionId);
-                app.vault.forgetValue(connectionId);
-            });
-            renewing.set(connectionId, renewal);
-            return renewal;
+            return getOrMake(renewing, connectionId, () =>
+                renew(app, fetch, place).finally(() => {
+                    renewing.delete(connectionId);
+                    app.vault.forgetValue(connectionId);
+                }),
+            );
         },
         /** Resolves when all renewals have ended: sites issue some refresh tokens only once, and then they are stored. */
         async settled(): Promise<void> {

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { type ClaimedJob, renewLeases } from '../../shared/store/jobs/claims.ts';
 import { type JobTools, runQueuedJob, type Waiting } from './run-queued-job.ts';
 import { openSlice, type Slice } from './slice.ts';
@@ -53,8 +54,7 @@ export function createRunningJobs(tools: JobTools, onEnd: () => void) {
             for (const job of claimed) {
                 accounts.taken(job.accountId);
                 sites.taken(job.site);
-                const slice = slices.get(job.batchId ?? job.jobId) ?? openSlice(tools.app, job);
-                slices.set(job.batchId ?? job.jobId, slice);
+                const slice = getOrMake(slices, job.batchId ?? job.jobId, () => openSlice(tools.app, job));
                 run(job, slice);
             }
         },

@@ -1,4 +1,5 @@
 import type { CheerioAPI } from 'cheerio';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 
 type Matches = ReturnType<CheerioAPI>;
 type Node = Matches[number];
@@ -57,14 +58,11 @@ export function createFinder(root: Matches): Finder {
                 const matches = byRow.get(row) ?? [];
                 return isFirstAlone ? matches.slice(0, 1) : matches;
             },
-            inside(selector) {
-                const known = inner.get(selector);
-                if (known !== undefined) return known;
-                const isPath = path !== undefined && isAppendable(selector) && !(path === '' && /^\s*>/.test(selector));
-                const made = below(isPath ? `${path} ${selector}`.trim() : undefined);
-                inner.set(selector, made);
-                return made;
-            },
+            inside: (selector) =>
+                getOrMake(inner, selector, () => {
+                    const isPath = path !== undefined && isAppendable(selector) && !(path === '' && /^\s*>/.test(selector));
+                    return below(isPath ? `${path} ${selector}`.trim() : undefined);
+                }),
         };
     };
     return below('');

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { Json, JsonSchema, ResponseType, Select } from '../../shared/domain/types.ts';
 import { isEmptyAnswer } from '../upstream/bodyless.ts';
 import { MAX_OUTPUT } from './measure.ts';
@@ -28,12 +29,8 @@ const INLINE_WORK = 128 * 1024;
 export function canReadInline(page: RawPage, rules: ResponseRules): boolean {
     if (!costsItsSize(page)) return false;
     if (page.body.length > INLINE_BODY || isPacked(page.body)) return false;
-    let verdict = known.get(rules);
-    if (verdict === undefined) {
-        verdict = isInlineSchema(rules.schema) && isInlineSelect(rules.select);
-        known.set(rules, verdict);
-    }
-    return verdict && page.body.length * fieldsOf(rules.select) <= INLINE_WORK;
+    const isBounded = getOrMake(known, rules, () => isInlineSchema(rules.schema) && isInlineSelect(rules.select));
+    return isBounded && page.body.length * fieldsOf(rules.select) <= INLINE_WORK;
 }
 
 /** Decisions by rules. The rules of a version are the same object while the version is cached. */

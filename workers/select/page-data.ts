@@ -1,4 +1,5 @@
 import type { CheerioAPI } from 'cheerio';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { isJsonTooDeep } from '../../shared/domain/json/tokens.ts';
@@ -90,16 +91,13 @@ const parsed = new WeakMap<object, Map<string, readonly Json[]>>();
 function parsedIn(match: Matches, value: string, assign: string | undefined): readonly Json[] {
     const [element] = match;
     if (element === undefined) return [];
-    const ways = parsed.get(element) ?? new Map<string, readonly Json[]>();
-    parsed.set(element, ways);
-    const way = JSON.stringify([value, assign]);
-    const known = ways.get(way);
-    if (known !== undefined) return known;
-    const text: unknown = match.prop(value);
-    const written = typeof text !== 'string' ? [] : assign === undefined ? [plainOf(text)] : [...assignedIn(text, assign)].map(withNulls);
-    const blocks = written.map(tryParse).filter((block) => block !== undefined);
-    ways.set(way, blocks);
-    return blocks;
+    const ways = getOrMake(parsed, element, () => new Map());
+    return getOrMake(ways, JSON.stringify([value, assign]), () => {
+        const text: unknown = match.prop(value);
+        const written =
+            typeof text !== 'string' ? [] : assign === undefined ? [plainOf(text)] : [...assignedIn(text, assign)].map(withNulls);
+        return written.map(tryParse).filter((block) => block !== undefined);
+    });
 }
 
 /** The block, and the nodes of its list or `@graph`. Each block in a list may have a `@graph`. */

@@ -1,4 +1,5 @@
 import type { CircuitVerdict } from '../../domain/fetch/circuit-verdict.ts';
+import { getOrMake } from '../../domain/get-or-make.ts';
 import { openBatchWriter } from '../../platform/batch-writer.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
@@ -151,10 +152,6 @@ function openCircuits(store: GuardStore, { clock, log, ...times }: CircuitOption
 
 function tally(rows: readonly { host: string; verdict: 'passed' | 'failed' }[]): Tally[] {
     const tallies = new Map<string, Tally>();
-    for (const { host, verdict } of rows) {
-        const tally = tallies.get(host) ?? { host, passed: 0, failed: 0 };
-        tally[verdict]++;
-        tallies.set(host, tally);
-    }
+    for (const { host, verdict } of rows) getOrMake(tallies, host, () => ({ host, passed: 0, failed: 0 }))[verdict]++;
     return [...tallies.values()];
 }

@@ -1,5 +1,6 @@
 import type { Result } from 'ioredis';
 import type { RateWindow } from '../../domain/accounts/plans.ts';
+import { getOrMake } from '../../domain/get-or-make.ts';
 import { openBatch } from '../../platform/batch.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
@@ -95,17 +96,11 @@ interface Keys {
 /** The arguments of STEP_SCRIPT. Each key appears once; orders refer to keys by index. */
 function batchOf(orders: readonly Order[], keys: Keys) {
     const places = new Map([[keys.slots, 1]]);
-    const placeOf = (key: string) => {
-        const place = places.get(key) ?? places.size + 1;
-        places.set(key, place);
-        return place;
-    };
+    const placeOf = (key: string) => getOrMake(places, key, () => places.size + 1);
     const ends = new Map<number, (number | string)[]>();
     const end = (key: string, operation: string) => {
         const place = placeOf(key);
-        const ending = ends.get(place);
-        if (ending === undefined) ends.set(place, [place, operation]);
-        else ending.push(operation);
+        getOrMake(ends, place, () => [place]).push(operation);
     };
     const takes: unknown[][] = [];
     for (const order of orders) {

@@ -10,6 +10,7 @@ import {
     timingSafeEqual,
 } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { getOrMake } from '../get-or-make.ts';
 
 /** A key of the installation, 256 bits. It is a KeyObject, so that logs and errors never contain its bytes. */
 export interface SecretKey {
@@ -135,15 +136,8 @@ export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRi
 /** Keys that a ring derives from its own. They are kept, because a derivation takes longer than the encryption of a short text. */
 function deriveKeys(first: SecretKey) {
     const derived = new Map<string, KeyObject>();
-    const keyFor = ({ id, key }: SecretKey, use: string): KeyObject => {
-        const name = `${id}:${use}`;
-        let known = derived.get(name);
-        if (known === undefined) {
-            known = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `routebook:${use}`, KEY_BYTES)));
-            derived.set(name, known);
-        }
-        return known;
-    };
+    const keyFor = ({ id, key }: SecretKey, use: string): KeyObject =>
+        getOrMake(derived, `${id}:${use}`, () => createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `routebook:${use}`, KEY_BYTES))));
     const messageKey = (key: SecretKey, purpose: string, salt: Buffer) =>
         createSecretKey(
             createHmac('sha256', keyFor(key, `seal:${purpose}`))
@@ -166,15 +160,11 @@ function deriveKeys(first: SecretKey) {
         return current;
     };
     const openKeys = new LRUCache<string, OpenKey>({ max: MAX_CACHED });
-    const openKeyFor = (key: SecretKey, purpose: string, salt: Buffer): OpenKey => {
-        const name = `${key.id}:${salt.toString('latin1')}:${purpose}`;
-        let known = openKeys.get(name);
-        if (known === undefined) {
-            known = { key: messageKey(key, purpose, salt), associated: associatedWith(key.id, purpose) };
-            openKeys.set(name, known);
-        }
-        return known;
-    };
+    const openKeyFor = (key: SecretKey, purpose: string, salt: Buffer): OpenKey =>
+        getOrMake(openKeys, `${key.id}:${salt.toString('latin1')}:${purpose}`, () => ({
+            key: messageKey(key, purpose, salt),
+            associated: associatedWith(key.id, purpose),
+        }));
     const macBy = (key: SecretKey, text: string, purpose: string) =>
         createHmac('sha256', keyFor(key, `hmac:${purpose}`))
             .update(text, 'utf8')

@@ -1,3 +1,4 @@
+import { getOrMake } from '../get-or-make.ts';
 import type { Endpoint, Json, Values } from '../types.ts';
 import { placeholderIn } from './body-template.ts';
 import { isTextFormat, textPlaceholders } from './text-template.ts';
@@ -19,8 +20,7 @@ const known = new WeakMap<Endpoint, Places>();
 
 /** Whether the values would make the request disproportionately large. A template may repeat a placeholder thousands of times. */
 export function exceedsFilledSize(endpoint: Endpoint, values: Values): boolean {
-    const places = known.get(endpoint) ?? placesOf(endpoint);
-    known.set(endpoint, places);
+    const places = getOrMake(known, endpoint, () => placesOf(endpoint));
     let filled = 0;
     for (const [name, count] of places) {
         filled += count * (name.startsWith(PREFIX) ? PREPARED : Object.hasOwn(values, name) ? sizeOf(values[name] ?? null) : 0);

@@ -1,3 +1,4 @@
+import { getOrMake } from '../get-or-make.ts';
 import type { Json } from '../types.ts';
 import { isExact, parseExact } from './exact-numbers.ts';
 
@@ -19,12 +20,7 @@ const known = new WeakMap<object, Decimal>();
 
 function decimalOf(number: Json): Decimal {
     if (typeof number !== 'object' || number === null) return readDecimal(number);
-    let decimal = known.get(number);
-    if (decimal === undefined) {
-        decimal = readDecimal(number);
-        known.set(number, decimal);
-    }
-    return decimal;
+    return getOrMake(known, number, () => readDecimal(number));
 }
 
 function readDecimal(number: Json): Decimal {

@@ -1,3 +1,4 @@
+import { getOrMake } from '../get-or-make.ts';
 import type { Json } from '../types.ts';
 import { scanTokens } from './tokens.ts';
 
@@ -100,9 +101,7 @@ function restoreNumbers(value: Json, mark: string, known: Map<string, Json>): Js
     if (typeof value === 'string' && value.startsWith(mark)) {
         const digits = value.slice(mark.length);
         // It behaves like a number except for `typeof`.
-        const number = known.get(digits) ?? (new ExactNumber(digits) as unknown as number);
-        known.set(digits, number);
-        return number;
+        return getOrMake(known, digits, () => new ExactNumber(digits) as unknown as number);
     }
     if (Array.isArray(value)) for (let i = 0; i < value.length; i++) value[i] = restoreNumbers(value[i] ?? null, mark, known);
     else if (typeof value === 'object' && value !== null) {

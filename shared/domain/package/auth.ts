@@ -1,4 +1,5 @@
 import canonicalize from 'canonicalize';
+import { getOrMake } from '../get-or-make.ts';
 import { isOnDomain } from '../site/site-name.ts';
 import type { AuthNeed, Endpoint, JsonObject, OAuthFlow, PackageAuth } from '../types.ts';
 import { hostsOfEndpoint } from './hosts.ts';
@@ -44,9 +45,7 @@ const sentTexts = new WeakMap<PackageAuth, string>();
 
 /** The result of `sentBy` as text. It is cached with the entry, because each call of the package compares it twice. */
 function sentText(entry: PackageAuth): string {
-    const known = sentTexts.get(entry) ?? canonicalize(sentBy(entry)) ?? '';
-    sentTexts.set(entry, known);
-    return known;
+    return getOrMake(sentTexts, entry, () => canonicalize(sentBy(entry)) ?? '');
 }
 
 export function flowsOf({ oauth2 }: PackageAuth): readonly OAuthFlow[] {

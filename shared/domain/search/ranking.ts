@@ -1,3 +1,4 @@
+import { getOrMake } from '../get-or-make.ts';
 import type { FindingVerdict } from '../package/verification.ts';
 import type { Endpoint, Kind, Method } from '../types.ts';
 import { tokensOf } from './tokens.ts';
@@ -103,11 +104,7 @@ interface Index {
 const indexes = new WeakMap<readonly Endpoint[], Index[]>();
 
 function indexesOf(endpoints: readonly Endpoint[]): Index[] {
-    const known = indexes.get(endpoints);
-    if (known !== undefined) return known;
-    const made = endpoints.map(indexOf);
-    indexes.set(endpoints, made);
-    return made;
+    return getOrMake(indexes, endpoints, () => endpoints.map(indexOf));
 }
 
 function indexOf(endpoint: Endpoint): Index {

@@ -1,3 +1,5 @@
+import { getOrMake } from '../get-or-make.ts';
+
 /** `createdAt` for `created_at`. */
 export type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
 
@@ -25,8 +27,7 @@ export function presentFields<Row extends object, const Names extends string>(
     row: Row,
     names: Names,
 ): { [Name in Words<Names>]: Printed<Row, Camel<Name>> } {
-    const fields = known.get(names) ?? names.split(' ').map((name) => [name, toCamel(name)] as const);
-    known.set(names, fields);
+    const fields = getOrMake(known, names, () => names.split(' ').map((name) => [name, toCamel(name)] as const));
     const shown: Record<string, unknown> = {};
     for (const [name, field] of fields) {
         const value = (row as Record<string, unknown>)[field];

@@ -1,6 +1,7 @@
 import { type AccountFigures, figuresFor, type Plan } from '../../domain/accounts/plans.ts';
 import type { Role } from '../../domain/accounts/roles.ts';
 import { type KeyScopes, prepareScopes, type Scopes } from '../../domain/accounts/scopes.ts';
+import { getOrMake } from '../../domain/get-or-make.ts';
 import { openBatch, WaitedTooLong } from '../../platform/batch.ts';
 import { openBatchWriter } from '../../platform/batch-writer.ts';
 import { ago, columnList, columns, type Db, now } from '../../platform/db.ts';
@@ -95,11 +96,7 @@ export function openKeys(db: Db, options: { onError?: (error: unknown) => void }
             const caller = known.get(name);
             if (caller !== undefined) return caller;
             if (unknown.has(name)) return undefined;
-            let answer = asked.get(name);
-            if (answer === undefined) {
-                answer = lookUp(hash, name).finally(() => asked.delete(name));
-                asked.set(name, answer);
-            }
+            const answer = getOrMake(asked, name, () => lookUp(hash, name).finally(() => asked.delete(name)));
             // The look-up continues for later callers.
             return within(ANSWER_MS, answer, () => {
                 throw new WaitedTooLong(`the key was not looked up within ${ANSWER_MS} ms`);

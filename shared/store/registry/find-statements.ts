@@ -2,6 +2,7 @@ import { type Candidates, queryOf, THRESHOLD } from '../../domain/find/candidate
 import { MARKS } from '../../domain/find/endpoint-words.ts';
 import type { Found } from '../../domain/find/order.ts';
 import { ALIKE, CLASS_WEIGHTS, ID_UNKNOWN, memorableTaskWords, type Search } from '../../domain/find/weigh.ts';
+import { getOrMake } from '../../domain/get-or-make.ts';
 import type { Effect, Kind } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { type Composed, compose, runComposed } from '../../platform/prepared-query.ts';
@@ -143,9 +144,7 @@ const rankings = new Map<string, Composed>();
 /** One statement for each number of terms, with and without a filter. The server plans each of them once per connection. */
 function rankingFor({ terms }: Search, filters: FindFilters): Composed {
     const key = `${terms.length} ${isNarrowed(filters)} ${filters.site !== undefined}`;
-    const ranking = rankings.get(key) ?? compose(rankingOf(terms.length, filters), RANKING_TYPES);
-    rankings.set(key, ranking);
-    return ranking;
+    return getOrMake(rankings, key, () => compose(rankingOf(terms.length, filters), RANKING_TYPES));
 }
 
 /** A null value is not part of the rank. */

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../domain/get-or-make.ts';
 import type { FindingVerdict } from '../../domain/package/verification.ts';
 import type { Claim } from '../../domain/site/claim.ts';
 import { type SitePolicy, type StrictestPolicy, strictest } from '../../domain/site/site-policy.ts';
@@ -158,9 +159,6 @@ type LookUpColumns = (VersionRef | { versionId: null }) & {
 
 function byWord(outcomes: readonly [string, string, number][]): Map<string, Map<string, number>> {
     const words = new Map<string, Map<string, number>>();
-    for (const [word, endpoint, callers] of outcomes) {
-        const endpoints = words.get(word) ?? new Map<string, number>();
-        words.set(word, endpoints.set(endpoint, callers));
-    }
+    for (const [word, endpoint, callers] of outcomes) getOrMake(words, word, () => new Map()).set(endpoint, callers);
     return words;
 }

@@ -1,4 +1,5 @@
 import type { EndpointEntry } from '../../domain/find/entry.ts';
+import { getOrMake } from '../../domain/get-or-make.ts';
 import { refusesCalls, type SitePolicy, strictest } from '../../domain/site/site-policy.ts';
 import type { Effect } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
@@ -16,11 +17,8 @@ export interface CheckedEndpoint {
 /** Removes endpoints that a policy of owner or operator excludes. @param policiesOf null if no policy applies to it */
 export async function withoutRefused<Row>(db: Db, rows: readonly Row[], policiesOf: (row: Row) => CheckedEndpoint | null): Promise<Row[]> {
     const published = new Map<number, Promise<boolean>>();
-    const isPublished = ({ registrable, versionId }: CheckedEndpoint) => {
-        const known = published.get(versionId) ?? isPublishedForSite(db, { registrable, versionId });
-        published.set(versionId, known);
-        return known;
-    };
+    const isPublished = ({ registrable, versionId }: CheckedEndpoint) =>
+        getOrMake(published, versionId, () => isPublishedForSite(db, { registrable, versionId }));
     const allowed: Row[] = [];
     for (const row of rows) {
         const checked = policiesOf(row);

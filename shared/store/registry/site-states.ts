@@ -1,3 +1,4 @@
+import { getOrMake } from '../../domain/get-or-make.ts';
 import { type SitePolicy, type StrictestPolicy, strictest } from '../../domain/site/site-policy.ts';
 import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
@@ -56,12 +57,7 @@ export function createLatest(db: Db): Latest {
     const look = async (questions: readonly SiteQuestion[]) => {
         const places = new Map<string, number>();
         const different: SiteQuestion[] = [];
-        const asked = questions.map((question) => {
-            const key = keyOf(question);
-            const place = places.get(key) ?? different.push(question) - 1;
-            places.set(key, place);
-            return place;
-        });
+        const asked = questions.map((question) => getOrMake(places, keyOf(question), () => different.push(question) - 1));
         // The lifetime starts with the query, so that a slow database does not extend it.
         const start = performance.now();
         const answers = await findSiteStates(db, different);

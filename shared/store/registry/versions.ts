@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { getOrMake } from '../../domain/get-or-make.ts';
 import { readEndpoint } from '../../domain/package/endpoint.ts';
 import { type EndpointsByName, LazyEndpoints, splitPackage } from '../../domain/package/large-package.ts';
 import { greatestUnits } from '../../domain/package/pricing.ts';
@@ -63,13 +64,7 @@ export function createVersions(db: Db): Versions {
 
     async function load(versionId: number): Promise<LoadedVersion | undefined> {
         const cached = cache.get(versionId);
-        if (cached !== undefined) return cached;
-        let answer = asked.get(versionId);
-        if (answer === undefined) {
-            answer = read(versionId).finally(() => asked.delete(versionId));
-            asked.set(versionId, answer);
-        }
-        return answer;
+        return cached ?? getOrMake(asked, versionId, () => read(versionId).finally(() => asked.delete(versionId)));
     }
 
     return {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { getOrMake } from '../../../shared/domain/get-or-make.ts';
 import { type Argument, type Bounds, type Expression, parseExpression } from '../../../shared/domain/jmespath/parse.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json } from '../../../shared/domain/types.ts';
@@ -16,11 +17,7 @@ const compiled = new LRUCache<string, Evaluate>({ max: 1000 });
  * @throws Error for an invalid expression, and for arguments that a function does not take
  */
 export function search(value: Json, expression: string): Json {
-    let evaluate = compiled.get(expression);
-    if (evaluate === undefined) {
-        evaluate = compile(parseExpression(expression));
-        compiled.set(expression, evaluate);
-    }
+    const evaluate = getOrMake(compiled, expression, () => compile(parseExpression(expression)));
     return evaluate(value);
 }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { getOrMake } from '../../get-or-make.ts';
 import type { Json, JsonObject, JsonSchema } from '../../types.ts';
 import { buildNode } from './interpret/build.ts';
 import type { Node } from './interpret/node.ts';
@@ -46,18 +47,12 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const ready = new LRUCache<JsonObject, { node: Node; bytes: number }>({ maxSize: MAX_BYTES, sizeCalculation: ({ bytes }) => bytes });
 
 function nodeOf(schema: JsonObject): Node {
-    const known = ready.get(schema);
-    if (known !== undefined) return known.node;
-    const made = buildNode(schema);
-    ready.set(schema, made);
-    return made.node;
+    return getOrMake(ready, schema, () => buildNode(schema)).node;
 }
 
 /** Nodes live as long as their schemas: a process that reads pages gets a new copy of a schema with each page. */
 const ofAnswers = new WeakMap<JsonObject, Node>();
 
 function nodeOfAnswer(schema: JsonObject): Node {
-    const node = ofAnswers.get(schema) ?? buildNode(schema).node;
-    ofAnswers.set(schema, node);
-    return node;
+    return getOrMake(ofAnswers, schema, () => buildNode(schema).node);
 }

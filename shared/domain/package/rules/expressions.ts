@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { getOrMake } from '../../get-or-make.ts';
 import { parseExpression } from '../../jmespath/parse.ts';
 import { ExpressionFault } from '../../jmespath/tokens.ts';
 import { MAX_EXPRESSION_LENGTH } from './bounds.ts';
@@ -23,10 +24,5 @@ export function expressionFault(expression: string): string | undefined {
 export function checkOnce(kind: 'jmespath' | 'selector', source: string, find: () => string | undefined): string | undefined {
     if (source.trim() === '') return 'This may not be empty.';
     if (source.length > MAX_EXPRESSION_LENGTH) return `This is longer than ${MAX_EXPRESSION_LENGTH} characters.`;
-    const key = `${kind} ${source}`;
-    const known = checked.get(key);
-    if (known !== undefined) return known.fault;
-    const fault = find();
-    checked.set(key, { fault });
-    return fault;
+    return getOrMake(checked, `${kind} ${source}`, () => ({ fault: find() })).fault;
 }
