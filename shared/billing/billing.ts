@@ -2,6 +2,7 @@ import type { Stripe } from 'stripe';
 import type { App } from '../app.ts';
 import type { SoldPlan } from '../domain/accounts/subscription.ts';
 import { getOrMake } from '../domain/get-or-make.ts';
+import { codeOfError } from '../platform/error-code.ts';
 import type { StripeSettings } from '../platform/service-settings.ts';
 import { Refusal } from '../refusals.ts';
 
@@ -54,7 +55,7 @@ export function planOfPrice({ priceStarter, pricePro }: StripeSettings, priceId:
 
 /** Whether Stripe does not know this id. */
 export function isUnknown(error: unknown): boolean {
-    return error instanceof Error && 'code' in error && error.code === 'resource_missing';
+    return codeOfError(error) === 'resource_missing';
 }
 
 /** Loads the SDK on first use: it takes a third of a second and much memory, and most processes never need it. */

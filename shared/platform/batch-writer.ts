@@ -1,3 +1,5 @@
+import { codeOfError } from './error-code.ts';
+
 /** Maximum number of rows in one statement. */
 const CHUNK = 1000;
 
@@ -86,5 +88,5 @@ export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: Batch
 }
 
 function isBadRow(error: unknown): boolean {
-    return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^(22|23|54)/.test(error.code);
+    return /^(22|23|54)/.test(codeOfError(error));
 }

@@ -1,6 +1,7 @@
 import { readlinkSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
+import { codeOfError } from './error-code.ts';
 
 /** Niceness of side threads, which check packages. They get about a tenth of a core when the event loop needs a whole core. */
 export const SIDE_THREAD_NICENESS = 10;
@@ -32,7 +33,7 @@ export function lowerChildPriority(pid: number, nice: number, retries = RETRIES)
         writeFileSync(`/proc/${pid}/autogroup`, String(nice));
     } catch (error) {
         // The process has ended, or the system has no priorities of sessions.
-        if (retries === 0 || !(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
+        if (retries === 0 || codeOfError(error) !== 'EAGAIN') return;
         setTimeout(() => lowerChildPriority(pid, nice, retries - 1), RETRY_MS).unref();
     }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { BatchClosed, WaitedTooLong } from './batch.ts';
+import { codeOfError } from './error-code.ts';
 
 /**
  * The effect of a failed statement. `unsent`: it never reached the database, or the server refused it. `unknown`: it may have been
@@ -22,7 +23,7 @@ const LOST_WORDS =
 /** Classifies an error by its SQLSTATE (PostgreSQL 18, appendix A), Node's code, or its message. */
 export function failureOf(error: unknown): Failure {
     if (error instanceof WaitedTooLong || error instanceof BatchClosed) return 'unsent';
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = codeOfError(error);
     if (UNSENT.has(code)) return 'unsent';
     if (UNDONE.has(code)) return 'undone';
     if (UNKNOWN.has(code) || code.startsWith('08')) return 'unknown';
@@ -36,7 +37,7 @@ export function isOutage(error: unknown): boolean {
 
 /** Whether a row with the same unique value exists. */
 export function isDuplicate(error: unknown): boolean {
-    return error instanceof Error && 'code' in error && error.code === '23505';
+    return codeOfError(error) === '23505';
 }
 
 /** PostgreSQL's codes for "no such table" and "no such function". */
@@ -44,7 +45,7 @@ const NOT_MIGRATED = new Set(['42P01', '42883']);
 
 /** Whether the database lacks our tables, because `npm run migrate` has not run on it yet. */
 export function isNotMigrated(error: unknown): boolean {
-    return error instanceof Error && 'code' in error && NOT_MIGRATED.has(String(error.code));
+    return NOT_MIGRATED.has(codeOfError(error));
 }
 
 /**
@@ -52,20 +53,18 @@ export function isNotMigrated(error: unknown): boolean {
  * attempt may have been committed, so the work must check first.
  */
 export async function retryUntilKnown<T>(patienceMs: number, work: (mayBeDone: boolean) => Promise<T>): Promise<T> {
-    const end = performance.now() + patienceMs;
     let mayBeDone = false;
-    for (let wait = 10; ; wait = Math.min(2 * wait, 200)) {
-        try {
-            return await work(mayBeDone);
-        } catch (error) {
+    return retryWhile(
+        patienceMs,
+        () => work(mayBeDone),
+        (error) => {
             const failure = failureOf(error);
             // An earlier attempt that is still committing appears as a duplicate.
             const isKnown = failure !== 'fault' || (mayBeDone && isDuplicate(error));
-            if (!isKnown || performance.now() + wait > end) throw error;
             mayBeDone ||= failure === 'unknown';
-        }
-        await pause(wait);
-    }
+            return isKnown;
+        },
+    );
 }
 
 /** Maximum time for retries. No caller waits longer for the database. */
@@ -73,12 +72,16 @@ const PATIENCE_MS = 1000;
 
 /** Retries a transaction while other transactions cause its rollback, for at most a second. Then it rejects with the last error. */
 export async function retryRolledBack<T>(work: () => Promise<T>): Promise<T> {
-    const end = performance.now() + PATIENCE_MS;
+    return retryWhile(PATIENCE_MS, work, (error) => failureOf(error) === 'undone');
+}
+
+async function retryWhile<T>(patienceMs: number, work: () => Promise<T>, mayRetry: (error: unknown) => boolean): Promise<T> {
+    const end = performance.now() + patienceMs;
     for (let wait = 10; ; wait = Math.min(2 * wait, 200)) {
         try {
             return await work();
         } catch (error) {
-            if (failureOf(error) !== 'undone' || performance.now() + wait > end) throw error;
+            if (!mayRetry(error) || performance.now() + wait > end) throw error;
         }
         await pause(wait);
     }

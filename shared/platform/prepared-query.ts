@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import pg from 'pg';
 import { getOrMake } from '../domain/get-or-make.ts';
 import type { Db } from './db.ts';
+import { codeOfError } from './error-code.ts';
 
 /**
  * A statement of the hot path, which is parsed and planned once per connection. Placeholders are `$1` and so on. An array is expanded by
@@ -32,7 +33,7 @@ export async function runPrepared<Row>(
     try {
         return await rowsOf<Row>(db, { text, values, ...(isNamed && { name }) }, timeoutMs);
     } catch (error) {
-        if (!isNamed || !(error instanceof Error && 'code' in error && UNKNOWN_STATEMENT.has(String(error.code)))) throw error;
+        if (!isNamed || !UNKNOWN_STATEMENT.has(codeOfError(error))) throw error;
         canPrepare = false;
         // A transaction that had an error accepts no more statements.
         if (db.isTransaction === true) throw error;

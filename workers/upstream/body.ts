@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as zlib from 'node:zlib';
+import { codeOfError } from '../../shared/platform/error-code.ts';
 import { countSmallPieces, inPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
 import { countReceived, giveBack } from '../garbage.ts';
 import { UpstreamFault } from './failures.ts';
@@ -146,6 +147,5 @@ function isNoCoding(name: string): boolean {
 }
 
 function isUnpackingError(error: unknown): boolean {
-    if (!(error instanceof Error) || !('code' in error)) return false;
-    return /^(Z_|ZSTD_|ERR__ERROR|ERR_(BROTLI|ZLIB|ZSTD))/.test(String(error.code));
+    return /^(Z_|ZSTD_|ERR__ERROR|ERR_(BROTLI|ZLIB|ZSTD))/.test(codeOfError(error));
 }

@@ -1,3 +1,4 @@
+import { codeOfError } from '../../shared/platform/error-code.ts';
 import type { RefusalCode } from '../../shared/refusals.ts';
 import { EgressDenied } from '../egress.ts';
 
@@ -37,7 +38,7 @@ export function faultOf(error: unknown): Fault {
         if (cause instanceof UpstreamFault) return cause.fault;
         if (cause instanceof EgressDenied) return { code: 'EGRESS_DENIED', isTransient: false };
     }
-    const codes = causes.map((cause) => (cause instanceof Error && 'code' in cause ? String(cause.code) : ''));
+    const codes = causes.map(codeOfError);
     const has = (set: ReadonlySet<string>) => codes.some((code) => set.has(code));
     if (has(TOO_LARGE)) return { code: 'UPSTREAM_TOO_LARGE', message: 'The headers of the answer are too large.', isTransient: false };
     if (has(NO_NAME)) return unreachable('The name of the site does not resolve.', codes.includes('EAI_AGAIN'));

@@ -1,5 +1,6 @@
 import { newTimedId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
+import { codeOfError } from '../../platform/error-code.ts';
 import { compose, runComposed } from '../../platform/prepared-query.ts';
 import { BONUSES } from '../credits/bonuses.ts';
 import { namedBySizes, TIMEOUT_MS } from './planned.ts';
@@ -58,7 +59,7 @@ async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly 
     try {
         return await runComposed<EndedRow>(db, namedBySizes(END), values, TIMEOUT_MS);
     } catch (error) {
-        if (error instanceof Error && 'code' in error && error.code === UNDONE_BY_ITSELF) return [];
+        if (codeOfError(error) === UNDONE_BY_ITSELF) return [];
         throw error;
     }
 }

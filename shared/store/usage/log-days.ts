@@ -1,4 +1,6 @@
+import type pg from 'pg';
 import type { Db } from '../../platform/db.ts';
+import { codeOfError } from '../../platform/error-code.ts';
 
 /** Number of days for which the request log is kept. The ledger is kept forever. */
 export const USAGE_DAYS = 90;
@@ -16,7 +18,5 @@ export async function dropLogDays(db: Db, days = USAGE_DAYS): Promise<number> {
 
 /** Whether rows belong to a day without a partition. It is the only check that fails without the name of a constraint. */
 export function isDayMissing(error: unknown): boolean {
-    return (
-        error instanceof Error && 'code' in error && error.code === '23514' && (!('constraint' in error) || error.constraint === undefined)
-    );
+    return codeOfError(error) === '23514' && (error as pg.DatabaseError).constraint === undefined;
 }
