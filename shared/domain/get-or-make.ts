@@ -1,6 +1,6 @@
 /** What a map has for a key. If it has nothing yet, makes it and keeps it. */
 export function getOrMake<Key, Value>(
-    map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+    map: { get(key: Key): Value | undefined; set(key: Key, value: NoInfer<Value>): unknown },
     key: Key,
     make: () => Value,
 ): Value {
