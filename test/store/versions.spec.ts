@@ -70,6 +70,19 @@ describe('versions of a site', () => {
         expect(second?.yankedAt).to.deep.equal(first?.yankedAt);
     });
 
+    it('are read several at a time for the price of a site that published often', async () => {
+        const texts = Array.from({ length: 20 }, (_, i) => `text ${i}`);
+        await publishAs(await contributor(opened.db), 'often.example', ...texts);
+        const { latestOfDay } = await findLatest(opened.db, ask('often.example'));
+        expect(latestOfDay).to.have.length(20);
+        let queries = 0;
+        const count = () => queries++;
+        opened.db.on('query', count);
+        await lowestMaxUnits(createVersions(opened.db), latestOfDay, 'search');
+        opened.db.removeListener('query', count);
+        expect(queries).to.be.within(2, 5);
+    });
+
     it('limit the price by all versions that were the latest within 24 hours', async () => {
         const endpoint = (max_results: number): PackageEndpoint => ({
             name: 'search',
@@ -104,10 +117,12 @@ describe('versions of a site', () => {
         const { latestOfDay } = await findLatest(opened.db, ask('large.example'));
         expect(latestOfDay).to.have.length(10);
         expect(await lowestMaxUnits(versions, latestOfDay, 'front')).to.equal(1);
+        expect(await lowestMaxUnits(versions, latestOfDay, 'absent')).to.equal(undefined);
         const asked: string[] = [];
         const listen = ({ sql }: { sql: string }) => void asked.push(sql);
         opened.db.on('query', listen);
         expect(await lowestMaxUnits(versions, latestOfDay, 'front')).to.equal(1);
+        expect(await lowestMaxUnits(versions, latestOfDay, 'absent')).to.equal(undefined);
         opened.db.off('query', listen);
         expect(asked).to.deep.equal([]);
     });

@@ -14,6 +14,8 @@ const CACHED_CHARACTERS = 8 * 1024 * 1024;
 const CACHED_VERSIONS = 5000;
 /** Cached when read twice within so many reads, so that a walk through the registry evicts nothing and makes no garbage. */
 const WANTED_VERSIONS = 5000;
+/** How many versions are read at a time for the price of a call. */
+const UNITS_AT_ONCE = 8;
 /** Maximum endpoints whose `greatestUnits` are cached, longer than packages: a site may have hundreds of large ones in a day. */
 const CACHED_UNITS = 100_000;
 
@@ -38,7 +40,7 @@ export interface Versions {
     recall(versionId: number): LoadedVersion | undefined;
     /** Adds a version that another query has read. */
     take(row: VersionDocument): LoadedVersion;
-    /** Maximum number of units that one call of an endpoint of this version can be billed; undefined if the version does not exist. */
+    /** Maximum number of units that one call of an endpoint of this version can be billed; undefined if it has no such endpoint. */
     unitsOf(versionId: number, endpoint: string): Promise<number | undefined>;
 }
 
@@ -46,7 +48,7 @@ export interface Versions {
 export function createVersions(db: Db): Versions {
     const cache = new LRUCache<number, LoadedVersion>({ max: CACHED_VERSIONS, maxSize: CACHED_CHARACTERS });
     const wanted = growingCache<number, true>(WANTED_VERSIONS);
-    const units = growingCache<string, number>(CACHED_UNITS);
+    const units = growingCache<string, number | false>(CACHED_UNITS);
     const asked = new Map<number, Promise<LoadedVersion | undefined>>();
     const { add: look } = openBatch({ run: (ids: readonly number[]) => readVersions(db, ids) });
 
@@ -74,11 +76,12 @@ export function createVersions(db: Db): Versions {
         async unitsOf(versionId, name) {
             const key = `${versionId} ${name}`;
             const cached = units.get(key);
-            if (cached !== undefined) return cached;
+            if (cached !== undefined) return cached || undefined;
             const endpoint = (await load(versionId))?.endpoints.get(name);
-            if (endpoint === undefined) return undefined;
-            units.set(key, greatestUnits(endpoint));
-            return greatestUnits(endpoint);
+            // Versions never change, so an endpoint that one does not have is remembered, too.
+            const found = endpoint !== undefined && greatestUnits(endpoint);
+            units.set(key, found);
+            return found || undefined;
         },
     };
 }
@@ -89,10 +92,11 @@ export function createVersions(db: Db): Versions {
  */
 export async function lowestMaxUnits(versions: Versions, versionIds: readonly number[], endpoint: string): Promise<number | undefined> {
     let min: number | undefined;
-    // Reads one version after the other, because all packages of a busy day would not fit into memory.
-    for (const id of versionIds) {
-        const units = await versions.unitsOf(id, endpoint);
-        if (units !== undefined) min = Math.min(units, min ?? units);
+    // All packages of a busy day would not fit into memory; one query for each would take seconds.
+    for (let first = 0; first < versionIds.length; first += UNITS_AT_ONCE) {
+        const ids = versionIds.slice(first, first + UNITS_AT_ONCE);
+        const found = await Promise.all(ids.map((id) => versions.unitsOf(id, endpoint)));
+        for (const units of found) if (units !== undefined) min = Math.min(units, min ?? units);
     }
     return min;
 }
