@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { Arrival, Check } from './check.ts';
@@ -21,11 +22,16 @@ const PATIENCE_MS = 1000;
 /** A read that takes longer is slow: less than one of a database whose queries take 500 ms (goal R9). */
 const SLOW_MS = 400;
 
+/** The event loop utilization above which reads are slow because of this process. It uses a tenth while PostgreSQL is slow. */
+const BUSY = 0.8;
+
 const WORDS = 'Too many reads of your address are in progress; read this again in a moment.';
 
 interface Waiting {
     arrival: Arrival;
     pass: () => void;
+    /** When its patience was measured last. */
+    utilization: EventLoopUtilization;
     patience: NodeJS.Timeout;
 }
 
@@ -42,10 +48,11 @@ interface Reads {
  * own rate limits and are not limited here. A finished answer releases its slot, even if the client reads it slowly, and so does a call
  * that waits for an event. A read that waits for slow ones gets 503 SERVICE_UNAVAILABLE after a second: while the database is slow, nobody
  * waits longer for a slot than for a connection, and slow reads of one client stay eight. Behind fast reads the line is short-lived, and all
- * are answered. The limit on open connections bounds the number of waiting reads.
- * @param limits how long a read waits, and after which time a read is slow
+ * are answered. So are they while this process or its machine is busy: a client with 32 reads in progress got 503 for a fifth of them. The
+ * limit on open connections bounds the number of waiting reads.
+ * @param limits how long a read waits, after which time a read is slow, and above which event loop utilization this process is busy
  */
-export function clientReads(server: Server, app: App, { patienceMs = PATIENCE_MS, slowMs = SLOW_MS } = {}): Check {
+export function clientReads(server: Server, app: App, { patienceMs = PATIENCE_MS, slowMs = SLOW_MS, busyAbove = BUSY } = {}): Check {
     const refuse = createReadRefusal(server, app, { words: WORDS, message: 'reads were refused: their client has too many' });
     const readsOf = new Map<string, Reads>();
     const ends = new WeakMap<IncomingMessage, () => void>();
@@ -97,11 +104,16 @@ export function clientReads(server: Server, app: App, { patienceMs = PATIENCE_MS
         readsOf.set(client, reads);
         if (reads.inService.size < AT_A_TIME) return begin(client, reads, { arrival, pass });
         const judge = () => {
-            if (!isSlow(reads)) return waiting.patience.refresh();
+            const { utilization } = performance.eventLoopUtilization(waiting.utilization);
+            if (!isSlow(reads) || utilization > busyAbove) {
+                waiting.utilization = performance.eventLoopUtilization();
+                return waiting.patience.refresh();
+            }
             leaveLine(reads, waiting);
             if (isConnected(waiting)) refuse(arrival, pass);
         };
-        const waiting: Waiting = { arrival, pass, patience: setTimeout(judge, patienceMs).unref() };
+        const utilization = performance.eventLoopUtilization();
+        const waiting: Waiting = { arrival, pass, utilization, patience: setTimeout(judge, patienceMs).unref() };
         reads.waiting.add(waiting);
     };
 }
