@@ -130,15 +130,24 @@ describe('an account', () => {
             expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([303, 422]));
         });
 
-        it('cannot be created more than five times an hour, and twenty times a day, from one address', async () => {
+        it('can be created twenty times an hour, and a hundred times a day, from one address', async () => {
             const address = '192.0.2.77';
             const attempt = () =>
                 visitor(world, { address }).send('/signup', { email: freshAddress(), password: PASSWORD }, { from: '/signup' });
-            for (let hour = 0; hour < 4; hour++) {
-                for (let time = 0; time < 5; time++) expect((await attempt()).status).to.equal(200);
+            /** Ten passwords of one address are hashed in a minute. A sign-up that has to wait for the next one counts for nothing. */
+            const inTheNextMinute = async () => {
+                const { status, headers } = await attempt();
+                expect([status, Number(headers['retry-after']) <= 60]).to.deep.equal([429, true]);
+                await world.clock.advance({ minutes: 1, seconds: 1 });
+            };
+            for (let hour = 0; hour < 5; hour++) {
+                for (let time = 0; time < 20; time++) {
+                    expect((await attempt()).status).to.equal(200);
+                    if (time % 10 === 9) await inTheNextMinute();
+                }
                 const { status, headers, html } = await attempt();
                 expect(status).to.equal(429);
-                expect(Number(headers['retry-after'])).to.be.within(3000, hour < 3 ? 3600 : 86_400);
+                expect(Number(headers['retry-after'])).to.be.within(3000, hour < 4 ? 3600 : 86_400);
                 expect(wordsOf(html)).to.include('Too many sign-ups from your network');
                 await world.clock.advance({ hours: 1, seconds: 1 });
             }

@@ -7,18 +7,18 @@ import { useDatabase } from './registry.ts';
 describe('attempts', () => {
     const opened = useDatabase();
 
-    const hourly = (of: string): Attempt => ['sign-up by client, hour', of];
-    const daily = (of: string): Attempt => ['sign-up by client, day', of];
+    const hourly = (of: string): Attempt => ['foreign mail by user', of];
+    const daily = (of: string): Attempt => ['sign-up by client', of];
 
     it('are allowed up to the limit, however many come at the same time', async () => {
         const waits = await Promise.all(Array.from({ length: 40 }, () => takeAttempts(opened.db, [hourly('crowd'), daily('crowd')])));
-        expect(waits.filter((wait) => wait === 0)).to.have.length(ATTEMPTS['sign-up by client, hour'].max);
-        for (const wait of waits) expect(wait).to.be.within(0, ATTEMPTS['sign-up by client, hour'].seconds);
+        expect(waits.filter((wait) => wait === 0)).to.have.length(ATTEMPTS['foreign mail by user'].max);
+        for (const wait of waits) expect(wait).to.be.within(0, ATTEMPTS['foreign mail by user'].seconds);
     });
 
     it('wait for one window at most, also if their clock was read before the window began', async () => {
         for (let time = 0; time < 5; time++) await takeAttempts(opened.db, [hourly('early')]);
-        await opened.db.raw(`update attempts set ends_at = ends_at + interval '2 seconds' where name = 'sign-up by client, hour: early'`);
+        await opened.db.raw(`update attempts set ends_at = ends_at + interval '2 seconds' where name = 'foreign mail by user: early'`);
         expect(await takeAttempts(opened.db, [hourly('early'), daily('early')])).to.equal(3600);
     });
 
@@ -26,7 +26,7 @@ describe('attempts', () => {
         for (let time = 0; time < 5; time++) await takeAttempts(opened.db, [hourly('one')]);
         for (let time = 0; time < 30; time++) expect(await takeAttempts(opened.db, [hourly('one'), daily('one')])).to.be.greaterThan(0);
         expect(await takeAttempts(opened.db, [daily('one')])).to.equal(0);
-        const { rows } = await opened.db.raw(`select used from attempts where name = 'sign-up by client, day: one'`);
+        const { rows } = await opened.db.raw(`select used from attempts where name = 'sign-up by client: one'`);
         expect(rows[0].used).to.equal(1);
     });
 
@@ -50,6 +50,6 @@ describe('attempts', () => {
         expect(await takeAttempts(opened.db, [hourly('crowd')])).to.equal(0);
         await deleteOldRows(opened.db);
         const { rows } = await opened.db.raw('select name from attempts');
-        expect(rows.map(({ name }: { name: string }) => name)).to.deep.equal(['sign-up by client, hour: crowd']);
+        expect(rows.map(({ name }: { name: string }) => name)).to.deep.equal(['foreign mail by user: crowd']);
     });
 });

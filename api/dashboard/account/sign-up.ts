@@ -33,15 +33,15 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
     const { email, password } = read.values;
     const weak = newPasswordProblem(password, email.address);
     if (weak !== undefined) return form(visit, { password: weak });
+    // Also for an address with an account, so that the response time does not reveal it. First, so that a sign-up does not count if too
+    // many passwords of its client are hashed in this minute.
+    const passwordHash = await hashPassword(visit, { emailNormalised: email.normalised, isProven: false }, password);
     const wait = await takeAttempts(app.db, [
-        ['sign-up by client, hour', client],
-        ['sign-up by client, day', client],
+        ['sign-up by client', client],
         ['foreign mail by client', client],
     ]);
     if (wait > 0)
         return { ...form(visit, { '': `Too many sign-ups from your network. Try again in ${waitText(wait)}.` }), retryAfter: wait };
-    // Also for an address with an account, so that the response time does not reveal it.
-    const passwordHash = await hashPassword(visit, { emailNormalised: email.normalised, isProven: false }, password);
     const browserToken = visit.browserToken ?? newWebToken();
     const order = { email, passwordHash, browserToken };
     if (mailsConfirm(app)) {

@@ -12,8 +12,8 @@ export const ATTEMPTS = {
     'sign-in by client': { max: 40, seconds: 15 * MINUTE },
     'sign-in by account and client': { max: 10, seconds: 15 * MINUTE },
     'sign-in by account': { max: 60, seconds: HOUR },
-    'sign-up by client, hour': { max: 5, seconds: HOUR },
-    'sign-up by client, day': { max: 20, seconds: DAY },
+    // Each hour has the limit of foreign mails, too: a sign-up sends one.
+    'sign-up by client': { max: 100, seconds: DAY },
     'link by client': { max: 10, seconds: HOUR },
     'link by address': { max: 4, seconds: HOUR },
     'factor by account': { max: 5, seconds: 15 * MINUTE },
