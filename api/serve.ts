@@ -6,7 +6,7 @@ import type { AnyContract, Contract, KeyUse } from '../shared/contracts/contract
 import { newTimedId } from '../shared/domain/text/ids.ts';
 import { bytesInTurns, inTurns } from '../shared/platform/turns.ts';
 import type { Caller } from '../shared/store/accounts/callers.ts';
-import { countInWindow } from './admission/count-in-window.ts';
+import { countInWindow } from './admission/count-call.ts';
 import { inClientTurn } from './admission/streamed-parts.ts';
 import { type AnswerWithETag, sendWithETag } from './answers/etag.ts';
 import { answerOnce, type OnceRules } from './answers/idempotency.ts';

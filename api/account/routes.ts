@@ -1,9 +1,12 @@
 import { getAccount } from '../../shared/contracts/account.ts';
-import { getAudit } from '../../shared/contracts/audit.ts';
+import { type AuditEntry, type AuditQuery, getAudit } from '../../shared/contracts/audit.ts';
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
+import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
+import { readPage } from '../answers/paging.ts';
+import type { Call, Reply } from '../call.ts';
 import { serve } from '../serve.ts';
-import { listActs } from './list-acts.ts';
 
 export const accountRoutes = [
     serve(getAccount, async ({ app, caller }) => {
@@ -44,3 +47,18 @@ export const accountRoutes = [
     }),
     serve(getAudit, listActs),
 ];
+
+/** GET /v1/audit: the entries of the workspace's audit log, newest first. */
+async function listActs(call: Call<object, AuditQuery, undefined>): Promise<Reply<AuditEntry[]>> {
+    const { app, query } = call;
+    const { workspaceId } = call.caller;
+    const { actor, action } = query;
+    const since = query.since === undefined ? undefined : new Date(query.since);
+    const page = await readPage<RowPlace>(call, 'getAudit', [workspaceId, actor ?? null, action ?? null, since?.toISOString() ?? null]);
+    const filter = { workspaceId, actor, action, since };
+    const { rows, next, total } = await pageOfActs(app.db, filter, { limit: page.limit, after: page.from });
+    return {
+        answer: rows.map(({ at, ...act }) => ({ at: at.toISOString(), ...act })),
+        pagination: await page.end(next, total),
+    };
+}

@@ -4,7 +4,7 @@ import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
 import type { Arrival, Check } from './check.ts';
-import { createReadRefusal } from './refuse-read.ts';
+import { createReadRefusal } from './rejections.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /** Maximum number of concurrent browsing requests. More would only delay each other and all fetches. */

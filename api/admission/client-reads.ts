@@ -4,7 +4,7 @@ import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { Arrival, Check } from './check.ts';
 import { clientAddress, limitIdentity } from './client-address.ts';
-import { createReadRefusal } from './refuse-read.ts';
+import { createReadRefusal } from './rejections.ts';
 
 declare module '@hapi/hapi' {
     interface RequestApplicationState {

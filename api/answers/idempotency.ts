@@ -9,7 +9,7 @@ import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { type KeyedCall, keepAnswer } from '../../shared/store/fetch/idempotency.ts';
-import { countRefused } from '../admission/count-in-window.ts';
+import { countRefused } from '../admission/count-call.ts';
 import { createKeyedQueue } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import type { Call, OpenCall, Rendered } from '../call.ts';

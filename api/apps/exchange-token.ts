@@ -1,10 +1,10 @@
 import type { Request } from '@hapi/hapi';
 import OAuth2Server from '@node-oauth/oauth2-server';
 import type { App } from '../../shared/app.ts';
-import { ACCESS_SECONDS } from '../../shared/store/apps/grants.ts';
+import { secretKind } from '../../shared/domain/accounts/api-key.ts';
+import { ACCESS_SECONDS, endGrantOf } from '../../shared/store/apps/grants.ts';
 import { createModel, GRANTS } from './model.ts';
-import { OAuthFailure } from './oauth-failure.ts';
-import { readOAuthForm } from './read-form.ts';
+import { OAuthFailure, readOAuthForm } from './read-form.ts';
 
 /** POST /oauth/token: exchanges a code or a refresh token for the grant's next tokens. @throws OAuthFailure */
 export async function exchangeToken(app: App, request: Request): Promise<object> {
@@ -43,4 +43,12 @@ export async function exchangeToken(app: App, request: Request): Promise<object>
 /** The error that the library wrapped, such as a lost database connection. */
 function unwrapError(error: unknown): unknown {
     return error instanceof OAuth2Server.OAuthError && 'inner' in error && error.inner instanceof Error ? error.inner : error;
+}
+
+/** POST /oauth/revoke: ends the grant of a token (RFC 7009). An unknown token gets the same answer. @throws OAuthFailure */
+export async function endGrantByToken(app: App, request: Request): Promise<void> {
+    const { token, client_id: appId } = await readOAuthForm(app, request);
+    if (token === undefined) throw new OAuthFailure('invalid_request', 'token is missing.');
+    const kind = secretKind(token);
+    if (kind === 'access' || kind === 'refresh') await endGrantOf(app.db, token, appId);
 }

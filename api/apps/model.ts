@@ -15,7 +15,7 @@ import {
     renewTokens,
     storeTokens,
 } from '../../shared/store/apps/grants.ts';
-import { OAuthFailure, tooManyRequests } from './oauth-failure.ts';
+import { OAuthFailure, tooManyRequests } from './read-form.ts';
 
 /** Apps have no client secret; PKCE and refresh-token rotation authenticate them. */
 export const GRANTS = ['authorization_code', 'refresh_token'];

@@ -4,7 +4,7 @@ import { EFFECTS } from '../../shared/domain/accounts/scopes.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { refusalHeaders } from '../answers/refusal.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
-import { OAuthFailure } from './oauth-failure.ts';
+import { OAuthFailure } from './read-form.ts';
 
 /**
  * OAuth 2.1 with PKCE. It lets apps, such as MCP clients, act for a person. The consent page is in api/dashboard/apps. Bodies and errors
@@ -47,7 +47,7 @@ export const apps: AppPlugin = {
 };
 
 async function revoke(app: App, request: Request): Promise<object> {
-    await (await import('./end-grant.ts')).endGrantByToken(app, request);
+    await (await import('./exchange-token.ts')).endGrantByToken(app, request);
     return {};
 }
 

@@ -5,7 +5,6 @@ import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { readForm } from '../bodies/form.ts';
 import { readBytes } from '../bodies/read-body.ts';
-import { OAuthFailure, tooManyRequests } from './oauth-failure.ts';
 
 const FORM_BYTES = 16 * 1024;
 
@@ -30,4 +29,23 @@ export async function readOAuthForm(app: App, request: Request): Promise<Record<
     }
     // An empty field counts as left out (RFC 6749, section 3.2).
     return Object.fromEntries(read.fields.filter(([, value]) => value !== ''));
+}
+
+/** An OAuth error response (RFC 6749, section 5.2). */
+export class OAuthFailure extends Error {
+    readonly code: string;
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+
+    constructor(code: string, message: string, status = 400, headers: Readonly<Record<string, string>> = {}) {
+        super(message);
+        this.code = code;
+        this.status = status;
+        this.headers = headers;
+    }
+}
+
+/** 429: too many requests. @param retryAfter seconds */
+export function tooManyRequests(message: string, retryAfter: number): OAuthFailure {
+    return new OAuthFailure('temporarily_unavailable', message, 429, { 'retry-after': String(retryAfter) });
 }

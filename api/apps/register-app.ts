@@ -5,7 +5,7 @@ import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
 import { registerApp as keepApp } from '../../shared/store/apps/apps.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { readJsonBody } from '../bodies/json-body.ts';
-import { OAuthFailure, tooManyRequests } from './oauth-failure.ts';
+import { OAuthFailure, tooManyRequests } from './read-form.ts';
 
 const BODY_BYTES = 64 * 1024;
 

@@ -5,10 +5,11 @@ import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.ts';
 import { EVERY_TOOL } from '../../shared/domain/apps/resource.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { countRefused } from '../admission/count-in-window.ts';
+import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
+import { countRefused } from '../admission/count-call.ts';
 import { invalidKeysOf } from '../admission/invalid-keys.ts';
 import { bearerKey, headerCopies } from '../admission/request-headers.ts';
+import type { Call } from '../call.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { callerOf } from './caller.ts';
 import { checkAddress, checkRoute, checkTarget } from './key-scopes.ts';
@@ -108,7 +109,7 @@ function afterConfirmation(caller: Caller, credits: number | undefined): Caller 
 }
 
 /** Why this caller may not use the route. */
-export function refusalOf(app: App, request: Request, caller: Caller): Refusal | undefined {
+function refusalOf(app: App, request: Request, caller: Caller): Refusal | undefined {
     const { contract } = request.route.settings.app ?? {};
     if (caller.suspended && !request.auth.isInjected) {
         return new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');
@@ -132,4 +133,19 @@ function checkResource(app: App, request: Request, { resource }: Caller): Refusa
 function refuseUnverified({ config }: App, contract: AnyContract, caller: Caller): Refusal | undefined {
     const isNeeded = config.mail.smtpUrl !== undefined && contract.refusals.includes('EMAIL_NOT_VERIFIED');
     return isNeeded && !caller.emailVerified ? new Refusal('EMAIL_NOT_VERIFIED') : undefined;
+}
+
+/** The caller of a call that has waited, as it is now. @throws Refusal as for a new call */
+export async function checkKeyAgain({
+    app,
+    caller,
+    request,
+}: Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'request'>): Promise<Caller> {
+    // Pages call without a key.
+    if (caller.keyId === '') return caller;
+    const now = await findCallerById(app.db, caller.keyId);
+    if (now === undefined) throw new Refusal('INVALID_API_KEY');
+    const refusal = refusalOf(app, request, now);
+    if (refusal !== undefined) throw refusal;
+    return now;
 }

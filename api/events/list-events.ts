@@ -13,7 +13,7 @@ import {
     typesOf,
 } from '../../shared/store/events/event-feed.ts';
 import { perApp } from '../admission/per-app.ts';
-import { checkKeyAgain } from '../auth/check-key-again.ts';
+import { checkKeyAgain } from '../auth/api-key.ts';
 import type { Call, Reply } from '../call.ts';
 
 const LOOK_MS = 500;

@@ -11,7 +11,7 @@ import { createKeyedQueue } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import { orderInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
-import { checkKeyAgain } from '../auth/check-key-again.ts';
+import { checkKeyAgain } from '../auth/api-key.ts';
 import type { Call, Reply } from '../call.ts';
 import { waitForEnd } from './wait-for-end.ts';
 

@@ -3,7 +3,7 @@ import { keyHash, type SecretKind, secretKind } from '../../shared/domain/accoun
 import { KEY_REPORTS } from '../../shared/domain/accounts/plans.ts';
 import { revokeReported } from '../../shared/store/accounts/api-keys.ts';
 import { limitIdentity } from '../admission/client-address.ts';
-import { takeFrom } from '../admission/count-in-window.ts';
+import { takeFrom } from '../admission/count-call.ts';
 import type { OpenCall, Reply } from '../call.ts';
 
 /** Kinds of secrets that still give access. */

@@ -6,7 +6,7 @@ import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { type Detail, type DetailCode, Refusal } from '../../shared/refusals.ts';
-import { countRefused } from '../admission/count-in-window.ts';
+import { countRefused } from '../admission/count-call.ts';
 import { isTooComplex, type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from '../bodies/json-body.ts';
 import type { AppPlugin } from './plugin.ts';
 

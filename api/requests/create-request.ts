@@ -6,7 +6,7 @@ import { newId } from '../../shared/domain/text/ids.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import { limitIdentity, networkOf } from '../admission/client-address.ts';
-import { takeFrom } from '../admission/count-in-window.ts';
+import { takeFrom } from '../admission/count-call.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
 import { keepReply } from '../answers/idempotency.ts';
 import type { OpenCall, Reply } from '../call.ts';

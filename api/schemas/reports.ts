@@ -10,7 +10,7 @@ import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { isMaintainer } from '../../shared/store/registry/maintainers.ts';
 import { addReport, reportsOf } from '../../shared/store/registry/problem-reports.ts';
-import { takeFrom } from '../admission/count-in-window.ts';
+import { takeFrom } from '../admission/count-call.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';

@@ -7,7 +7,7 @@ import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { findHistory, type HistoryRow } from '../../shared/store/registry/history.ts';
 import { yankAsMaintainer } from '../../shared/store/registry/yank.ts';
-import { takeFrom } from '../admission/count-in-window.ts';
+import { takeFrom } from '../admission/count-call.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';

@@ -5,7 +5,7 @@ import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as store from '../../shared/store/events/deliveries.ts';
 import type { InTurn } from '../../shared/store/events/disable-webhooks.ts';
-import { takeFrom } from '../admission/count-in-window.ts';
+import { takeFrom } from '../admission/count-call.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentDelivery } from './present-webhook.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { resultLines } from '../../api/jobs/batches/result-lines.ts';
+import { resultLines } from '../../api/jobs/batches/read-batches.ts';
 
 const LINE = 'x'.repeat(40_000);
 const read = async (after: number, limit: number) =>

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createClientTurns } from '../../api/admission/client-turns.ts';
+import { createClientTurns } from '../../api/admission/event-loop-turns.ts';
 
 describe('concurrent requests of agents', () => {
     it('start one in a turn of the event loop, client by client', async () => {

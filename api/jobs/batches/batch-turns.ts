@@ -1,7 +1,6 @@
 import type { App } from '../../../shared/app.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
-import { createClientTurns } from '../../admission/client-turns.ts';
-import { fetchShareOf } from '../../admission/fetch-share.ts';
+import { createClientTurns, fetchShareOf } from '../../admission/event-loop-turns.ts';
 import { perApp } from '../../admission/per-app.ts';
 
 const turnsOf = perApp((app) => createClientTurns(fetchShareOf(app).pauseAfter));

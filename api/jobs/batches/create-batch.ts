@@ -14,7 +14,7 @@ import { addBatch, countOpenBatches, findBatch, type NewBatch } from '../../../s
 import { openDrafts } from '../../../shared/store/jobs/drafts.ts';
 import { orderInTurn } from '../../admission/writes.ts';
 import { keepReply, type OnceRules } from '../../answers/idempotency.ts';
-import { checkKeyAgain } from '../../auth/check-key-again.ts';
+import { checkKeyAgain } from '../../auth/api-key.ts';
 import { type Reply, sessionOf } from '../../call.ts';
 import { mustFit, mustFitToday, openDraftRoom } from '../must-fit.ts';
 import { mustSee } from '../must-see.ts';
