@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
+import type { Consumer } from '../shared/coordination/queue/queue.ts';
 import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/fetch-job.ts';
 import { registrableDomain } from '../shared/domain/site/site-name.ts';
 import { newId } from '../shared/domain/text/ids.ts';
@@ -52,25 +53,20 @@ interface WorkerOptions {
 
 /** Opens a worker, which takes fetch jobs. @param options only for tests: an unguarded connector shows that tests of the guard can fail */
 export async function openWorker(app: App, { isWarm = true, lookMs, connector: given }: WorkerOptions = {}): Promise<OpenWorker> {
-    const { config, metrics, log } = app;
-    const id = newId('op').replace('op_', 'worker_');
+    const { config } = app;
     const rules = egressRules(config);
     // One for all: its lookups of names share the threads of this process.
     const connector = given ?? createConnector(rules);
     const reader = createReader();
-    const upstream = createUpstream({
-        rules,
-        connector,
-        onRequest: (figures) => recordRequest(app, figures),
-    });
+    const upstream = createUpstream({ rules, connector, onRequest: (figures) => recordRequest(app, figures) });
     const tokenFetch = createGuardedFetch(rules, () => userAgent(app.publicUrl()), connector);
     const grants = createGrants(app, tokenFetch);
     const looks = openDueLooks(app, lookMs);
     const tools = {
         loadEndpoint: (versionId: number, name: string) => loadEndpoint(app, versionId, name),
         markSent: (operation: string) => app.credits.markSent(operation),
-        paceFor: createPaces(app.turns, log),
-        memoryBudget: createMemoryBudget({ onFull: createFullNotice(log) }),
+        paceFor: createPaces(app.turns, app.log),
+        memoryBudget: createMemoryBudget({ onFull: createFullNotice(app.log) }),
         upstream,
         reader,
         credentialOf: (job: FetchJob, endpoint: Endpoint) => credentialOf(app, grants, job, endpoint),
@@ -86,9 +82,7 @@ export async function openWorker(app: App, { isWarm = true, lookMs, connector: g
         },
         { concurrency: config.workerConcurrency, onDeath: (job) => recordDeath(app, job) },
     );
-    const report = () =>
-        app.fleet.report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });
-    await untilReported(report);
+    const heartbeat = await startHeartbeat(app, consumer);
     const background = [
         startClaimChecks(app, looks, connector),
         startReadingDocuments(app, looks, connector),
@@ -109,15 +103,9 @@ export async function openWorker(app: App, { isWarm = true, lookMs, connector: g
         looks,
         { all: config.workerConcurrency, live: () => consumer.inFlight(), lastLiveAt: () => lastLiveAt },
     );
-    const timer = setInterval(() => {
-        metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
-        metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());
-        report().catch((error: unknown) => log.warn({ part: 'fleet', err: error }, 'the heartbeat was not recorded'));
-    }, BEAT_MS);
-    log.info({ worker: id, slots: config.workerConcurrency }, 'the worker takes jobs');
 
     const drain = async () => {
-        clearInterval(timer);
+        heartbeat.stop();
         await Promise.all([consumer.drain(), jobs.stop()]);
     };
     return {
@@ -133,6 +121,21 @@ export async function openWorker(app: App, { isWarm = true, lookMs, connector: g
             upstream.close();
         },
     };
+}
+
+/** Reports the slots of the worker every second. The first report has several tries; the slots count from then on. */
+async function startHeartbeat({ config, fleet, log, metrics }: App, consumer: Consumer): Promise<{ stop(): void }> {
+    const id = newId('op').replace('op_', 'worker_');
+    const slots = config.workerConcurrency;
+    const report = () => fleet.report({ id, slots, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });
+    await untilReported(report);
+    const timer = setInterval(() => {
+        metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
+        metrics.workerSlots.set({ state: 'free' }, slots - consumer.inFlight());
+        report().catch((error: unknown) => log.warn({ part: 'fleet', err: error }, 'the heartbeat was not recorded'));
+    }, BEAT_MS);
+    log.info({ worker: id, slots }, 'the worker takes jobs');
+    return { stop: () => clearInterval(timer) };
 }
 
 function recordRequest({ metrics, config }: App, { site, result, seconds, bytesIn, bytesOut }: RequestFigures): void {
