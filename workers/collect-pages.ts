@@ -4,8 +4,7 @@ import type { FailedPage, FetchFailure, FetchJob } from '../shared/domain/fetch/
 import { firstValue, type PagePlace, type PaginationEnd } from '../shared/domain/fetch/pages.ts';
 import type { Endpoint, Json, Values } from '../shared/domain/types.ts';
 import { type Collected, type Collecting, namedBy, withoutResults } from './collect.ts';
-import { isLastPage } from './paging/last-page.ts';
-import { type NextPlace, nextExpression, nextPlace } from './paging/next-place.ts';
+import { isLastPage, type NextPlace, nextExpression, nextPlace } from './paging/next-place.ts';
 import { planPage } from './paging/plan-page.ts';
 import { maxSelected } from './select/inline.ts';
 import { MAX_OUTPUT, TOO_LONG } from './select/measure.ts';

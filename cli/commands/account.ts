@@ -18,7 +18,7 @@ export function addAccountCommands(program: Command, run: Run): void {
     program
         .command('logout')
         .description('delete the stored key of a server')
-        .action(run(async () => (await import('../account/log-out.ts')).logOut));
+        .action(run(async () => (await import('../account/log-in.ts')).logOut));
     program
         .command('whoami')
         .description('show plan, credits and limits of the key in use')

@@ -1,3 +1,5 @@
+import { getOrMake } from '../domain/get-or-make.ts';
+
 /** Collects the items of one turn of the event loop. While batches run, the next one grows. Without load, no item waits. */
 export interface Batch<Item, Verdict> {
     /**
@@ -165,4 +167,24 @@ async function settle<Item, Verdict>(
         await settle(batch.slice(0, middle), options, onWholeFailure);
         await settle(batch.slice(middle), options, onWholeFailure);
     }
+}
+
+/** Opens separate batches for each key, for as long as items of the key wait or run. So no item waits for a batch of another key. */
+export function openBatchByKey<Item, Verdict>(
+    options: BatchOptions<Item, Verdict> & { keyOfBatch(item: Item): string },
+): Pick<Batch<Item, Verdict>, 'add'> {
+    const open = new Map<string, { batch: Batch<Item, Verdict>; items: number }>();
+    return {
+        async add(item) {
+            const key = options.keyOfBatch(item);
+            const mine = getOrMake(open, key, () => ({ batch: openBatch(options), items: 0 }));
+            mine.items += 1;
+            try {
+                return await mine.batch.add(item);
+            } finally {
+                mine.items -= 1;
+                if (mine.items === 0) open.delete(key);
+            }
+        },
+    };
 }

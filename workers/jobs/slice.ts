@@ -1,5 +1,5 @@
 import type { App } from '../../shared/app.ts';
-import { openBatchByKey } from '../../shared/platform/batch-by-key.ts';
+import { openBatchByKey } from '../../shared/platform/batch.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { isOutage, retryUntilKnown } from '../../shared/platform/pg-errors.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';

@@ -1,7 +1,7 @@
 import papaparse from 'papaparse';
 import type { CsvFormat, JsonObject } from '../../shared/domain/types.ts';
-import { nameColumns } from './columns.ts';
 import { InvalidResponse } from './invalid-response.ts';
+import { nameColumns } from './table.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
 

@@ -1,6 +1,6 @@
 import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { Json, JsonSchema, ResponseType, Select } from '../../shared/domain/types.ts';
-import { isEmptyAnswer } from '../upstream/bodyless.ts';
+import { isEmptyAnswer } from '../upstream/answers.ts';
 import { MAX_OUTPUT } from './measure.ts';
 import type { RawPage, ResponseRules } from './parse-page.ts';
 import { isPacked } from './unpack.ts';

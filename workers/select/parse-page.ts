@@ -3,7 +3,7 @@ import { wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import type { Endpoint, Extract, Json, JsonObject, Method, ResponseType } from '../../shared/domain/types.ts';
-import { isEmptyAnswer } from '../upstream/bodyless.ts';
+import { isEmptyAnswer } from '../upstream/answers.ts';
 import { fileAsJson } from './binary.ts';
 import { readCsv } from './csv.ts';
 import { decode, essenceOf, isUtf8, jsonIn } from './decode.ts';

@@ -9,8 +9,7 @@ import { isNothing } from './is-nothing.ts';
 import { fitsInto, refuseTooMuch } from './measure.ts';
 import { type NextFound, type ParseBody, type Parsed, parsePage, type RawPage, type ResponseRules } from './parse-page.ts';
 import type { Content, Wanted } from './read-page.ts';
-import { withSortedKeys } from './sorted-keys.ts';
-import { withoutRepeats } from './unique-items.ts';
+import { withoutRepeats, withSortedKeys } from './unique-items.ts';
 
 /** One page of a walk: its data, the number of its results, and the next page. */
 export interface Part {

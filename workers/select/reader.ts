@@ -4,7 +4,7 @@ import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, ResponseType } from '../../shared/domain/types.ts';
 import { giveBack } from '../garbage.ts';
 import type { Page } from '../upstream/answers.ts';
-import { botChallengeOf } from '../upstream/bot-challenges.ts';
+import { botChallengeOf } from '../upstream/refused-answer.ts';
 import type { Task, TaskAnswer } from './child.ts';
 import { typeOfBody, typeOfStep } from './decode.ts';
 import { canCheckInline, canReadInline, costsItsSize, hasInlineRules, isInlineExpression } from './inline.ts';

@@ -1,6 +1,5 @@
 import type { CheerioAPI } from 'cheerio';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { nameColumns } from './columns.ts';
 import { InvalidResponse, TOO_MUCH } from './invalid-response.ts';
 
 type Matches = ReturnType<CheerioAPI>;
@@ -75,4 +74,24 @@ function* rowsOf(table: Matches): Generator<Matches> {
 
 function spanOf(cell: Matches, name: string): number {
     return Math.min(MAX_SPAN, Math.max(1, Number.parseInt(cell.attr(name) ?? '1', 10) || 1));
+}
+
+/**
+ * Names the columns of a table by its header. A column without a name, or with the name of an earlier column, is named by its place,
+ * counted from 1: `column_2`.
+ * @returns the name of a column by its place, counted from 0; also of columns that the header does not have
+ */
+export function nameColumns(header: readonly string[]): (place: number) => string {
+    const names: string[] = [];
+    const taken = new Set<string>();
+    return (wanted) => {
+        for (let place = names.length; place <= wanted; place++) {
+            const written = header[place]?.trim() ?? '';
+            let name = written === '' || taken.has(written) ? `column_${place + 1}` : written;
+            while (taken.has(name)) name += '_';
+            taken.add(name);
+            names.push(name);
+        }
+        return names[wanted] ?? '';
+    };
 }

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import { canonicalNumber } from '../../shared/domain/json/decimals.ts';
+import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { searchJson } from './json.ts';
-import { withSortedKeys } from './sorted-keys.ts';
 
 /**
  * Removes items whose ids are among `known` or occur earlier in the list. An item without an id stays.
@@ -45,4 +46,13 @@ const HASH = 44;
 export function keyOf(value: Json): string {
     const text = JSON.stringify(withSortedKeys(value));
     return text.length <= HASH ? text : `#${hash('sha256', text, 'base64')}`;
+}
+
+/** A copy of a value with sorted keys and each number in one spelling, so that equal values have equal texts. The allowed nesting of answers bounds the recursion. */
+export function withSortedKeys(value: Json): Json {
+    if (isExact(value)) return canonicalNumber(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(withSortedKeys);
+    const keys = Object.keys(value).sort();
+    return Object.fromEntries(keys.map((key) => [key, withSortedKeys(value[key] ?? null)]));
 }

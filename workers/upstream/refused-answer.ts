@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { type Fate, MAX_CHALLENGE, recogniseChallenge } from '../../shared/domain/fetch/blocked-page.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { CallCredential } from '../credentials/credential.ts';
 import type { Pace } from '../pace.ts';
+import type { Page } from './answers.ts';
 import { readBody } from './body.ts';
-import { botChallengeOf } from './bot-challenges.ts';
 import type { Exchange } from './exchange.ts';
 import { UpstreamFault } from './failures.ts';
 import { isRetriedStatus, readRetryAfter } from './retries.ts';
@@ -74,4 +75,14 @@ function withoutSecrets(text: string): string {
         .map((word) => (findSecrets(word) === undefined ? word : '[removed]'))
         .join(' ');
     return findSecrets(rest) === undefined ? rest : '[removed]';
+}
+
+/** The public message for an answer that is a bot challenge or a captcha; undefined for others. */
+export function botChallengeOf(
+    { headers, body }: { headers: Page['headers']; body: Uint8Array | undefined },
+    fate: Fate,
+): string | undefined {
+    const text = body === undefined ? '' : Buffer.from(body.subarray(0, MAX_CHALLENGE + 1)).toString('latin1');
+    const challenge = recogniseChallenge({ headers, body: text }, fate);
+    return challenge === undefined ? undefined : `The site showed a bot challenge (${challenge}) instead of its answer.`;
 }
