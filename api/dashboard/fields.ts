@@ -1,5 +1,6 @@
+import { readEmail } from '../../shared/domain/accounts/email.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { type ErrorBody, type ItemDetail, Refusal } from '../../shared/refusals.ts';
 import { type FormRead, readForm } from '../bodies/form.ts';
 
 /** The fields of a form by name, as they were sent. */
@@ -44,6 +45,22 @@ export function besideField(text: string): string {
     return text.replace(/^[a-z_]+(\[\d+\])? (?=(?:takes|looks|is|must) )/, (_, item) => (item === undefined ? 'This ' : 'Each '));
 }
 
+/**
+ * The details of an API error as problems of a form; without details, its message belongs to the whole form.
+ * @param place names the field of a detail, or '', and says what stands beside it
+ */
+export function problemsAt(
+    { message, details = [] }: ErrorBody,
+    place: (detail: ItemDetail) => readonly [field: string, text: string],
+): Problems {
+    const problems: Record<string, string> = {};
+    for (const detail of details) {
+        const [field, text] = place(detail);
+        problems[field] ??= text;
+    }
+    return Object.keys(problems).length === 0 ? { '': message } : problems;
+}
+
 /** The values to show again in a form with problems, without passwords and the fields in `secret`. */
 export function keepTyped(fields: Fields, secret: readonly string[] = []): Readonly<Record<string, string>> {
     const kept = [...fields].filter(([name]) => !secret.includes(name) && !/password/i.test(name));
@@ -86,4 +103,25 @@ function showable(value: string): string {
         .toWellFormed()
         .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')
         .slice(0, 5000);
+}
+
+/** An email address, as it was typed and in the normalised form that is compared. */
+export type Email = Extract<ReturnType<typeof readEmail>, { ok: true }>;
+
+export const address: Reader<Email> = (text) => {
+    if (text.trim() === '') return { ok: false, problem: 'Fill this in.' };
+    const email = readEmail(text);
+    return email.ok ? { ok: true, value: email } : { ok: false, problem: email.message };
+};
+
+/** The problem of a form that was sent too often. @param wait seconds */
+export function tooManyAttempts(wait: number): Problems {
+    return { '': `Too many attempts; try again in ${waitText(wait)}.` };
+}
+
+/** Formats a waiting time for people, for example `2 minutes`. */
+export function waitText(seconds: number): string {
+    const minutes = Math.ceil(seconds / 60);
+    if (minutes <= 1) return 'a minute';
+    return minutes < 90 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
 }

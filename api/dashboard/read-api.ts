@@ -1,5 +1,4 @@
-import type { ErrorBody } from '../../shared/refusals.ts';
-import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
+import { type ErrorBody, Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import { actingCaller, CHOOSE_KEY, memberCaller } from './callers.ts';
 import type { ApiAnswer, ApiCall } from './internal-api.ts';
 import { type Answer, pageNotFound, type Sent, type Shown, type WorkspaceVisit } from './page.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { endSubscriptions } from '../../api/dashboard/account/end-subscriptions.ts';
+import { endSubscriptions } from '../../api/dashboard/account/settings.ts';
 import { closeCheckout } from '../../shared/billing/checkout.ts';
 import { deleteAccount, workspacesLeft } from '../../shared/store/accounts/delete-account.ts';
 import { join, removeMember } from '../../shared/store/accounts/workspaces.ts';

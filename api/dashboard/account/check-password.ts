@@ -6,9 +6,8 @@ import { isKnownBrowser } from '../../../shared/store/accounts/sign-ins.ts';
 import { type Credentials, credentialsOf } from '../../../shared/store/accounts/users.ts';
 import { createKeyedQueue } from '../../admission/keyed-queue.ts';
 import { perApp } from '../../admission/per-app.ts';
-import type { Problems } from '../fields.ts';
+import { type Problems, waitText } from '../fields.ts';
 import type { Visit } from '../page.ts';
-import { waitText } from './fields.ts';
 
 /** How many passwords of one account, or of one client, may wait while another one is hashed. `WAITING_IN_ALL` limits the process. */
 const WAITING_EACH = 4;

@@ -4,10 +4,9 @@ import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { confirmSession, makeSessionCode, useSessionCode } from '../../../shared/store/accounts/user-sessions.ts';
 import { credentialsOf } from '../../../shared/store/accounts/users.ts';
 import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';
-import { line, type Problems, readFields, secret } from '../fields.ts';
+import { line, type Problems, readFields, secret, tooManyAttempts } from '../fields.ts';
 import type { Answer, PersonalVisit, Shown } from '../page.ts';
 import { passwordFault } from './check-password.ts';
-import { tooManyAttempts } from './fields.ts';
 import { codeMail } from './mails.ts';
 import { nextOf, withNext } from './next.ts';
 

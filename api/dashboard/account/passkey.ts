@@ -1,8 +1,7 @@
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';
-import type { Problems } from '../fields.ts';
+import { type Problems, tooManyAttempts } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
-import { tooManyAttempts } from './fields.ts';
 import { nextOf, withNext } from './next.ts';
 import { startSession } from './start-session.ts';
 

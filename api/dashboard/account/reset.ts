@@ -3,11 +3,10 @@ import { findLink, makeLink, useLink } from '../../../shared/store/accounts/mail
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { lockUser } from '../../../shared/store/accounts/user-sessions.ts';
 import { credentialsOf, findCredentials, resetPassword } from '../../../shared/store/accounts/users.ts';
-import { keepTyped, type Problems, readFields, secret, tick } from '../fields.ts';
+import { address, keepTyped, type Problems, readFields, secret, tick, waitText } from '../fields.ts';
 import { MAIL_PRINTED } from '../notices.ts';
 import { type Answer, type Shown, type Visit, words } from '../page.ts';
 import { hashPassword, newPasswordProblem } from './check-password.ts';
-import { address, waitText } from './fields.ts';
 import { passwordMail, resetMail } from './mails.ts';
 import { afterFirstFactor } from './second-step.ts';
 

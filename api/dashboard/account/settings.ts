@@ -1,19 +1,29 @@
+import type { App } from '../../../shared/app.ts';
+import { billingOf } from '../../../shared/billing/billing.ts';
+import { closeCheckout } from '../../../shared/billing/checkout.ts';
+import { endSubscription } from '../../../shared/billing/settle.ts';
 import type { Db } from '../../../shared/platform/db.ts';
+import { Refusal } from '../../../shared/refusals.ts';
+import { setPlan } from '../../../shared/store/accounts/accounts.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { deleteAccount, workspacesLeft, workspacesNeedingOwner } from '../../../shared/store/accounts/delete-account.ts';
+import {
+    deleteAccount,
+    type LeftWorkspace,
+    workspacesLeft,
+    workspacesNeedingOwner,
+} from '../../../shared/store/accounts/delete-account.ts';
 import { makeLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { listSignIns } from '../../../shared/store/accounts/sign-ins.ts';
 import { endOwnSession, endSessions, listSessions, whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { changePassword, findCredentials } from '../../../shared/store/accounts/users.ts';
+import { findSubscription, isBilled } from '../../../shared/store/billing/subscriptions.ts';
 import { isLocked } from '../authorize.ts';
-import { keepTyped, type Problems, readFields, secret } from '../fields.ts';
+import { address, type Email, keepTyped, type Problems, readFields, secret, waitText } from '../fields.ts';
 import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
-import { browserName } from './browser-name.ts';
 import { hashPassword, newPasswordProblem, passwordFault } from './check-password.ts';
-import { endSubscriptions } from './end-subscriptions.ts';
-import { address, type Email, waitText } from './fields.ts';
 import { changeMail, passwordMail, takenMail } from './mails.ts';
+import { browserName } from './start-session.ts';
 
 /** Changes the password and ends all other sessions. */
 export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer> {
@@ -122,4 +132,24 @@ export async function showSettings({ app, me, fields }: PersonalVisit, problems:
             signIns: signIns.map((row) => ({ ...row, browser: browserName(row.browser) })),
         },
     };
+}
+
+/**
+ * Ends the subscriptions of workspaces without other members, so that nobody pays for an unusable workspace. Workspaces with other members
+ * keep theirs. Rejects if a subscription could not be ended; then nothing is deleted.
+ */
+export async function endSubscriptions(app: App, workspaces: readonly LeftWorkspace[]): Promise<void> {
+    const billing = billingOf(app);
+    for (const { workspaceId, plan, members } of workspaces) {
+        if (members !== 1) continue;
+        // Otherwise an open checkout in another tab could be paid after this.
+        if (billing !== undefined) await closeCheckout(billing, workspaceId);
+        const subscription = await findSubscription(app.db, workspaceId);
+        if (subscription !== undefined && isBilled(subscription)) {
+            if (billing === undefined)
+                throw new Refusal('SERVICE_UNAVAILABLE', 'Your subscription cannot be ended from here now; ask the operator.');
+            await endSubscription(billing, workspaceId, subscription.subscriptionId, 'deletion');
+        }
+        if (plan !== 'free') await setPlan(app.db, workspaceId, 'free', {});
+    }
 }

@@ -1,10 +1,9 @@
 import { endSession } from '../../../shared/store/accounts/user-sessions.ts';
 import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { takesPasskeys } from '../factors/webauthn.ts';
-import { keepTyped, type Problems, readFields, secret } from '../fields.ts';
+import { address, keepTyped, type Problems, readFields, secret, waitText } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { checkPassword } from './check-password.ts';
-import { address, waitText } from './fields.ts';
 import { mailsConfirm } from './mails.ts';
 import { nextOf, withNext } from './next.ts';
 import { afterFirstFactor } from './second-step.ts';

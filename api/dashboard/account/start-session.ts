@@ -5,7 +5,6 @@ import { beginSession, endSession, holdRevision } from '../../../shared/store/ac
 import { credentialsOf } from '../../../shared/store/accounts/users.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Visit } from '../page.ts';
-import { browserName } from './browser-name.ts';
 import { newBrowserMail } from './mails.ts';
 
 export interface Entrance {
@@ -43,4 +42,27 @@ export async function startSession(visit: Visit, { userId, revision, next, notic
     });
     visit.hurryMail();
     return { to: next, signIn, browserToken, ...(notice && { notice }) };
+}
+
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+    [/\bEdg\//, 'Edge'],
+    [/\bOPR\//, 'Opera'],
+    [/\bFirefox\//, 'Firefox'],
+    [/\b(Chrome|Chromium|HeadlessChrome)\//, 'Chrome'],
+    [/\bSafari\//, 'Safari'],
+];
+
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+    [/\b(iPhone|iPad)\b/, 'iOS'],
+    [/\bAndroid\b/, 'Android'],
+    [/\bWindows\b/, 'Windows'],
+    [/\bMac OS X\b/, 'macOS'],
+    [/\bLinux\b/, 'Linux'],
+];
+
+/** A short name such as `Firefox on Linux`, from a User-Agent header. */
+export function browserName(userAgent: string): string {
+    const find = (table: typeof BROWSERS) => table.find(([pattern]) => pattern.test(userAgent))?.[1];
+    const [browser, system] = [find(BROWSERS) ?? 'A browser', find(SYSTEMS)];
+    return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -1,7 +1,7 @@
 import { MAX_CAP, setAccountCap } from '../../../shared/store/credits/spending.ts';
 import { type Reader, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
-import { recordVisit } from '../record-act.ts';
+import { changeRecorded } from '../record-act.ts';
 import { showBilling } from './show.ts';
 
 /** The suggested daily cap for an agent's key and for an app, in credits. */
@@ -20,11 +20,9 @@ export const dayCap: Reader<number | null> = (text) => {
 export async function setCapByForm(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, { cap: dayCap });
     if (!read.ok) return showBilling(visit, read.problems);
-    const { workspaceId, accountId } = visit.workspace;
+    const { accountId } = visit.workspace;
     const { cap } = read.values;
-    await visit.app.db.transaction(async (trx) => {
-        await setAccountCap(trx, accountId, cap);
-        await recordVisit(trx, visit, { workspaceId, action: 'cap.changed', target: accountId, details: { cap } });
-    });
-    return { to: '/dashboard/billing', notice: read.values.cap === null ? 'cap-gone' : 'cap-set' };
+    const act = { action: 'cap.changed', target: accountId, details: { cap } } as const;
+    await changeRecorded(visit, act, (trx) => setAccountCap(trx, accountId, cap));
+    return { to: '/dashboard/billing', notice: cap === null ? 'cap-gone' : 'cap-set' };
 }

@@ -3,12 +3,12 @@ import { checkoutOrigin } from '../../../shared/billing/checkout.ts';
 import { portalOrigin } from '../../../shared/billing/portal.ts';
 import { figuresFor, PLANS, type Plan, planAbove } from '../../../shared/domain/accounts/plans.ts';
 import { changeTo, isAbove, SOLD_PLANS } from '../../../shared/domain/accounts/subscription.ts';
+import { dismissNotice, listNotices, type Notice } from '../../../shared/store/accounts/notices.ts';
 import { listInvoices } from '../../../shared/store/billing/invoices.ts';
 import { findSubscription, isBilled, type Subscription } from '../../../shared/store/billing/subscriptions.ts';
 import { accountCap } from '../../../shared/store/credits/spending.ts';
 import { keepTyped, type Problems } from '../fields.ts';
-import { PAYERS, type Shown, type WorkspaceVisit } from '../page.ts';
-import { noticesOf } from './notices.ts';
+import { type Answer, BILLING_VIEWERS, MANAGERS, PAYERS, pageNotFound, type Shown, type WorkspaceVisit } from '../page.ts';
 
 const SHOWN_INVOICES = 12;
 
@@ -113,3 +113,22 @@ function describePlanChange(subscription: Subscription, current: Plan, plan: Pla
 }
 
 export const NAMES: Readonly<Record<Plan, string>> = { free: 'Free', starter: 'Starter', pro: 'Pro', enterprise: 'Enterprise' };
+
+/** Notices about credits, failing calls and payment. */
+export function noticesOf({ app, me, workspace }: Pick<WorkspaceVisit, 'app' | 'me' | 'workspace'>): Promise<Notice[]> {
+    return listNotices(app.db, {
+        accountId: workspace.accountId,
+        workspaceId: workspace.workspaceId,
+        userId: me.userId,
+        seesKeys: MANAGERS.includes(workspace.role),
+        seesPlans: BILLING_VIEWERS.includes(workspace.role),
+    });
+}
+
+/** Dismisses a notice. @throws Refusal NOT_FOUND if this member cannot see the notice */
+export async function dismissByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const notice = (await noticesOf(visit)).find(({ noticeId }) => noticeId === visit.fields.get('notice'));
+    if (notice === undefined) throw pageNotFound();
+    await dismissNotice(visit.app.db, notice.noticeId);
+    return { to: '/dashboard' };
+}

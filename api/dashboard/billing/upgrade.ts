@@ -10,7 +10,6 @@ import { findSubscription, isBilled } from '../../../shared/store/billing/subscr
 import { isLocked, SET_UP_FACTOR } from '../authorize.ts';
 import { oneOf, readFields } from '../fields.ts';
 import { type Answer, PAYERS, pageNotFound, type Shown, type Visit, type WorkspaceVisit } from '../page.ts';
-import { redirectToStripe } from './redirect-to-stripe.ts';
 import { NAMES } from './show.ts';
 
 /**
@@ -123,4 +122,15 @@ function plans(visit: Visit, obstacle?: string): Shown {
             contact: app.config.operatorEmails[0],
         },
     };
+}
+
+const WAYS = {
+    checkout: { words: 'Your checkout is ready. You have not been charged yet.', label: 'Pay at Stripe' },
+    portal: { words: 'Manage your card, address and invoices at Stripe.', label: 'Open Stripe' },
+} as const;
+
+/** Redirects to Stripe. For a custom Stripe domain it shows a page with a link instead, since our forms may not redirect there. */
+export function redirectToStripe(way: keyof typeof WAYS, url: string, origin: string): Answer {
+    if (new URL(url).origin === origin) return { to: url };
+    return { view: 'billing/onward', title: 'Continue to Stripe', model: { ...WAYS[way], url } };
 }

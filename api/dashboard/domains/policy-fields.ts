@@ -1,6 +1,6 @@
 import type { SitePolicy } from '../../../shared/domain/site/site-policy.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
-import { type Fields, keepTyped, type Problems } from '../fields.ts';
+import { type Fields, keepTyped, type Problems, problemsAt } from '../fields.ts';
 
 /** Maximum number of rows of blocked paths that the API accepts. The form shows `EMPTY_ROWS` more rows than are filled in. */
 const MAX_ROWS = 100;
@@ -62,19 +62,16 @@ export function orderOf(fields: Fields): { body: object; rows: number[] } {
     return { body, rows: rows.map(({ place }) => place) };
 }
 
-export function problemsOf({ message, details = [] }: ErrorBody, { domain, rows }: { domain: string; rows: readonly number[] }): Problems {
-    const problems: Record<string, string> = {};
-    for (const detail of details) {
-        const [field, place = '', part] = detail.path.slice(1).split('/');
+export function problemsOf(refused: ErrorBody, { domain, rows }: { domain: string; rows: readonly number[] }): Problems {
+    return problemsAt(refused, ({ path, message }) => {
+        const [field, place = '', part] = path.slice(1).split('/');
         const row = field === 'blocked_paths' ? rows[Number(place)] : undefined;
-        if (row !== undefined && part === 'host') problems[hostName(row)] ??= `Enter ${domain} or one of its hosts, such as www.${domain}.`;
-        else if (row !== undefined) problems[pathName(row)] ??= 'Start with /. Use at most 1,001 characters, without spaces or accents.';
-        else if (field === 'requests_per_minute') problems[field] ??= 'Use a whole number from 1 to 1,000,000, or leave it empty.';
-        else if (field === 'hours' && place === 'timezone') problems['timezone'] ??= 'Choose a time zone.';
-        else if (field === 'hours' && place !== '') problems[place] ??= hourProblem(detail.message);
-        else problems[''] ??= detail.message;
-    }
-    return Object.keys(problems).length === 0 ? { '': message } : problems;
+        if (row !== undefined && part === 'host') return [hostName(row), `Enter ${domain} or one of its hosts, such as www.${domain}.`];
+        if (row !== undefined) return [pathName(row), 'Start with /. Use at most 1,001 characters, without spaces or accents.'];
+        if (field === 'requests_per_minute') return [field, 'Use a whole number from 1 to 1,000,000, or leave it empty.'];
+        if (field === 'hours' && place === 'timezone') return ['timezone', 'Choose a time zone.'];
+        return field === 'hours' && place !== '' ? [place, hourProblem(message)] : ['', message];
+    });
 }
 
 function hourProblem(message: string): string {

@@ -6,11 +6,10 @@ import { type Mail, queueMail } from '../../../shared/store/accounts/mails.ts';
 import { type SignedIn, selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
-import { address, waitText } from '../account/fields.ts';
-import { keepTyped, type Problems, readFields } from '../fields.ts';
+import { address, keepTyped, type Problems, readFields, waitText } from '../fields.ts';
 import { type Answer, openPage, type PersonalVisit, personalPage, type Visit, words } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
-import { ROLE_WORDS } from '../workspace/show.ts';
+import { ROLE_WORDS } from '../workspace/pages.ts';
 
 /** Pages for two kinds of invitation links: a user's own link, which earns credits, and a workspace's link, which lets one person join. */
 export const invitePages = [

@@ -1,6 +1,5 @@
 import { USERS, workspacePage } from '../page.ts';
-import { actOnBatch, listBatches, showBatch, showItems, showProgress } from './batches.ts';
-import { downloadCsv, downloadLines } from './download.ts';
+import { actOnBatch, downloadCsv, downloadLines, listBatches, showBatch, showItems, showProgress } from './batches.ts';
 import { cancelJob, deleteResult, listJobs, showJob } from './jobs.ts';
 import { orderByForm, showUpload, UPLOAD_BYTES } from './upload.ts';
 

@@ -77,14 +77,13 @@ export async function addByForm(visit: WorkspaceVisit): Promise<Answer> {
 }
 
 /** Maps the API's problems to fields; the others belong to the form. */
-function problemsOf(endpoint: Endpoint, { message, details = [] }: ErrorBody): Problems {
-    const own = details.flatMap(({ path, message: text }) => {
+function problemsOf(endpoint: Endpoint, refused: ErrorBody): Problems {
+    const own = (refused.details ?? []).flatMap(({ path, message: text }) => {
         const field = path.split('/')[1] ?? '';
         if (field === 'when') return [['expression', besideField(text)] as const];
         return NAMED.includes(field) ? [[field, besideField(text)] as const] : [];
     });
-    if (own.length > 0) return Object.fromEntries(own);
-    return toProblems(endpoint, message, details);
+    return own.length > 0 ? Object.fromEntries(own) : toProblems(endpoint, refused);
 }
 
 async function findReadEndpoint({ app }: WorkspaceVisit, site: string, name: string): Promise<NamedEndpoint | { problems: Problems }> {

@@ -2,7 +2,7 @@ import { figuresFor, windowsOf } from '../../../shared/domain/accounts/plans.ts'
 import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
 import { recentCalls } from '../../../shared/store/usage/call-log.ts';
-import { noticesOf } from '../billing/notices.ts';
+import { noticesOf } from '../billing/show.ts';
 import { curlLine } from '../first-call.ts';
 import { type Answer, MANAGERS, type PersonalVisit, personalPage, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
 import { statusOf } from '../usage/calls.ts';

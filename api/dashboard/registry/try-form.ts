@@ -1,7 +1,7 @@
 import { parseExact } from '../../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
-import type { ItemDetail } from '../../../shared/refusals.ts';
-import type { Fields, Problems } from '../fields.ts';
+import type { ErrorBody } from '../../../shared/refusals.ts';
+import { type Fields, type Problems, problemsAt } from '../fields.ts';
 import { exampleOf, isShort, typeOf, writeValue } from './describe-endpoint.ts';
 
 interface ParamField {
@@ -50,16 +50,13 @@ export function readParams(endpoint: Endpoint, fields: Fields): { params: JsonOb
 }
 
 /** Maps problems with params to their fields. All other problems belong to the whole form. */
-export function toProblems(endpoint: Endpoint, message: string, details: readonly ItemDetail[]): Problems {
-    const problems: Record<string, string> = {};
-    for (const { path, message: text } of details) {
+export function toProblems(endpoint: Endpoint, refused: ErrorBody): Problems {
+    return problemsAt(refused, ({ path, message }) => {
         const [, place = '', name = ''] = path.split('/');
         const param = name.replaceAll('~1', '/').replaceAll('~0', '~');
         const index = place === 'params' ? endpoint.params.findIndex((one) => one.name === param) : -1;
-        const field = place === 'max_results' ? 'max_results' : index >= 0 && index < MAX ? nameOf(index) : '';
-        problems[field] ??= text;
-    }
-    return Object.keys(problems).length === 0 ? { '': message } : problems;
+        return [place === 'max_results' ? 'max_results' : index >= 0 && index < MAX ? nameOf(index) : '', message];
+    });
 }
 
 function nameOf(place: number): string {

@@ -112,10 +112,9 @@ function resultOf({ body, headers, isCut }: ApiAnswer & { ok: true }) {
     };
 }
 
-function refuse(visit: WorkspaceVisit, tried: Tried, { code, message, details = [], ...more }: ErrorBody): Promise<Shown> {
-    const isAboutForm = code === 'INVALID_PARAMS' || code === 'VALIDATION_ERROR';
-    if (!isAboutForm) return show(visit, tried, { result: { refused: { code, message, ...more } } });
-    return show(visit, tried, { problems: toProblems(tried.endpoint, message, details) });
+function refuse(visit: WorkspaceVisit, tried: Tried, refused: ErrorBody): Promise<Shown> {
+    const isAboutForm = refused.code === 'INVALID_PARAMS' || refused.code === 'VALIDATION_ERROR';
+    return show(visit, tried, isAboutForm ? { problems: toProblems(tried.endpoint, refused) } : { result: { refused } });
 }
 
 /** @throws Refusal NOT_FOUND if the latest version does not have the endpoint, or the endpoint is not hosted */
