@@ -34,12 +34,29 @@ export interface Evidence {
     files: Map<string, Set<string>>;
 }
 
+/** The words at one place of addresses that are the same before it. */
+interface Place {
+    words: ReadonlyMap<string, readonly Group[]>;
+    /** The groups with a value there. */
+    siblings: readonly Group[];
+    place: number;
+    parent: Piece | undefined;
+    isBelowValue: boolean;
+    /** Whether it is at the root of the site or of its API. */
+    isRoot: boolean;
+    /** Whether the segment before is a plural, or a word that the program marks as its own. */
+    isOfThings: boolean;
+    /** The words that may be values. */
+    candidates: readonly string[];
+    seen: SeenTexts;
+}
+
 /** The words at one place that are values (fold.ts lists the rules). @param siblings the groups with a value there */
 export function varyingWords(
     words: ReadonlyMap<string, readonly Group[]>,
     siblings: readonly Group[],
     place: number,
-    { seen, listed, languages: spoken, viewed, files }: Evidence,
+    { seen, listed, languages, viewed, files }: Evidence,
 ): Set<string> {
     const first = [...words.values()][0]?.[0] ?? siblings[0];
     const parent = parentOf(first, place);
@@ -49,28 +66,66 @@ export function varyingWords(
     if (areMethods(words, place) && ![...words.keys()].some((word) => seen.wasName(percentDecode(word)))) return new Set();
     const thing = isBelowValue ? thingOf(first, place) : undefined;
     const known = files.get(thing ?? '');
+    const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
+    // What a program marks as its own word is no thing, so that things may stand below it: `/_category/harbour`.
+    const isOfThings = parent?.form === 'word' && (isPlural(parent.core) || /^_[a-z]/.test(parent.core));
+    const bare = { words, siblings, place, parent, isBelowValue, isRoot, isOfThings, seen };
+    const candidates = candidatesAt(bare, known);
+    const here: Place = { ...bare, candidates };
+
+    const varying = new Set<string>(candidates.filter((word) => known?.has(word)));
+    const written = writtenAt(here);
+    if (isOfThings) for (const [word] of written) varying.add(word);
+    addByForm(varying, here);
+    addLanguages(varying, here, languages);
+    const sent = candidates.filter((word) => seen.wasSent(percentDecode(word))).slice(0, MAX_COMPARED);
+    addSeen(varying, here, sent);
+    for (const word of withSameBelow(words, sent, place)) varying.add(word);
+    for (const word of withSameRequests(words, candidates, place)) varying.add(word);
+    for (const word of withSameParams(words, candidates, parent, place)) varying.add(word);
+    for (const word of withSameViews(words, candidates, place, listed)) varying.add(word);
+    for (const word of candidates) if ((words.get(word) ?? []).some((group) => viewed.has(pathTo(group, place)))) varying.add(word);
+    addSaid(varying, here);
+    addFormats(varying, here);
+    if (isRoot) for (const word of withSamePages(words, candidates, place)) varying.add(word);
+    if (isRoot) return varying;
+    addWritten(varying, written, here);
+    addAlike(varying, here);
+    addUsual(varying, here);
+    const found = [...varying].filter(isFileName);
+    if (thing !== undefined && found.length > 0) files.set(thing, new Set([...(known ?? []), ...found]));
+    return varying;
+}
+
+/** The words that may be values: no usual parts of routes, except in a folder. @param known the files that the thing has elsewhere */
+function candidatesAt(
+    { words, siblings, place, parent, isBelowValue }: Omit<Place, 'candidates'>,
+    known: ReadonlySet<string> | undefined,
+): string[] {
     const names = [...words.keys(), ...siblings.map(({ segments }) => nameOf(segments[place]))].filter(isFileName);
     const isFolder = isBelowValue && (areFiles(names) || names.some((name) => known?.has(name)));
     // Programs begin their own words with `_` or `$` (`/_all_docs`, `/$metadata`).
-    const candidates = [...words.keys()].filter(
-        (word) =>
-            word !== '' &&
-            !/^[_$][a-z]/.test(word) &&
-            (isFolder || !(isUsual(word, parent, place) || PROGRAM_SUFFIX.test(word))) &&
-            !namesApi(words.get(word) ?? [], parent, place) &&
-            !namesItsList(words.get(word) ?? [], word, place),
-    );
-    const varying = new Set<string>(candidates.filter((word) => known?.has(word)));
-    // An action on one thing may also exist for all of them (`/queues/{queue}/pause`, `/queues/pause`).
-    const deeds = new Set(
-        [...siblings, ...[...words.values()].flat()].filter((group) => isLast(group, place + 1)).map((group) => deedOf(group, place + 1)),
-    );
-    // What a program marks as its own word is no thing, so that things may stand below it: `/_category/harbour`.
-    const isOfThings = parent?.form === 'word' && (isPlural(parent.core) || /^_[a-z]/.test(parent.core));
-    const written = [...words].filter(
-        ([word, groups]) => isWritten(word, groups, place) && !groups.some((group) => deeds.has(deedOf(group, place))),
-    );
-    if (isOfThings) for (const [word] of written) varying.add(word);
+    return [...words]
+        .filter(
+            ([word, groups]) =>
+                word !== '' &&
+                !/^[_$][a-z]/.test(word) &&
+                (isFolder || !(isUsual(word, parent, place) || PROGRAM_SUFFIX.test(word))) &&
+                !namesApi(groups, parent, place) &&
+                !namesItsList(groups, word, place),
+        )
+        .map(([word]) => word);
+}
+
+/** The words to which something was written, unless they name an action on one thing or on all (`/queues/{queue}/pause`, `/queues/pause`). */
+function writtenAt({ words, siblings, place }: Place): (readonly [string, readonly Group[]])[] {
+    const groups = [...siblings, ...[...words.values()].flat()];
+    const deeds = new Set(groups.filter((group) => isLast(group, place + 1)).map((group) => deedOf(group, place + 1)));
+    return [...words].filter(([word, own]) => isWritten(word, own, place) && !own.some((group) => deeds.has(deedOf(group, place))));
+}
+
+/** Adds the words that look like ids or names. */
+function addByForm(varying: Set<string>, { words, siblings, parent, candidates }: Place): void {
     // One word of several capitals may be an abbreviation; two such words are ids.
     const random = candidates.filter(looksRandom);
     if (random.length > 1) for (const word of random) varying.add(word);
@@ -78,6 +133,10 @@ export function varyingWords(
     const areUnlikely = unlikely.length > 1 || siblings.length > 0 || (parent?.form === 'word' && isPlural(parent.core));
     if (areUnlikely) for (const word of unlikely) varying.add(word);
     for (const word of words.keys()) if (isDirection(word) && parent !== undefined) varying.add(word);
+}
+
+/** @param spoken paths that end with the language of their pages */
+function addLanguages(varying: Set<string>, { words, siblings, place, candidates }: Place, spoken: ReadonlySet<string>): void {
     const languages = candidates.filter(isLanguage);
     // Unless at least half of the words are languages, the languages are treated as other words.
     const isMostly = languages.length > 1 && languages.length * 2 >= candidates.length;
@@ -85,73 +144,64 @@ export function varyingWords(
     // Pages say their language. Two languages at one place are the visitor's choice.
     const inLanguage = [...words].filter(([, groups]) => groups.some((group) => spoken.has(pathTo(group, place)))).map(([word]) => word);
     if (inLanguage.length > 1) for (const word of inLanguage) varying.add(word);
-    // If several things have this one word below them and nothing else, it is a view of them.
-    const isOnly =
-        isBelowValue &&
-        !siblings.some((group) => isLast(group, place)) &&
-        new Set(candidates.map(withoutFormat)).size === 1 &&
-        [...words.values()].flat().every((group) => group.sendings > 1 && isLast(group, place));
-    const wasValue = (word: string) => seen.wasSaid(percentDecode(word)) || seen.wasSaid(percentDecode(word).replace(DATA, ''));
+}
+
+/** Adds the words that follow a search, are half of a name, or were seen as a name or a value elsewhere. @param sent candidates that were sent as values */
+function addSeen(varying: Set<string>, here: Place, sent: readonly string[]): void {
+    const { words, siblings, place, parent, candidates, isBelowValue, isRoot, isOfThings, seen } = here;
     const wasName = (word: string) => seen.wasName(percentDecode(word)) || seen.wasName(withoutFormat(percentDecode(word)));
-    const sent = candidates.filter((word) => seen.wasSent(percentDecode(word))).slice(0, MAX_COMPARED);
-    const isRoot = parent === undefined || (parent.form === 'word' && isApiRoot(parent.core));
     // The only word below the root of an API is a part of the API, even if a user has that name (`/api/admin/…`).
     const isOnlyPart = isRoot && parent !== undefined && words.size + siblings.length === 1;
     // The site may list its modules by name. They have different addresses below them; things of one kind share some.
     const parts = isRoot ? unlikeNames(words, candidates.filter(wasName), place) : new Set();
-    const isPart = (word: string) => isOnlyPart || parts.has(word);
+    const isView = isOneView(here);
     for (const word of candidates) {
-        const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !(words.get(word) ?? []).some(sendsSearchTerm);
-        const isAfterSearch =
-            isTerm || (parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word) && (isOfThings || !isPlural(word)));
-        if (isAfterSearch || isValueWithNext(words.get(word) ?? [], place, seen)) varying.add(word);
+        const groups = words.get(word) ?? [];
+        const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !groups.some(sendsSearchTerm);
+        const isPerson =
+            parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word) && (isOfThings || !isPlural(word));
+        if (isTerm || isPerson || isValueWithNext(groups, place, seen)) varying.add(word);
+        else if (isView) continue;
+        else if (wasName(word) && !isOnlyPart && !parts.has(word)) varying.add(word);
         else if (
-            (wasName(word) && !isPart(word) && !isOnly) ||
-            (!isRoot &&
-                !isOnly &&
-                wasValue(word) &&
-                !(isBelowValue && isDeed(words.get(word) ?? [], place) && !sent.includes(word)) &&
-                isMember(words.get(word) ?? [], parent, place, varying.size + siblings.length))
+            !isRoot &&
+            wasValue(seen, word) &&
+            !(isBelowValue && isDeed(groups, place) && !sent.includes(word)) &&
+            isMember(groups, parent, place, varying.size + siblings.length)
         )
             varying.add(word);
     }
-    for (const word of withSameBelow(words, sent, place)) varying.add(word);
-    for (const word of withSameRequests(words, candidates, place)) varying.add(word);
-    for (const word of withSameParams(words, candidates, parent, place)) varying.add(word);
-    for (const word of withSameViews(words, candidates, place, listed)) varying.add(word);
-    for (const word of candidates) if ((words.get(word) ?? []).some((group) => viewed.has(pathTo(group, place)))) varying.add(word);
-    // At the root and below a singular, a single word that also occurred as a value is weak evidence.
-    const said = isBelowValue ? [] : candidates.filter(wasValue);
+}
+
+/** Whether several things have one word below them and nothing else: it is a view of them. */
+function isOneView({ words, siblings, place, candidates, isBelowValue }: Place): boolean {
+    return (
+        isBelowValue &&
+        !siblings.some((group) => isLast(group, place)) &&
+        new Set(candidates.map(withoutFormat)).size === 1 &&
+        [...words.values()].flat().every((group) => group.sendings > 1 && isLast(group, place))
+    );
+}
+
+function wasValue(seen: SeenTexts, word: string): boolean {
+    return seen.wasSaid(percentDecode(word)) || seen.wasSaid(percentDecode(word).replace(DATA, ''));
+}
+
+/** Adds words that occurred as values and resemble each other. At the root and below a singular, one such word alone is weak evidence. */
+function addSaid(varying: Set<string>, { words, place, candidates, isBelowValue, seen }: Place): void {
+    const said = isBelowValue ? [] : candidates.filter((word) => wasValue(seen, word));
     for (const word of said)
         if (said.slice(0, MAX_COMPARED).some((other) => other !== word && areAlike(words.get(word), words.get(other), place)))
             varying.add(word);
+}
+
+/** Adds words in a format of data that resemble a value in such a format, and the same words in other formats. */
+function addFormats(varying: Set<string>, { words, place, candidates }: Place): void {
     const inFormats = [...varying].filter((word) => DATA.test(word)).slice(0, MAX_COMPARED);
     for (const word of candidates.filter((one) => DATA.test(one)))
         if (inFormats.some((other) => areAlike(words.get(word), words.get(other), place))) varying.add(word);
     const things = new Set([...varying].map(withoutFormat));
     for (const word of candidates) if (things.has(withoutFormat(word))) varying.add(word);
-    if (isRoot) for (const word of withSamePages(words, candidates, place)) varying.add(word);
-    if (isRoot) return varying;
-    const below: Below = { words, siblings, place, candidates, isOfThings, isBelowValue };
-    addWritten(varying, written, below);
-    addAlike(varying, below);
-    const usual = [...words.keys()].filter((word) => !candidates.includes(word) && wasValue(word));
-    addUsual(varying, usual, below);
-    const found = [...varying].filter(isFileName);
-    if (thing !== undefined && found.length > 0) files.set(thing, new Set([...(known ?? []), ...found]));
-    return varying;
-}
-
-/** The words at one place of addresses that are the same before it. */
-interface Below {
-    words: ReadonlyMap<string, readonly Group[]>;
-    /** The groups with a value there. */
-    siblings: readonly Group[];
-    place: number;
-    candidates: readonly string[];
-    /** Whether the segment before is a plural, or a word that the program marks as its own. */
-    isOfThings: boolean;
-    isBelowValue: boolean;
 }
 
 /**
@@ -161,7 +211,7 @@ interface Below {
 function addWritten(
     varying: Set<string>,
     written: readonly (readonly [string, readonly Group[]])[],
-    { siblings, place, isBelowValue }: Below,
+    { siblings, place, isBelowValue }: Place,
 ): void {
     if (varying.size + siblings.length === 0 && !isBelowValue) return;
     for (const [word, groups] of written) {
@@ -172,7 +222,7 @@ function addWritten(
 }
 
 /** Adds words that resemble values, until there are no more. */
-function addAlike(varying: Set<string>, { words, siblings, place, candidates, isOfThings, isBelowValue }: Below): void {
+function addAlike(varying: Set<string>, { words, siblings, place, candidates, isOfThings, isBelowValue }: Place): void {
     // Thousands of names below one parent are compared with a sample of them.
     const compared = candidates.slice(0, MAX_COMPARED);
     for (let before = -1; before < varying.size; ) {
@@ -199,7 +249,8 @@ function isCounted(piece: Piece | undefined): boolean {
 }
 
 /** Adds usual words that answers have as values, if they are read as two other words are (`/ropes/active`, `/ropes/wet`, `/ropes/dry`). */
-function addUsual(varying: Set<string>, usual: readonly string[], { words, place }: Below): void {
+function addUsual(varying: Set<string>, { words, place, candidates, seen }: Place): void {
+    const usual = [...words.keys()].filter((word) => !candidates.includes(word) && wasValue(seen, word));
     const known = [...varying].slice(0, MAX_COMPARED);
     for (const word of usual) if (known.filter((other) => areAlike(words.get(word), words.get(other), place)).length > 1) varying.add(word);
 }
