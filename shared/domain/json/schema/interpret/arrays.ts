@@ -1,4 +1,4 @@
-import type { Json, JsonSchema } from '../../../types.ts';
+import type { Json } from '../../../types.ts';
 import { spend } from '../patterns.ts';
 import { areEqual, checkPart, fail, fitsQuietly } from './node.ts';
 import type { Rule } from './rule.ts';
@@ -40,8 +40,8 @@ function findDuplicates(items: readonly Json[]): [number, number] | undefined {
 }
 
 const items: Rule = ({ prefixItems, items: rest }, building) => {
-    const first = Array.isArray(prefixItems) ? prefixItems.map((one) => building.node(one as JsonSchema)) : [];
-    const node = rest === undefined ? undefined : building.node(rest as JsonSchema);
+    const first = Array.isArray(prefixItems) ? prefixItems.map(building.node) : [];
+    const node = rest === undefined ? undefined : building.node(rest);
     if (first.length === 0 && node === undefined) return undefined;
     return (value, state, seen) => {
         if (!Array.isArray(value)) return true;
@@ -57,7 +57,7 @@ const items: Rule = ({ prefixItems, items: rest }, building) => {
 
 const contains: Rule = ({ contains: given, minContains = 1, maxContains }, building) => {
     if (given === undefined) return undefined;
-    const node = building.node(given as JsonSchema);
+    const node = building.node(given);
     const max = typeof maxContains === 'number' ? maxContains : undefined;
     const words = max === undefined ? '' : ` and no more than ${max}`;
     return (value, state, seen) => {
@@ -75,7 +75,7 @@ const contains: Rule = ({ contains: given, minContains = 1, maxContains }, build
 
 const unevaluatedItems: Rule = ({ unevaluatedItems: given }, building) => {
     if (given === undefined) return undefined;
-    const node = building.node(given as JsonSchema);
+    const node = building.node(given);
     return (value, state, seen) => {
         if (!Array.isArray(value) || seen === undefined) return true;
         for (let place = seen.upTo; place < value.length; place++) {

@@ -24,8 +24,9 @@ export function buildNode(schema: JsonObject): { node: Node; bytes: number } {
     let bytes = 0;
     let places: Places | undefined;
     const building: Building = {
-        node(inner) {
-            if (typeof inner === 'boolean') return inner ? YES : NO;
+        node(given) {
+            if (typeof given === 'boolean') return given ? YES : NO;
+            const inner = given as JsonObject;
             const known = made.get(inner);
             if (known !== undefined) return known;
             // Building a node takes about as long as twenty steps of validation.

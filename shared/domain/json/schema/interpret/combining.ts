@@ -1,10 +1,10 @@
-import type { Json, JsonSchema } from '../../../types.ts';
+import type { Json } from '../../../types.ts';
 import { fail, fitsQuietly, type Node, Seen, type State } from './node.ts';
 import type { Rule } from './rule.ts';
 
 const not: Rule = ({ not: given }, building) => {
     if (given === undefined) return undefined;
-    const node = building.node(given as JsonSchema);
+    const node = building.node(given);
     return (value, state) => !fitsQuietly(node, value, state) || fail(state, 'not', 'must NOT be valid');
 };
 
@@ -28,7 +28,7 @@ function dropFaultsIfFits(state: State, find: () => boolean): boolean {
 
 const anyOf: Rule = ({ anyOf: given }, building) => {
     if (!Array.isArray(given)) return undefined;
-    const nodes = given.map((one) => building.node(one as JsonSchema));
+    const nodes = given.map(building.node);
     return (value, state, seen) => {
         const fits = dropFaultsIfFits(state, () => {
             // All matching branches must report the parts that they evaluated.
@@ -41,7 +41,7 @@ const anyOf: Rule = ({ anyOf: given }, building) => {
 
 const oneOf: Rule = ({ oneOf: given }, building) => {
     if (!Array.isArray(given)) return undefined;
-    const nodes = given.map((one) => building.node(one as JsonSchema));
+    const nodes = given.map(building.node);
     return (value, state, seen) => {
         let fitting = 0;
         const fits = dropFaultsIfFits(state, () => {
@@ -56,7 +56,7 @@ const oneOf: Rule = ({ oneOf: given }, building) => {
 
 const allOf: Rule = ({ allOf: given }, building) => {
     if (!Array.isArray(given)) return undefined;
-    const nodes = given.map((one) => building.node(one as JsonSchema));
+    const nodes = given.map(building.node);
     return (value, state, seen) => nodes.every((node) => node.check(value, state, seen));
 };
 
@@ -68,8 +68,8 @@ const reference: Rule = ({ $ref: ref }, building) => {
 
 const condition: Rule = ({ if: given, then: yes, else: no }, building) => {
     if (given === undefined) return undefined;
-    const node = building.node(given as JsonSchema);
-    const nodeFor = (schema: Json | undefined) => (schema === undefined ? undefined : building.node(schema as JsonSchema));
+    const node = building.node(given);
+    const nodeFor = (schema: Json | undefined) => (schema === undefined ? undefined : building.node(schema));
     const [ifSo, ifNot] = [nodeFor(yes), nodeFor(no)];
     return (value, state, seen) => {
         const own = seen === undefined ? undefined : new Seen();

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, JsonSchema } from '../../../types.ts';
+import type { Json, JsonObject } from '../../../types.ts';
 import { spend } from '../patterns.ts';
 import { isObject } from '../structure.ts';
 import { type Check, checkPart, fail, type Node, type State } from './node.ts';
@@ -36,21 +36,21 @@ const required: Rule = ({ required: given }) => {
 
 const propertyNames: Rule = ({ propertyNames: given }, building) => {
     if (given === undefined) return undefined;
-    const { check } = building.node(given as JsonSchema);
+    const { check } = building.node(given);
     return ofObject((value, state) =>
         namesOf(value).every((name) => check(name, state, undefined) || fail(state, 'propertyNames', 'property name must be valid')),
     );
 };
 
 function nodesOf(given: Json | undefined, building: Building): [string, Node][] {
-    return isObject(given) ? Object.entries(given).map(([name, schema]) => [name, building.node(schema as JsonSchema)]) : [];
+    return isObject(given) ? Object.entries(given).map(([name, schema]) => [name, building.node(schema)]) : [];
 }
 
 const properties: Rule = (schema, building) => {
     const { additionalProperties: rest } = schema;
     const named = new Map(nodesOf(schema['properties'], building));
     const patterns = nodesOf(schema['patternProperties'], building);
-    const others = rest === undefined ? undefined : building.node(rest as JsonSchema);
+    const others = rest === undefined ? undefined : building.node(rest);
     if (named.size === 0 && patterns.length === 0 && others === undefined) return undefined;
     building.keeps(100 * named.size);
     return ofObject((value, state, seen) => {
@@ -103,7 +103,7 @@ const dependentRequired: Rule = ({ dependentRequired: given }) => {
 
 const unevaluatedProperties: Rule = ({ unevaluatedProperties: given }, building) => {
     if (given === undefined) return undefined;
-    const node = building.node(given as JsonSchema);
+    const node = building.node(given);
     return ofObject((value, state, seen) => {
         if (seen === undefined || seen.allNames) return true;
         for (const name of namesOf(value)) {
