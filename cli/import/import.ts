@@ -2,7 +2,7 @@
  * How to use this file: `routebook import FILE` calls `importDocument(await readDocument(FILE), options)`, writes the `packages`, and
  * prints `notCarried` and `counts`.
  */
-import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf } from '../../shared/domain/json/schema/structure.ts';
 import { CannotImport, type Imported, type ImportOptions } from './imported.ts';
 import { importOpenApi } from './openapi/import-openapi.ts';
 import { importRegistryPackage } from './registry/import-registry-package.ts';
@@ -33,6 +33,6 @@ export function importDocument(document: unknown, options: ImportOptions = {}): 
 }
 
 function hasTemplates(document: Record<string, unknown>): boolean {
-    const operations = [document['endpoints'], document['actions']].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
+    const operations = [document['endpoints'], document['actions']].flatMap(listOf);
     return operations.some((operation) => isObject(operation) && typeof operation['url_template'] === 'string');
 }

@@ -1,3 +1,4 @@
+import { listOf } from '../../shared/domain/json/schema/structure.ts';
 import { isPlaceholder } from '../../shared/domain/package/rules/placeholders.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json } from '../../shared/domain/types.ts';
@@ -37,5 +38,5 @@ export function printableName(name: string): string {
 
 /** The texts in a list; none if the value is no list. */
 export function textsOf(list: Json | undefined): string[] {
-    return (Array.isArray(list) ? list : []).filter((one) => typeof one === 'string');
+    return listOf(list).filter((one) => typeof one === 'string');
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { isObject, objectOf } from '../../shared/domain/json/schema/structure.ts';
 import { isOnDomain, registrableDomain } from '../../shared/domain/site/site-name.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { Json } from '../../shared/domain/types.ts';
@@ -194,7 +194,7 @@ function withFewWords(body: SentBody, choices: DispatchWords, url: URL): SentBod
     if (changing.length === 0) return body;
     const operation = changing.reduce<Operation | undefined>((one, name) => one && withoutAction(one, name), body.operation);
     if (operation !== undefined) return { ...body, operation };
-    const fields = Object.entries({ ...fixed, ...(isObject(body.operation.given) ? body.operation.given : {}) });
+    const fields = Object.entries({ ...fixed, ...objectOf(body.operation.given) });
     return { sort: 'fields', format: body.format, fields: new Map(fields.map(([name, value]) => [name, [value]])) };
 }
 

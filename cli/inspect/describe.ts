@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { isObject, objectOf } from '../../shared/domain/json/schema/structure.ts';
 import type { JsonObject, JsonSchema, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 import { wordsOf } from './harmless.ts';
 
@@ -162,5 +162,5 @@ function unwrap(properties: Record<string, unknown>, levels = 2): Record<string,
 
 function propertiesOf(schema: unknown): Record<string, unknown> {
     const properties = isObject(schema) ? schema['properties'] : undefined;
-    return isObject(properties) ? properties : {};
+    return objectOf(properties);
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { listOf, objectOf } from '../../shared/domain/json/schema/structure.ts';
 
 /** A request and its response from a recording. Header names are in lower case. Texts are decoded and cut at `MAX_TEXT`. */
 export interface Exchange {
@@ -79,13 +79,9 @@ function withAmpersands(url: URL): URL {
 
 const MAX_QUERY = 2000;
 
-function objectOf(value: unknown): Record<string, unknown> {
-    return isObject(value) ? value : {};
-}
-
 function headersOf(list: unknown): Map<string, string> {
     const headers = new Map<string, string>();
-    for (const header of Array.isArray(list) ? list : []) {
+    for (const header of listOf(list)) {
         const { name, value } = objectOf(header);
         // HTTP/2 pseudo-headers hold the method and the path.
         if (typeof name === 'string' && typeof value === 'string' && !name.startsWith(':')) headers.set(name.toLowerCase(), value);

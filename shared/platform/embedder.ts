@@ -1,4 +1,4 @@
-import { isObject } from '../domain/json/schema/structure.ts';
+import { listOf, objectOf } from '../domain/json/schema/structure.ts';
 import { readBounded } from './read-bounded.ts';
 import { VERSION } from './version.ts';
 
@@ -47,10 +47,10 @@ export function createEmbedder({ url, key, model }: EmbeddingsSettings): Embedde
 
 /** The vectors in an answer, in the order of the texts. */
 function vectorsIn(answer: unknown, count: number): number[][] {
-    const rows = isObject(answer) && Array.isArray(answer['data']) ? answer['data'] : [];
+    const rows = listOf(objectOf(answer)['data']);
     const vectors: number[][] = [];
     for (const [place, row] of rows.entries()) {
-        const { index = place, embedding } = (isObject(row) ? row : {}) as { index?: unknown; embedding?: unknown };
+        const { index = place, embedding } = objectOf(row) as { index?: unknown; embedding?: unknown };
         if (typeof index === 'number' && index >= 0 && index < count && isVector(embedding)) vectors[index] = embedding;
     }
     const size = vectors[0]?.length;

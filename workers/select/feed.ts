@@ -1,6 +1,6 @@
 import { parseFeed } from 'feedsmith';
 import { isExact, parseExact } from '../../shared/domain/json/exact-numbers.ts';
-import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf, objectOf } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { parseJson } from './json.ts';
@@ -44,7 +44,7 @@ export function readFeed(text: string, url: string): JsonObject {
 
 /** Ids that JavaScript would round become texts: the parser writes numbers as texts itself. */
 function withTextIds(feed: Json): Json {
-    const items = isObject(feed) && Array.isArray(feed['items']) ? feed['items'] : [];
+    const items = listOf(objectOf(feed)['items']);
     for (const item of items) if (isObject(item) && isExact(item['id'])) item['id'] = String(item['id']);
     return feed;
 }

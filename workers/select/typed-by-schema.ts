@@ -1,5 +1,5 @@
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
-import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { isObject, objectOf } from '../../shared/domain/json/schema/structure.ts';
 import { valueIn } from '../../shared/domain/json/value-in.ts';
 import type { Json, JsonObject, JsonSchema } from '../../shared/domain/types.ts';
 
@@ -16,7 +16,7 @@ export function typedBy(schema: JsonSchema | undefined, value: Json, whole: Json
     if (typeof value === 'string') return typedScalar(value, rules['type']);
     if (Array.isArray(value)) return value.map((item) => typedBy(schemaIn(rules, 'items'), item, whole));
     if (!isObject(value)) return value;
-    const properties = isObject(rules['properties']) ? rules['properties'] : {};
+    const properties = objectOf(rules['properties']);
     const rest = schemaIn(rules, 'additionalProperties');
     const typed = Object.entries(value).map(([name, one]): [string, Json] => [
         name,

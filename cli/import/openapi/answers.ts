@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint, ResponseType } from '../../../shared/domain/types.ts';
 import type { NotRead } from '../operation.ts';
 import { printableName } from '../texts.ts';
@@ -16,7 +16,7 @@ export type ReadAnswer =
 
 /** Reads the successful answer of an operation: 200, else the first other 2xx, else `default`. */
 export function readAnswer(responses: Json | undefined, reader: DocumentReader): ReadAnswer {
-    const all = isObject(responses) ? responses : {};
+    const all = objectOf(responses);
     const codes = Object.keys(all).filter((code) => /^2(?:\d\d|XX)$/i.test(code));
     const code = codes.includes('200') ? '200' : (codes.sort()[0] ?? (all['default'] === undefined ? undefined : 'default'));
     const content = contentOf(code === undefined ? undefined : all[code], reader);
@@ -55,7 +55,7 @@ function isStructured(media: Json | undefined, reader: DocumentReader): boolean 
 
 function contentOf(answer: Json | undefined, reader: DocumentReader): JsonObject {
     const content = reader.resolve(answer)?.['content'];
-    return isObject(content) ? content : {};
+    return objectOf(content);
 }
 
 /**
@@ -125,7 +125,7 @@ function sortOf(schema: JsonObject): 'object' | 'array' | 'scalar' | 'unknown' {
     if (types[0] === 'object') return 'object';
     if (types[0] === 'array') return 'array';
     if (types[0] !== undefined) return 'scalar';
-    const alternatives = Array.isArray(schema['anyOf']) ? schema['anyOf'] : [];
+    const alternatives = listOf(schema['anyOf']);
     const isAllObjects = alternatives.length > 0 && alternatives.every((one) => isObject(one) && sortOf(one) === 'object');
     return isAllObjects || schema['properties'] !== undefined ? 'object' : 'unknown';
 }

@@ -1,5 +1,5 @@
 import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/identifier.ts';
 import type { LeftOut, NotRead } from '../operation.ts';
@@ -40,7 +40,7 @@ const MAX_PARTS = 300;
 export function readBody(body: JsonObject | undefined, method: string, taken: ReadonlySet<string>, reader: DocumentReader): ReadBody {
     if (body === undefined) return NOTHING;
     if (method === 'GET' || method === 'HEAD') return without(body, `A ${method} request has no body.`);
-    const content = isObject(body['content']) ? body['content'] : {};
+    const content = objectOf(body['content']);
     const types = Object.keys(content);
     const json =
         types.find((type) => /^application\/json\b/i.test(type)) ??
@@ -56,7 +56,7 @@ export function readBody(body: JsonObject | undefined, method: string, taken: Re
                 ? 'Its body has no content.'
                 : `Its body is ${types.slice(0, 3).map(printableName).join(', ')}, and a package takes JSON, forms and texts over.`,
         );
-    const media = isObject(content[type]) ? content[type] : {};
+    const media = objectOf(content[type]);
     const read = { media, schema: media['schema'], required: body['required'] === true, taken, reader };
     const contentType = json !== undefined && /\+json/.test(json) ? (json.split(';', 1)[0] ?? json).trim().toLowerCase() : undefined;
     if (json !== undefined) return { ...readJson(read), contentType };
@@ -200,14 +200,14 @@ function flatten(schema: Json | undefined, reader: DocumentReader, level = 0, bu
     const required: string[] = [];
     for (const one of all) {
         if (isObject(one['properties'])) Object.assign(properties, one['properties']);
-        for (const name of Array.isArray(one['required']) ? one['required'] : []) if (typeof name === 'string') required.push(name);
+        for (const name of listOf(one['required'])) if (typeof name === 'string') required.push(name);
     }
     return Object.keys(properties).length === 0 ? undefined : { type: 'object', properties, required };
 }
 
 function membersOf(whole: JsonObject, { reader }: Reading): { key: string; schema: Json; required: boolean }[] {
-    const required = new Set(Array.isArray(whole['required']) ? whole['required'] : []);
-    return Object.entries(isObject(whole['properties']) ? whole['properties'] : {})
+    const required = new Set(listOf(whole['required']));
+    return Object.entries(objectOf(whole['properties']))
         .filter(([, schema]) => reader.resolve(schema)?.['readOnly'] !== true)
         .map(([key, schema]) => ({ key, schema, required: required.has(key) }));
 }

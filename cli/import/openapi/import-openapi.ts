@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import { isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { normaliseSite, registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
@@ -67,7 +67,7 @@ interface FoundOperation {
 }
 
 function operationsOf(document: JsonObject, resolver: Resolver, notCarried: NotCarried[]): FoundOperation[] {
-    const paths = isObject(document['paths']) ? document['paths'] : {};
+    const paths = objectOf(document['paths']);
     return Object.entries(paths).flatMap(([path, written]) => {
         if (!path.startsWith('/')) return [];
         const item = resolver.resolve(written);
@@ -92,7 +92,7 @@ function noteServers(document: JsonObject, base: Server, notCarried: NotCarried[
             why: 'The server is given as http, which a package cannot call; https was taken.',
             scope: 'document',
         });
-    const servers = Array.isArray(document['servers']) ? document['servers'] : [];
+    const servers = listOf(document['servers']);
     if (servers.length > 1)
         notCarried.push({
             where: 'servers',
@@ -129,10 +129,8 @@ function noteSurroundings(document: JsonObject, notCarried: NotCarried[]): void 
 }
 
 function headOf(document: JsonObject, site: string, operations: readonly ReadOperation[], options: ImportOptions) {
-    const info = isObject(document['info']) ? document['info'] : {};
-    const tags = (Array.isArray(document['tags']) ? document['tags'] : []).flatMap((tag: Json) =>
-        isObject(tag) && typeof tag['name'] === 'string' ? [tag['name']] : [],
-    );
+    const info = objectOf(document['info']);
+    const tags = listOf(document['tags']).flatMap((tag: Json) => (isObject(tag) && typeof tag['name'] === 'string' ? [tag['name']] : []));
     const title = options.title ?? cleanLine(info['title'], 200) ?? site;
     const description = cleanText(info['description'], 1500);
     // Titles describe what a site is for. Paths contain too many words such as `status` and `api`.

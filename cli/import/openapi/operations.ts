@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import type { Json, JsonObject, Kind, Method, PackageAuth, PackageEndpoint, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/identifier.ts';
@@ -180,7 +180,7 @@ function pagesOf(
     if (!isObject(pageable) || carrier === undefined || method !== 'GET' || type !== 'json') return {};
     const { nextLinkName: next, itemName: results = 'value' } = pageable;
     if (typeof next !== 'string' || typeof results !== 'string') return {};
-    const fields = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {};
+    const fields = objectOf(objectOf(schema)['properties']);
     if (!Object.hasOwn(fields, next) || !Object.hasOwn(fields, results) || !/^[A-Za-z_]\w*$/.test(results)) return {};
     return {
         pagination: { style: 'cursor', param: carrier.name, next: /^[A-Za-z_]\w*$/.test(next) ? next : JSON.stringify(next) },

@@ -2,7 +2,7 @@ import { MAX_HEADER_TEXT } from '../../../shared/domain/fetch/param-place.ts';
 import { isVisibleAscii } from '../../../shared/domain/fetch/visible-ascii.ts';
 import { checkBySchema } from '../../../shared/domain/json/schema/interpret.ts';
 import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import type { Json, JsonObject, JsonSchema, PackageAuth, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/identifier.ts';
@@ -74,7 +74,7 @@ function declaredIn(lists: readonly (Json | undefined)[], reader: DocumentReader
     const found = new Map<string, JsonObject>();
     for (const list of lists) {
         const own = new Map<string, JsonObject>();
-        for (const item of Array.isArray(list) ? list : []) {
+        for (const item of listOf(list)) {
             const param = reader.resolve(item);
             if (param === undefined) {
                 const ref = isObject(item) && typeof item['$ref'] === 'string' ? ` (${printableName(item['$ref'])})` : '';
@@ -248,7 +248,7 @@ function addHeader(param: JsonObject, out: Collected, reader: DocumentReader): s
 
 /** The only text that a schema allows, if a header can contain it. */
 function onlyChoice(schema: JsonObject): string | undefined {
-    const choices = Array.isArray(schema['enum']) ? schema['enum'] : [];
+    const choices = listOf(schema['enum']);
     const only = schema['const'] ?? (choices.length === 1 ? choices[0] : undefined);
     return typeof only === 'string' && isVisibleAscii(only, MAX_HEADER_TEXT) ? only : undefined;
 }

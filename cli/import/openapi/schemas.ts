@@ -1,6 +1,6 @@
 import { TYPES } from '../../../shared/domain/json/schema/keywords.ts';
 import { compilePattern } from '../../../shared/domain/json/schema/patterns.ts';
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema } from '../../../shared/domain/types.ts';
 import { openResolver, type Resolver } from './refs.ts';
 
@@ -70,10 +70,7 @@ export function openReader(document: JsonObject): DocumentReader {
     /** A part of `allOf` often requires what another part describes. */
     function withRequired(whole: JsonObject, parts: readonly Json[]): JsonObject {
         const names = parts.flatMap((part) => [resolver.resolve(part)?.['required'] ?? []].flat());
-        const needed = namesIn(
-            [whole['required'] ?? [], names].flat(2),
-            new Set(Object.keys(isObject(whole['properties']) ? whole['properties'] : {})),
-        );
+        const needed = namesIn([whole['required'] ?? [], names].flat(2), new Set(Object.keys(objectOf(whole['properties']))));
         return needed.length === 0 ? whole : { ...whole, required: needed };
     }
 
@@ -148,18 +145,18 @@ export function openReader(document: JsonObject): DocumentReader {
  * from the others.
  */
 function toldApart(made: JsonSchema, alternative: Json, discriminator: Json | undefined): JsonSchema {
-    const { propertyName: key, mapping } = isObject(discriminator) ? discriminator : {};
+    const { propertyName: key, mapping } = objectOf(discriminator);
     const ref = isObject(alternative) ? alternative['$ref'] : undefined;
     if (typeof key !== 'string' || UNSAFE_KEYS.has(key) || typeof ref !== 'string' || !isObject(made)) return made;
     const name = ref.split('/').at(-1) ?? '';
-    const mapped = Object.entries(isObject(mapping) ? mapping : {}).flatMap(([value, to]) => (to === ref || to === name ? [value] : []));
-    const properties = isObject(made['properties']) ? made['properties'] : {};
+    const mapped = Object.entries(objectOf(mapping)).flatMap(([value, to]) => (to === ref || to === name ? [value] : []));
+    const properties = objectOf(made['properties']);
     const known = isObject(properties[key]) ? properties[key] : { type: 'string' };
     const names = [...new Set([...mapped, name])];
     const isText = known['type'] === undefined || [known['type']].flat().includes('string');
     const choices = Array.isArray(known['enum']) ? known['enum'].filter((value) => names.includes(String(value))) : isText ? names : [];
     if (choices.length === 0 || known['const'] !== undefined) return made;
-    const required = Array.isArray(made['required']) ? made['required'] : [];
+    const required = listOf(made['required']);
     return {
         ...made,
         required: [...new Set([...required, key])],

@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import { isOnDomain } from '../../../shared/domain/site/site-name.ts';
 import type { AuthNeed, Json, JsonObject, OAuthFlow, PackageAuth, PackageOAuth } from '../../../shared/domain/types.ts';
@@ -49,8 +49,8 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
     /** Entries by what they send: two schemes that send the same are one entry. */
     const bySending = new Map<string, PackageAuth>();
     const known = new Map<string, Read>();
-    const components = isObject(document['components']) ? document['components'] : {};
-    const written = isObject(components['securitySchemes']) ? components['securitySchemes'] : {};
+    const components = objectOf(document['components']);
+    const written = objectOf(components['securitySchemes']);
 
     const shared = (entry: PackageAuth): PackageAuth => {
         const key = JSON.stringify([entry.type, entry.name?.toLowerCase(), entry.prefix, entry.oauth2?.token_url]);
@@ -87,7 +87,7 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
         const entry = all.length === tokens.length ? (tokens.find(({ type }) => type === 'oauth2') ?? tokens[0]) : all[0];
         if (entry === undefined || (all.length > 1 && all.length !== tokens.length))
             return `It needs ${found.map(({ name }) => printableName(name)).join(' and ')} at once, and a call takes one credential.`;
-        const scopes = Object.values(way).flatMap((list): Json[] => (Array.isArray(list) ? list : []));
+        const scopes = Object.values(way).flatMap(listOf);
         return { entry, scopes: entry.oauth2 === undefined ? [] : declareScopes(entry.oauth2, scopes) };
     };
 
@@ -176,7 +176,7 @@ function headerEntry(id: string, name: string, description: string | undefined):
 }
 
 function readOAuth(base: { id: string; description?: string }, scheme: JsonObject, registrable: string | undefined): Read {
-    const flows = isObject(scheme['flows']) ? scheme['flows'] : {};
+    const flows = objectOf(scheme['flows']);
     const found = (['authorizationCode', 'clientCredentials'] as const).flatMap((name) => {
         const flow = flows[name];
         return isObject(flow) ? [{ name, flow }] : [];
@@ -203,7 +203,7 @@ function readOAuth(base: { id: string; description?: string }, scheme: JsonObjec
         token_url: tokenUrl,
         flows: usable.map(({ name }): OAuthFlow => (name === 'authorizationCode' ? 'authorization_code' : 'client_credentials')),
     };
-    const scopes = usable.flatMap(({ flow }) => Object.entries(isObject(flow['scopes']) ? flow['scopes'] : {}));
+    const scopes = usable.flatMap(({ flow }) => Object.entries(objectOf(flow['scopes'])));
     for (const [name, text] of scopes) addScope(oauth2, name, cleanText(text, 400));
     return { ok: true, entry: { ...base, type: 'oauth2', oauth2 } };
 }

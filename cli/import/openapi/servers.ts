@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import { normaliseSite, registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import type { NotRead } from '../operation.ts';
@@ -23,7 +23,7 @@ export function serverOfSite(site: string | undefined): Server {
 
 function readServer(server: Json, site: string | undefined): Server {
     if (!isObject(server) || typeof server['url'] !== 'string') return { ok: false, why: 'The server has no url.' };
-    const variables = isObject(server['variables']) ? server['variables'] : {};
+    const variables = objectOf(server['variables']);
     const filled = server['url'].replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
         const variable = variables[name];
         const standard = isObject(variable) ? variable['default'] : undefined;

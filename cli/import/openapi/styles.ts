@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam, ParamStyle } from '../../../shared/domain/types.ts';
 import type { LeftOut, NotRead } from '../operation.ts';
 import { printableName } from '../texts.ts';
@@ -37,7 +37,7 @@ function listStyle(style: string, explode: boolean): { style?: ParamStyle } {
 function listSchema(list: JsonObject, reader: DocumentReader): JsonSchema {
     const items = plainSchema(reader.ofRequest(list['items']));
     if (isObject(items) && items['type'] !== undefined) return { type: 'array', items };
-    const places = Array.isArray(list['prefixItems']) ? list['prefixItems'] : [];
+    const places = listOf(list['prefixItems']);
     const types = [...new Set(places.flatMap((place) => typesOf(reader.resolve(place) ?? {})))];
     return { type: 'array', items: plainSchema({ type: types.length > 0 ? types : 'string' }) };
 }
@@ -53,7 +53,7 @@ function objectIn(schema: JsonObject, reader: DocumentReader): JsonObject | unde
 function readMembers(name: string, object: JsonObject, reader: DocumentReader): ReadStructure {
     const left: LeftOut[] = [];
     const properties: JsonObject = {};
-    for (const [key, schema] of Object.entries(isObject(object['properties']) ? object['properties'] : {})) {
+    for (const [key, schema] of Object.entries(objectOf(object['properties']))) {
         const types = typesOf(reader.resolve(schema) ?? {});
         if (types.includes('array') || types.includes('object'))
             left.push({ name: `${printableName(name)}[${printableName(key)}]`, why: 'An object in a query or a form has one level.' });
@@ -61,7 +61,7 @@ function readMembers(name: string, object: JsonObject, reader: DocumentReader): 
     }
     const isOpen = object['properties'] === undefined;
     if (!isOpen && Object.keys(properties).length === 0) return { ok: false, why: 'An object in a query or a form has one level.' };
-    const needed = (Array.isArray(object['required']) ? object['required'] : []).filter((key) => Object.hasOwn(properties, String(key)));
+    const needed = listOf(object['required']).filter((key) => Object.hasOwn(properties, String(key)));
     return {
         ok: true,
         style: 'deepObject',

@@ -1,5 +1,5 @@
 import { upgradeFromTwoToThree } from '@scalar/openapi-upgrader/2.0-to-3.0';
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { CannotImport } from '../imported.ts';
 import { textsOf } from '../texts.ts';
@@ -28,7 +28,7 @@ function requireForms(document: JsonObject): JsonObject {
     const items = isObject(document['paths']) ? Object.values(document['paths']) : [];
     for (const operation of items.filter(isObject).flatMap(Object.values).filter(isObject)) {
         const body = operation['requestBody'];
-        const content = isObject(body) && isObject(body['content']) ? body['content'] : {};
+        const content = objectOf(objectOf(body)['content']);
         const forms = FORMS.map((type) => content[type]).filter(isObject);
         const fields = forms.flatMap(({ schema }) => (isObject(schema) ? textsOf(schema['required']) : []));
         if (isObject(body) && fields.length > 0) body['required'] = true;
@@ -40,7 +40,7 @@ function requireForms(document: JsonObject): JsonObject {
 function normaliseParts(document: JsonObject): JsonObject {
     const resolver = openResolver(document);
     const consumes = textsOf(document['consumes']);
-    const paths = isObject(document['paths']) ? document['paths'] : {};
+    const paths = objectOf(document['paths']);
     const whole: JsonObject = { ...document, paths: {} };
     if (consumes.length === 0) delete whole['consumes'];
     if (textsOf(document['produces']).length === 0) delete whole['produces'];
@@ -87,7 +87,7 @@ function tidiedOperation(
 }
 
 function objectsIn(parts: Json | undefined): JsonObject {
-    return Object.fromEntries(Object.entries(isObject(parts) ? parts : {}).filter(([, part]) => isObject(part)));
+    return Object.fromEntries(Object.entries(objectOf(parts)).filter(([, part]) => isObject(part)));
 }
 
 /** Swagger 2.0 has no field for the example of a parameter; documents write `x-example`, which the converter drops. */
@@ -105,7 +105,7 @@ function formTypes(types: readonly string[], fields: readonly JsonObject[]): str
 
 /** The parameters with a name and a place. */
 function parametersOf(list: Json | undefined, resolver: Resolver): JsonObject[] {
-    return (Array.isArray(list) ? list : []).flatMap((written) => {
+    return listOf(list).flatMap((written) => {
         const parameter = resolver.resolve(written);
         return parameter !== undefined && typeof parameter['in'] === 'string' && typeof parameter['name'] === 'string' ? [parameter] : [];
     });

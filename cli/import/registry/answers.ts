@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../../shared/domain/types.ts';
 import { UNSAFE_KEYS } from '../openapi/schemas.ts';
 import type { LeftOut } from '../operation.ts';
@@ -18,7 +18,7 @@ export function readAnswer(schema: Json | undefined, mapping: Json | undefined, 
     const ofPage: JsonObject = { ...nextData(isObject(schema) ? schema['next_data'] : undefined, left), ...importExtract(rules, left) };
     if (Object.keys(ofPage).length > 0) {
         const list = isObject(schema) && isObject(schema['html_list']) ? htmlList(schema['html_list'], left) : {};
-        return { response: { type: 'html', select: { ...ofPage, ...(isObject(list.select) ? list.select : {}) } }, left };
+        return { response: { type: 'html', select: { ...ofPage, ...objectOf(list.select) } }, left };
     }
     if (isObject(schema) && isObject(schema['html_list'])) return { response: htmlList(schema['html_list'], left), left };
     const response: ReadAnswer['response'] = {};
@@ -131,7 +131,7 @@ export function typeOf(type: Json | undefined): string | undefined {
 }
 
 function convert(field: JsonObject, level: number): JsonSchema {
-    const fields = (Array.isArray(field['fields']) ? field['fields'] : []).filter(isObject);
+    const fields = listOf(field['fields']).filter(isObject);
     const type = typeOf(field['type']) ?? (fields.length > 0 ? 'object' : undefined);
     const schema: JsonObject = type === undefined ? {} : { type };
     if (level >= MAX_LEVEL) return schema;

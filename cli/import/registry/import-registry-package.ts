@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import { isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
@@ -56,7 +56,7 @@ interface Listed extends Nameable {
 function listOf(list: Json | undefined, field: 'endpoints' | 'actions'): Listed[] {
     const isAction = field === 'actions';
     return (Array.isArray(list) ? list : []).map((written, index) => {
-        const operation = isObject(written) ? written : {};
+        const operation = objectOf(written);
         const name = typeof operation['name'] === 'string' ? ` (${printableName(operation['name'])})` : '';
         return {
             where: `${field}[${index}]${name}`,

@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import {
     type BodyFormat,
@@ -42,7 +42,7 @@ export function readOperation(operation: JsonObject, isAction: boolean, names: S
     const headers = headersOf(operation['headers']);
     const params = readParams(operation, url, { body: body?.names, headers: headers.filled }, method);
     if (!params.ok) return params;
-    const result = isObject(operation['result']) ? operation['result'] : {};
+    const result = objectOf(operation['result']);
     const answer = readAnswer(
         operation['response_schema'] ?? result['response_schema'],
         operation['response_mapping'],
@@ -107,7 +107,7 @@ function urlOf(template: string): string | undefined {
 }
 
 function bodyOf(operation: JsonObject): ReadTemplate | undefined {
-    const nested = isObject(operation['body']) ? operation['body'] : {};
+    const nested = objectOf(operation['body']);
     const text = operation['body_template'] ?? nested['template'];
     if (typeof text !== 'string' || text.trim() === '') return undefined;
     const type = String(nested['content_type'] ?? contentTypeOf(operation['headers']) ?? '');
@@ -123,7 +123,7 @@ function bodyOf(operation: JsonObject): ReadTemplate | undefined {
 }
 
 function contentTypeOf(headers: Json | undefined): Json | undefined {
-    const entry = Object.entries(isObject(headers) ? headers : {}).find(([name]) => name.toLowerCase() === 'content-type');
+    const entry = Object.entries(objectOf(headers)).find(([name]) => name.toLowerCase() === 'content-type');
     return entry?.[1];
 }
 
@@ -136,7 +136,7 @@ interface ReadHeaders {
 
 function headersOf(headers: Json | undefined): ReadHeaders {
     const read: ReadHeaders = { kept: {}, filled: new Map(), left: [] };
-    for (const [written, value] of Object.entries(isObject(headers) ? headers : {})) {
+    for (const [written, value] of Object.entries(objectOf(headers))) {
         if (typeof value !== 'string' || value === '') continue;
         const name = written.toLowerCase();
         const input = /^\{\{?\s*([^{}\s]+)\s*\}?\}$/.exec(value.trim())?.[1];
@@ -162,7 +162,7 @@ function kindOf(kind: Json | undefined, isForm: boolean): Kind {
 }
 
 function needsOf(requirements: Json | undefined): LeftOut[] {
-    const { auth, session, js } = isObject(requirements) ? requirements : {};
+    const { auth, session, js } = objectOf(requirements);
     const needs: LeftOut[] = [];
     if (typeof auth === 'string' && auth !== '' && auth !== 'public_only' && auth !== 'none')
         needs.push({
@@ -178,7 +178,7 @@ function needsOf(requirements: Json | undefined): LeftOut[] {
 
 /** Inputs that are credentials. Callers cannot send them as params, so the operation gets `hosted: false`. */
 function credentialsOf(operation: JsonObject): LeftOut[] {
-    const inputs = [operation['variables'], operation['params']].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isObject);
+    const inputs = [operation['variables'], operation['params']].flatMap(listOf).filter(isObject);
     return inputs
         .filter(
             ({ source, in: place, credential }) =>

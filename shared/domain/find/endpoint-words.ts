@@ -1,4 +1,4 @@
-import { isObject } from '../json/schema/structure.ts';
+import { isObject, objectOf } from '../json/schema/structure.ts';
 import { needOf } from '../package/auth.ts';
 import { stemsOf } from '../search/tokens.ts';
 import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../types.ts';
@@ -153,7 +153,7 @@ function returnedTexts(schema: JsonSchema | undefined): string[] {
         const below: (JsonSchema | undefined)[] = [];
         for (const one of level) {
             if (!isObject(one)) continue;
-            const properties = isObject(one['properties']) ? one['properties'] : {};
+            const properties = objectOf(one['properties']);
             for (const [name, property] of Object.entries(properties)) {
                 texts.push(name, ...(isObject(property) && typeof property['description'] === 'string' ? [property['description']] : []));
                 below.push(property as JsonSchema);

@@ -37,7 +37,13 @@ export function isObject(value: unknown): value is JsonObject {
     return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 }
 
-export function listOf(value: Json | undefined): Json[] {
+/** The value, if it is an object; otherwise an empty one. */
+export function objectOf(value: unknown): JsonObject {
+    return isObject(value) ? value : {};
+}
+
+/** The value, if it is a list; otherwise an empty one. */
+export function listOf(value: unknown): Json[] {
     return Array.isArray(value) ? value : [];
 }
 

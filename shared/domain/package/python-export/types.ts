@@ -1,4 +1,4 @@
-import { isObject, listOf, typesOf } from '../../json/schema/structure.ts';
+import { isObject, listOf, objectOf, typesOf } from '../../json/schema/structure.ts';
 import type { Json, JsonObject } from '../../types.ts';
 import { createNames, type Names, pascal } from './names.ts';
 import { docstring, literal } from './text.ts';
@@ -51,7 +51,7 @@ export function createTypes(names: Names): PythonTypes {
     function dataclass(schema: JsonObject, properties: JsonObject, wanted: string): string {
         const name = names.take(wanted.slice(0, MAX_NAME));
         const { required, description } = schema;
-        const needed = new Set(Array.isArray(required) ? required : []);
+        const needed = new Set(listOf(required));
         // Names that the class itself uses.
         const fieldNames = createNames(['field', 'dataclass', 'str', 'int', 'float', 'bool']);
         const lines = Object.entries(properties).map(([key, field]) => {
@@ -89,7 +89,7 @@ function mergeSchemas(schema: JsonObject, parts: readonly Json[]): JsonObject | 
     for (const part of parts) {
         if (!isObject(part) || part['anyOf'] !== undefined || part['oneOf'] !== undefined || part['allOf'] !== undefined) return undefined;
         const [before, more] = [whole['properties'], part['properties']];
-        const properties = { ...(isObject(before) ? before : {}), ...(isObject(more) ? more : {}) };
+        const properties = { ...objectOf(before), ...objectOf(more) };
         const required = [...listOf(whole['required']), ...listOf(part['required'])];
         whole = { ...whole, ...part, ...(Object.keys(properties).length === 0 ? {} : { properties }), required };
     }
