@@ -1,3 +1,4 @@
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { Group } from './groups.ts';
 import { textOf } from './segments.ts';
 import { featuresOf } from './shape.ts';
@@ -43,7 +44,5 @@ function fieldsOf({ method, body }: Group): Set<string> {
 const features = new WeakMap<Group, Set<string>>();
 
 function knownFeatures(group: Group): Set<string> {
-    const known = features.get(group) ?? new Set([...featuresOf(group.shape)].map(withoutItemType));
-    features.set(group, known);
-    return known;
+    return getOrMake(features, group, () => new Set([...featuresOf(group.shape)].map(withoutItemType)));
 }

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { isObject, objectOf } from '../../shared/domain/json/schema/structure.ts';
 import { isOnDomain, registrableDomain } from '../../shared/domain/site/site-name.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
@@ -231,10 +232,9 @@ function namedValues({ body }: Exchange): Json {
 }
 
 function weigh({ domains }: Collection, domain: string, { url }: Exchange, weight: number): void {
-    const known = domains.get(domain) ?? { weight: 0, pageHost: undefined };
+    const known = getOrMake(domains, domain, () => ({ weight: 0, pageHost: undefined }));
     known.weight += weight;
     if (weight > 1) known.pageHost ??= url.hostname;
-    domains.set(domain, known);
 }
 
 function keyOf({ choices }: Pick<Collection, 'choices'>, exchange: Exchange, body: SentBody): string {

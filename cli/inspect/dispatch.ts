@@ -1,3 +1,4 @@
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import { DISPATCHERS, FORMATS, MAYBE_DISPATCHERS } from './is-dispatch.ts';
 import { withoutAction } from './operation.ts';
@@ -22,9 +23,7 @@ export class DispatchWords {
     /** Counts the query pairs of an address. Returns false if the words of one exceed their limit. */
     tryAdd({ origin, pathname }: URL, pairs: readonly [string, string][]): boolean {
         const known = pairs.map(([name, word]) => {
-            const key = JSON.stringify([origin, pathname, name]);
-            const words = this.#words.get(key) ?? new Set();
-            this.#words.set(key, words);
+            const words = getOrMake(this.#words, JSON.stringify([origin, pathname, name]), () => new Set());
             if (words.size < MAX_WORDS) words.add(word);
             return words.has(word);
         });

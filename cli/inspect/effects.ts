@@ -1,3 +1,4 @@
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { isPlaceInList, saysHowMany } from './describe.ts';
@@ -59,8 +60,7 @@ export function mergeEffects(effects: Effects, more: Effects): void {
 }
 
 function addShown(effects: Effects, name: string, { sendings, shown, answers }: ReturnType<Effects['get']> & object): void {
-    const known = effects.get(name) ?? { sendings: 0, shown: new Map(), answers: new Map() };
-    effects.set(name, known);
+    const known = getOrMake(effects, name, () => ({ sendings: 0, shown: new Map(), answers: new Map() }));
     known.sendings += sendings;
     for (const [effect, count] of shown) known.shown.set(effect, (known.shown.get(effect) ?? 0) + count);
     for (const [value, items] of answers) if (known.answers.size < MAX_ANSWERS) known.answers.set(value, items);

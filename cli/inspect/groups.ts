@@ -1,3 +1,4 @@
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { BodyFormat, Json } from '../../shared/domain/types.ts';
@@ -232,13 +233,16 @@ function argumentsOf({ given, argumentsAt }: Operation): Map<string, Json[]> {
     return new Map(given === undefined || given === null ? [] : [[argumentsAt, [given]]]);
 }
 
+function fieldOf(body: Body, name: string) {
+    return getOrMake(body.fields, name, () => ({ values: openValues(), shape: openShape() }));
+}
+
 function addFields(body: Body, fields: ReadonlyMap<string, Json[]>): void {
     for (const [name, values] of fields) {
         if (holdsCredential(name, fields)) continue;
-        const known = body.fields.get(name) ?? { values: openValues(), shape: openShape() };
+        const known = fieldOf(body, name);
         addValues(known.values, values);
         for (const value of values) addShape(known.shape, value);
-        body.fields.set(name, known);
     }
 }
 
@@ -268,9 +272,7 @@ function sampleOf({ url }: Exchange, page: Page | undefined): Sample | undefined
 }
 
 function valuesIn(map: Map<string, Values>, name: string): Values {
-    const known = map.get(name) ?? openValues();
-    map.set(name, known);
-    return known;
+    return getOrMake(map, name, openValues);
 }
 
 /** Adds the data of `more` to `group`; both are the same route. */
@@ -302,9 +304,8 @@ function mergeBodies(group: Group, more: Body): void {
     body.template ??= more.template;
     if (more.whole !== undefined) mergeShape(wholeOf(body), more.whole);
     for (const [name, { values, shape }] of more.fields) {
-        const known = body.fields.get(name) ?? { values: openValues(), shape: openShape() };
+        const known = fieldOf(body, name);
         mergeValues(known.values, values);
         mergeShape(known.shape, shape);
-        body.fields.set(name, known);
     }
 }

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { PageList } from './page-lists.ts';
 
@@ -28,7 +29,7 @@ export function addLists(facts: ListFacts, lists: readonly PageList[]): void {
     const page = Symbol('page');
     for (const { selector, fields, attribute, weight } of lists) {
         if (!facts.lists.has(selector) && facts.lists.size >= MAX_LISTS) continue;
-        const known = facts.lists.get(selector) ?? { on: new Set(), weight: 0, attribute, fields: new Map() };
+        const known = getOrMake(facts.lists, selector, () => ({ on: new Set(), weight: 0, attribute, fields: new Map() }));
         known.on.add(page);
         known.weight += weight;
         for (const [name, entry] of fields) {
@@ -36,7 +37,6 @@ export function addLists(facts: ListFacts, lists: readonly PageList[]): void {
             if (field === undefined) known.fields.set(name, { entry, pages: 1 });
             else if (JSON.stringify(field.entry) === JSON.stringify(entry)) field.pages++;
         }
-        facts.lists.set(selector, known);
     }
 }
 

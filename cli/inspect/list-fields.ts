@@ -1,4 +1,5 @@
 import type { CheerioAPI } from 'cheerio';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { isAuthorsName, namedByAuthor } from './author-names.ts';
 import { classesOf, type Elements, findIn, lineOf, type Node, tagOf } from './page-elements.ts';
@@ -30,9 +31,7 @@ export function fieldsOf($: CheerioAPI, items: readonly Node[]): Map<string, Jso
             const key = JSON.stringify(entry);
             if (here.has(key) || value === '') continue;
             here.add(key);
-            const known = seen.get(key) ?? { entry, wanted, values: [], rank, isColumn, isSpare };
-            known.values.push(hashOf(value));
-            seen.set(key, known);
+            getOrMake(seen, key, () => ({ entry, wanted, values: [], rank, isColumn, isSpare })).values.push(hashOf(value));
         }
     }
     const fields = new Map<string, JsonObject>();

@@ -1,4 +1,5 @@
 import type { CheerioAPI } from 'cheerio';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { dataIn, nodesOf } from '../../workers/select/page-data.ts';
@@ -201,9 +202,7 @@ function fieldsOf(things: readonly Json[]): Map<string, string> {
     const counts = new Map<string, { name: string; times: number }>();
     for (const thing of things) {
         for (const [name, path] of isObject(thing) ? pathsIn(thing as JsonObject) : []) {
-            const known = counts.get(path) ?? { name, times: 0 };
-            known.times++;
-            counts.set(path, known);
+            getOrMake(counts, path, () => ({ name, times: 0 })).times++;
         }
     }
     const fields = new Map<string, string>();

@@ -1,4 +1,5 @@
 import type { CheerioAPI } from 'cheerio';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { isAuthorsName, namedByAuthor } from './author-names.ts';
 import { fieldsOf, MAX_INSIDE, MIN_SHARE } from './list-fields.ts';
@@ -166,9 +167,7 @@ function siblingsIn($: CheerioAPI, parent: Node): Node[][] {
         const kind = /^(?:tr|li|article|dt|dd)$/.test(tag) ? tag : `${tag}.${classesOf(element)[0] ?? ''}`;
         // A block with a name of its own is a part of the page.
         if (kind.endsWith('.') && /^[A-Za-z_-]+$/.test(element.attr('id') ?? '')) continue;
-        const alike = kinds.get(kind);
-        if (alike === undefined) kinds.set(kind, [child]);
-        else alike.push(child);
+        getOrMake(kinds, kind, () => []).push(child);
     }
     const isHeaded = kinds.has('tr') && hasHeadings($, parent);
     return [...kinds]

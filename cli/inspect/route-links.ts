@@ -1,3 +1,4 @@
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { Group } from './groups.ts';
 import { addText, type Texts } from './page-facts.ts';
@@ -47,14 +48,12 @@ export function linksByRoute(routeOf: (url: URL) => Group | undefined, { links }
 }
 
 function addLink(found: Map<Group, RouteLinks>, to: Group, from: Group | undefined, { to: url, text }: SiteLink): void {
-    const links = found.get(to) ?? openLinks();
-    found.set(to, links);
+    const links = getOrMake(found, to, openLinks);
     addText(links.texts, text);
     links.targets.add(url.pathname + url.search);
     if (from !== undefined) links.from.add(from);
     for (const name of url.searchParams.keys()) {
-        const param = links.params.get(name) ?? { texts: new Map(), from: new Set<Group>() };
-        links.params.set(name, param);
+        const param = getOrMake(links.params, name, () => ({ texts: new Map(), from: new Set() }));
         addText(param.texts, text);
         if (from !== undefined) param.from.add(from);
     }

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json } from '../../shared/domain/types.ts';
 import type { Exchange } from './exchange.ts';
@@ -23,11 +24,7 @@ export function readBody({ method, body, url, answer, requestHeaders }: Exchange
     if (body.type === 'multipart/form-data') return { sort: 'unfit', why: 'its body is multipart with files, which are not drafted' };
     if (body.type === 'application/x-www-form-urlencoded') {
         const fields = new Map<string, Json[]>();
-        for (const [name, value] of new URLSearchParams(body.text)) {
-            const values = fields.get(name) ?? [];
-            values.push(value);
-            fields.set(name, values);
-        }
+        for (const [name, value] of new URLSearchParams(body.text)) getOrMake(fields, name, () => []).push(value);
         const isPlain = [...fields.values()].every((values) => values.length === 1);
         const flat = Object.fromEntries([...fields].map(([name, [value]]) => [name, value ?? null]));
         const named = isPlain ? namedOf(flat, url.pathname) : undefined;
