@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { startApi } from '../api/start-api.ts';
 import { openApp } from '../shared/app.ts';
 import { parseEgressAllow } from '../shared/domain/site/egress-allow.ts';
@@ -91,6 +92,8 @@ async function openDatabase(config: Config, log: Log, cleanup: Cleanup): Promise
     if (config.databaseUrl !== undefined) return config.databaseUrl;
     const server = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
     cleanup.add('postgres server', () => server.stop());
+    // The first start, or the folder was deleted: then accounts and keys are gone, too.
+    if (server.isNew) process.stdout.write(`no database was in ${join(config.dataDir, 'postgres')}: created a new, empty one\n`);
     return server.url;
 }
 

@@ -13,6 +13,8 @@ const DATABASE = 'routebook';
 export interface EmbeddedPostgres {
     /** URL for `pg` and knex: a unix socket in a private folder, without password and TCP. */
     url: string;
+    /** Whether this start created it, empty. */
+    isNew: boolean;
     /** Stops the server (fast shutdown). Resolves when the server has exited. Later calls do the same. */
     stop(): Promise<void>;
 }
@@ -43,13 +45,13 @@ export async function startEmbeddedPostgres({ dataDir, log, durable = true }: Em
     };
     try {
         const binaries = installBinaries(home.folder);
-        await initialise({ home, binaries, durable });
+        const isNew = await initialise({ home, binaries, durable });
         const socketFolder = openSocketFolder(home);
         opened.push(() => rmSync(socketFolder, { recursive: true, force: true }));
         opened.push(await keepRunning({ home, binaries, socketFolder, durable }, log));
         await createDatabase(socketFolder);
         log.info({ folder: home.folder }, 'the embedded PostgreSQL is up');
-        return { url: urlOf(socketFolder, DATABASE), stop };
+        return { url: urlOf(socketFolder, DATABASE), isNew, stop };
     } catch (error) {
         await stop();
         throw error;

@@ -74,6 +74,10 @@ describe('the commands in the README and the documents', () => {
         expect(masked(lines, clone.port)).to.equal(masked(shown?.text ?? '', 8080));
     });
 
+    it('begin with an empty database, which npm start says', () => {
+        expect(clone.printed).to.include('no database was in .data/postgres: created a new, empty one\n');
+    });
+
     it('have a reason for each block that is not run', () => {
         for (const file of documents()) {
             for (const { language, text } of blocks(readFileSync(join(ROOT, file), 'utf8'))) {

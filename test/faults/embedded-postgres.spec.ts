@@ -48,6 +48,20 @@ describe('The embedded database', () => {
         expect(linksOf(join(linked.postgres, '../..'))).to.deep.equal(made);
     });
 
+    it('says whether it began empty: at first, and after its folder was deleted', async () => {
+        const folder = newFolder(0o755);
+        const beganEmpty = async () => {
+            const server = await startEmbeddedPostgres({ dataDir: folder, log, durable: false });
+            await server.stop();
+            return server.isNew;
+        };
+        expect(await beganEmpty()).to.equal(true);
+        expect(await beganEmpty()).to.equal(false);
+        rmSync(join(folder, 'postgres'), { recursive: true });
+        expect(await beganEmpty()).to.equal(true);
+        rmSync(folder, { recursive: true });
+    });
+
     it('keeps its data between starts', async () => {
         const server = await startEmbeddedPostgres({ dataDir, log });
         expect(await ask(server.url, 'select word from kept')).to.deep.equal([{ word: 'first' }]);

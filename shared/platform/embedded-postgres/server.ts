@@ -24,9 +24,12 @@ export interface Server {
     stop(): Promise<void>;
 }
 
-/** Creates an empty cluster if there is none. The folder gets its final name only when it is complete. */
-export async function initialise({ home, binaries, durable }: Omit<Setup, 'socketFolder'>): Promise<void> {
-    if (existsSync(home.cluster)) return;
+/**
+ * Creates an empty cluster if there is none. The folder gets its final name only when it is complete.
+ * @returns whether there was none
+ */
+export async function initialise({ home, binaries, durable }: Omit<Setup, 'socketFolder'>): Promise<boolean> {
+    if (existsSync(home.cluster)) return false;
     const draft = `${home.cluster}.new`;
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(draft, { mode: 0o700 });
@@ -40,6 +43,7 @@ export async function initialise({ home, binaries, durable }: Omit<Setup, 'socke
         throw new Error(`the embedded PostgreSQL cannot make its data folder: ${lastLine(output || String(cause))}`, { cause });
     }
     renameSync(draft, home.cluster);
+    return true;
 }
 
 /**
