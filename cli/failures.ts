@@ -90,7 +90,7 @@ const SCOPE_HINT = '"routebook whoami" shows what the key may do; change that on
 const HINTS: Readonly<Record<string, string | undefined>> = {
     API_KEY_REQUIRED: 'store a key with "routebook login", or set ROUTEBOOK_API_KEY',
     INVALID_API_KEY: 'store another with "routebook login"; ROUTEBOOK_API_KEY, where it is set, takes precedence',
-    NOT_MAINTAINER: 'if it is your site, "routebook claim start <domain>" proves it and makes your workspace a maintainer',
+    NOT_MAINTAINER: '"routebook claim start <domain>" proves that it is your site, and makes your workspace a maintainer',
     CLAIM_REQUIRED: '"routebook claim start <domain>" starts the proof',
     SITE_NOT_FOUND: 'request a schema with "routebook request", or write one with "routebook init"',
     NETWORK_ERROR: 'is the server running? --server and ROUTEBOOK_URL select another',

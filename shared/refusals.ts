@@ -43,7 +43,12 @@ const TABLE = {
     API_KEY_REQUIRED: refusal(401, 'caller', false, 'This route needs an API key: Authorization: Bearer <API_KEY>.'),
     INVALID_API_KEY: refusal(401, 'caller', false, 'The API key is unknown, revoked or expired.'),
     INSUFFICIENT_CREDITS: refusal(402, 'caller', false, 'The account has too few credits for this call.'),
-    NOT_MAINTAINER: refusal(403, 'caller', false, 'Only a workspace that maintains this registrable domain may do this.'),
+    NOT_MAINTAINER: refusal(
+        403,
+        'caller',
+        false,
+        'Only a workspace that maintains this domain may do this: GET /v1/schemas/{site}/maintainers names those, and each can add yours; POST /v1/sites/{domain}/claims proves that the domain is yours.',
+    ),
     CLAIM_REQUIRED: refusal(
         403,
         'caller',

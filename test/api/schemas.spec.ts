@@ -194,6 +194,9 @@ describe('publishing a schema', () => {
         for (const name of [site, `api.${site}`, `new.${site}`]) {
             const refused = await other.publish(aPackage(name, { title: 'Theirs' }));
             expect([refused.status, codeOf(refused)], name).to.deep.equal([403, 'NOT_MAINTAINER']);
+            const { message } = refused.body['error'] as { message: string };
+            // Who can let the caller in, what they need for it, and the way without them.
+            expect(message).to.include(maker.workspaceId).and.include(other.workspaceId).and.include(`POST /v1/sites/${site}/claims`);
         }
         await maintainers.addMaintainer(world.app.db, site, other.workspaceId);
         expect(published(await other.publish(aPackage(`new.${site}`))).version).to.equal(1);
