@@ -127,6 +127,24 @@ describe('billing in a browser', () => {
         await tab.close();
     });
 
+    it('keeps the digits of prices and credits on one line beside long words', async () => {
+        const person = await signUp(world);
+        const session = /cs_\w+/.exec((await person.get('/upgrade?plan=starter')).to ?? '')?.[0] ?? '';
+        stripe.bank.pay(session);
+        await person.get(`/dashboard/billing?checkout=${session}`);
+        const tab = await tabOf(person);
+        await tab.visit('/dashboard/billing');
+        const lines = await tab.page.evaluate<
+            number[]
+        >(`[...document.querySelectorAll('#plans td')].slice(0, 12).filter((cell) => /^\\$?[\\d,]+$/.test(cell.textContent)).map((cell) => {
+            const range = document.createRange();
+            range.selectNodeContents(cell);
+            return range.getClientRects().length;
+        })`);
+        expect(lines).to.deep.equal([1, 1, 1, 1, 1, 1]);
+        await tab.close();
+    });
+
     it('needs a button if another page prefetched or embeds the link', async () => {
         const person = await signUp(world);
         const tab = await tabOf(person);

@@ -42,7 +42,7 @@ describe('the domains of a workspace on the dashboard', () => {
 
     it('are claimed by name, with both methods of proof to copy', async () => {
         const person = await signUp(world);
-        expect(wordsOf((await person.get('/dashboard/domains')).html)).to.include('No domains.');
+        expect(wordsOf((await person.get('/dashboard/domains')).html)).to.include('No domains yet');
         const from = await person.get('/dashboard/domains?domain=shop.held0.example');
         expect(from.html).to.include('value="held0.example"');
         const made = await person.send('/dashboard/domains', { domain: 'https://www.Shop.held0.co.uk/' });

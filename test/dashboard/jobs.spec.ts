@@ -214,9 +214,12 @@ describe('jobs and batches on the dashboard', () => {
         });
 
         it('accepts other column names if they are mapped', async () => {
-            const first = await send('article\n21\n');
+            const first = await send('article\n21\n22\n');
             expect(first.status).to.equal(422);
-            expect(wordsOf(first.html)).to.include('No column is id');
+            // One problem, not one of each row.
+            expect(wordsOf(first.html))
+                .to.include('No column is id, which every call needs. Choose one below.')
+                .and.not.include('problems in the file');
             const mapped = await send('article\n21\n', { head: hiddenIn(first.html, 'head'), 'column-0': 'id' });
             expect(wordsOf(mapped.html)).to.include('Run 1 call for up to 1 credit');
         });

@@ -30,7 +30,7 @@ describe('the webhooks of a workspace on the dashboard', () => {
 
     it('are added with a secret that is shown once, and listed', async () => {
         const person = await signUp(world);
-        expect(wordsOf((await person.get('/dashboard/webhooks')).html)).to.include('No webhooks yet.');
+        expect(wordsOf((await person.get('/dashboard/webhooks')).html)).to.include('No webhooks yet');
         const { at, secret } = await add(person);
         expect(Buffer.from(secret.replace('whsec_', ''), 'base64')).to.have.length(32);
         const list = await person.get('/dashboard/webhooks');

@@ -20,7 +20,7 @@ async function showAudit(visit: WorkspaceVisit): Promise<Shown> {
     const [{ items: acts, next }, names] = await Promise.all([readPage(visit, action), namesOfActors(visit)]);
     return {
         view: 'audit/audit',
-        title: 'Audit',
+        title: 'Audit log',
         model: {
             acts: acts.map((act) => ({
                 ...act,

@@ -61,16 +61,22 @@ for (const part of ['thead', 'tbody', 'tr', 'th', 'td']) {
     rules[`${part}_close`] = () => `</${part}>`;
 }
 
-/** Changes links between documents to links between pages. A link to a file without a page becomes plain text. */
+/**
+ * Changes links between documents to links between pages, and the name of a file to that of its page. A link to a file without a page
+ * becomes plain text.
+ */
 markdown.core.ruler.push('links', ({ tokens }) => {
     for (const { children } of tokens) {
         let isDropped = false;
-        for (const token of children ?? []) {
+        for (const [index, token] of (children ?? []).entries()) {
             if (token.type === 'link_open') {
                 const target = pageOf(String(token.attrGet('href') ?? ''));
                 isDropped = target === undefined;
                 if (target === undefined) token.hidden = true;
                 else token.attrSet('href', target);
+                const label = children?.[index + 1];
+                const named = DOCUMENTS.find(({ file }) => file === label?.content);
+                if (label !== undefined && named !== undefined) label.content = named.name;
             } else if (token.type === 'link_close' && isDropped) {
                 token.hidden = true;
                 isDropped = false;

@@ -53,7 +53,12 @@ export async function orderByForm(visit: WorkspaceVisit): Promise<Answer> {
     const { fields } = visit;
     const read = await readOrder(visit);
     if ('problems' in read) return form(visit, { problems: read.problems });
-    const { as, body } = read;
+    const { as, body, rows, endpoint } = read;
+    const missing = missingParams(rows, endpoint.params);
+    if (missing.length > 0) {
+        // One problem of the file, not one of each row.
+        return form(visit, { rows, endpoint, problem: `No column is ${missing.join(', ')}, which every call needs. Choose one below.` });
+    }
     const [once, checked] = [fields.get('once') ?? '', hashOf(as, body)];
     if (fields.get('step') !== 'order' || fields.get('checked') !== checked || !isWebToken(once)) return check(visit, read, checked);
     const answer = await visit.ask({ method: 'POST', path: '/v1/batches', body, headers: { 'idempotency-key': `page-${once}` }, as });
@@ -157,23 +162,26 @@ async function form(visit: WorkspaceVisit, { rows, endpoint, problems = {}, ...m
             wrong: [],
             count: 0,
             ...more,
-            table: rows && tableOf(rows, params),
+            table: rows && tableOf(rows),
             choices,
         },
     };
 }
 
+/** The params that every call needs and that no column has. */
+function missingParams(rows: Order['rows'], params: Endpoint['params']): string[] {
+    return params
+        .filter(({ name, required, default: fallback }) => required && fallback === undefined && !rows.columns.includes(name))
+        .map(({ name }) => name);
+}
+
 /** The first lines of the file, with the param of each column. */
-function tableOf(rows: Order['rows'], params: Endpoint['params']) {
-    const missing = params.filter(({ name, required, default: fallback }) => {
-        return required && fallback === undefined && !rows.columns.includes(name);
-    });
+function tableOf(rows: Order['rows']) {
     return {
         head: JSON.stringify(rows.head),
         count: rows.count,
         columns: rows.head.map((name, place) => ({ name: cut(name), param: rows.columns[place] ?? '', place })),
         first: rows.first.map((cells, at) => ({ line: rows.lines[at], cells: cells.map(cut) })),
-        missing: missing.map(({ name }) => name),
     };
 }
 

@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { openWorld, type World } from '../support/world.ts';
+import { openBrowser } from './support/browser.ts';
+import { pathOf, SHOWN } from './support/places.ts';
+import { type Settled, settle } from './support/settled.ts';
+
+const MEMBER_PAGES = SHOWN.filter(({ audience, isPart }) => audience !== 'anyone' && audience !== 'operator' && isPart !== true);
+
+/** What can be operated, stands on the page and would do nothing: it is neither sent with a form nor does it open or lead anywhere. */
+const DEAD = `[...document.querySelectorAll('main :is(button, input, select, textarea)')]
+    .filter((one) => one.checkVisibility() && (one.form === null || (one.type === 'button' || (one.tagName !== 'BUTTON' && one.name === ''))))
+    .map((one) => one.outerHTML.slice(0, 80))`;
+
+describe('a page of the dashboard', () => {
+    let world: World;
+    let browser: Browser;
+    let person: Settled;
+
+    before(async function () {
+        browser = await openBrowser(this);
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+        person = await settle(world);
+    });
+    after(async () => {
+        await browser?.close();
+        await world?.close();
+    });
+
+    /** Shows each page that a member sees, and resolves with what was found on each. */
+    async function onEach<T>(options: BrowserContextOptions, look: (page: Page) => Promise<T>): Promise<[path: string, found: T][]> {
+        const context = await browser.newContext({ baseURL: world.base, ...options });
+        await context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: world.base })));
+        const page = await context.newPage();
+        const found: [string, T][] = [];
+        for (const shown of MEMBER_PAGES) {
+            const answer = await page.goto(pathOf(shown, person.values)).catch(() => null);
+            // A download shows no page.
+            if (answer !== null) found.push([shown.path, await look(page)]);
+        }
+        await context.close();
+        return found;
+    }
+
+    it('shows nothing that does nothing without scripts', async () => {
+        const found = await onEach({ javaScriptEnabled: false }, (page) => page.evaluate<string[]>(DEAD));
+        expect(found.length).to.be.greaterThan(30);
+        for (const [path, dead] of found) expect(dead, path).to.deep.equal([]);
+    });
+
+    it('underlines its own entry of the menu alone, also in the colours of the system', async () => {
+        const lines = `[...document.querySelectorAll('.tabs a')]
+            .filter((one) => getComputedStyle(one).borderBottomColor !== getComputedStyle(document.documentElement).backgroundColor)
+            .map((one) => one.getAttribute('aria-current'))`;
+        const found = await onEach({ forcedColors: 'active' }, (page) => page.evaluate<(string | null)[]>(lines));
+        for (const [path, underlined] of found) expect(underlined, path).to.satisfy((all: unknown[]) => all.every((one) => one === 'page'));
+        expect(found.find(([path]) => path === '/dashboard')?.[1]).to.deep.equal(['page']);
+    });
+
+    it('prints no buttons and fields, and no dark page', async () => {
+        const printed = `({
+            operable: [...document.querySelectorAll('button, input, select, textarea, summary.button, a.button')].filter((one) => one.checkVisibility()).map((one) => one.outerHTML.slice(0, 80)),
+            ink: getComputedStyle(document.body).color,
+        })`;
+        const look = async (page: Page) => {
+            await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+            const seen = await page.evaluate<{ operable: string[]; ink: string }>(printed);
+            await page.emulateMedia({ media: 'screen' });
+            return seen;
+        };
+        for (const [path, { operable, ink }] of await onEach({}, look)) {
+            expect(operable, path).to.deep.equal([]);
+            expect(ink, path).to.equal('rgb(23, 32, 28)');
+        }
+    });
+
+    describe('by keyboard', () => {
+        let page: Page;
+        const focusIsOn = (words: string) => page.waitForFunction(`document.activeElement.textContent.trim() === '${words}'`);
+
+        before(async () => {
+            const context = await browser.newContext({ baseURL: world.base });
+            await context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: world.base })));
+            page = await context.newPage();
+        });
+        after(() => page?.context().close());
+
+        it('closes a menu that the focus leaves', async () => {
+            await page.goto('/dashboard');
+            await page.locator('.workspace-menu summary').focus();
+            await page.keyboard.press('Enter');
+            expect(await page.locator('.workspace-menu[open]').count()).to.equal(1);
+            for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Tab');
+            expect(await page.locator('details.menu[open]').count()).to.equal(0);
+        });
+
+        it('moves the focus into a question, and back to where it was asked by "Not now" or Escape', async () => {
+            await page.goto(`/dashboard/keys/${person.values.key_id}`);
+            const ask = page.getByText('Revoke …');
+            for (const leave of [() => page.getByRole('button', { name: 'Not now' }).press('Enter'), () => page.keyboard.press('Escape')]) {
+                await ask.focus();
+                await page.keyboard.press('Enter');
+                await focusIsOn('Revoke this key');
+                await leave();
+                await focusIsOn('Revoke …');
+                expect(await page.locator('details.ask[open]').count()).to.equal(0);
+            }
+        });
+    });
+});
