@@ -14,6 +14,7 @@ const FILES = {
     'style.css': own('style.css'),
     'app.js': own('app.js'),
     'dashboard.css': own('dashboard.css'),
+    'dashboard.js': own('dashboard.js'),
     'docs.css': own('docs.css'),
     'docs.js': own('docs.js'),
     'registry.css': own('registry.css'),

@@ -18,49 +18,10 @@
     openTarget();
     addEventListener('hashchange', openTarget);
 
-    // On a phone the menu is wider than the screen.
-    document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-
     document.addEventListener('click', async (event) => {
         const button = event.target.closest('[data-copy]');
         if (button !== null) await copy(button);
-        leaveMenus(event.target);
     });
-    document.addEventListener('focusin', (event) => leaveMenus(event.target));
-
-    function leaveMenus(target) {
-        for (const menu of document.querySelectorAll('details.menu[open]')) {
-            if (!menu.contains(target)) menu.open = false;
-        }
-    }
-
-    document.addEventListener('keydown', (event) => {
-        if (event.key !== 'Escape') return;
-        for (const menu of document.querySelectorAll('details.menu[open]')) fold(menu);
-        const ask = document.activeElement?.closest('details.ask[open]');
-        if (ask) fold(ask);
-    });
-
-    function fold(details) {
-        details.open = false;
-        details.querySelector('summary').focus();
-    }
-
-    // A question that was opened can be closed again, and gets the focus of the button that it replaces.
-    for (const ask of document.querySelectorAll('details.ask')) {
-        const send = [...ask.querySelectorAll('button[type=submit]')].at(-1);
-        const back = document.createElement('button');
-        Object.assign(back, { type: 'button', className: 'button plain', textContent: 'Not now' });
-        back.classList.toggle('small', send.classList.contains('small'));
-        back.addEventListener('click', () => fold(ask));
-        const row = document.createElement('div');
-        row.className = 'row';
-        send.replaceWith(row);
-        row.append(send, back);
-        ask.querySelector('summary').addEventListener('click', () => {
-            setTimeout(() => ask.querySelector('input:not([type=hidden]), select, textarea, button').focus());
-        });
-    }
 
     // A form that was sent is not sent twice by an impatient finger. It comes back to life when the page is shown again.
     document.addEventListener('submit', (event) => {
