@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { after } from 'mocha';
 import pg from 'pg';
 import { migrateAll } from '../../shared/migrate.ts';
-import type { EmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
 import { startTemporaryPostgres } from './temporary-postgres.ts';
 
 const TEMPLATE = 'rb_template';
@@ -15,7 +14,7 @@ export interface TestDatabase {
     drop(): Promise<void>;
 }
 
-let own: Promise<EmbeddedPostgres> | undefined;
+let own: ReturnType<typeof startTemporaryPostgres> | undefined;
 let template: Promise<void> | undefined;
 let operators: pg.Pool | undefined;
 

@@ -10,14 +10,14 @@ import { startDebianPostgres } from './debian-postgres.ts';
 const TEMPORARY = 'routebook-test-';
 
 /** Starts PostgreSQL as Debian ships it for a test run, with the same access as the embedded one. */
-export async function startTemporaryDebianPostgres(): Promise<EmbeddedPostgres> {
+export async function startTemporaryDebianPostgres(): Promise<Omit<EmbeddedPostgres, 'isNew'>> {
     const server = await startDebianPostgres({ settings: ['synchronous_commit=off', 'full_page_writes=off'], auth: 'trust' });
     await server.tool('createdb', ['routebook']);
     return { url: server.url('routebook'), stop: () => server.remove() };
 }
 
 /** Starts a server for a test run. `stop` removes its folder. The folders of killed runs are removed now. */
-export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
+export async function startTemporaryPostgres(): Promise<Omit<EmbeddedPostgres, 'isNew'>> {
     removeAbandonedServers(tmpdir());
     const dataDir = mkdtempSync(join(tmpdir(), `${TEMPORARY}${process.pid}-`));
     chmodSync(dataDir, 0o755);
