@@ -9,7 +9,12 @@ export function clientAddress(request: IncomingMessage, hops: number): string {
     if (hops === 0) return peer;
     const forwarded = (request.headers['x-forwarded-for'] ?? '').toString().split(',');
     const claimed = forwarded[forwarded.length - hops];
-    return (claimed === undefined ? undefined : plain(claimed.trim())) ?? peer;
+    return (claimed === undefined ? undefined : plain(withoutPort(claimed.trim()))) ?? peer;
+}
+
+/** Some proxies write the port of the client too: `192.0.2.1:5000` or `[2001:db8::1]:5000`. */
+function withoutPort(entry: string): string {
+    return /^(?:\[([^\]]+)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/.exec(entry)?.slice(1).join('') ?? entry;
 }
 
 /** The peer of a connection, as limits count it: the proxy, if there is one. */

@@ -46,6 +46,17 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await from('198.51.100.3')).status).to.equal(200);
         });
 
+        it('know a client behind a proxy that writes its port, whatever it wrote itself', async () => {
+            for (const [client, other] of [
+                ['198.51.100.20', '198.51.100.21'],
+                ['[2001:db8:7::1]', '[2001:db8:8::1]'],
+            ] as const) {
+                for (let port = 1; port <= 5; port++) await from(`198.51.100.${port + 30}, ${client}:${port}`);
+                expect((await from(`${other}, ${client}:6`)).status).to.equal(429);
+                expect((await from(`${client}, ${other}:6`)).status).to.equal(200);
+            }
+        });
+
         it('use the clock of the store: a process with a wrong clock allows nobody more', async () => {
             for (let count = 0; count < 5; count++) await from('198.51.100.8');
             const now = Date.now;
