@@ -150,6 +150,24 @@ describe('a batch that comes as lines', () => {
         expect(await stored()).to.equal(before);
     });
 
+    it('looks up at most a thousand unknown sites, and counts the other lines as problems too', async () => {
+        const { latest } = world.app;
+        const { find } = latest;
+        let looks = 0;
+        latest.find = (question) => {
+            looks += 1;
+            return find(question);
+        };
+        try {
+            const lines = Array.from({ length: 1500 }, (_, index) => ({ site: `unknown${index}.example`, params: { id: 1 } }));
+            const answer = await send([{ params: { id: 1 } }, ...lines]);
+            expect([detailsOf(answer).length, problemsOf(answer)]).to.deep.equal([100, 1500]);
+            expect(looks).to.equal(1001);
+        } finally {
+            latest.find = find;
+        }
+    });
+
     it('counts the problems of all lines, and names the first hundred', async () => {
         const answer = await send(Array.from({ length: 1200 }, (_, at) => ({ params: { id: at < 5 ? 1 : 0 } })));
         expect([detailsOf(answer).length, problemsOf(answer)]).to.deep.equal([100, 1195]);

@@ -25,6 +25,12 @@ const TURN_MS = 10;
  */
 const MAX_KNOWN = 1000;
 
+/**
+ * How many calls that would be refused are looked up. One look-up costs as much as twenty items, and a body may name 100,000 unknown sites:
+ * after these, items that name another endpoint count as problems without one.
+ */
+const MAX_REFUSED = 1000;
+
 export interface BatchTotals {
     items: number;
     /** Their highest cost in credits. */
@@ -45,11 +51,14 @@ interface KnownOfBatch {
     endpoints: LRUCache<string, WeakRef<Known>>;
     /** Reads a site only once, even if many items name endpoints that it does not have. */
     readSite: Latest['find'];
+    /** Number of look-ups that led to a refusal. */
+    refused: number;
 }
 
 function openKnown({ latest }: App): KnownOfBatch {
     const sites = new LRUCache<string, ReturnType<Latest['find']>>({ max: MAX_KNOWN });
     return {
+        refused: 0,
         endpoints: new LRUCache({ max: MAX_KNOWN }),
         readSite(question) {
             const key = JSON.stringify(question);
@@ -172,12 +181,14 @@ function missing(field: 'site' | 'endpoint'): Refusal {
 }
 
 /** Finds the endpoint of an item. @throws Refusal the error that a call of this endpoint would get */
-async function lookUp(app: App, body: FetchRequest, { endpoints, readSite }: KnownOfBatch): Promise<Extract<Known, { found: Found }>> {
+async function lookUp(app: App, body: FetchRequest, known: KnownOfBatch): Promise<Extract<Known, { found: Found }>> {
     const question = JSON.stringify([body.site, body.endpoint, body.version]);
-    let answer = endpoints.get(question)?.deref();
+    let answer = known.endpoints.get(question)?.deref();
     if (answer === undefined) {
-        answer = await findOnce(app, body, readSite);
-        endpoints.set(question, new WeakRef(answer));
+        if (known.refused >= MAX_REFUSED) throw new Refusal('ENDPOINT_NOT_FOUND');
+        answer = await findOnce(app, body, known.readSite);
+        known.endpoints.set(question, new WeakRef(answer));
+        if ('refusal' in answer) known.refused += 1;
     }
     if ('refusal' in answer) throw answer.refusal;
     return answer;
