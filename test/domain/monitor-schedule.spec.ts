@@ -100,6 +100,12 @@ describe('the schedule of a monitor', () => {
         });
     }
 
+    it('checks a date that never comes about as fast as one that comes in 18 years', () => {
+        const msOf = (cron: string) => cpuMsOf(() => Array.from({ length: 20 }, () => cronFault(cron, 'Europe/Berlin', NOW)));
+        const [comes, never] = ['0 0 * 2 1#5', '0 0 31 2,4,6,9,11 *'].map((cron) => Math.min(msOf(cron), msOf(cron), msOf(cron)));
+        expect(never).to.be.below(4 * (comes ?? 0));
+    });
+
     const monitor = (schedule: Schedule, more: { failures?: number; shortest?: number } = {}) => ({
         monitorId: 'mon_1',
         schedule,

@@ -78,7 +78,7 @@ const PAIRS_OF_YEARS = 2;
  * an hour that a clock change skips: `* 2 * 3 0L` in Europe. So the dates are found first, without a timezone.
  */
 function nextTime(cron: string, timezone: string, from: Date): Date | undefined {
-    const dates = datesOf(cron);
+    const dates = datesOf(cron, from);
     let date = dates.nextRun(new Date(from.getTime() - DAY_MS));
     for (let pair = 0; pair < PAIRS_OF_YEARS && date !== null; pair++) {
         const year = date.getUTCFullYear();
@@ -89,9 +89,13 @@ function nextTime(cron: string, timezone: string, from: Date): Date | undefined 
     return undefined;
 }
 
-/** The dates of an expression, as midnights in UTC. */
-function datesOf(cron: string): Cron {
-    return timesOf(`0 0 ${cron.trim().split(/\s+/).slice(2).join(' ')}`, 'UTC');
+/** The longest time between two years of one date: from a 29 February that is a Monday to the next, if a century without one is between. */
+const YEARS = 40;
+
+/** The dates of an expression, as midnights in UTC, until every date has come once: for one that never comes croner searches for 1,000 years. */
+function datesOf(cron: string, from: Date): Cron {
+    const year = from.getUTCFullYear();
+    return timesIn(`0 0 ${cron.trim().split(/\s+/).slice(2).join(' ')}`, 'UTC', year - 1, year + YEARS + 1);
 }
 
 /** A clock change can shorten the interval between runs within this time before and after it. */
@@ -107,7 +111,7 @@ export function closestRuns(schedule: Schedule, enough: number, from: Date): num
     let closest = Math.min(DAY, gapOf(ofDay));
     if (closest < enough) return closest;
     const overnight = DAY - ((ofDay.at(-1) ?? 0) - (ofDay[0] ?? 0)) / 1000;
-    if (overnight < closest && hasNeighbours(datesOf(cron), from)) closest = overnight;
+    if (overnight < closest && hasNeighbours(datesOf(cron, from), from)) closest = overnight;
     for (const change of clockChanges(timezone, from)) {
         const [start, end] = [new Date(change - AROUND_CHANGE_MS), new Date(change + AROUND_CHANGE_MS)];
         const near = listRuns(timesIn(cron, timezone, start.getUTCFullYear(), end.getUTCFullYear()), start, end.getTime(), enough);
