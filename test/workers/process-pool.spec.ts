@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
@@ -108,6 +108,32 @@ describe('a pool of processes', () => {
             async () => nicenessOf('process.mjs'),
             (seen) => isDeepStrictEqual(seen, [{ nice: ANSWER_READER_NICENESS, session: ANSWER_READER_NICENESS }]),
         );
+    });
+
+    it('starts with the priority of the machine, so that the first answer does not wait; a killed one is replaced with a low one', async function () {
+        if (process.platform !== 'linux') this.skip();
+        const file = join(folder, 'slow-start.mjs');
+        writeFileSync(file, `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);${PROCESS}`);
+        const slow = openProcessPool(pathToFileURL(file), new Map([['one', []]]), { max: 1 });
+        const work = (ms: number) => {
+            const task = { does: 'work', ms, body: new Uint8Array() };
+            return slow.run({ kind: 'one', owner: 'a', caller: 'a', isHeavy: false, task, cpuMs: 100, growthBytes: 64 * MIB });
+        };
+        const starting = async (nice: number): Promise<void> => {
+            const done = work(1);
+            await eventually(
+                async () => nicenessOf('slow-start.mjs'),
+                ([child]) => child?.nice === nice,
+            );
+            expect(await done).to.be.an('object');
+        };
+        try {
+            await starting(getPriority());
+            expect(await work(60_000)).to.equal('overrun');
+            await starting(ANSWER_READER_NICENESS);
+        } finally {
+            await slow.close();
+        }
     });
 
     it('transfers bodies of some MiB', async () => {

@@ -42,11 +42,16 @@ const FLAGS = [
 ];
 
 /**
- * Starts a child that reads answers. It shares only its channel with this process: no environment, no settings, no files.
+ * Starts a child that reads answers. It shares only its channel with this process: no environment, no settings, no files. It gets a low
+ * priority before its first task. A child that replaces a killed one gets it at once, because contributors can cause that.
  * @param events.changed the child became ready
  * @param events.ended the child exited; with an error if it never became ready
  */
-export function startChild(file: URL, args: readonly string[], events: { changed(): void; ended(error?: Error): void }) {
+export function startChild(
+    file: URL,
+    args: readonly string[],
+    { isReplacement, ...events }: { isReplacement: boolean; changed(): void; ended(error?: Error): void },
+) {
     const cache = getCompileCacheDir();
     const child = fork(fileURLToPath(file), args, {
         execArgv: FLAGS,
@@ -56,7 +61,8 @@ export function startChild(file: URL, args: readonly string[], events: { changed
         env: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) },
     });
     const { pid = 0 } = child;
-    lowerChildPriority(pid, ANSWER_READER_NICENESS);
+    const lowerPriority = () => lowerChildPriority(pid, ANSWER_READER_NICENESS);
+    if (isReplacement) lowerPriority();
     let base: Usage | undefined;
     let isReady = false;
     let current: { order: Order; done(answer: Done): void; timer?: NodeJS.Timeout } | undefined;
@@ -65,6 +71,8 @@ export function startChild(file: URL, args: readonly string[], events: { changed
         if (child.killed) return;
         if ('ready' in message) {
             isReady = true;
+            // Loading its libraries took ten seconds with the low priority on a busy machine.
+            if (base === undefined) lowerPriority();
             base ??= usageOf(pid);
             // An idle child does not keep this process alive. A starting or working one does.
             keepAlive(child, false);

@@ -33,6 +33,8 @@ interface Slot {
  */
 export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonly string[]>, { max }: { max: number }) {
     const slots = new Set<Slot>();
+    /** The kinds of which a process was killed. */
+    const killed = new Set<string>();
     const line = createLine();
     const closed = Promise.withResolvers<void>();
     let isClosed = false;
@@ -63,6 +65,7 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
 
     function start(kind: string): void {
         const child = startChild(program, kinds.get(kind) ?? [], {
+            isReplacement: killed.has(kind),
             changed: dispatch,
             ended(error) {
                 slots.delete(slot);
@@ -73,6 +76,7 @@ export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonl
                     line.leave(job);
                     job.done(error);
                 }
+                if (error === undefined) killed.add(kind);
                 // Replaces the process before the next task needs one.
                 if (error === undefined && ofKind(kind).length === 0) start(kind);
                 dispatch();
