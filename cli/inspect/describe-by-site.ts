@@ -1,13 +1,14 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 import type { Collection } from './collect.ts';
+import { findCall } from './declared-names.ts';
 import { answeredFields, describeEndpoint, describeParam, isCallersOwn, isPlaceInList, joinNames, oneOf } from './describe.ts';
 import { findByName, findInAnswers, hashesOf, openRelated } from './describe-values.ts';
 import { meaningOf } from './effects.ts';
 import type { Group } from './groups.ts';
 import { argumentOf } from './operation.ts';
 import type { Texts } from './page-facts.ts';
-import { isQuotable } from './quotable.ts';
+import { findMajority, isQuotable } from './quotable.ts';
 import type { RouteLinks } from './route-links.ts';
 import type { RouteTexts, TextsOfRoutes } from './route-texts.ts';
 import type { SeenTexts } from './seen-texts.ts';
@@ -56,7 +57,9 @@ export function describeBySite(
             if (ofPages !== undefined) byPages.add(`${endpoint.name} ${param.name}`);
             else if (ofAnswers !== undefined) byAnswers.add(`${endpoint.name} ${param.name}`);
         }
-        const lead = leadOf(group, here).find((text) => text !== '' && isQuotable(text, seen)) ?? leadOfLinks(one, here.links, names);
+        const declared = findCall(texts.declared, endpoint);
+        const leads = [declared, ...leadOf(group, here)];
+        const lead = leads.find((text) => text !== '' && isQuotable(text, seen)) ?? leadOfLinks(one, here.links, names);
         endpoint.description = describeEndpoint(endpoint, lead?.startsWith(CALLED_BY) === true ? withName(endpoint, lead) : lead);
         const subject =
             lead === undefined && answeredFields(endpoint).fields.length === 0 ? subjectOf(endpoint, related, drafted) : undefined;
@@ -174,7 +177,7 @@ function describeParamByPages(
     param: PackageParam,
     { group, endpoint }: Drafted,
     { links, search }: RouteTexts,
-    { place, texts: { labels, hints }, seen, names }: { place: number; texts: SiteTexts; seen: SeenTexts; names: Names },
+    { place, texts: { labels, hints, declared }, seen, names }: { place: number; texts: SiteTexts; seen: SeenTexts; names: Names },
 ): string | undefined {
     const { name, source } = param;
     const field = source === 'body' ? fieldOf(endpoint, name) : name;
@@ -187,6 +190,8 @@ function describeParamByPages(
     const hint = source === 'path' ? undefined : mostUsual(hints.get(name), seen);
     const byHint = hint === undefined ? undefined : `${describeParam(param)} ${hint}.`;
     if (label !== undefined && (source !== 'path' || group.form !== undefined)) return withLabel(param, label);
+    const said = source === 'path' ? '' : findMajority(declared.params.get(field) ?? new Map());
+    if (said !== '' && isQuotable(said, seen)) return `${said}.`;
     if (source === 'body') return byHint;
     const meaning = source === 'path' ? search?.path[place] : search?.query.get(name);
     if (meaning !== undefined && meaning !== '') return meaning;

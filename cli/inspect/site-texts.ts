@@ -1,4 +1,5 @@
 import type { Json } from '../../shared/domain/types.ts';
+import { type Declared, openDeclared } from './declared-names.ts';
 import type { Page } from './page.ts';
 import { addText, type Texts } from './page-facts.ts';
 
@@ -13,6 +14,7 @@ export interface SiteTexts {
     titles: Map<string, string>;
     /** Paths of pages up to the segment that is their language: `/de` of `/de/ropes`. */
     languages: Set<string>;
+    declared: Declared;
 }
 
 export interface SiteLink {
@@ -27,7 +29,7 @@ const MAX_PAGES = 1000;
 
 /** The initial value, before any page. */
 export function openSiteTexts(): SiteTexts {
-    return { links: [], labels: new Map(), hints: new Map(), titles: new Map(), languages: new Set() };
+    return { links: [], labels: new Map(), hints: new Map(), titles: new Map(), languages: new Set(), declared: openDeclared() };
 }
 
 /** Adds the texts of one page. @param url its address */

@@ -10,7 +10,7 @@ export const application: RecordedApplication = {
     visit,
     start(folder, port) {
         mkdirSync(`${folder}/data`);
-        return `exec i2pd --datadir=${folder}/data --conf=/dev/null --tunconf=/dev/null --http.address=127.0.0.1 --http.port=${port} --http.strictheaders=0 --httpproxy.port=${port + 1000} --socksproxy.port=${port + 1100} --sam.port=${port + 1200} --reseed.threshold=0 --ipv4=1 --address4=127.0.0.1 --port=${port + 1300}`;
+        return `exec i2pd --datadir=${folder}/data --conf=/dev/null --tunconf=/dev/null --http.address=127.0.0.1 --http.port=${port} --http.strictheaders=0 --httpproxy.port=${port + 1000} --socksproxy.port=${port + 1100} --sam.port=${port + 1200} --reseed.threshold=0 --address4=127.0.0.1 --port=${port + 1300}`;
     },
 };
 

@@ -11,7 +11,7 @@ export const application: RecordedApplication = {
     visit,
     start(folder, port) {
         writeFileSync(join(folder, 'maps.yaml'), MAPS);
-        return `exec /usr/bin/python3 -m mapproxy.script.util serve-develop ${folder}/maps.yaml -b 127.0.0.1:${port}`;
+        return `exec mapproxy-util serve-develop ${folder}/maps.yaml -b 127.0.0.1:${port}`;
     },
 };
 

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
 import { node, type RecordedApplication } from '../starting.ts';
@@ -10,7 +10,12 @@ export const application: RecordedApplication = {
     ready: '/skServer/loginStatus',
     visit,
     start(folder, port, npm) {
-        mkdirSync(join(folder, 'boat'));
+        mkdirSync(join(folder, 'boat/plugin-config-data'), { recursive: true });
+        const here = { path: 'navigation.position', value: { latitude: 54.3, longitude: 10.1 } };
+        writeFileSync(join(folder, 'boat/baseDeltas.json'), JSON.stringify([{ context: 'vessels.self', updates: [{ values: [here] }] }]));
+        symlinkSync(npm, join(folder, 'boat/node_modules'));
+        for (const plugin of ['course-provider', 'resources-provider'])
+            writeFileSync(join(folder, `boat/plugin-config-data/${plugin}.json`), JSON.stringify({ enabled: true, configuration: RESOURCES }));
         writeFileSync(
             join(folder, 'boat/settings.json'),
             JSON.stringify({ interfaces: { 'nmea-tcp': false, tcp: false, mdns: false, appstore: false }, mdns: false, pipedProviders: [], vessel: { name: 'Gull', uuid: 'urn:mrn:signalk:uuid:6f2a0b1c-7d5e-4f3a-9b8c-1d2e3f4a5b6c' } }),
@@ -20,6 +25,7 @@ export const application: RecordedApplication = {
     },
 };
 
+const RESOURCES = { standard: { routes: true, waypoints: true, notes: true, regions: true }, custom: [], path: './resources' };
 const API = '/signalk/v2/api';
 
 /** Keeps places, routes and notes of a boat, sets its course, raises alarms and changes settings of its server. */
@@ -27,7 +33,7 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     const page = await context.newPage();
     const get = (...paths: string[]) => each(paths, (path) => ask(page, 'GET', path));
     const put = (path: string, ...bodies: object[]) => each(bodies, (body) => ask(page, 'PUT', path, body));
-    await open(page, `${base}/admin/`);
+    await open(page, `${base}/skServer/loginStatus`);
     await get('/signalk', '/signalk/v1/api/', '/signalk/v1/api/self', '/signalk/v1/api/vessels/self');
     await get('/signalk/v2/features', '/signalk/v2/features?enabled=true', '/signalk/v2/features?enabled=false');
     const routes = await keepResources(page, get);
@@ -39,7 +45,7 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     await get(course);
     await put(`${course}/activeRoute`, { href: `/resources/routes/${routes.route}`, reverse: false, pointIndex: 0 }, { href: `/resources/routes/${routes.route}`, reverse: true, pointIndex: 1 });
     await put(`${course}/activeRoute/nextPoint`, { value: 1 }, { value: -1 });
-    await put(`${course}/activeRoute/pointIndex`, { value: 1 }, { value: 0 });
+    await put(`${course}/activeRoute/pointIndex`, { value: 1 }, { value: 2 });
     await ask(page, 'PUT', `${course}/activeRoute/reverse`);
     await get(course);
     await ask(page, 'DELETE', course);
