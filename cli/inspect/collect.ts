@@ -5,7 +5,7 @@ import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { type AnswerFields, addAnswerFields } from './answer-fields.ts';
 import { addGranting, authMethodsOf, type Granting, oneTimeNames, openGranting, signsIn } from './credentials.ts';
-import { addDeclared } from './declared-names.ts';
+import { addDeclared, isDescription } from './declared-names.ts';
 import { DispatchWords } from './dispatch.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';
@@ -179,9 +179,11 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
     const caller = URL.parse(exchange.requestHeaders.get('referer') ?? '');
     if (page === undefined && caller !== null) addText(group.pages.callers, collection.texts.titles.get(addressOfPage(caller)) ?? '');
     if (json !== undefined) {
-        collection.seen.remember(json);
-        addAnswerFields(collection.answerFields, json, { from: exchange.url, operation: group.operation?.key });
-        if (/"(?:description|summary)"/.test(exchange.answer.text ?? '')) addDeclared(collection.texts.declared, json);
+        addDeclared(collection.texts.declared, json);
+        if (!isDescription(json)) {
+            collection.seen.remember(json);
+            addAnswerFields(collection.answerFields, json, { from: exchange.url, operation: group.operation?.key });
+        }
     }
     for (const { isPerItem, kind } of page?.forms ?? [])
         if (isPerItem && collection.formsOfItems.size < MAX_GROUPS) collection.formsOfItems.add(kind);

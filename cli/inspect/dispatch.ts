@@ -5,6 +5,7 @@ import { withoutAction } from './operation.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { addShape, featuresOf, openShape } from './shape.ts';
 import { shared } from './shared.ts';
+import type { SiteTexts } from './site-texts.ts';
 import { addValues, openValues, wasEmpty } from './values.ts';
 
 /** A program has at most this many routes at one address by one param. A param with more different words has values. */
@@ -35,11 +36,14 @@ export class DispatchWords {
  * Decides which candidate params select a route: those that only had words, several of them, and whose pages differ in at least three of
  * four pairs of words. Other params become normal params, and the groups of their words are merged.
  */
-export function settleDispatch(groups: Iterable<Group>, seen: SeenTexts): Group[] {
+export function settleDispatch(groups: Iterable<Group>, { seen, texts }: { seen: SeenTexts; texts: SiteTexts }): Group[] {
     const all = [...groups];
+    const menu = menuOf(texts);
     settleFlags(all, seen);
     const byPath = Map.groupBy(all, pathOf);
-    return [...byPath.values()].map((same) => [...Map.groupBy(same, actionOf).values()].flatMap(settleNames)).flatMap(settleAddress);
+    return [...byPath.values()]
+        .map((same) => [...Map.groupBy(same, actionOf).values()].flatMap(settleNames))
+        .flatMap((some) => settleAddress(some, menu));
 }
 
 /** What the address says certainly that it does. */
@@ -66,9 +70,11 @@ function settleFlags(groups: readonly Group[], seen: SeenTexts): void {
     );
     for (const same of byPath.values()) {
         const own = same.filter(({ name }) => paths.get(name)?.size === 1 || !selecting.has(name));
+        // Several flags, each alone in its query, ask a program for its pages.
+        const arePages = own.length >= MIN_WORDS && own.every(({ group }) => group.answers.html > 0);
         const areThings = own.filter(({ name }) => seen.wasSent(name)).length * 2 >= own.length;
         for (const { name, group } of same) {
-            const isFlag = !own.some((one) => one.name === name);
+            const isFlag = (arePages && !areThings) || !own.some((one) => one.name === name);
             if (isFlag || areThings) group.names = group.names.filter((one) => one !== name);
             if (!isFlag && areThings) group.dispatch = group.dispatch.filter(([one]) => one !== name);
             else if (!isFlag) makeParam(group, name);
@@ -102,10 +108,10 @@ function pathOf({ origin, segments }: Group): string {
     return `${origin}/${segments.map(({ prefix, core, suffix, form }) => (form === 'word' ? core : `${prefix}{}${suffix}`)).join('/')}`;
 }
 
-function settleAddress(groups: readonly Group[]): Group[] {
+function settleAddress(groups: readonly Group[], menu: ReadonlySet<string>): Group[] {
     const words = groups.flatMap(({ dispatch }) => dispatch.filter(([name, word]) => word !== '' && !DISPATCHERS.test(name)));
     const names = new Set(words.map(([name]) => name));
-    const values = [...names].filter((name) => !(FORMATS.test(name) ? asksForFormat(name, groups) : chooses(name, groups)));
+    const values = [...names].filter((name) => !(FORMATS.test(name) ? asksForFormat(name, groups) : chooses(name, groups, menu)));
     const actions = new Set(groups.flatMap(({ operation }) => operation?.doubtful ?? []));
     const fields = [...actions].filter((name) => !choosesByBody(name, groups));
     if (values.length + fields.length === 0) return [...groups];
@@ -201,7 +207,7 @@ function sortOf({ answers }: Group): string {
     return (['json', 'html', 'text', 'none'] as const).find((sort) => answers[sort] > 0) ?? '';
 }
 
-function chooses(name: string, groups: readonly Group[]): boolean {
+function chooses(name: string, groups: readonly Group[], menu: ReadonlySet<string>): boolean {
     if (groups.some(({ query, form }) => query.has(name) || form?.fields.has(name) === true)) return false;
     const sent = groups.filter(({ sendings }) => sendings > 0);
     const reads = sent.filter(({ method }) => method === 'GET');
@@ -209,11 +215,29 @@ function chooses(name: string, groups: readonly Group[]): boolean {
     const byWord = Map.groupBy(reads.length > 0 ? reads : sent, ({ dispatch }) => dispatch.find(([one]) => one === name)?.[1]);
     // What some pages do without is a filter, unless its name is that of an action.
     if (byWord.delete(undefined) && !MAYBE_DISPATCHERS.test(name)) return false;
+    const inMenu = [...byWord].filter(([word, some]) => some.some((group) => menu.has(`${pathOf(group)} ${name}=${word}`)));
+    if (MAYBE_DISPATCHERS.test(name) && inMenu.length >= MIN_WORDS) return true;
     const layout = layoutOf(reads);
     return areUnlike([...byWord.values()], (some, others) =>
         some.some((one) => others.some((other) => paramsOf(one) === paramsOf(other) && looksLike(one, other, layout))),
     );
 }
+
+/** The addresses that most pages link to, each with one of its params: what a menu offers is chosen by the program. */
+function menuOf({ links }: SiteTexts): ReadonlySet<string> {
+    const pages = new Set(links.map(({ from }) => from.href));
+    const byPair = new Map<string, Set<string>>();
+    for (const { from, to } of links)
+        for (const [name, value] of to.searchParams) {
+            const pair = `${to.origin}${to.pathname} ${name}=${value}`;
+            byPair.set(pair, (byPair.get(pair) ?? new Set()).add(from.href));
+        }
+    const least = Math.max(MIN_WORDS, pages.size * MIN_LINKING);
+    return new Set([...byPair].filter(([, from]) => from.size >= least).map(([pair]) => pair));
+}
+
+/** The share of pages that have the menu of a site. */
+const MIN_LINKING = 0.6;
 
 /** Whether an address answers with pages, and otherwise if a request has this param. */
 function asksForFormat(name: string, groups: readonly Group[]): boolean {

@@ -1,7 +1,8 @@
 import { areAlike } from './alike.ts';
+import { type Declared, openShapes } from './declared-names.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
-import { isLanguage, type Piece, textOf } from './segments.ts';
+import { isLanguage, isPlural, type Piece, textOf } from './segments.ts';
 import type { SiteTexts } from './site-texts.ts';
 import { type Evidence, varyingWords } from './varying-words.ts';
 import { listedNames, namesBelowViews } from './views.ts';
@@ -28,22 +29,45 @@ export function foldGroups(groups: Iterable<Group>, { seen, texts }: { seen: See
     const all = [...groups];
     for (const origin of new Set(all.map((group) => group.origin))) {
         const own = all.filter((group) => group.origin === origin);
+        const fixed = settleDeclared(own, texts.declared);
         const listed = listedNames(texts, origin);
-        const evidence = { seen, listed, languages: texts.languages, viewed: namesBelowViews(own, listed), files: new Map() };
+        const evidence = { fixed, seen, listed, languages: texts.languages, viewed: namesBelowViews(own, listed), files: new Map() };
         foldBelow(own, 0, evidence);
     }
     return joinSame(all);
 }
 
+/** Reads addresses as a description of the API writes them. Returns the segments that it gives as words. */
+function settleDeclared(groups: readonly Group[], declared: Declared): ReadonlySet<Piece> {
+    const fixed = new Set<Piece>();
+    const shapeOf = openShapes(declared);
+    for (const group of groups) {
+        const own = group.segments.map(({ prefix, core, suffix }) => prefix + core + suffix);
+        for (const [back, part] of (shapeOf(group.method, own) ?? []).toReversed().entries()) {
+            const place = own.length - 1 - back;
+            const piece = group.segments[place] as Piece;
+            const read = part === '{}' ? (piece.form === 'word' ? asValue(piece.core, '') : piece) : asWord(part);
+            group.segments[place] = read;
+            if (part !== '{}') fixed.add(read);
+        }
+    }
+    return fixed;
+}
+
+function asWord(core: string): Piece {
+    return { form: 'word', prefix: '', core, suffix: '' };
+}
+
 /** All `groups` have the same segments before `place`. */
-function foldBelow(groups: readonly Group[], place: number, evidence: Evidence): void {
+function foldBelow(groups: readonly Group[], place: number, evidence: Evidence & { fixed: ReadonlySet<Piece> }): void {
     const here = groups.filter((group) => group.segments.length > place);
     if (here.length === 0) return;
     const words = new Map<string, Group[]>();
+    keepVersion(here, place);
     numberThings(here, place);
     for (const group of here) {
         const piece = group.segments[place];
-        if (piece?.form === 'word') words.set(piece.core, [...(words.get(piece.core) ?? []), group]);
+        if (piece?.form === 'word' && !evidence.fixed.has(piece)) words.set(piece.core, [...(words.get(piece.core) ?? []), group]);
     }
     const siblings = here.filter((group) => group.segments[place]?.form !== 'word');
     const varying = varyingWords(words, siblings, place, evidence);
@@ -61,6 +85,19 @@ function foldBelow(groups: readonly Group[], place: number, evidence: Evidence):
             group.segments[place] = asValue(piece.core, isFormat(piece.core) ? (FORMAT.exec(piece.core)?.[1] ?? '') : '');
     }
     for (const [, below] of Map.groupBy(here, (group) => textOf(group.segments[place]))) foldBelow(below, place + 1, evidence);
+}
+
+/** The version of an API, or a number or month directly behind its root, is a part of the address if no request had another one. */
+function keepVersion(here: readonly Group[], place: number): void {
+    const parent = here[0]?.segments[place - 1];
+    if (parent?.form !== 'word' || isPlural(parent.core)) return;
+    const pieces = here.map(({ segments }) => segments[place]).filter((piece) => piece !== undefined);
+    const [first] = pieces;
+    const isOne = first !== undefined && pieces.every(({ core, isSeveral }) => core === first.core && isSeveral !== true);
+    const isVersion =
+        first?.form === 'version' || (/^(?:number|date)$/.test(first?.form ?? '') && /^(?:apis?|rest|rpc)$/i.test(parent.core));
+    if (!isOne || !isVersion || here.some((group) => group.segments.length === place + 1)) return;
+    for (const group of here) group.segments[place] = asWord(first.prefix + first.core + first.suffix);
 }
 
 /**

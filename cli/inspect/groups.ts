@@ -13,7 +13,7 @@ import type { Operation } from './operation.ts';
 import type { Page } from './page.ts';
 import { addPage, mergePages, openPages, type PageFacts } from './page-facts.ts';
 import type { TokenSource } from './page-tokens.ts';
-import { type Piece, readSegment } from './segments.ts';
+import { isVarying, type Piece, readSegment } from './segments.ts';
 import type { SentBody } from './sent-body.ts';
 import { addShape, mergeShape, openShape, type Shape } from './shape.ts';
 import { addValues, isShowable, mergeValues, openValues, type Values, wasEmpty } from './values.ts';
@@ -165,6 +165,7 @@ export function addExchange(
     keepsSamples: boolean,
 ): void {
     group.sendings++;
+    noteValues(group, exchange.url.pathname.slice(1).split('/'));
     addReporting(group.reporting, exchange);
     addQuery(group, exchange.url);
     addBody(group, body);
@@ -175,6 +176,13 @@ export function addExchange(
     addAnswer(group, exchange, json, page);
     addEffects(group.effects, sentIn(exchange.url, body), exchange.answer.type, json);
     if (keepsSamples) keepSample(group, sampleOf(exchange, page));
+}
+
+/** Marks the segments that are not as they were in the first request. */
+function noteValues(group: Group, texts: readonly string[]): void {
+    for (const [place, piece] of group.segments.entries())
+        if (isVarying(piece) && texts[place] !== piece.prefix + piece.core + piece.suffix)
+            group.segments[place] = { ...piece, isSeveral: true };
 }
 
 const MAX_NAMES = 20;
@@ -278,6 +286,10 @@ function valuesIn(map: Map<string, Values>, name: string): Values {
 /** Adds the data of `more` to `group`; both are the same route. */
 export function mergeGroups(group: Group, more: Group): void {
     group.sendings += more.sendings;
+    noteValues(
+        group,
+        more.segments.map(({ prefix, core, suffix, isSeveral }) => (isSeveral === true ? '' : prefix + core + suffix)),
+    );
     addOperation(group, more.operation);
     for (const [name, values] of more.query) mergeValues(valuesIn(group.query, name), values);
     for (const [name, header] of more.headers) addHeader(group.headers, name, header);

@@ -155,7 +155,7 @@ function routesOf({ groups, seen, texts }: Collection, domain: string, ledger: L
         return false;
     });
     for (const group of own) dropTimes(group);
-    const routes = foldGroups(settleDispatch(own, seen), { seen, texts }).filter(
+    const routes = foldGroups(settleDispatch(own, { seen, texts }), { seen, texts }).filter(
         ({ sendings, form, method }) => sendings > 0 || form?.fields.size !== 0 || (method === 'POST' && !form.isIdle),
     );
     if (routes.length <= MAX_ENDPOINTS) return routes;

@@ -47,7 +47,7 @@ const JOINED_CALLS = /rpc\/[\w.]+\.\w+(?:,[\w.]+\.\w+)+$/i;
 
 const SIGNING_ACTS = /^(?:(?:log|sign)[-_]?(?:in|on|off|out|up)|register|resendpwd|lost-?password|resetpass(?:word)?|auth(?:enticate)?)$/i;
 const PASSWORDS = /^_?(?:pass(?:word|wd|phrase)?|pwd|new_?password|current_?password|wppassword|user_?pass(?:word)?)$/i;
-const PROGRAM_TEXTS = /\/(?:assets?|static|dist|build|i18n|langs?|languages?|locales?)\/(?:.*\/)?[^/]+\.json$/i;
+const PROGRAM_TEXTS = /\/(?:assets?|static|dist|build|i18n|langs?|languages?|locales?)\/(?:.*\/)?[^/]+\.(?!html?$|php$|xml$)[a-z\d]{2,5}$/i;
 const MAX_BODY = 20_000;
 
 /** A template of a page, loaded by a script from a file. */

@@ -19,6 +19,8 @@ export interface PageTexts {
 type Selection = ReturnType<CheerioAPI>;
 
 const FIELDS = 'input[name], select[name], textarea[name]';
+/** Fields that a script reads have no name, but an id or the name of what they are bound to. */
+const READ_BY_SCRIPT = ['id', 'ng-model', 'v-model'].map((mark) => `:is(input, select, textarea)[${mark}]`).join(', ');
 const MAX_LINKS = 300;
 const MAX_FIELDS = 200;
 const MAX_LENGTH = 200;
@@ -51,9 +53,9 @@ function labelsOf($: CheerioAPI): Map<string, string> {
     const labels = new Map<string, string>();
     const legendOf = oncePerBox(legendOfOneName);
     const nameIn = oncePerBox(nameOfField);
-    for (const element of $(FIELDS).toArray().slice(0, MAX_FIELDS)) {
+    for (const element of $(`${FIELDS}, ${READ_BY_SCRIPT}`).toArray().slice(0, MAX_FIELDS)) {
         const field = $(element);
-        const name = field.attr('name') ?? '';
+        const name = sentNameOf(field);
         const type = (field.attr('type') ?? '').toLowerCase();
         if (labels.has(name) || /^(?:hidden|password|image|button)$/.test(type)) continue;
         if (type === 'submit') {
@@ -73,6 +75,12 @@ function labelsOf($: CheerioAPI): Map<string, string> {
         if (label !== undefined && label.length <= 100) labels.set(name, label.replace(/[\s:*]+$/, ''));
     }
     return labels;
+}
+
+/** The name with which a field is sent: its own, or what the script calls it (`device.name`, `port`). */
+function sentNameOf(field: Selection): string {
+    const bound = field.attr('ng-model') ?? field.attr('v-model') ?? field.attr('id') ?? '';
+    return field.attr('name') ?? bound.slice(bound.lastIndexOf('.') + 1);
 }
 
 /** Texts that name a field by their place: beside it, in the box, cell or term before it, at the head of its row, and above its group. */

@@ -15,6 +15,8 @@ export interface Piece {
     prefix: string;
     core: string;
     suffix: string;
+    /** Whether requests of its group had several values here. `core` is the first. */
+    isSeveral?: true;
 }
 
 /** A path segment as it appears in a route template. */
@@ -75,14 +77,9 @@ const KEY = /^([A-Za-z][\w.]*\((?:\w+=)?'?)([^'(),=]+)('?(?:,\w+=(?:true|false))
 
 /**
  * Reads one percent-encoded segment of a path.
- * @param place its index in the path. `1.0` at the beginning is the version of an API, as `1.2.15` is behind `api`; later it is a value.
+ * @param place its index in the path. `1.0` at the beginning is the version of an API; later it is a value.
  */
 export function readSegment(raw: string, place: number, path: readonly string[] = []): Piece {
-    if (/^v?\d{1,2}(?:\.\d{1,2}){1,2}$/.test(raw) && /^(?:api|rest|rpc)$/i.test(path[place - 1] ?? ''))
-        return { form: 'word', prefix: '', core: raw, suffix: '' };
-    // Some name the versions of their API after months or days: `/api/2026-04/graphql.json`.
-    if (/^\d{4}-\d{2}(?:-\d{2})?$/.test(raw) && /^(?:apis?|rest)$/i.test(path[place - 1] ?? ''))
-        return { form: 'word', prefix: '', core: raw, suffix: '' };
     // OData has keys in parentheses, and begins its own words with `$`. Other programs begin theirs with `+`.
     if (/^[$+][a-z]+$/i.test(raw) || isMethod(raw, path[place - 1] ?? '')) return { form: 'word', prefix: '', core: raw, suffix: '' };
     const [, subject = '', act = ''] = /^([\w.~-]+)(:[a-z][A-Za-z]*)$/.exec(raw) ?? [];
@@ -137,7 +134,7 @@ const FORMS: readonly { form: SegmentForm; fits: (text: string, place: number) =
     { form: 'uuid', fits: (text) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text) },
     { form: 'date', fits: (text) => /^\d{4}-\d{2}(?:-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?)?$/.test(text) },
     { form: 'version', fits: (text) => /^(?:\d+|v\d+\.\d+)\.\d+(?:\.\d+)*(?:[-+][\w.+-]+)?$/.test(text) },
-    { form: 'hash', fits: (text) => /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,128}$/.test(text) || /^[0-9a-f]{32,128}$/i.test(text) },
+    { form: 'hash', fits: (text) => isHash(text) || (/^[\dA-Fa-f]{2,}(?:\.[\dA-Fa-f]{2,})+$/.test(text) && text.split('.').some(isHash)) },
     { form: 'text', fits: (text) => /[^\w.~-]/.test(text) || personalKind(text) !== undefined || /^-?\d+\.\d+$/.test(text) },
     { form: 'token', fits: isToken },
     { form: 'locale', fits: (text) => /^[a-z]{2,3}[-_](?:[A-Z]{2}|[A-Z][a-z]{3}|\d{3})$/.test(text) },
@@ -151,6 +148,15 @@ const FORMS: readonly { form: SegmentForm; fits: (text: string, place: number) =
     // Some put the id of a thing before its title (`12-green-tea`), others behind it (`green-tea-with-mint_209`).
     { form: 'slug', fits: (text) => /^(?:(?:[a-z0-9]*-){4,}[a-z0-9]*|\d+-[a-z][a-z0-9-]*|[a-z]+(?:[_-][a-z\d]+)+[_-]\d{2,})$/i.test(text) },
 ];
+
+/** Hexadecimal digits of one case, or many of both. */
+function isHash(text: string): boolean {
+    return (
+        /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,128}$/.test(text) ||
+        /^(?=.*\d)(?=.*[A-F])[0-9A-F]{7,128}$/.test(text) ||
+        /^[0-9a-f]{32,128}$/i.test(text)
+    );
+}
 
 /** Random letters and digits: long, mixed, and without words. */
 function isToken(text: string): boolean {
@@ -251,7 +257,9 @@ export function isPlural(literal: string): boolean {
 export function singular(word: string): string {
     const lower = word.toLowerCase();
     if (IRREGULAR[lower] !== undefined) return IRREGULAR[lower] ?? word;
-    if (lower.length < 4 || /(?:ss|us|is|news|series|status)$/.test(lower)) return word;
+    // Abbreviations have no vowels (`dns`), and some words are no plurals of kinds of things.
+    if (lower.length < 4 || !/[aeiouy]/.test(lower) || /(?:ss|us|is|news|series|status|settings|preferences|statistics|stats)$/.test(lower))
+        return word;
     if (/[^aeiou]ies$/.test(lower)) return `${word.slice(0, -3)}y`;
     if (/(?:x|ch|sh|ss|z)es$/.test(lower)) return word.slice(0, -2);
     return lower.endsWith('s') ? word.slice(0, -1) : word;

@@ -255,4 +255,75 @@ describe('routebook inspect reads the conventions of frameworks', () => {
         expect(description).to.include('the field “library_map”');
         expect(description).not.to.include('lighthouse');
     });
+
+    describe('reads the description that a site has of its API', () => {
+        const thing = (name: string) => ({ name, length: 3, feature: { type: 'Point' } });
+        const kinds = ['buoy', 'shoal'];
+        const described = (path: string, extra: object = {}) => ({
+            [path]: {
+                get: { summary: 'All things of one kind on a chart', tags: [{ name: 'buoy' }, { name: 'shoal' }, { name: 'course' }] },
+            },
+            [`${path}/{id}`]: { put: { description: 'Changes a thing. Its id stays.', parameters: [], ...extra } },
+        });
+        const api = {
+            openapi: '3.0.0',
+            info: { title: 'x', version: '1' },
+            paths: {
+                ...described('/chart/buoy', {
+                    requestBody: { schema: { properties: { length: { description: 'How long it is, in metres' } } } },
+                }),
+                ...described('/chart/shoal'),
+                '/course': { get: { parameters: [{ name: 'until', in: 'query', description: 'The last harbour\nof the way' }] } },
+            },
+        };
+        const calls = [
+            ...kinds.flatMap((kind) => [
+                { url: `${SHOP}/api/chart/${kind}`, json: { a1b2c3d4e5: thing('x'), b1b2c3d4e5: thing('y') } },
+                ...['a1b2c3d4e5', 'latest'].map((id) => ({ method: 'PUT', url: `${SHOP}/api/chart/${kind}/${id}`, body: thing('z') })),
+            ]),
+            { url: `${SHOP}/api/course?until=kiel`, json: { legs: [1] } },
+            { url: `${SHOP}/api/course?until=riga`, json: { legs: [2] } },
+        ];
+
+        it('takes what it names for words, and its placeholders for values', async () => {
+            const found = await inspectCalls([...calls, { url: `${SHOP}/openapi.json`, json: api }]);
+            expect(routesOf(found)).to.have.members([
+                'GET /openapi.json',
+                ...kinds.flatMap((kind) => [`GET /api/chart/${kind}`, `PUT /api/chart/${kind}/{${kind}_id}`]),
+                'GET /api/course',
+            ]);
+        });
+
+        it('describes calls and params as it does, in one sentence', async () => {
+            const found = await inspectCalls([...calls, { url: `${SHOP}/openapi.json`, json: api }]);
+            const change = endpointOf(found, 'PUT /api/chart/buoy/{buoy_id}');
+            expect(endpointOf(found, 'GET /api/chart/buoy').description).to.match(/^All things of one kind on a chart\./);
+            expect(change.description).to.match(/^Changes a thing\./);
+            expect(change.params?.find(({ name }) => name === 'length')?.description).to.equal('How long it is, in metres.');
+            expect(endpointOf(found, 'GET /api/course').params?.[0]?.description).to.equal('The last harbour.');
+        });
+
+        it('repeats nothing of it that holds an address, a secret or a name that people have, and takes no data for it', async () => {
+            const until = (description: string) => ({
+                ...api,
+                paths: { '/course': { get: { parameters: [{ name: 'until', description }] } } },
+            });
+            for (const text of [
+                'Ask ada@people.example for it',
+                'Use the key sk_live_4eC39HqLyjWDarjtT1zdp7dc here',
+                'Where Ada lives now',
+            ])
+                expect(
+                    JSON.stringify(
+                        await inspectCalls([
+                            ...calls,
+                            { url: `${SHOP}/people`, json: [{ name: 'Ada' }] },
+                            { url: `${SHOP}/openapi.json`, json: until(text) },
+                        ]),
+                    ),
+                ).not.to.include(text);
+            const notes = [{ name: 'until', description: 'A note that somebody wrote' }];
+            expect(JSON.stringify(await inspectCalls([...calls, { url: `${SHOP}/notes`, json: { notes } }]))).not.to.include('A note that');
+        });
+    });
 });

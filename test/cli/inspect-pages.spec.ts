@@ -63,6 +63,19 @@ describe('routebook inspect reads pages', () => {
         for (const topic of TOPICS) expect(text).not.to.include(topic);
     });
 
+    it('describes params by labels of fields that have an id or a model of a script and no name', async () => {
+        const html = page(
+            'Ropes',
+            '<label for="port">The port to listen on</label><input id="port"><label>Owner of it <input ng-model="rope.owner"></label>',
+        );
+        const { package: drafted } = await inspectCalls([
+            { url: `${SHOP}/ropes`, html },
+            ...[1, 2].map((port) => ({ method: 'POST', url: `${SHOP}/api/ropes`, body: { port, owner: `x${port}` } })),
+        ]);
+        const said = drafted.endpoints.flatMap(({ params = [] }) => params.map(({ name, description }) => `${name}: ${description}`));
+        expect(said).to.include.members(['port: The port to listen on.', 'owner: Owner of it.']);
+    });
+
     it('describes searches and their params by the OpenSearch document of the site, which becomes no endpoint', async () => {
         const document = `<?xml version="1.0"?><OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
             <ShortName>Boats</ShortName><Description>Find boats by their names</Description>

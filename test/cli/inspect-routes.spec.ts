@@ -34,13 +34,32 @@ describe('routebook inspect finds routes', () => {
         const found = await inspectCalls([
             ...['getText', 'getHTML', 'getAuthors'].map((name) => ({ url: `${SHOP}/api/1.2.15/${name}?pad=ropes`, json })),
             ...['1.2.15', '1.3.0'].map((version) => ({ url: `${SHOP}/packages/${version}`, json: { version } })),
+            ...['1.2.15', '1.3.0'].map((version) => ({ url: `${SHOP}/packages/${version}/files`, json: { files: [] } })),
+            ...['/status', '/load'].map((path) => ({ url: `${SHOP}/rest/3${path}`, json: { [path.slice(1)]: 1 } })),
+            { url: `${SHOP}/wmts/1.0.0/capabilities`, json: { maps: [] } },
         ]);
         expect(routesOf(found)).to.have.members([
             'GET /api/1.2.15/getText',
             'GET /api/1.2.15/getHTML',
             'GET /api/1.2.15/getAuthors',
             'GET /packages/{version}',
+            'GET /packages/{version}/files',
+            'GET /rest/3/status',
+            'GET /rest/3/load',
+            'GET /wmts/1.0.0/capabilities',
         ]);
+    });
+
+    it('takes ids with a dot or in capitals for values, and parts of settings for words', async () => {
+        const html = page('<table><tr><td class="name">x</td><td class="value">1</td></tr></table>'.repeat(4));
+        const found = await inspectCalls([
+            ...['28.4AEC29CDBAAB', '10.67C6697351FF'].map((id) => ({ url: `${SHOP}/${id}`, html })),
+            ...['00A0B1C2', '4AEC29CD'].map((id) => ({ url: `${SHOP}/bus/${id}`, json: { id } })),
+            ...['timeout', 'units'].map((part) => ({ url: `${SHOP}/settings/${part}`, html })),
+            ...['timeout', 'units'].map((part) => ({ url: `${SHOP}/ropes/${part}`, html })),
+        ]);
+        const routes = routesOf(found).map((route) => route.replaceAll(/\{\w+\}/g, '{}'));
+        expect(routes).to.have.members(['GET /{}', 'GET /bus/{}', 'GET /settings/timeout', 'GET /settings/units', 'GET /ropes/{}']);
     });
 
     it('takes a word before a version for the name of an API, though a response has it as a value', async () => {
@@ -276,6 +295,24 @@ describe('routebook inspect finds routes', () => {
         expect(routesOf(found)).to.have.members(['GET /?a=summary', 'GET /?a=tree', 'GET /?a=blob', 'GET /boats/', 'GET /parts/']);
         expect(paramsOf(endpointOf(found, 'GET /?a=tree'), 'query')).to.deep.equal(['p']);
         expect(paramsOf(endpointOf(found, 'GET /boats/'), 'query')).to.deep.equal(['o']);
+    });
+
+    it('takes words that the menu of each page offers for the choice of a route, though the pages look alike', async () => {
+        const words = ['tunnels', 'transports', 'commands', 'sessions'];
+        const menu = words.map((word) => `<a href="/?page=${word}">${word}</a>`).join('');
+        const list = '<ul><li class="item"><a href="/boats/?page=rope">rope</a></li></ul>';
+        const found = await inspectCalls([
+            ...words.map((word) => ({ url: `${SHOP}/?page=${word}`, html: page(`${menu}<div class="content">x</div>`) })),
+            { url: `${SHOP}/`, html: page(`${menu}<div class="content">x</div>${list}`) },
+            ...['rope', 'sail', 'oar', 'keel'].map((word) => ({ url: `${SHOP}/boats/?page=${word}`, html: page(`${menu}${list}`) })),
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /', ...words.map((word) => `GET /?page=${word}`), 'GET /boats/']);
+    });
+
+    it('takes several flags of one address for its pages, though they look alike', async () => {
+        const html = page('<pre class="capabilities">x</pre>');
+        const found = await inspectCalls(['maps', 'tiles', 'layers'].map((flag) => ({ url: `${SHOP}/demo/?${flag}`, html })));
+        expect(routesOf(found)).to.have.members(['GET /demo/?maps=', 'GET /demo/?tiles=', 'GET /demo/?layers=']);
     });
 
     it('does not make a route of each word of a param that has a hundred of them', async () => {
@@ -604,12 +641,13 @@ describe('routebook inspect finds routes', () => {
             { method: 'POST', url: `${SHOP}/login`, form: { user: 'x', password: 'y' } },
             { method: 'POST', url: `${SHOP}/collect`, body: { e: 1 } },
             { url: `${SHOP}/_next/data/b1/x.json` },
+            { url: `${SHOP}/assets/models/bit.stl`, type: 'application/vnd.ms-pki.stl' },
             { url: 'https://www.google-analytics.com/g/collect?v=2' },
             { url: 'https://cdn.elsewhere.example/data.json' },
         ];
         const found = await inspectCalls([{ url: `${SHOP}/`, html: page('') }, { url: `${SHOP}/api/items`, json: [] }, ...noise]);
         expect(routesOf(found)).to.have.members(['GET /', 'GET /api/items']);
-        expect(found.report.read).to.equal(17);
+        expect(found.report.read).to.equal(18);
         expect(found.report.dropped.length).to.be.at.least(12);
         expect(found.report.dropped.map(({ what }) => what)).to.include.members([
             'Preflights',

@@ -14,7 +14,18 @@ export const application: RecordedApplication = {
         for (const name of ['anchor', 'cleat']) writeFileSync(join(folder, 'plans', `${name}.nc`), `G0 X0 Y0 (${name})\nG1 X10 F100\n`);
         // It asks this program for its ports, and ends where there is none.
         writeFileSync(join(folder, 'udevadm'), '#!/bin/sh\n', { mode: 0o755 });
-        const mill = node(npm, 'cncjs/bin/cncjs', '-p', String(port), '-H', '127.0.0.1', '-c', `${folder}/cnc.json`, '-w', `${folder}/plans`);
+        const mill = node(
+            npm,
+            'cncjs/bin/cncjs',
+            '-p',
+            String(port),
+            '-H',
+            '127.0.0.1',
+            '-c',
+            `${folder}/cnc.json`,
+            '-w',
+            `${folder}/plans`,
+        );
         return { ...mill, env: { PATH: `${folder}:${process.env['PATH']}` } };
     },
 };
@@ -47,11 +58,31 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
         for (const id of ids.slice(1)) await call('DELETE', `/api/${kind}/${id}`);
     };
     const names = ['lamp', 'horn', 'bell'];
-    await make('commands', names.map((name) => ({ title: `Ring the ${name}`, commands: 'true', enabled: true })), (place) => ({ title: `Polish ${place}`, commands: 'true', enabled: false }));
-    await make('events', ['gcode:load', 'gcode:start', 'feeder:pause'].map((event) => ({ event, trigger: 'system', commands: 'true', enabled: true })), (place) => ({ event: place === 0 ? 'gcode:stop' : 'gcode:pause', trigger: 'gcode', commands: 'G28', enabled: false }));
-    await make('machines', names.map((name, place) => ({ name, limits: { xmin: 0, xmax: 100 + place } })), (place) => ({ name: `mill ${place}`, limits: { xmin: 1, xmax: 90 } }));
-    await make('macros', names.map((name) => ({ name: `To the ${name}`, content: 'G28' })), (place) => ({ name: `Home ${place}`, content: 'G28 X0' }));
-    await make('mdi', names.map((name) => ({ name, command: 'G0 X0', grid: { xs: 4 } })), (place) => ({ name: `jog ${place}`, command: 'G0 X1', grid: { xs: 6 } }));
+    await make(
+        'commands',
+        names.map((name) => ({ title: `Ring the ${name}`, commands: 'true', enabled: true })),
+        (place) => ({ title: `Polish ${place}`, commands: 'true', enabled: false }),
+    );
+    await make(
+        'events',
+        ['gcode:load', 'gcode:start', 'feeder:pause'].map((event) => ({ event, trigger: 'system', commands: 'true', enabled: true })),
+        (place) => ({ event: place === 0 ? 'gcode:stop' : 'gcode:pause', trigger: 'gcode', commands: 'G28', enabled: false }),
+    );
+    await make(
+        'machines',
+        names.map((name, place) => ({ name, limits: { xmin: 0, xmax: 100 + place } })),
+        (place) => ({ name: `mill ${place}`, limits: { xmin: 1, xmax: 90 } }),
+    );
+    await make(
+        'macros',
+        names.map((name) => ({ name: `To the ${name}`, content: 'G28' })),
+        (place) => ({ name: `Home ${place}`, content: 'G28 X0' }),
+    );
+    await make(
+        'mdi',
+        names.map((name) => ({ name, command: 'G0 X0', grid: { xs: 4 } })),
+        (place) => ({ name: `jog ${place}`, command: 'G0 X1', grid: { xs: 6 } }),
+    );
     const { records } = JSON.parse(await call('GET', '/api/mdi')) as { records: { id: string; name: string; command: string }[] };
     for (const command of ['G0 X5', 'G0 X6']) await call('PUT', '/api/mdi', { records: records.map((one) => ({ ...one, command })) });
     await call('GET', '/api/users');

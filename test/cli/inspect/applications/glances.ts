@@ -7,7 +7,8 @@ export const application: RecordedApplication = {
     host: 'machine.test',
     ready: '/api/3/help',
     visit,
-    start: (_folder, port) => `exec glances -w -B 127.0.0.1 -p ${port} --disable-autodiscover --disable-check-update --disable-plugin all --enable-plugin cpu,mem,memswap,load,network,uptime,core -t 1`,
+    start: (_folder, port) =>
+        `exec glances -w -B 127.0.0.1 -p ${port} --disable-autodiscover --disable-check-update --disable-plugin all --enable-plugin cpu,mem,memswap,load,network,uptime,core -t 1`,
 };
 
 /** Watches a machine on its page, and asks for parts of it, their limits and what they were before. */

@@ -25,11 +25,27 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
             await open(page, `${base}/demo/`);
             for (const address of (await links(page, new RegExp(`${kind}_layer=${layer}`))).slice(0, 2)) await open(page, address);
         }
-    for (const name of ['wms_capabilities', 'wmsc_capabilities', 'wmts_capabilities', 'tms_capabilities']) await open(page, `${base}/demo/?${name}`);
+    for (const name of ['wms_capabilities', 'wmsc_capabilities', 'wmts_capabilities', 'tms_capabilities'])
+        await open(page, `${base}/demo/?${name}`);
     const get = (path: string) => ask(page, 'GET', path);
     for (const version of ['1.1.1', '1.3.0']) await get(`/service?SERVICE=WMS&VERSION=${version}&REQUEST=GetCapabilities`);
     for (const place of [10, 20]) {
-        const asked = new URLSearchParams({ SERVICE: 'WMS', VERSION: '1.3.0', REQUEST: 'GetFeatureInfo', LAYERS: 'sea', QUERY_LAYERS: 'sea', STYLES: '', CRS: 'EPSG:3857', BBOX: '0,0,1000,1000', WIDTH: '200', HEIGHT: '200', FORMAT: 'image/png', I: String(place), J: '5', INFO_FORMAT: 'text/plain' });
+        const asked = new URLSearchParams({
+            SERVICE: 'WMS',
+            VERSION: '1.3.0',
+            REQUEST: 'GetFeatureInfo',
+            LAYERS: 'sea',
+            QUERY_LAYERS: 'sea',
+            STYLES: '',
+            CRS: 'EPSG:3857',
+            BBOX: '0,0,1000,1000',
+            WIDTH: '200',
+            HEIGHT: '200',
+            FORMAT: 'image/png',
+            I: String(place),
+            J: '5',
+            INFO_FORMAT: 'text/plain',
+        });
         await get(`/service?${asked}`);
     }
     await get('/tms/1.0.0/');

@@ -24,7 +24,8 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     for (const from of [0, 5]) await get(`/subsz?subs=1&limit=5&offset=${from}`);
     for (const account of ['$G', '$SYS']) await get(`/accountz?acc=${encodeURIComponent(account)}`);
     for (const unused of ['0', '1']) await get(`/accstatz?unused=${unused}`);
-    for (const more of ['', '?accounts=true', '?accounts=true&streams=true', '?accounts=1&streams=1&consumers=1&config=1']) await get(`/jsz${more}`);
+    for (const more of ['', '?accounts=true', '?accounts=true&streams=true', '?accounts=1&streams=1&consumers=1&config=1'])
+        await get(`/jsz${more}`);
     for (const only of ['true', 'false']) await get(`/healthz?js-enabled-only=${only}`);
     await page.close();
 }

@@ -23,9 +23,26 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
             for (const form of ['json', 'text']) await ask(page, 'GET', `/${form}/${device}/${property}`);
         for (const property of ['address', 'type']) await open(page, `${base}/${device}/${property}`);
     }
-    for (const path of ['uncached', 'bus.0', 'bus.0/interface', 'settings', 'settings/timeout', 'settings/units', 'system', 'system/process'])
+    for (const path of [
+        'uncached',
+        'bus.0',
+        'bus.0/interface',
+        'settings',
+        'settings/timeout',
+        'settings/units',
+        'system',
+        'system/process',
+    ])
         await open(page, `${base}/${path}`);
-    for (const path of ['system/configuration', 'statistics', 'statistics/cache', 'statistics/read', 'structure', 'structure/10', 'structure/28'])
+    for (const path of [
+        'system/configuration',
+        'statistics',
+        'statistics/cache',
+        'statistics/read',
+        'structure',
+        'structure/10',
+        'structure/28',
+    ])
         await open(page, `${base}/${path}`);
     await page.close();
 }

@@ -15,10 +15,18 @@ export const application: RecordedApplication = {
         writeFileSync(join(folder, 'boat/baseDeltas.json'), JSON.stringify([{ context: 'vessels.self', updates: [{ values: [here] }] }]));
         symlinkSync(npm, join(folder, 'boat/node_modules'));
         for (const plugin of ['course-provider', 'resources-provider'])
-            writeFileSync(join(folder, `boat/plugin-config-data/${plugin}.json`), JSON.stringify({ enabled: true, configuration: RESOURCES }));
+            writeFileSync(
+                join(folder, `boat/plugin-config-data/${plugin}.json`),
+                JSON.stringify({ enabled: true, configuration: RESOURCES }),
+            );
         writeFileSync(
             join(folder, 'boat/settings.json'),
-            JSON.stringify({ interfaces: { 'nmea-tcp': false, tcp: false, mdns: false, appstore: false }, mdns: false, pipedProviders: [], vessel: { name: 'Gull', uuid: 'urn:mrn:signalk:uuid:6f2a0b1c-7d5e-4f3a-9b8c-1d2e3f4a5b6c' } }),
+            JSON.stringify({
+                interfaces: { 'nmea-tcp': false, tcp: false, mdns: false, appstore: false },
+                mdns: false,
+                pipedProviders: [],
+                vessel: { name: 'Gull', uuid: 'urn:mrn:signalk:uuid:6f2a0b1c-7d5e-4f3a-9b8c-1d2e3f4a5b6c' },
+            }),
         );
         const { program, args } = node(npm, 'signalk-server/bin/signalk-server', '-c', join(folder, 'boat'));
         return { program, args, env: { PORT: String(port) } };
@@ -38,12 +46,20 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     await get('/signalk/v2/features', '/signalk/v2/features?enabled=true', '/signalk/v2/features?enabled=false');
     const routes = await keepResources(page, get);
     const course = `${API}/vessels/self/navigation/course`;
-    await put(`${course}/destination`, { position: { latitude: 54.1, longitude: 10.2 } }, { href: `/resources/waypoints/${routes.waypoint}` });
+    await put(
+        `${course}/destination`,
+        { position: { latitude: 54.1, longitude: 10.2 } },
+        { href: `/resources/waypoints/${routes.waypoint}` },
+    );
     await put(`${course}/arrivalCircle`, { value: 200 }, { value: 350 });
     await put(`${course}/targetArrivalTime`, { value: '2026-12-01T10:00:00Z' }, { value: '2026-12-02T12:30:00Z' });
     await ask(page, 'PUT', `${course}/restart`);
     await get(course);
-    await put(`${course}/activeRoute`, { href: `/resources/routes/${routes.route}`, reverse: false, pointIndex: 0 }, { href: `/resources/routes/${routes.route}`, reverse: true, pointIndex: 1 });
+    await put(
+        `${course}/activeRoute`,
+        { href: `/resources/routes/${routes.route}`, reverse: false, pointIndex: 0 },
+        { href: `/resources/routes/${routes.route}`, reverse: true, pointIndex: 1 },
+    );
     await put(`${course}/activeRoute/nextPoint`, { value: 1 }, { value: -1 });
     await put(`${course}/activeRoute/pointIndex`, { value: 1 }, { value: 2 });
     await ask(page, 'PUT', `${course}/activeRoute/reverse`);
@@ -51,8 +67,16 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     await ask(page, 'DELETE', course);
     await raiseAlarms(page, get);
     const server = '/skServer';
-    await get(...['vessel', 'settings', 'webapps', 'addons', 'plugins', 'availablePaths', 'providers', 'loginStatus', 'debugKeys'].map((name) => `${server}/${name}`));
-    await put(`${server}/vessel`, { name: 'Gull', mmsi: '211000001', length: '9', draft: '1.4' }, { name: 'Tern', mmsi: '211000002', length: '8', draft: '1.2' });
+    await get(
+        ...['vessel', 'settings', 'webapps', 'addons', 'plugins', 'availablePaths', 'providers', 'loginStatus', 'debugKeys'].map(
+            (name) => `${server}/${name}`,
+        ),
+    );
+    await put(
+        `${server}/vessel`,
+        { name: 'Gull', mmsi: '211000001', length: '9', draft: '1.4' },
+        { name: 'Tern', mmsi: '211000002', length: '8', draft: '1.2' },
+    );
     await put(`${server}/settings`, { options: { enablePluginLogging: true } }, { options: { enablePluginLogging: false } });
     for (const plugin of ['course-provider', 'resources-provider']) {
         await get(`${server}/plugins/${plugin}/config`);
@@ -63,7 +87,11 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
     await get(`${units}/config`, `${units}/categories`, `${units}/presets`, `${units}/presets/metric`, `${units}/presets/imperial-us`);
     await put(`${units}/config`, { activePreset: 'metric' }, { activePreset: 'imperial-us' });
     for (const name of ['harbour', 'open-sea']) {
-        await put(`${units}/presets/custom/${name}`, { version: '1.0.0', name, categories: { speed: { baseUnit: 'm/s', targetUnit: 'kn' } } });
+        await put(`${units}/presets/custom/${name}`, {
+            version: '1.0.0',
+            name,
+            categories: { speed: { baseUnit: 'm/s', targetUnit: 'kn' } },
+        });
         await ask(page, 'DELETE', `${units}/presets/custom/${name}`);
     }
     await page.close();
@@ -71,8 +99,33 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
 
 async function keepResources(page: Parameters<typeof ask>[0], get: (...paths: string[]) => Promise<void>) {
     const point = (place: number) => ({ type: 'Feature', geometry: { type: 'Point', coordinates: [10 + place, 54] }, properties: {} });
-    const line = (place: number) => ({ type: 'Feature', geometry: { type: 'LineString', coordinates: [[10, 54], [10 + place, 55], [11, 56]] }, properties: {} });
-    const area = (place: number) => ({ type: 'Feature', geometry: { type: 'Polygon', coordinates: [[[10, 54], [11, 54], [11, 55 + place], [10, 54]]] }, properties: {} });
+    const line = (place: number) => ({
+        type: 'Feature',
+        geometry: {
+            type: 'LineString',
+            coordinates: [
+                [10, 54],
+                [10 + place, 55],
+                [11, 56],
+            ],
+        },
+        properties: {},
+    });
+    const area = (place: number) => ({
+        type: 'Feature',
+        geometry: {
+            type: 'Polygon',
+            coordinates: [
+                [
+                    [10, 54],
+                    [11, 54],
+                    [11, 55 + place],
+                    [10, 54],
+                ],
+            ],
+        },
+        properties: {},
+    });
     const kinds: Record<string, (place: number) => object> = {
         waypoints: (place) => ({ name: `Buoy ${place}`, description: 'A green buoy', feature: point(place) }),
         regions: (place) => ({ name: `Shoal ${place}`, description: 'Too flat', feature: area(place) }),

@@ -40,7 +40,15 @@ async function visit(context: BrowserContext, base: string): Promise<void> {
         if (again !== undefined) await open(page, again);
     }
     await open(page, `${base}/index.html`);
-    for (const name of ['getAPIVersion', 'getSupervisorVersion', 'getIdentification', 'getState', 'getPID', 'getAllProcessInfo', 'getAllConfigInfo'])
+    for (const name of [
+        'getAPIVersion',
+        'getSupervisorVersion',
+        'getIdentification',
+        'getState',
+        'getPID',
+        'getAllProcessInfo',
+        'getAllConfigInfo',
+    ])
         await call(page, `supervisor.${name}`);
     for (const name of ['bell', 'lights:lamp']) {
         await call(page, 'supervisor.sendProcessStdin', name, 'fog ahead\n');
