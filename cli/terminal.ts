@@ -1,4 +1,4 @@
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 export type Paint = (style: Style, text: string) => string;
@@ -43,10 +43,12 @@ interface Output {
 /** The terminal of this process, unless other streams are given. */
 export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, stdout, stderr }: Streams = process): Terminal {
     const isColourful = { out: mayColour && stdout.isTTY === true, error: mayColour && stderr.isTTY === true };
+    // Programs and files get each line as one.
+    const lineWidth = stderr.isTTY === true && stderr.columns !== undefined ? stderr.columns : Number.POSITIVE_INFINITY;
     return {
         // Programs and files get results unchanged.
         print: (line) => void stdout.write(`${stdout.isTTY === true ? readable(line) : line}\n`),
-        complain: (line) => void stderr.write(`${readable(line)}\n`),
+        complain: (line) => void stderr.write(`${fold(readable(line), lineWidth)}\n`),
         paint: painting(isColourful.out),
         paintError: painting(isColourful.error),
         isColourful,
@@ -70,6 +72,29 @@ function readable(text: string): string {
     return text.replace(COLOUR_OR_CONTROL, (found) =>
         found.length > 1 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
     );
+}
+
+/** Breaks lines between words. What follows is indented as its line is, and by `hang`. */
+export function fold(text: string, columns: number, hang = '  '): string {
+    return text
+        .split('\n')
+        .map((line) => foldLine(line, columns, hang))
+        .join('\n');
+}
+
+function foldLine(line: string, columns: number, hang: string): string {
+    const indent = /^ */.exec(line)?.[0] ?? '';
+    const start = `\n${indent}${hang}`;
+    let width = 0;
+    return line
+        .split(' ')
+        .map((word, index) => {
+            const length = stripVTControlCharacters(word).length;
+            const isBroken = width > indent.length && width + 1 + length > columns;
+            width = isBroken ? start.length - 1 + length : width + (index === 0 ? 0 : 1) + length;
+            return isBroken ? start + word : index === 0 ? word : ` ${word}`;
+        })
+        .join('');
 }
 
 const SILENT: Progress = { update() {}, end() {} };

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { wholeNumber } from '../../shared/platform/command-line.ts';
+import { fold } from '../terminal.ts';
 
 export const CONNECTION = 'the connection that sends your credential, or "default"';
 
@@ -36,8 +37,22 @@ export function collect(text: string, before: readonly string[] = []): string[] 
     return [...before, text];
 }
 
-/** The text below a command's help: notes and examples. */
+/** The text below a command's help: notes and examples, of 80 columns. */
 export function examples(lines: readonly string[], about = ''): string {
-    const shown = lines.map((line) => `  $ routebook ${line}`).join('\n');
-    return `${about === '' ? '' : `\n${about}\n`}\nExamples:\n${shown}`;
+    const shown = lines.map((line) => joinWithin(`  $ routebook ${line}`.split(/ (?=--?[a-z]|> )/), ' \\\n      ')).join('\n');
+    return `${about === '' ? '' : `\n${fold(about, COLUMNS, '')}\n`}\nExamples:\n${shown}`;
+}
+
+const COLUMNS = 80;
+
+/** Joins the parts of a command by spaces, and by `ending` where its line would become too long. */
+function joinWithin(parts: readonly string[], ending: string): string {
+    let shown = '';
+    for (const part of parts) {
+        const last = shown.slice(shown.lastIndexOf('\n') + 1);
+        // Behind the part there may be a backslash.
+        if (shown === '') shown = part;
+        else shown += last.length + part.length + 3 > COLUMNS ? `${ending}${part}` : ` ${part}`;
+    }
+    return shown;
 }

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
 import { Command } from 'commander';
 import { addAllCommands } from '../../cli/commands/all.ts';
 import type { Run } from '../../cli/session.ts';
+import { openTerminal } from '../../cli/terminal.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { ownEnvironment } from '../support/own-environment.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -43,6 +45,34 @@ describe('every command of routebook', () => {
             expect(ran.stderr, command).to.equal('');
         }
         expect((await shell.run([])).code).to.equal(0);
+    });
+
+    it('fits its help into 80 columns, with that of its subcommands', async () => {
+        const paths = commands.map((command) => [command]);
+        for (const path of paths) {
+            const { stdout } = await shell.run([...path, '--help']);
+            expect(
+                stdout.split('\n').filter((line) => line.length > 80),
+                path.join(' '),
+            ).to.deep.equal([]);
+            const [, listed = ''] = stdout.split('\nCommands:\n');
+            if (path.length === 1) for (const [, name = ''] of listed.matchAll(/^ {2}([a-z]+) /gm)) paths.push([...path, name]);
+        }
+        expect(paths).to.deep.include(['batch', 'run']);
+    });
+
+    it('keeps words whole where an error is longer than the terminal is wide', async () => {
+        let shown = '';
+        const output = { isTTY: true, columns: 60, write: (text: string) => (shown += text) };
+        const terminal = openTerminal({ mayColour: true }, { stdin: Readable.from([]), stdout: output, stderr: output });
+        terminal.complain(
+            `  /params/id  INVALID_TYPE  ${terminal.paintError('bold', 'A_CODE')}  The value of id must be integer, or it must be left out.`,
+        );
+        const lines = shown.trimEnd().split('\n');
+        expect(lines.map((line) => stripVTControlCharacters(line))).to.deep.equal([
+            '  /params/id  INVALID_TYPE  A_CODE  The value of id must be',
+            '    integer, or it must be left out.',
+        ]);
     });
 
     it('exits with 2 if it was used wrongly, and shows its usage', async () => {
