@@ -74,6 +74,20 @@ describe('a page of the dashboard', () => {
         }
     });
 
+    it('shows no value behind the button of its row at a zoom of 200 %', async () => {
+        const behind = `[...document.querySelectorAll('table.compact tbody tr')].flatMap((row) => {
+            const button = row.querySelector('.acts a, .acts button, summary')?.getBoundingClientRect();
+            const values = [...row.querySelectorAll('td[data-label]')].map((value) => ({ text: value.textContent, ...value.getBoundingClientRect().toJSON() }));
+            return button === undefined ? [] : values.filter(({ left, top }) => left > button.left && top < button.bottom).map(({ text }) => text);
+        })`;
+        const zoomed = { viewport: { width: 640, height: 512 }, deviceScaleFactor: 2 };
+        const found = await onEach(zoomed, async (page) => ({
+            behind: await page.evaluate<string[]>(behind),
+            over: await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+        }));
+        for (const [path, seen] of found) expect(seen, path).to.deep.equal({ behind: [], over: 0 });
+    });
+
     describe('by keyboard', () => {
         let page: Page;
         const focusIsOn = (words: string) => page.waitForFunction(`document.activeElement.textContent.trim() === '${words}'`);
