@@ -18,8 +18,9 @@ const PATIENCE_MS = 20_000;
 const FORGOTTEN = 1;
 
 /**
- * Creates a queue that runs one piece of work at a time. Paying and free accounts take turns, so many free accounts delay a paying one by one piece of work only. Among paying accounts, the one
- * that used the least time is next. Among free ones, the network that used the least is next, and in it the account.
+ * Creates a queue that runs one piece of work at a time. Paying and free accounts take turns, so many free accounts delay a paying one by
+ * one piece of work only. Among paying accounts, the one that used the least time is next. Among free ones, the network that used the least
+ * is next, and in it the account.
  */
 export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: number } = {}) {
     const used = createTokenBuckets({ capacity: Number.POSITIVE_INFINITY, perSecond: FORGOTTEN });

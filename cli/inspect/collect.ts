@@ -120,12 +120,8 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         ledger.drop(`Requests to ${domain}`, 'that is another site');
         return;
     }
-    // The account names that users sign in with may also occur in paths.
-    collection.seen.remember(namedValues(raw));
-    collection.seen.rememberSent(raw.url.searchParams);
     const authMethods = authMethodsOf(raw);
-    if (raw.status === 401 && authMethods.length === 0 && collection.refusing.size < MAX_GROUPS) collection.refusing.add(raw.url.origin);
-    if (signsIn(raw) && collection.signedIn.size < MAX_GROUPS) collection.signedIn.add(raw.url.origin);
+    noteCaller(collection, raw, authMethods);
     if (isOpenSearch(raw)) {
         if (collection.searches.length < MAX_SEARCHES) collection.searches.push(...readOpenSearch(raw));
         ledger.drop('Descriptions of searches', 'programs read them; what they say of a search is in its description');
@@ -176,8 +172,6 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         { body, json, page, authMethods, once: oneTimeNames(raw), tokens: preparedHeaders(raw, collection.tokens) },
         options.keepsSamples,
     );
-    const caller = URL.parse(exchange.requestHeaders.get('referer') ?? '');
-    if (page === undefined && caller !== null) addText(group.pages.callers, collection.texts.titles.get(addressOfPage(caller)) ?? '');
     if (json !== undefined) {
         addDeclared(collection.texts.declared, json);
         if (!isDescription(json)) {
@@ -185,10 +179,29 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
             addAnswerFields(collection.answerFields, json, { from: exchange.url, operation: group.operation?.key });
         }
     }
-    for (const { isPerItem, kind } of page?.forms ?? [])
-        if (isPerItem && collection.formsOfItems.size < MAX_GROUPS) collection.formsOfItems.add(kind);
-    for (const form of page?.forms ?? [])
-        takeForm(collection, form, { url: exchange.url, isRead: exchange.method === 'GET', title: page?.texts.title ?? '' }, ledger);
+    if (page === undefined) noteCallingPage(collection, group, exchange);
+    else takeForms(collection, page, exchange, ledger);
+}
+
+/** Keeps what a request sent, and whether its site knows who sent it. */
+function noteCaller(collection: Collection, raw: Exchange, authMethods: ReturnType<typeof authMethodsOf>): void {
+    // The account names that users sign in with may also occur in paths.
+    collection.seen.remember(namedValues(raw));
+    collection.seen.rememberSent(raw.url.searchParams);
+    if (raw.status === 401 && authMethods.length === 0 && collection.refusing.size < MAX_GROUPS) collection.refusing.add(raw.url.origin);
+    if (signsIn(raw) && collection.signedIn.size < MAX_GROUPS) collection.signedIn.add(raw.url.origin);
+}
+
+/** Keeps the title of the page that sent the request. */
+function noteCallingPage({ texts }: Collection, group: Group, { requestHeaders }: Exchange): void {
+    const caller = URL.parse(requestHeaders.get('referer') ?? '');
+    if (caller !== null) addText(group.pages.callers, texts.titles.get(addressOfPage(caller)) ?? '');
+}
+
+/** Describes the forms of a page, and keeps the kinds that stand beside each item of a list. */
+function takeForms(collection: Collection, { forms, texts }: ReturnType<typeof readPage>, { url, method }: Exchange, ledger: Ledger): void {
+    for (const { isPerItem, kind } of forms) if (isPerItem && collection.formsOfItems.size < MAX_GROUPS) collection.formsOfItems.add(kind);
+    for (const form of forms) takeForm(collection, form, { url, isRead: method === 'GET', title: texts.title }, ledger);
 }
 
 /** A field that keeps changing does not name an action. */

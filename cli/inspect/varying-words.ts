@@ -146,7 +146,10 @@ function addLanguages(varying: Set<string>, { words, siblings, place, candidates
     if (inLanguage.length > 1) for (const word of inLanguage) varying.add(word);
 }
 
-/** Adds the words that follow a search, are half of a name, or were seen as a name or a value elsewhere. @param sent candidates that were sent as values */
+/**
+ * Adds the words that follow a search, are half of a name, or were seen as a name or a value elsewhere.
+ * @param sent candidates that were sent as values
+ */
 function addSeen(varying: Set<string>, here: Place, sent: readonly string[]): void {
     const { words, siblings, place, parent, candidates, isBelowValue, isRoot, isOfThings, seen } = here;
     const wasName = (word: string) => seen.wasName(percentDecode(word)) || seen.wasName(withoutFormat(percentDecode(word)));

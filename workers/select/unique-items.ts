@@ -48,7 +48,10 @@ export function keyOf(value: Json): string {
     return text.length <= HASH ? text : `#${hash('sha256', text, 'base64')}`;
 }
 
-/** A copy of a value with sorted keys and each number in one spelling, so that equal values have equal texts. The allowed nesting of answers bounds the recursion. */
+/**
+ * A copy of a value with sorted keys and each number in one spelling, so that equal values have equal texts. The allowed nesting of answers
+ * bounds the recursion.
+ */
 export function withSortedKeys(value: Json): Json {
     if (isExact(value)) return canonicalNumber(value);
     if (typeof value !== 'object' || value === null) return value;

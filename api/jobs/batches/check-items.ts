@@ -71,7 +71,8 @@ function openKnown({ latest }: App): KnownOfBatch {
 
 /**
  * Validates all items like fetches, looking up each endpoint once, and passes valid items to `store` until one is invalid.
- * @throws Refusal VALIDATION_ERROR with the first problems of the body and its items; errors that do not concern an item, such as SERVICE_UNAVAILABLE
+ * @throws Refusal VALIDATION_ERROR with the first problems of the body and its items; errors that do not concern an item, such as
+ * SERVICE_UNAVAILABLE
  */
 export async function checkItems(app: App, caller: Caller, body: BatchBody, store: (item: NewItem) => Promise<void>): Promise<BatchTotals> {
     const known = openKnown(app);
