@@ -1,6 +1,7 @@
 import OAuth2Server, { type AuthorizationCode, type Client, type RefreshToken, type Token } from '@node-oauth/oauth2-server';
 import type { App } from '../../shared/app.ts';
 import { newSecret, secretKind } from '../../shared/domain/accounts/api-key.ts';
+import { isDocumentId } from '../../shared/domain/apps/describe-app.ts';
 import { readResource } from '../../shared/domain/apps/resource.ts';
 import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
 import { findApp } from '../../shared/store/apps/apps.ts';
@@ -57,7 +58,7 @@ export function createModel({ db, publicUrl }: App, { resource, redirectUri: giv
     return {
         async getClient(id: string) {
             // An app that registered itself may be deleted by now; told so, it registers again.
-            if (id.startsWith('app_') && (await findApp(db, id)) === undefined) return undefined;
+            if (!isDocumentId(id) && (await findApp(db, id)) === undefined) return undefined;
             // The library compares this id with the app that the code or refresh token belongs to.
             return client(id);
         },

@@ -208,7 +208,7 @@ describe('an app that signs in for a user', () => {
         };
         expect(await stolen({ code_verifier: randomBytes(32).toString('base64url') })).to.equal('invalid_grant');
         expect(await stolen({ client_id: await oauth.register(redirectUri()) })).to.equal('invalid_grant');
-        expect(await stolen({ client_id: 'app_unknown' })).to.equal('invalid_client');
+        for (const unknown of ['app_unknown', 'unknown']) expect(await stolen({ client_id: unknown }), unknown).to.equal('invalid_client');
         expect(await stolen({ redirect_uri: 'http://127.0.0.1:1/callback' })).to.equal('invalid_grant');
         expect(await stolen({ resource: `${base()}/mcp/${SHOP}` })).to.equal('invalid_target');
         expect(await stolen({ code: newSecret('code') })).to.equal('invalid_grant');
