@@ -172,6 +172,18 @@ describe('an account', () => {
             expect(await mayEnter(person)).to.equal(true);
         });
 
+        it('lets more than forty people of one address in within a quarter of an hour', async () => {
+            const email = freshAddress();
+            await signUp(world, email);
+            for (let minute = 0; minute < 5; minute++) {
+                for (let time = 0; time < 9; time++) {
+                    const { status } = await signIn(visitor(world, { address: '192.0.2.78' }), email, PASSWORD);
+                    expect(status, `sign-in ${9 * minute + time + 1}`).to.equal(303);
+                }
+                await world.clock.advance({ minutes: 1, seconds: 1 });
+            }
+        });
+
         it('leads to the page that its owner wanted, and to no other site', async () => {
             const email = freshAddress();
             await signUp(world, email);

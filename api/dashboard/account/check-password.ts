@@ -1,7 +1,7 @@
 import { passwordProblem } from '../../../shared/domain/accounts/password-rules.ts';
 import { isCommonPassword } from '../../../shared/platform/passwords/common-passwords.ts';
 import { Refusal } from '../../../shared/refusals.ts';
-import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { type Attempt, forgetAttempts, returnAttempt, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { isKnownBrowser } from '../../../shared/store/accounts/sign-ins.ts';
 import { type Credentials, credentialsOf } from '../../../shared/store/accounts/users.ts';
 import { createKeyedQueue } from '../../admission/keyed-queue.ts';
@@ -51,6 +51,8 @@ export async function checkPassword(visit: Visit, { emailNormalised, credentials
         const asker = { client, account: emailNormalised, isKnown };
         if (!(await passwords.matches(password, credentials?.passwordHash, asker))) return 'wrong';
         await forgetAttempts(app.db, guesses);
+        // The people of an office sign in from one address.
+        if (!isKnown) await returnAttempt(app.db, ['sign-in by client', client]);
         return 'right';
     });
 }

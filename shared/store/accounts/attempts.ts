@@ -9,6 +9,7 @@ export const ATTEMPTS = {
     'password by client': { max: 10, seconds: MINUTE },
     'password by user': { max: 10, seconds: MINUTE },
     'sign-in by known browser': { max: 10, seconds: 15 * MINUTE },
+    // Only those with a wrong password.
     'sign-in by client': { max: 40, seconds: 15 * MINUTE },
     'sign-in by account and client': { max: 10, seconds: 15 * MINUTE },
     'sign-in by account': { max: 60, seconds: HOUR },
@@ -53,6 +54,11 @@ export async function takeAttempts(db: Db, attempts: readonly Attempt[]): Promis
 /** Resets the counters after the user entered the correct password. */
 export async function forgetAttempts(db: Db, attempts: readonly Attempt[]): Promise<void> {
     await db('attempts').whereIn('name', attempts.map(nameOf)).delete();
+}
+
+/** Gives an attempt back, because it turned out to be none of those that the limit is for. */
+export async function returnAttempt(db: Db, attempt: Attempt): Promise<void> {
+    await db('attempts').where('name', nameOf(attempt)).where('used', '>', 0).decrement('used', 1);
 }
 
 function nameOf([kind, of]: Attempt): string {
