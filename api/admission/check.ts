@@ -6,9 +6,9 @@ export interface Arrival {
     request: IncomingMessage;
     response: ServerResponse;
     /** The path of its route, with placeholders. Undefined for unknown paths. */
-    path: string | undefined;
+    readonly path: string | undefined;
     /** Undefined for pages, probes and unknown paths. */
-    contract: AnyContract | undefined;
+    readonly contract: AnyContract | undefined;
 }
 
 /** Checks a request before hapi does. Calls `pass` to let it continue, or answers it, or delays it. */

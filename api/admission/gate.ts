@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { HTTP_METHODS, RequestRoute, Server } from '@hapi/hapi';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { browseThrottling } from './browse-throttling.ts';
-import type { Check } from './check.ts';
+import type { Arrival, Check } from './check.ts';
 import { clientPacing } from './client-pacing.ts';
 import { clientReads } from './client-reads.ts';
 import { eventLoopTurns } from './event-loop-turns.ts';
@@ -39,8 +39,7 @@ export function installGate(server: Server, checks: readonly Check[]): void {
         const hapi = listener.listeners(event) as RequestListener[];
         listener.removeAllListeners(event);
         listener.on(event, (request: IncomingMessage, response: ServerResponse) => {
-            const route = routeOf(server, request);
-            const arrival = { request, response, path: route?.path, contract: route?.settings.app?.contract };
+            const arrival = arrivalOf(server, request, response);
             const step = (index: number): void => {
                 const check = checks[index];
                 if (check !== undefined) check(arrival, () => step(index + 1));
@@ -49,6 +48,25 @@ export function installGate(server: Server, checks: readonly Check[]): void {
             step(0);
         });
     }
+}
+
+/** Its route is looked up once a check asks for it: most requests of a connection that pipelines too many never get that far. */
+function arrivalOf(server: Server, request: IncomingMessage, response: ServerResponse): Arrival {
+    let found: { route: RequestRoute | undefined } | undefined;
+    const route = () => {
+        found ??= { route: routeOf(server, request) };
+        return found.route;
+    };
+    return {
+        request,
+        response,
+        get path() {
+            return route()?.path;
+        },
+        get contract() {
+            return route()?.settings.app?.contract;
+        },
+    };
 }
 
 /** The route that hapi will choose, also by another spelling of its path. Undefined if there is none. */

@@ -67,6 +67,15 @@ describe('a client that pipelines requests on one connection', () => {
         expect(begun).to.equal(1);
     });
 
+    it('is read no further once it pipelined too many, not even in the same packet', async () => {
+        let arrived = 0;
+        server.listener.on('request', () => (arrived += 1));
+        const caller = open();
+        caller.resume().write(ahead(1800));
+        await once(caller, 'close');
+        expect(arrived).to.be.within(100, 110);
+    });
+
     it('may wait for a slow response after a fast one', async () => {
         const caller = open();
         caller.write(`${ahead(1)}GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
