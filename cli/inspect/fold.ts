@@ -17,7 +17,7 @@ import { listedNames, namesBelowViews } from './views.ts';
  * - if it is a thing in another format (`/tides.html` beside `/tides.json`);
  * - if it is read and written in the same ways as another word, with the same fields;
  * - if queries have it as a value, and another such word has the same names below it;
- * - if its siblings below a plural (`/posts/…`), or the values beside it, have similar responses, or the same params three times;
+ * - if its siblings below a plural (`/posts/…`), or the values beside it, have similar responses;
  * - if a PUT, PATCH or DELETE names it, below a plural or beside values;
  * - if a page lists it by its name, beside another name with the same pages below it (`/harbour/tags`, `/lighthouse/tags`);
  * - if it is the name of a file below a value, beside other files with similar responses, or below another view of the same thing

@@ -1,6 +1,6 @@
 import { areAlike, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
 import type { Group } from './groups.ts';
-import { isPlural, isVarying, type Piece, textOf } from './segments.ts';
+import { isPlural, isVarying, textOf } from './segments.ts';
 import { shared } from './shared.ts';
 import { isLast, isWritten } from './written-words.ts';
 
@@ -56,29 +56,6 @@ function areUsedAlike(some: ReadonlyMap<string, Group>, others: ReadonlyMap<stri
     const answered = pairs.filter((pair) => pair.every(({ shape, skeleton }) => shape.objects + shape.arrays > 0 || skeleton.size > 20));
     const alike = answered.filter(([one, other]) => areAlike([one], [other], place));
     return alike.length * 2 >= answered.length && pairs.some(([group]) => group.method !== 'GET' && isLast(group, place));
-}
-
-/** Three or more words below a plural with the same params and responses of one kind: lists, objects or others (`/locales/…?lng=`). */
-export function withSameParams(
-    words: ReadonlyMap<string, readonly Group[]>,
-    candidates: readonly string[],
-    parent: Piece | undefined,
-    place: number,
-): string[] {
-    if (parent?.form !== 'word' || !isPlural(parent.core)) return [];
-    const byParams = Map.groupBy(candidates, (word) => {
-        const groups = words.get(word) ?? [];
-        const isLeaf = groups.every(({ method, segments }) => method === 'GET' && segments.length === place + 1);
-        const params = [...new Set(groups.flatMap(({ query }) => [...query.keys()]))].sort().join(' ');
-        return isLeaf && params !== '' ? `${params} ${kindOf(groups)}` : '';
-    });
-    byParams.delete('');
-    return [...byParams.values()].filter((alike) => alike.length >= 3).flat();
-}
-
-function kindOf(groups: readonly Group[]): string {
-    if (groups.some(({ shape }) => shape.arrays > 0)) return 'list';
-    return groups.some(({ shape }) => shape.objects > 0) ? 'object' : '';
 }
 
 /**

@@ -3,7 +3,7 @@ import { areAlike, MAX_COMPARED } from './alike.ts';
 import { areFiles, isFileName } from './file-names.ts';
 import type { Group } from './groups.ts';
 import { isProgramWord, isUnlikelyWord } from './harmless.ts';
-import { unlikeNames, withSameBelow, withSamePages, withSameParams, withSameRequests } from './same-use.ts';
+import { unlikeNames, withSameBelow, withSamePages, withSameRequests } from './same-use.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import {
     isApiRoot,
@@ -82,7 +82,6 @@ export function varyingWords(
     addSeen(varying, here, sent);
     for (const word of withSameBelow(words, sent, place)) varying.add(word);
     for (const word of withSameRequests(words, candidates, place)) varying.add(word);
-    for (const word of withSameParams(words, candidates, parent, place)) varying.add(word);
     for (const word of withSameViews(words, candidates, place, listed)) varying.add(word);
     for (const word of candidates) if ((words.get(word) ?? []).some((group) => viewed.has(pathTo(group, place)))) varying.add(word);
     addSaid(varying, here);
