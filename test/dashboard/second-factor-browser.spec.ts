@@ -137,7 +137,11 @@ describe('a second factor in a browser', () => {
         expect(await page.getByLabel('URL').inputValue()).to.equal('https://hooks.example/in');
 
         await page.goto(FACTORS);
-        await page.getByRole('button', { name: 'Remove laptop' }).click();
+        // A click by mistake loses nothing.
+        await page.getByText('Remove …').click();
+        await page.getByRole('button', { name: 'Not now' }).click();
+        await page.getByText('Remove …').click();
+        await page.getByRole('button', { name: 'Remove passkey' }).click();
         await page.getByText('The second factor is removed.').waitFor();
         await signOut(tab);
         await page.goto('/login/passkey');
