@@ -9,7 +9,7 @@ import { createEmbedder, type Embedder } from './platform/embedder.ts';
 import { type Cleanup, createCleanup } from './platform/lifecycle.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
-import { shippedPhrases } from './platform/phrases.ts';
+import { shippedPhrases, shippedWordVectors } from './platform/phrases.ts';
 import { openReplica, type Read } from './platform/replica.ts';
 import { createSecrets, type Secrets } from './platform/secrets.ts';
 import { NO_TRACING, type Tracing } from './platform/tracing.ts';
@@ -181,7 +181,7 @@ export function openApp(
         versions,
         lists,
         nearSites: createNearSites(read, lists),
-        finder: createFinder(read, shippedPhrases),
+        finder: createFinder(read, shippedPhrases, shippedWordVectors),
         embedder: config.embeddings && createEmbedder(config.embeddings),
         usedLists: createUsedLists(read),
         lookUps: createLookUps(db, versions),

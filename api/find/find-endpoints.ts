@@ -177,7 +177,7 @@ function presentFound(row: EndpointRow, fit: Fit | undefined): FoundEndpoint {
         health: { success_rate_7d: row.successRate, p95_ms: row.p95Ms },
         needs_connection: entry.needsConnection ?? false,
         hosted,
-        score: fit === undefined ? null : Math.round(fit.score * 1000) / 1000,
+        score: fit === undefined ? null : Math.round(Math.min(1, fit.score) * 1000) / 1000,
         matched: fit === undefined ? [] : fieldsWith(fit.words, row.search),
         fetch:
             hosted && example !== null

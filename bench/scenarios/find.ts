@@ -5,7 +5,7 @@ import { loadPackages, readPackages, STARTER_FOLDER } from '../../bin/starter-pa
 import { indexPackage } from '../../shared/domain/find/index-package.ts';
 import { migrate } from '../../shared/migrate.ts';
 import { type Db, openDb } from '../../shared/platform/db.ts';
-import { shippedPhrases } from '../../shared/platform/phrases.ts';
+import { shippedPhrases, shippedWordVectors } from '../../shared/platform/phrases.ts';
 import { indexNextSite } from '../../shared/store/registry/endpoint-index.ts';
 import { createFinder } from '../../shared/store/registry/find-endpoints.ts';
 import { type AskForTask, measureServed, measureUnserved } from '../../test/starter/measure-tasks.ts';
@@ -118,10 +118,10 @@ async function labelledTasks({ stack }: Bench): Promise<Figures> {
         const onFault = (site: string, error: unknown) => {
             throw new Error(`${site} could not be indexed`, { cause: error });
         };
-        while (await indexNextSite(db, { describe: async (text) => indexPackage(text, shippedPhrases()), onFault }));
+        while (await indexNextSite(db, { describe: async (text) => indexPackage(text, shippedPhrases(), shippedWordVectors()), onFault }));
         const rows: { id: number; site: string; name: string }[] = await db('endpoints').select('id', 'site', 'name');
         const names = new Map(rows.map(({ id, site, name }) => [id, `${site}/${name}`]));
-        const finder = createFinder((question) => question(db), shippedPhrases);
+        const finder = createFinder((question) => question(db), shippedPhrases, shippedWordVectors);
         const ask: AskForTask = async (task) => (await finder.find(task, ALL)).found.map(({ row }) => names.get(row.id) ?? '');
         const [tuned, heldOut] = [await measureServed(ask, 'tuned'), await measureServed(ask, 'held out')];
         return {

@@ -3,7 +3,7 @@ import type { Phrases } from '../../shared/domain/find/phrases.ts';
 import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 import { openDb } from '../../shared/platform/db.ts';
-import { shippedPhrases } from '../../shared/platform/phrases.ts';
+import { shippedPhrases, shippedWordVectors } from '../../shared/platform/phrases.ts';
 import { type MadeSite, numbers, word } from './registry.ts';
 
 /** Endpoints with subjects for a generated registry, to search by task. They are the same each time. */
@@ -18,6 +18,7 @@ const CHUNK = 200;
  */
 export async function fillEndpoints(url: string, sites: readonly MadeSite[]): Promise<void> {
     const dictionary = shippedPhrases();
+    const vectors = shippedWordVectors();
     const subjects = subjectsOf(dictionary);
     const known = new Set<string>();
     const db = openDb({ url, poolSize: 1, acquireTimeoutMs: 60_000 });
@@ -26,7 +27,11 @@ export async function fillEndpoints(url: string, sites: readonly MadeSite[]): Pr
         await db.raw('drop index endpoints_words');
         for (let from = 0; from < sites.length; from += CHUNK) {
             const rows = sites.slice(from, from + CHUNK).flatMap(({ site }, place) => {
-                const { endpoints, words } = indexPackage(JSON.stringify(packageOf(site, aboutOf(from + place, subjects))), dictionary);
+                const { endpoints, words } = indexPackage(
+                    JSON.stringify(packageOf(site, aboutOf(from + place, subjects))),
+                    dictionary,
+                    vectors,
+                );
                 for (const one of words) known.add(one);
                 return endpoints.map((endpoint) => ({ ...endpoint, site }));
             });
@@ -44,15 +49,15 @@ const FILL = `
     with given as materialized (
         select nextval('endpoint_ids') as id, e.*
         from json_to_recordset(cast(:rows as json)) as e (
-            site text, place integer, name text, kind text, effect text, search text, brevity real, "needsId" boolean, entry text)
+            site text, place integer, name text, kind text, effect text, search text, brevity real, "needsId" boolean, direction text, entry text)
     ), entered as (
         insert into endpoint_entries (endpoint_id, entry) select id, entry::json from given
     )
     insert into endpoints (id, site, registrable, version_id, place, name, kind, effect, intent_category, is_verified, tier, search, brevity,
-                           needs_id)
+                           needs_id, direction)
     select e.id, s.site, s.registrable, s.latest_version_id, e.place, e.name, e.kind, e.effect, s.intent_category, s.verified_at is not null,
            case when hashtext(s.site || '/' || e.name) & 63 = 0 then 0 when hashtext(s.site || '/' || e.name) & 7 = 0 then 1 else 2 end,
-           e.search::tsvector, e.brevity, e."needsId"
+           e.search::tsvector, e.brevity, e."needsId", e.direction
     from given e join sites s on s.site = e.site`;
 
 /** The subjects of a site. */

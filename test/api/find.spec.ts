@@ -66,6 +66,16 @@ const POGODA = aPackage('pogoda.test', {
     endpoints: [read('pogoda.test', 'now', 'Прогноз погоды и температура воздуха в городе.')],
 });
 
+/** Two endpoints with the same word of `students who flunk`. */
+const SCHOOL = aPackage('school.test', {
+    title: 'A school',
+    intent_category: 'education/courses',
+    endpoints: [
+        read('school.test', 'addresses', 'The addresses of all students.'),
+        read('school.test', 'grades', 'The grades of all students.'),
+    ],
+});
+
 const BANK = aPackage('vault.test', {
     title: 'A bank',
     intent_category: 'finance/companies',
@@ -94,7 +104,7 @@ for (const topology of ANY_TOPOLOGY) {
 
         before(async () => {
             maker = await join(world, { plan: 'enterprise' });
-            for (const document of [WEATHER, RATES, PHONES, POGODA, BANK, crowd('songs.test'), crowd('jukebox.test')])
+            for (const document of [WEATHER, RATES, PHONES, POGODA, SCHOOL, BANK, crowd('songs.test'), crowd('jukebox.test')])
                 dataOf(await maker.publish(document));
             await untilIndexed(world);
         });
@@ -127,6 +137,10 @@ for (const topology of ANY_TOPOLOGY) {
                 expect((await names('exchanging rates'))[0]).to.match(/^rates\.test/);
                 expect((await names('wether forcast'))[0]).to.equal('sky.test/next_days');
                 expect((await names('temprature now'))[0]).to.equal('sky.test/at_place');
+            });
+
+            it('by what their other words mean, although nobody wrote down that these are related', async () => {
+                expect(await names('students who flunk')).to.deep.equal(['school.test/grades', 'school.test/addresses']);
             });
 
             it('in other scripts', async () => {
@@ -318,11 +332,11 @@ for (const topology of ANY_TOPOLOGY) {
                     all.push(...namesIn(answer));
                     if (cursor === '') expect(foundIn(answer)[0]).to.deep.include({ score: null, matched: [] });
                     cursor = metaIn(answer).pagination.next_cursor;
-                    expect(metaIn(answer).pagination.total).to.equal(29);
+                    expect(metaIn(answer).pagination.total).to.equal(31);
                     if (all.length === 5) await rollUpTrending(world.app.db);
                 }
                 expect(all.slice(0, 3)).to.deep.equal(['rates.test/latest', 'rates.test/history', 'jukebox.test/songs_a']);
-                expect(new Set(all).size).to.equal(29);
+                expect(new Set(all).size).to.equal(31);
             });
 
             it('narrows that list too', async () => {

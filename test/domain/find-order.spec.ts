@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fitting, fuse } from '../../shared/domain/find/fuse.ts';
-import { byFit, type Found, pageOf, spread } from '../../shared/domain/find/order.ts';
+import { bestFirst, type Found, pageOf, spread } from '../../shared/domain/find/order.ts';
 
 describe('endpoints with a similar meaning', () => {
     const near = (similarities: readonly number[]) => similarities.map((similarity, id) => ({ id, similarity }));
@@ -38,7 +38,10 @@ describe('found endpoints', () => {
         choices: 0,
         ...more,
     });
-    const isBefore = (one: Partial<Found>, other: Partial<Found>) => byFit(found(one), found(other)) < 0;
+    const isBefore = (one: Partial<Found>, other: Partial<Found>) => {
+        const first = found(one);
+        return bestFirst([found(other), first])[0] === first;
+    };
 
     it('are ordered by their score', () => {
         expect(isBefore({ score: 0.6 }, { score: 0.5, isVerified: true, choices: 100 })).to.equal(true);
@@ -55,9 +58,15 @@ describe('found endpoints', () => {
         expect(isBefore({ credits: 1 }, { credits: 3 })).to.equal(true);
     });
 
+    it('are of equal score wherever the difference is small, counted from the best', () => {
+        expect(isBefore({ score: 0.519, isVerified: true }, { score: 0.521 })).to.equal(true);
+        const rows = [0.5, 0.51, 0.521].map((score, id) => found({ id, score, isVerified: score < 0.52 }));
+        expect(bestFirst(rows).map(({ score }) => score)).to.deep.equal([0.51, 0.521, 0.5]);
+    });
+
     it('that equal in all keep the order of their package', () => {
         const rows = [3, 1, 2].map((id) => found({ id, score: 0.7 }));
-        expect(rows.toSorted(byFit).map(({ id }) => id)).to.deep.equal([1, 2, 3]);
+        expect(bestFirst(rows).map(({ id }) => id)).to.deep.equal([1, 2, 3]);
     });
 
     it('contain at most three of a domain in each ten, and each once', () => {

@@ -86,7 +86,8 @@ describe('the migration that stores the endpoints of a tier together', () => {
             await yank('versions').where({ site: 'shop.test' }).update({ version_hash: 'other' });
         });
         await migrating;
-        expect(await entries()).to.deep.equal(earlier);
+        // A later migration adds a column, which workers fill.
+        expect(await entries()).to.deep.equal(earlier.map((row) => ({ ...row, direction: null })));
         expect(await counts()).to.deep.equal([300, 300, 300]);
         const { rows } = await db.raw(
             `select has_table_privilege('${READER}', 'endpoints', 'insert') as inserts,

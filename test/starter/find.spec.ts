@@ -29,17 +29,18 @@ describe('tasks of users, over the complete starter registry', () => {
         expect(first).to.be.at.least(0.8);
     });
 
-    it('is among the first five for 85 of 100 tasks that the ranking was not tuned on, the first for 60, and not there for 70 that nothing serves', async () => {
+    it('is among the first five for 90 of 100 tasks that the ranking was not tuned on, the first for 75, and not there for 75 that nothing serves', async () => {
         const { first, firstFive, missed } = await measureServed(find, 'held out');
-        expect(firstFive, missed.join('\n')).to.be.at.least(0.85);
-        expect(first).to.be.at.least(0.6);
+        expect(firstFive, missed.join('\n')).to.be.at.least(0.9);
+        expect(first).to.be.at.least(0.75);
         const { empty, listed } = await measureUnserved(find, 'held out');
-        expect(empty, listed.join('\n')).to.be.at.least(0.7);
+        expect(empty, listed.join('\n')).to.be.at.least(0.75);
     });
 
-    it('is among the first five for 55 of 100 tasks in everyday words, and not there for 75 that nothing serves', async () => {
-        const { firstFive, missed } = await measureServed(find, 'everyday, held out');
-        expect(firstFive, missed.join('\n')).to.be.at.least(0.55);
+    it('is among the first five for 60 of 100 tasks in everyday words, the first for 40, and not there for 75 that nothing serves', async () => {
+        const { first, firstFive, missed } = await measureServed(find, 'everyday, held out');
+        expect(firstFive, missed.join('\n')).to.be.at.least(0.6);
+        expect(first).to.be.at.least(0.4);
         const { empty, listed } = await measureUnserved(find, 'everyday, held out');
         expect(empty, listed.join('\n')).to.be.at.least(0.75);
     });
@@ -72,15 +73,15 @@ describe('tasks of users, over the complete starter registry', () => {
             await untilIndexed(world, 30_000);
         });
 
-        it('is among the first five for 70 of 100 tasks, and the first for 60', async () => {
+        it('is among the first five for 75 of 100 tasks, and the first for 65', async () => {
             const { first, firstFive, missed } = await measureServed(find, 'contributed');
-            expect(firstFive, missed.join('\n')).to.be.at.least(0.7);
-            expect(first).to.be.at.least(0.6);
+            expect(firstFive, missed.join('\n')).to.be.at.least(0.75);
+            expect(first).to.be.at.least(0.65);
         });
 
-        it('is not there for 70 of 100 tasks that nothing serves', async () => {
+        it('is not there for 85 of 100 tasks that nothing serves', async () => {
             const { empty, listed } = await measureUnserved(find, 'contributed');
-            expect(empty, listed.join('\n')).to.be.at.least(0.7);
+            expect(empty, listed.join('\n')).to.be.at.least(0.85);
         });
 
         it('comes first where "my" is before what a public service knows', async () => {

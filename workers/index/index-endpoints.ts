@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import { type IndexedPackage, indexPackage } from '../../shared/domain/find/index-package.ts';
-import { shippedPhrases } from '../../shared/platform/phrases.ts';
+import { shippedPhrases, shippedWordVectors } from '../../shared/platform/phrases.ts';
 import { createSideThread } from '../../shared/platform/side-thread.ts';
 import { type Indexing, indexNextSite, SITE_WAITS } from '../../shared/store/registry/endpoint-index.ts';
 import type { DueLooks, Repeated } from '../repeat.ts';
@@ -27,5 +27,5 @@ const thread = createSideThread(new URL('./index-thread.ts', import.meta.url));
 
 /** Describes the endpoints of a package; for a large package in a thread, so that the event loop is not blocked. */
 export async function describe(text: string, site: string): Promise<IndexedPackage> {
-    return text.length <= SMALL_CHARACTERS ? indexPackage(text, shippedPhrases()) : thread.run(site, { text });
+    return text.length <= SMALL_CHARACTERS ? indexPackage(text, shippedPhrases(), shippedWordVectors()) : thread.run(site, { text });
 }

@@ -1,5 +1,5 @@
 import { indexPackage } from '../../shared/domain/find/index-package.ts';
-import { shippedPhrases } from '../../shared/platform/phrases.ts';
+import { shippedPhrases, shippedWordVectors } from '../../shared/platform/phrases.ts';
 import { answerTasks } from '../../shared/platform/side-thread.ts';
 
-answerTasks(({ text }: { text: string }) => indexPackage(text, shippedPhrases()));
+answerTasks(({ text }: { text: string }) => indexPackage(text, shippedPhrases(), shippedWordVectors()));

@@ -5,7 +5,7 @@ import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../type
 import { type Phrases, spellOut, unitsOf } from './phrases.ts';
 
 /** Increment when the indexed words or the dictionary change, so that existing packages are indexed again. */
-export const FIND_RULES = 12;
+export const FIND_RULES = 13;
 
 /** The parts of an endpoint that contain words. Their order is stored: each part is one bit of a word's position. */
 export const WORD_FIELDS = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
@@ -14,7 +14,7 @@ export type WordField = (typeof WORD_FIELDS)[number];
 /** How significant a word is. A: in name and description. B: in one of them, or in fields and site. C: in the fields. D: in the site. */
 type WordClass = 'A' | 'B' | 'C' | 'D';
 
-interface IndexedWord {
+export interface IndexedWord {
     weight: WordClass;
     /** The parts that contain the word, as bits. */
     fields: number;

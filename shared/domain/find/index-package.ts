@@ -3,6 +3,7 @@ import type { Effect, Kind, PackageDocument } from '../types.ts';
 import { endpointWords, MARKS } from './endpoint-words.ts';
 import { entryOf } from './entry.ts';
 import type { Phrases } from './phrases.ts';
+import { directionOfEndpoint, type WordVectors } from './word-vectors.ts';
 
 interface IndexedEndpoint {
     place: number;
@@ -13,6 +14,8 @@ interface IndexedEndpoint {
     search: string;
     brevity: number;
     needsId: boolean;
+    /** What its words mean; undefined if none is known. */
+    direction: string | undefined;
     /** The `EndpointEntry`, as JSON. */
     entry: string;
 }
@@ -26,7 +29,7 @@ export interface IndexedPackage {
 const WORTH_KNOWING = /^\p{L}[\p{L}\p{M}]{3,23}$/u;
 
 /** Builds the index entries of a stored package, in time linear in its size. @param text its JSON */
-export function indexPackage(text: string, dictionary: Phrases): IndexedPackage {
+export function indexPackage(text: string, dictionary: Phrases, vectors: WordVectors): IndexedPackage {
     const document = JSON.parse(text) as PackageDocument;
     const known = new Set<string>();
     const endpoints = document.endpoints.map((published, place): IndexedEndpoint => {
@@ -42,6 +45,7 @@ export function indexPackage(text: string, dictionary: Phrases): IndexedPackage 
             search: [...words].map(([word, { fields, weight }]) => `'${word}':${fields}${weight}`).join(' '),
             brevity,
             needsId: words.has(MARKS.needsId),
+            direction: directionOfEndpoint(words, vectors),
             entry: JSON.stringify(entryOf(document, endpoint)),
         };
     });

@@ -25,9 +25,19 @@ const UNCALLED_MS = 1000;
  * Best scores first; among equal scores by verification, success rate, speed, price and earlier choices. What equals in all comes in the
  * order of the package, whose main endpoints usually come first; without an order, lists and their pages would differ from call to call.
  */
-export function byFit(a: Found, b: Found): number {
+export function bestFirst<Row extends Found>(rows: readonly Row[]): Row[] {
+    const left = rows.toSorted((a, b) => b.score - a.score);
+    const ordered: Row[] = [];
+    while (left.length > 0) {
+        const least = (left[0]?.score ?? 0) - ALIKE;
+        const differs = left.findIndex(({ score }) => score <= least);
+        ordered.push(...left.splice(0, differs < 0 ? left.length : differs).sort(byFacts));
+    }
+    return ordered;
+}
+
+function byFacts(a: Found, b: Found): number {
     return (
-        step(b) - step(a) ||
         Number(b.isVerified) - Number(a.isVerified) ||
         tenths(b) - tenths(a) ||
         slowness(a) - slowness(b) ||
@@ -36,10 +46,6 @@ export function byFit(a: Found, b: Found): number {
         b.score - a.score ||
         a.id - b.id
     );
-}
-
-function step({ score }: Found): number {
-    return Math.floor(score / ALIKE);
 }
 
 function tenths({ successRate }: Found): number {

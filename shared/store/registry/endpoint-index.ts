@@ -114,14 +114,14 @@ const ADD_ENDPOINTS = `
     with given as materialized (
         select nextval('endpoint_ids') as id, e.*
         from json_to_recordset(cast(:rows as json)) as e (
-            place integer, name text, kind text, effect text, search text, brevity real, "needsId" boolean, entry text)
+            place integer, name text, kind text, effect text, search text, brevity real, "needsId" boolean, direction text, entry text)
     ), entered as (
         insert into endpoint_entries (endpoint_id, entry) select id, entry::json from given
     )
     insert into endpoints (id, site, registrable, version_id, place, name, kind, effect, intent_category, is_verified, tier, search, brevity,
-                           needs_id)
+                           needs_id, direction)
     select e.id, s.site, s.registrable, :version, e.place, e.name, e.kind, e.effect, s.intent_category, s.verified_at is not null,
            case when hashtext(s.site || '/' || e.name) & 63 = 0 then 0 when hashtext(s.site || '/' || e.name) & 7 = 0 then 1 else 2 end,
-           e.search::tsvector, e.brevity, e."needsId"
+           e.search::tsvector, e.brevity, e."needsId", e.direction
     from sites s, given e
     where s.site = :site`;

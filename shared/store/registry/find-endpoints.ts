@@ -1,9 +1,10 @@
-import { candidatesOf } from '../../domain/find/candidates.ts';
+import { candidatesOf, THRESHOLD } from '../../domain/find/candidates.ts';
 import { fitting, fuse } from '../../domain/find/fuse.ts';
-import { byFit, inARow, type Slot, spread } from '../../domain/find/order.ts';
+import { bestFirst, inARow, type Slot, spread } from '../../domain/find/order.ts';
 import type { Phrases } from '../../domain/find/phrases.ts';
 import { readTask, type TaskPart } from '../../domain/find/task.ts';
 import { correctTypo, type Search, unknownWords, type WordCounts, weigh } from '../../domain/find/weigh.ts';
+import { directionOfTask, type WordVectors, withNearness } from '../../domain/find/word-vectors.ts';
 import type { Read } from '../../platform/replica.ts';
 import { createEndpointWordCounts } from './endpoint-words.ts';
 import { type FindFilters, type FoundEndpoint, type FoundRow, findByWords, findNearest } from './find-statements.ts';
@@ -36,8 +37,8 @@ export interface Finder {
     find(task: string, filters: FindFilters, meaning?: Meaning): Promise<FoundList>;
 }
 
-/** @param read must limit the time of queries @param phrases is called for the first task */
-export function createFinder(read: Read, phrases: () => Phrases): Finder {
+/** @param read must limit the time of queries @param phrases and `vectors` are called for the first task */
+export function createFinder(read: Read, phrases: () => Phrases, vectors: () => WordVectors): Finder {
     const words = createEndpointWordCounts(read);
 
     /** Parses a task. Its words are weighted by their frequency. Unknown words are replaced by similar ones. */
@@ -56,8 +57,9 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
         return { search: weigh(again, recounted, new Set(corrected.values())), counts: recounted };
     }
 
-    /** The endpoints with words of the task, best first. */
+    /** The endpoints with words of the task, best first. Of those that few words fit, only the near in meaning stay. */
     async function byWords(
+        task: string,
         { search, counts }: Understood,
         filters: FindFilters,
     ): Promise<{ search: Search | undefined; ordered: FoundEndpoint[] }> {
@@ -66,7 +68,8 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
         const rows = await read(async (db) => withoutRefused(db, await findByWords(db, search, candidates, filters), policiesOf));
         // An endpoint with nearly all words is found with some words, too.
         const distinct = [...new Map(rows.map((row) => [row.id, row])).values()];
-        return { search, ordered: distinct.toSorted(byFit) };
+        const scored = withNearness(directionOfTask(task, phrases(), vectors()), distinct);
+        return { search, ordered: bestFirst(scored.filter(({ score }) => score >= THRESHOLD)) };
     }
 
     /** The endpoints nearest to the meaning, nearest first. Empty if not found in time: words alone decide then. */
@@ -83,7 +86,7 @@ export function createFinder(read: Read, phrases: () => Phrases): Finder {
             const understood = await understand(task);
             const narrowed = narrowToOwn(filters, understood.search);
             const [{ search, ordered }, near] = await Promise.all([
-                byWords(understood, narrowed),
+                byWords(task, understood, narrowed),
                 meaning === undefined ? [] : byMeaning(narrowed, meaning).catch(() => []),
             ]);
             const rows = near.length === 0 ? ordered : fuse(ordered, near);

@@ -1,4 +1,4 @@
-import { type Candidates, queryOf, THRESHOLD } from '../../domain/find/candidates.ts';
+import { type Candidates, LEAST_BY_WORDS, queryOf } from '../../domain/find/candidates.ts';
 import { MARKS } from '../../domain/find/endpoint-words.ts';
 import type { Found } from '../../domain/find/order.ts';
 import { ALIKE, CLASS_WEIGHTS, ID_UNKNOWN, memorableTaskWords, type Search } from '../../domain/find/weigh.ts';
@@ -32,6 +32,11 @@ export interface FoundRow extends FoundEndpoint {
     policies: CheckedEndpoint | null;
 }
 
+/** One found by its words. */
+interface WordsRow extends FoundRow {
+    direction: string | null;
+}
+
 interface NearRow extends FoundRow {
     similarity: number;
 }
@@ -53,9 +58,9 @@ const NARROWED_WALK = 4;
 const TIMEOUT_MS = 2000;
 
 /** The endpoints with words of the task, in no order. An endpoint may be found twice. */
-export function findByWords(db: Db, search: Search, candidates: Candidates, filters: FindFilters): Promise<FoundRow[]> {
+export function findByWords(db: Db, search: Search, candidates: Candidates, filters: FindFilters): Promise<WordsRow[]> {
     const values = { ...valuesOf(search, filters), ...walksOf(candidates, filters) };
-    return runComposed<FoundRow>(db, rankingFor(search, filters), values, TIMEOUT_MS);
+    return runComposed<WordsRow>(db, rankingFor(search, filters), values, TIMEOUT_MS);
 }
 
 /** The endpoints nearest to a vector, nearest first. */
@@ -136,7 +141,7 @@ const NEAREST = compose(
 );
 
 const CANDIDATE = `e.id, e.site, e.registrable, e.name, e.is_verified, e.success_rate, e.p95_ms, e.effect, e.version_id, e.search, e.brevity,
-                   e.needs_id`;
+                   e.needs_id, e.direction`;
 
 /** Composing and numbering a ranking for each find took 7 % of the API's time. */
 const rankings = new Map<string, Composed>();
@@ -161,18 +166,20 @@ function rankingOf(terms: number, filters: FindFilters): string {
             .map((name) => `:${name} as ${name}`)
             .join(', ')}),
         asked as materialized (select ${asked.join(', ')} from given)
-        select s.id, s.site, s.registrable, s.score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms", d.credits,
+        select s.id, s.site, s.registrable, s.score, s.direction, s.is_verified as "isVerified", s.success_rate as "successRate",
+               s.p95_ms as "p95Ms", d.credits,
                case when (select exists (select from find_choice_counts)) then coalesce((
                    select max(c.choices) from find_choice_counts c
                    where c.site = s.site and c.endpoint = s.name and c.word = any((:words)::text[])), 0) else 0 end as choices,
                ${POLICIES} as policies
         from (
             select c.id, c.site, c.registrable, c.name, c.is_verified, c.success_rate, c.p95_ms, c.effect, c.version_id,
+                   c.direction,
                    least(1, (${scores.join(' + ')}) * c.brevity * case when c.needs_id then :unknown else 1 end) as score
             from candidates as c, asked offset 0
         ) as s
         join domains d on d.registrable = s.registrable
-        where s.score >= ${THRESHOLD} and not d.is_blocked and coalesce(d.credits <= :maxcredits, true)`;
+        where s.score >= ${LEAST_BY_WORDS} and not d.is_blocked and coalesce(d.credits <= :maxcredits, true)`;
 }
 
 /** Common table expressions that end in `candidates`: by tier, and endpoints with nearly all words before those with some words. */
