@@ -157,14 +157,14 @@ describe('a task', () => {
         const counts = new Map([
             ['weather', 900],
             ['~weather', 900],
-            ['bicycl', 10],
-            ['~bike', 10],
+            ['bicycl', 20],
+            ['~bike', 20],
         ]);
         const words = { total: 1000, counts };
         const candidates = candidatesOf(weigh(readTask('bicycle weather', dictionary), words), words);
         expect(candidates?.strict).to.equal("('bicycl' | '~bike') & '~weather'");
         // A common word whose meaning nearly all endpoints share is searched by that meaning only. Those with a bicycle are read for both.
-        expect(candidates?.cost).to.deep.equal({ strict: 20, loose: 20 });
+        expect(candidates?.cost).to.deep.equal({ strict: 40, loose: 40 });
         expect(candidatesOf(weigh(readTask('dentist', dictionary), words), words)).to.equal(undefined);
     });
 

@@ -1,20 +1,20 @@
 import { MAX_BREVITY } from './endpoint-words.ts';
 import type { Search, Term, WordCounts } from './weigh.ts';
 
-/** Queries that preselect endpoints: by nearly all significant terms, and by enough to reach the least score. No others are read. */
+/** Queries that preselect endpoints: by nearly all significant terms, and by enough to reach the threshold. No others are read. */
 export interface Candidates {
     /** Matches nearly all significant terms, by weight. */
     strict: string;
-    /** Matches enough terms to reach the least score. Undefined if `strict` finds the same. */
+    /** Matches enough terms to reach the threshold. Undefined if `strict` finds the same. */
     loose: string | undefined;
     /** Estimated number of index entries that each query reads. */
     cost: { strict: number; loose: number };
 }
 
-/** Endpoints with a lower score are not listed. */
+/** The lowest score by words of endpoints that are read. */
 export const THRESHOLD = 0.36;
-/** The least score by words alone. Nearness in meaning lifts scores above it to the threshold. */
-export const LEAST_BY_WORDS = 0.32;
+/** The lowest score with nearness in meaning of endpoints that are listed. */
+export const LEAST_LISTED = 0.32;
 
 /** Maximum number of significant terms in the queries. Other terms only affect the score. */
 const MAX_COMBINED = 6;
@@ -35,7 +35,7 @@ export function candidatesOf({ terms }: Search, { counts }: WordCounts): Candida
     const weights = combined.map(({ weight }) => weight);
     const telling = weights.reduce((sum, weight) => sum + weight, 0);
     const others = 1 - telling;
-    const enough = leastSets(weights, LEAST_BY_WORDS / MAX_BREVITY - others);
+    const enough = leastSets(weights, THRESHOLD / MAX_BREVITY - others);
     if (enough.length === 0) return undefined;
     const nearlyAll = leastSets(weights, NEARLY_ALL * telling);
     const anyOf = (sets: readonly number[][]) =>

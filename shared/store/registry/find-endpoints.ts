@@ -1,4 +1,4 @@
-import { candidatesOf, THRESHOLD } from '../../domain/find/candidates.ts';
+import { candidatesOf, LEAST_LISTED } from '../../domain/find/candidates.ts';
 import { fitting, fuse } from '../../domain/find/fuse.ts';
 import { bestFirst, inARow, type Slot, spread } from '../../domain/find/order.ts';
 import type { Phrases } from '../../domain/find/phrases.ts';
@@ -57,7 +57,7 @@ export function createFinder(read: Read, phrases: () => Phrases, vectors: () => 
         return { search: weigh(again, recounted, new Set(corrected.values())), counts: recounted };
     }
 
-    /** The endpoints with words of the task, best first. Of those that few words fit, only the near in meaning stay. */
+    /** The endpoints with words of the task, best first. Of those that few words fit, the far in meaning are dropped. */
     async function byWords(
         task: string,
         { search, counts }: Understood,
@@ -69,7 +69,7 @@ export function createFinder(read: Read, phrases: () => Phrases, vectors: () => 
         // An endpoint with nearly all words is found with some words, too.
         const distinct = [...new Map(rows.map((row) => [row.id, row])).values()];
         const scored = withNearness(directionOfTask(task, phrases(), vectors()), distinct);
-        return { search, ordered: bestFirst(scored.filter(({ score }) => score >= THRESHOLD)) };
+        return { search, ordered: bestFirst(scored.filter(({ score }) => score >= LEAST_LISTED)) };
     }
 
     /** The endpoints nearest to the meaning, nearest first. Empty if not found in time: words alone decide then. */

@@ -1,4 +1,4 @@
-import { type Candidates, LEAST_BY_WORDS, queryOf } from '../../domain/find/candidates.ts';
+import { type Candidates, queryOf, THRESHOLD } from '../../domain/find/candidates.ts';
 import { MARKS } from '../../domain/find/endpoint-words.ts';
 import type { Found } from '../../domain/find/order.ts';
 import { ALIKE, CLASS_WEIGHTS, ID_UNKNOWN, memorableTaskWords, type Search } from '../../domain/find/weigh.ts';
@@ -179,7 +179,7 @@ function rankingOf(terms: number, filters: FindFilters): string {
             from candidates as c, asked offset 0
         ) as s
         join domains d on d.registrable = s.registrable
-        where s.score >= ${LEAST_BY_WORDS} and not d.is_blocked and coalesce(d.credits <= :maxcredits, true)`;
+        where s.score >= ${THRESHOLD} and not d.is_blocked and coalesce(d.credits <= :maxcredits, true)`;
 }
 
 /** Common table expressions that end in `candidates`: by tier, and endpoints with nearly all words before those with some words. */
