@@ -7,7 +7,6 @@ import { registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { JsonObject, PackageAuth } from '../../shared/domain/types.ts';
 import { userContentHosts } from '../../shared/platform/reserved-names.ts';
 import { type Detail, invalidField, Refusal } from '../../shared/refusals.ts';
-import { pageOfMaintainers } from '../../shared/store/registry/maintainers.ts';
 import type { PublishOrder, PublishRefusal } from '../../shared/store/registry/publication.ts';
 import { publishPackage } from '../../shared/store/registry/publish.ts';
 import type { LookAlike } from '../../shared/store/registry/site-warnings.ts';
@@ -60,7 +59,6 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     const published = await publishPackage(app.db, order, (locks, work) => inDomainTurn(call, locks ? registrable : undefined, work));
     if (!published.ok) {
         if (published.code === 'RATE_LIMITED') app.metrics.rateLimited.inc({ plan: caller.plan, window: published.window });
-        if (published.code === 'NOT_MAINTAINER' && !published.isOperators) throw await notMaintainer(call, registrable);
         throw toRefusal(published, registrable);
     }
     return {
@@ -125,19 +123,6 @@ function readIfMatch(header: string | undefined): string | undefined {
 
 const ENTITY_TAG = /^"[!#-~]+"$/;
 
-/** Names who can let the caller in, and how to become a maintainer without them. */
-async function notMaintainer({ app, caller }: PublishCall, registrable: string): Promise<Refusal> {
-    const { maintainers, total } = await pageOfMaintainers(app.db, registrable, { limit: NAMED_MAINTAINERS, after: undefined });
-    const names = maintainers.map(({ name, workspaceId }) => `${name} (${workspaceId})`).join(', ');
-    const others = total > maintainers.length ? ' and others' : '';
-    return new Refusal(
-        'NOT_MAINTAINER',
-        `${registrable} is maintained by ${names}${others}: ask to have your workspace (${caller.workspaceId}) added, through POST /v1/schemas/{site}/reports if you do not know them; or, if the domain is yours, prove it with POST /v1/sites/${registrable}/claims.`,
-    );
-}
-
-const NAMED_MAINTAINERS = 3;
-
 function toRefusal(refusal: PublishRefusal, registrable: string): Refusal {
     switch (refusal.code) {
         case 'VERSION_CONFLICT':
@@ -146,10 +131,12 @@ function toRefusal(refusal: PublishRefusal, registrable: string): Refusal {
                 `The latest version is ${refusal.latestHash ?? 'none'}; look at it, then publish again.`,
             );
         case 'NOT_MAINTAINER':
-            return new Refusal(
-                'NOT_MAINTAINER',
-                'Routebook maintains this domain itself: ask for what is missing with POST /v1/schema-requests. An operator lets a workspace publish here with "maintainer add".',
-            );
+            return refusal.isOperators
+                ? new Refusal(
+                      'NOT_MAINTAINER',
+                      'Routebook maintains this domain itself: ask for what is missing with POST /v1/schema-requests. An operator lets a workspace publish here with "maintainer add".',
+                  )
+                : new Refusal('NOT_MAINTAINER');
         case 'CLAIM_REQUIRED':
             return new Refusal(
                 'CLAIM_REQUIRED',

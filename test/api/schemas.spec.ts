@@ -195,8 +195,8 @@ describe('publishing a schema', () => {
             const refused = await other.publish(aPackage(name, { title: 'Theirs' }));
             expect([refused.status, codeOf(refused)], name).to.deep.equal([403, 'NOT_MAINTAINER']);
             const { message } = refused.body['error'] as { message: string };
-            // Who can let the caller in, what they need for it, and the way without them.
-            expect(message).to.include(maker.workspaceId).and.include(other.workspaceId).and.include(`POST /v1/sites/${site}/claims`);
+            // Who can let the caller in, and the way without them.
+            expect(message).to.include('/maintainers').and.include('/claims');
         }
         await maintainers.addMaintainer(world.app.db, site, other.workspaceId);
         expect(published(await other.publish(aPackage(`new.${site}`))).version).to.equal(1);

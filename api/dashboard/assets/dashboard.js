@@ -23,7 +23,7 @@
         details.querySelector('summary').focus();
     }
 
-    // A question that was opened can be closed again, and gets the focus of the button that it replaces.
+    // A question that was opened can be closed again, and the focus of the button that it replaces moves into it.
     for (const ask of document.querySelectorAll('details.ask')) {
         const send = [...ask.querySelectorAll('button[type=submit]')].at(-1);
         const back = document.createElement('button');
@@ -35,7 +35,8 @@
         send.replaceWith(row);
         row.append(send, back);
         ask.querySelector('summary').addEventListener('click', () => {
-            setTimeout(() => ask.querySelector('input:not([type=hidden]), select, textarea, button').focus());
+            // Not the button that sends: a key that is held would press it.
+            setTimeout(() => (ask.querySelector('input:not([type=hidden]), select, textarea') ?? back).focus());
         });
     }
 })();
