@@ -1,10 +1,10 @@
 import type { DeliveriesQuery, DeliveryEntry, DeliveryParams, WebhookParams } from '../../shared/contracts/webhooks.ts';
 import { TEST_WINDOW } from '../../shared/domain/events/webhook-bounds.ts';
 import { isId } from '../../shared/domain/text/ids.ts';
+import type { InTurn } from '../../shared/platform/in-turn.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as store from '../../shared/store/events/deliveries.ts';
-import type { InTurn } from '../../shared/store/events/disable-webhooks.ts';
 import { takeFrom } from '../admission/count-call.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';

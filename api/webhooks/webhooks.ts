@@ -1,8 +1,8 @@
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import type { WebhookDeleted, WebhookEntry, WebhookParams } from '../../shared/contracts/webhooks.ts';
+import type { InTurn } from '../../shared/platform/in-turn.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { InTurn } from '../../shared/store/events/disable-webhooks.ts';
 import * as store from '../../shared/store/events/webhooks.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';

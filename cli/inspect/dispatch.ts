@@ -230,7 +230,7 @@ function menuOf({ links }: SiteTexts): ReadonlySet<string> {
     for (const { from, to } of links)
         for (const [name, value] of to.searchParams) {
             const pair = `${to.origin}${to.pathname} ${name}=${value}`;
-            byPair.set(pair, (byPair.get(pair) ?? new Set()).add(from.href));
+            getOrMake(byPair, pair, () => new Set()).add(from.href);
         }
     const least = Math.max(MIN_WORDS, pages.size * MIN_LINKING);
     return new Set([...byPair].filter(([, from]) => from.size >= least).map(([pair]) => pair));

@@ -2,8 +2,9 @@ import type { DeliveryStatus } from '../../domain/events/delivery-schedule.ts';
 import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { ago, type Columns, columns, countSome, type Db, definedConditions, now } from '../../platform/db.ts';
+import { type InTurn, withoutTurns } from '../../platform/in-turn.ts';
 import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
-import { atOnce, type InTurn, stopWaiting } from './disable-webhooks.ts';
+import { stopWaiting } from './disable-webhooks.ts';
 import { recordTestEvent } from './events.ts';
 import { type WebhookName, wakeHost } from './webhooks.ts';
 
@@ -56,7 +57,11 @@ export async function hasDelivery(db: Db, webhookId: string, deliveryId: string)
 }
 
 /** Sends a `webhook.test` event to one webhook, even if it is disabled. Undefined if there is no such webhook. */
-export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookName, inTurn: InTurn = atOnce): Promise<Delivery | undefined> {
+export async function testWebhook(
+    db: Db,
+    { webhookId, workspaceId }: WebhookName,
+    inTurn: InTurn = withoutTurns,
+): Promise<Delivery | undefined> {
     await stopWaiting(db, webhookId, inTurn);
     const order = async (trx: Db): Promise<Delivery | undefined> => {
         const webhook = await trx('webhooks').where({ id: webhookId, workspace_id: workspaceId }).forShare().first('host');
@@ -81,7 +86,7 @@ export async function redeliver(
     db: Db,
     { webhookId, workspaceId }: WebhookName,
     deliveryId: string,
-    inTurn: InTurn = atOnce,
+    inTurn: InTurn = withoutTurns,
 ): Promise<Delivery | undefined> {
     await stopWaiting(db, webhookId, inTurn);
     const order = async (trx: Db): Promise<Delivery | undefined> => {

@@ -1,5 +1,6 @@
 import { MAX_WAITING } from '../../domain/events/webhook-bounds.ts';
 import { type Db, now } from '../../platform/db.ts';
+import { type InTurn, withoutTurns } from '../../platform/in-turn.ts';
 import { retryRolledBack } from '../../platform/pg-errors.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
@@ -129,11 +130,6 @@ export async function lockWaiting(trx: Db, which: { webhook_id: string; host?: s
     return locked.orderBy('id').forUpdate().pluck('id');
 }
 
-/** Runs each of several transactions when it is its turn. */
-export type InTurn = <Result>(step: () => Promise<Result>) => Promise<Result>;
-
-export const atOnce: InTurn = (step) => step();
-
 /**
  * Stops the deliveries that waited when this webhook was disabled; they are sent only if a user redelivers them. There may be 100,000, so this
  * takes many transactions, and none in which spreading is blocked.
@@ -157,7 +153,7 @@ async function stopSome(db: Db, webhookId: string): Promise<boolean> {
 
 /** Stops what waits for webhooks that nobody waited for, or whose process died. */
 export async function stopDisabled(db: Db): Promise<void> {
-    for (const webhookId of await db('webhooks').where({ is_stopping: true }).pluck('id')) await stopWaiting(db, webhookId, atOnce);
+    for (const webhookId of await db('webhooks').where({ is_stopping: true }).pluck('id')) await stopWaiting(db, webhookId, withoutTurns);
 }
 
 /** A URL as logs, emails and the audit log show it, since its query may contain a secret of the receiver. */
