@@ -178,12 +178,15 @@ for (const topology of topologies) {
         it('gives accounts on Free three quarters of the slots, and one each from half or 64 on', async () => {
             const fleet = fixture.openFleet();
             // The workers of the test before are forgotten first.
+            const report = () => fleet.report({ id: 'alone', slots: 100, busy: 0, progressAt: Date.now() });
             const isAlone = async () => {
-                await fleet.report({ id: 'alone', slots: 100, busy: 0, progressAt: Date.now() });
+                await report();
                 return (await fleet.slots()) === 100;
             };
             await eventually('one worker is left', () => isAlone().catch(() => false), UNHURRIED_MS);
             const take = async (account: string, isFree = true) => {
+                // A worker counts for five seconds after its last report.
+                await report();
                 const lease = aLease(account, { isFree });
                 const verdict = await limits.take({ identity: account, windows: [HOUR], lease });
                 return { lease, result: verdict.ok ? 'taken' : verdict.reason };
