@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { installGate } from '../../api/admission/gate.ts';
 import { serialQueue } from '../../api/admission/serial-queue.ts';
 import { watchSlowReaders } from '../../api/admission/slow-readers.ts';
+import { eventually } from '../support/eventually.ts';
 
 const STALL_MS = 100;
 
@@ -14,9 +15,12 @@ describe('a client that pipelines requests on one connection', () => {
     let inside = 0;
     let peak = 0;
     let begun = 0;
+    /** The response of `/held` waits for it. */
+    let held: PromiseWithResolvers<void>;
 
     beforeEach(async () => {
         [inside, peak, begun] = [0, 0, 0];
+        held = Promise.withResolvers();
         server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
         server.ext('onRequest', (_request, h) => {
             begun += 1;
@@ -40,6 +44,7 @@ describe('a client that pipelines requests on one connection', () => {
                 return 'late';
             },
         });
+        server.route({ method: 'GET', path: '/held', handler: () => held.promise.then(() => 'held') });
         watchSlowReaders(server, { warn: () => {} }, { stallMs: STALL_MS });
         installGate(server, [serialQueue()]);
         await server.start();
@@ -50,11 +55,16 @@ describe('a client that pipelines requests on one connection', () => {
     const ahead = (count: number) => Array.from({ length: count }, (_, at) => `GET /${at} HTTP/1.1\r\nHost: x\r\n\r\n`).join('');
     const last = 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
-    it('gets responses in order, with one request processed at a time', async () => {
+    async function textFrom(requests: string): Promise<string> {
         const caller = open();
-        caller.write(ahead(50) + last);
+        caller.write(requests);
         let text = '';
         for await (const chunk of caller) text += chunk;
+        return text;
+    }
+
+    it('gets responses in order, with one request processed at a time', async () => {
+        const text = await textFrom(ahead(50) + last);
         const answers = [...text.matchAll(/answer (\w+);/g)].map(([, number]) => number);
         expect(answers).to.deep.equal([...Array.from({ length: 50 }, (_, at) => String(at)), 'last']);
         expect(peak).to.equal(1);
@@ -76,11 +86,30 @@ describe('a client that pipelines requests on one connection', () => {
         expect(arrived).to.be.within(100, 110);
     });
 
+    it('is disconnected while very many requests wait on all connections, unless only one of its own waits', async () => {
+        let arrived = 0;
+        server.listener.on('request', () => (arrived += 1));
+        const crowd = Array.from({ length: 15 }, open);
+        const ended = crowd.map((caller) => once(caller.resume(), 'close'));
+        let closed = 0;
+        for (const end of ended) void end.then(() => (closed += 1));
+        for (const caller of crowd) caller.write(`GET /held HTTP/1.1\r\nHost: x\r\n\r\n${ahead(89)}${last}`);
+        await eventually(
+            async () => closed,
+            (count) => count === 4,
+        );
+        expect(arrived).to.be.within(1000, 1030);
+        const greedy = open();
+        greedy.resume().write(ahead(20));
+        await once(greedy, 'close');
+        expect(await textFrom(`${ahead(1)}${last}`)).to.include('answer last;');
+        held.resolve();
+        await Promise.all(ended);
+        expect(await textFrom(ahead(50) + last)).to.include('answer last;');
+    });
+
     it('may wait for a slow response after a fast one', async () => {
-        const caller = open();
-        caller.write(`${ahead(1)}GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-        let text = '';
-        for await (const chunk of caller) text += chunk;
+        const text = await textFrom(`${ahead(1)}GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
         expect(text).to.match(/answer 0;[\s\S]*late$/);
     });
 
