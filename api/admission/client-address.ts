@@ -28,7 +28,7 @@ function peerAddress({ remoteAddress = '' }: Socket): string {
 
 /** The client that limits count: an IPv4 address, or the /64 of an IPv6 address, which one household gets. */
 export function limitIdentity(address: string): string {
-    const parsed = ipaddr.parse(address);
+    const parsed = parse(address);
     if (parsed.kind() === 'ipv4') return parsed.toString();
     return `${parsed
         .toByteArray()
@@ -39,11 +39,20 @@ export function limitIdentity(address: string): string {
 
 /** The network that limits count: the /24 of an IPv4 address, or the /48 of an IPv6 address. */
 export function networkOf(address: string): string {
-    const parsed = ipaddr.parse(address);
+    const parsed = parse(address);
     return parsed
         .toByteArray()
         .slice(0, parsed.kind() === 'ipv4' ? 3 : 6)
         .join('.');
+}
+
+/** Where only IPv6 arrives, a translator writes the addresses of all IPv4 clients into this one /64 (RFC 6052). */
+const TRANSLATED = ipaddr.parseCIDR('64:ff9b::/96');
+
+function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
+    const parsed = ipaddr.parse(address);
+    const isTranslated = parsed.kind() === 'ipv6' && parsed.match(TRANSLATED);
+    return isTranslated ? ipaddr.fromByteArray(parsed.toByteArray().slice(12)) : parsed;
 }
 
 /** Parsed addresses by their text, since every request of a connection has the same address. */

@@ -78,6 +78,13 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await from('::ffff:198.51.100.4')).status).to.equal(429);
         });
 
+        it('count IPv4 clients apart where only IPv6 arrives: a translator writes all of them into one /64', async () => {
+            for (let count = 0; count < 5; count++) expect((await from('64:ff9b::198.51.100.11')).status).to.equal(200);
+            expect((await from('64:ff9b::198.51.100.11')).status).to.equal(429);
+            expect((await from('198.51.100.11')).status).to.equal(429);
+            expect((await from('64:ff9b::198.51.100.12')).status).to.equal(200);
+        });
+
         it('count look-ups of unknown sites, but no calls that are refused earlier', async () => {
             const left = ({ headers }: Answer) => headers.get('x-ratelimit-remaining');
             const missing = await from('198.51.100.5', 'nowhere.test');
