@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** People, the workspaces they share, and API keys. Ids compare byte by byte, as in JavaScript, which sorts them to take locks. */
 export async function up(knex: Knex): Promise<void> {
@@ -13,6 +13,8 @@ export async function up(knex: Knex): Promise<void> {
             verified_at timestamptz,
             suspended_at timestamptz,
             deleted_at timestamptz,
+            -- The workspaces that a deleted user left empty, until their rows and the user's own are deleted.
+            emptied text[] collate "C",
             -- Raised by each change that ends sessions. A sign-in that was checked at an earlier revision cannot start a session.
             sign_in_revision bigint not null default 0,
             invite_code text unique,
@@ -28,6 +30,7 @@ export async function up(knex: Knex): Promise<void> {
         );
         -- Each charge checks whether it earns a bonus. This index has few users, and almost never the charged one.
         create index users_awaiting_bonus on users (id) where first_charged_at is null or referral_from is not null;
+        create index users_emptied on users (id) where emptied is not null;
 
         -- What deleted accounts had used, by the SHA-256 of their normalised address, so that a new account of the same address earns
         -- nothing a second time.
@@ -113,5 +116,7 @@ export async function up(knex: Knex): Promise<void> {
         ) with (fillfactor = 80);
         create index api_keys_of_workspace on api_keys (workspace_id, created_at);
         create index api_keys_of_user on api_keys (user_id);
+        -- Keys that have ended stay, so pages of active keys do not read them.
+        create index api_keys_unrevoked on api_keys (workspace_id, expires_at) where revoked_at is null;
     `);
 }

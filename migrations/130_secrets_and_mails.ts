@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Keys of an installation, and mails that are still to be sent. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** The registry: domains with credits, blocks, policies and maintainers; sites; versions; verification; reports of callers. */
 export async function up(knex: Knex): Promise<void> {

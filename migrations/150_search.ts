@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** The words of all sites, to correct mistyped words, and the number of sites in each category. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,37 +1,56 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Search index of latest versions. A site waits in `sites_to_index` until a worker has written the rows of its latest version. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
-        -- Migration 440 says what the columns hold, and stores the endpoints by tier.
+        -- Numbers endpoints. Other tables refer to the entry, because the key of a partitioned table contains the tier.
+        create sequence endpoint_ids;
+
+        -- A search reads the words of hundreds of endpoints but shows ten. Rows without this JSON are half as large.
+        create table endpoint_entries (
+            endpoint_id bigint primary key,
+            -- What lists show (shared/domain/find/entry.ts).
+            entry json not null
+        );
+
+        -- Each tier is stored together: a search with many matches reads hundreds of rows of the first tiers.
         create table endpoints (
-            id bigint generated always as identity primary key,
+            id bigint not null default nextval('endpoint_ids') references endpoint_entries,
             site text collate "C" not null references sites,
             registrable text collate "C" not null references domains,
             version_id bigint not null references versions (id),
+            -- Its position in the package.
             place integer not null,
             name text collate "C" not null,
             kind text not null,
             effect text not null check (effect in ('read', 'write')),
             intent_category text collate "C" not null,
             is_verified boolean not null,
-            tier smallint not null check (tier in (0, 1, 2)),
+            -- 0: a sample of one in 64; 1: a sample of one in 8; 2: the others. It is computed from site and name.
+            tier smallint not null,
+            -- Words, ideas and marks, each in its class (shared/domain/find/endpoint-words.ts).
             search tsvector not null,
+            -- What its words mean (shared/domain/find/word-vectors.ts).
+            direction text collate "C",
             brevity real not null,
             needs_id boolean not null,
+            -- Of the 7 days before the last roll-up.
             success_rate real,
             p95_ms integer,
-            unique (site, place)
-        ) with (fillfactor = 90);
-
-        -- A search reads the words of hundreds of endpoints but shows ten. Rows without this JSON are half as large.
-        create table endpoint_entries (
-            endpoint_id bigint primary key references endpoints on delete cascade,
-            -- What lists show (shared/domain/find/entry.ts).
-            entry json not null
-        );
+            primary key (id, tier),
+            unique (site, place, tier)
+        ) partition by list (tier);
+        alter sequence endpoint_ids owned by endpoints.id;
+        -- Each search reads this column for hundreds of rows.
+        alter table endpoints alter search set storage main;
+        create table endpoints_0 partition of endpoints for values in (0) with (fillfactor = 90);
+        create table endpoints_1 partition of endpoints for values in (1) with (fillfactor = 90);
+        create table endpoints_2 partition of endpoints for values in (2) with (fillfactor = 90);
+        create index endpoints_words on endpoints using gin (search) with (fastupdate = off);
+        create index endpoints_of_category on endpoints (intent_category, site, place);
+        create index endpoints_that_write on endpoints (site, place) where effect = 'write';
 
         -- Words to correct mistyped words.
         create table endpoint_words (
@@ -42,7 +61,9 @@ export async function up(knex: Knex): Promise<void> {
 
         create table sites_to_index (
             id bigint generated always as identity primary key,
-            site text collate "C" not null references sites
+            site text collate "C" not null references sites,
+            -- A site that could not be indexed waits before it is tried again.
+            due_at timestamptz not null default app_now()
         );
         create function site_to_index() returns trigger language plpgsql as $$
         begin
@@ -95,4 +116,33 @@ export async function up(knex: Knex): Promise<void> {
             due_at timestamptz not null default app_now()
         );
     `);
+    await knex.raw(FUNCTIONS);
 }
+
+/** These functions run with the rights of the owner, and not with those of APIs and workers. */
+const FUNCTIONS = `
+    create function endpoints_removed() returns trigger language plpgsql security definer as $$
+    begin
+        delete from endpoint_entries where endpoint_id in (select id from removed);
+        return null;
+    end $$;
+    create trigger endpoints_removed after delete on endpoints referencing old table as removed
+        for each statement execute function endpoints_removed();
+
+    -- PostgreSQL analyzes partitions by itself, but never the whole table. Only the owner of a table may analyze it.
+    create function endpoints_analyze() returns void language plpgsql security definer as $$
+    begin
+        if not has_table_privilege(session_user, 'endpoints', 'update') then
+            raise insufficient_privilege using message = 'analyzing endpoints needs the right to update them';
+        end if;
+        analyze endpoints;
+    end $$;
+    do $$
+    declare
+        name text;
+    begin
+        foreach name in array array['endpoints_removed()', 'endpoints_analyze()'] loop
+            execute format('alter function %s set search_path = %I, pg_temp', name, current_schema());
+        end loop;
+    end $$;
+`;

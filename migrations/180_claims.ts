@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Claims on registrable domains, checked by one worker at a time, which holds `began_at` for 20 seconds. */
 export async function up(knex: Knex): Promise<void> {

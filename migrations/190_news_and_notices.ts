@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Messages to people, by mail and on the dashboard. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /**
  * Credits: accounts, holds for running calls, the append-only ledger, and bonuses. For each account, the sum of the ledger's

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Periods of accounts: how they begin, change, renew and end. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Bonus credits, which never expire: how they are earned, moved to another account, and taken back. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** How credits move with calls: `credits_move` begins and ends holds, one or hundreds in one statement and one commit. */
 export async function up(knex: Knex): Promise<void> {

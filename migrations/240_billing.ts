@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Payment by Stripe. Plans follow only from these rows, never directly from an event. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** The request log, the roll-ups written with it, and catalog look-ups. The log grows with each call, so it has few indexes. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** What is used most, ranked each hour. Ranks of a day stay, so that a reader who pages through a list keeps its order. */
 export async function up(knex: Knex): Promise<void> {

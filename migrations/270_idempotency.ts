@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /**
  * Stored answers (docs/api.md, "Idempotency"): one row for each workspace, route and key. Without a status the first call is still running,
@@ -9,7 +9,7 @@ export { down } from './100_common.ts';
  */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
-        -- The vacuum thresholds are those of holds (1100), for the same reason.
+        -- The vacuum thresholds are those of holds (200), for the same reason.
         create table idempotency (
             workspace_id text not null,
             route text not null,

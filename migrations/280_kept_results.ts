@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Results that may be returned again to who paid for them. kept_result_bytes has the sum per account and is locked first. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Outcomes that workers write for the waiting API process, if the queue is in PostgreSQL. Unlogged: after a crash no caller waits. */
 export async function up(knex: Knex): Promise<void> {

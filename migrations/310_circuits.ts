@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** What may delay or refuse a call: circuits and turns of hosts, and endpoints that kill workers. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Who changed what: operators in `audit`, everybody else in a workspace's audit. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /**
  * Calls that are answered later, alone or in batches (docs/jobs.md, "Jobs" and "Batches"). A job and its credits change together: to end a
@@ -12,20 +12,6 @@ export async function up(knex: Knex): Promise<void> {
     await knex.raw(BATCHES);
     await knex.raw(COUNTS);
 }
-
-/** The indexes of open jobs, and of those whose request is still stored. */
-export const OPEN_INDEXES = `
-    create index jobs_kept on jobs (finished_at) where request is not null and finished_at is not null;
-    -- No index depends on status or lease_until, so a job starts and its lease is renewed without new index entries where the page has
-    -- space.
-    create index jobs_due on jobs (account_id, due_at, number) where finished_at is null and operation is null and batch_id is null;
-    create index jobs_due_of_batch on jobs (batch_id, due_at, number)
-        where finished_at is null and operation is null and batch_id is not null;
-    create index jobs_leased on jobs (number) where operation is not null;
-    -- Not for items, which expire with their batch. Claims cannot read this index, because they have no condition on the number. When
-    -- statistics say that hardly a job is queued, it looks as small as theirs, and the planner once read all queued jobs for each claim.
-    create index jobs_expiry on jobs (expires_at) where finished_at is null and operation is null and batch_id is null and number > 0;
-`;
 
 const JOBS = `
     create table jobs (
@@ -102,7 +88,16 @@ const JOBS = `
     create index jobs_ended on jobs (batch_id, end_number) where end_number is not null;
     create index jobs_results on jobs (account_id, finished_at) where result is not null;
     create index jobs_finished on jobs (finished_at) where finished_at is not null;
-    ${OPEN_INDEXES}
+    create index jobs_kept on jobs (finished_at) where request is not null and finished_at is not null;
+    -- No index depends on status or lease_until, so a job starts and its lease is renewed without new index entries where the page has
+    -- space.
+    create index jobs_due on jobs (account_id, due_at, number) where finished_at is null and operation is null and batch_id is null;
+    create index jobs_due_of_batch on jobs (batch_id, due_at, number)
+        where finished_at is null and operation is null and batch_id is not null;
+    create index jobs_leased on jobs (number) where operation is not null;
+    -- Not for items, which expire with their batch. Claims cannot read this index, because they have no condition on the number. When
+    -- statistics say that hardly a job is queued, it looks as small as theirs, and the planner once read all queued jobs for each claim.
+    create index jobs_expiry on jobs (expires_at) where finished_at is null and operation is null and batch_id is null and number > 0;
 
     -- What an account has open and stored, updated only by the triggers; and what it ordered that day (UTC). Jobs that end early, such
     -- as cancelled ones, stay stored and need a limit too.

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Scheduled calls. A worker claims a due monitor, or a run with an ended job, for seconds; each later write checks its claim. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /**
  * Events for webhooks and GET /v1/events. An event is written in the transaction of the change, without a position. Later a worker gives it
@@ -31,10 +31,13 @@ export async function up(knex: Knex): Promise<void> {
         ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
         create sequence event_positions;
         create unique index events_position on events (position) where position is not null;
-        create index events_waiting on events (at) where position is null;
+        create index events_waiting_of_account on events (at, id) where position is null and site is null;
+        create index events_waiting_of_site on events (at, id) where position is null and site is not null;
         create index events_of_workspace on events (workspace_id, position) where workspace_id is not null;
         create index events_of_account on events (account_id, position) where account_id is not null;
         create index events_of_site on events (position) where site is not null;
+        -- A reader of the feed finds the events of its sites without reading those of all others.
+        create index events_by_site on events (site, position) where site is not null;
         create index events_at on events (at);
 
         -- Who fetched a site successfully, and the last day of it. The site's events concern them for 30 days.
@@ -45,5 +48,6 @@ export async function up(knex: Knex): Promise<void> {
             primary key (workspace_id, site)
         );
         create index site_callers_day on site_callers (day);
+        create index site_callers_of_site on site_callers (site, day);
     `);
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /**
  * Webhooks and their deliveries. A host has a row while deliveries to it wait. A worker holds this row while it sends them, so that the
@@ -22,6 +22,8 @@ export async function up(knex: Knex): Promise<void> {
             is_enabled boolean not null default true,
             disabled_at timestamptz,
             disabled_reason text check (disabled_reason in ('caller', 'gone', 'failing', 'backlog')),
+            -- Whether deliveries that waited when it was disabled have not been stopped yet. They are not sent meanwhile.
+            is_stopping boolean not null default false,
             sealed bytea not null,
             -- The former secret also signs until former_until.
             former_sealed bytea,
@@ -40,6 +42,7 @@ export async function up(knex: Knex): Promise<void> {
         ) with (fillfactor = 70);
         create index webhooks_of_workspace on webhooks (workspace_id, created_at, id);
         create index webhooks_of_user on webhooks (made_by);
+        create index webhooks_stopping on webhooks (id) where is_stopping;
 
         create table webhook_hosts (
             host text collate "C" primary key,

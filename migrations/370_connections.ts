@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Callers' credentials for sites. A data key of the workspace encrypts them, and the installation's key ring encrypts the data key. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** OAuth: clients of workspaces, running consents, and grants to be revoked. */
 export async function up(knex: Knex): Promise<void> {

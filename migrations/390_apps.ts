@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export { down } from './100_common.ts';
+export { down } from './100_common_functions.ts';
 
 /** Apps, such as clients of MCP, that people allow to act for them (api/oauth). A grant is a key with tokens that change. */
 export async function up(knex: Knex): Promise<void> {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { updateFrom2830 } from '../migrations/bridge/from-2830.ts';
+import { updateFrom540 } from '../migrations/bridge/from-540.ts';
 import { migrateQueue } from './coordination/queue/queue.ts';
 import { type Db, openDb } from './platform/db.ts';
 import { failureOf } from './platform/pg-errors.ts';
@@ -13,7 +13,7 @@ const LOCK_MS = 200;
 /** The baseline. Later migrations are numbered from 400. */
 const BASELINE = /^[123]\d\d_.*\.ts$/;
 /** The last migration before the baseline, and the last commit that migrates older databases to it. */
-const BEFORE_BASELINE = { migration: '2830_slice_holds.ts', commit: 'ba6299c' };
+const BEFORE_BASELINE = { migration: '540_directions_of_endpoints.ts', commit: 'b54dcf8' };
 
 /** Migrates the database at `url`: our tables, and the schema of the queue. @throws ConfigFault if it cannot be reached */
 export async function migrateAll(url: string): Promise<void> {
@@ -58,13 +58,16 @@ async function tryLock(db: Db): Promise<boolean> {
 async function moveToBaseline(db: Db): Promise<void> {
     if (!(await db.schema.hasTable('migrations'))) return;
     const names: string[] = await db('migrations').orderBy('name').pluck('name');
-    if (names.length === 0 || names.some((name) => BASELINE.test(name))) return;
+    const baseline = readdirSync(FOLDER)
+        .filter((file) => BASELINE.test(file))
+        .toSorted();
+    // No earlier database has the baseline's first file.
+    if (names.length === 0 || names.some((name) => name === baseline[0])) return;
     if (names.at(-1) !== BEFORE_BASELINE.migration) {
         throw new Error(`this database is at migration ${names.at(-1)}: run \`npm run migrate\` of commit ${BEFORE_BASELINE.commit} first`);
     }
     await db.transaction(async (trx) => {
-        await updateFrom2830(trx);
-        const baseline = readdirSync(FOLDER).filter((file) => BASELINE.test(file));
+        await updateFrom540(trx);
         await trx('migrations').delete();
         await trx('migrations').insert(baseline.map((file) => ({ name: file, batch: 1, migration_time: trx.raw('app_now()') })));
     });

@@ -164,7 +164,7 @@ describe('the architecture', () => {
         it('the time of SQL is app_now(), which tests can move', () => {
             const clock =
                 /(?<![\w.])(now\(\)|current_timestamp|current_date|localtimestamp|clock_timestamp\(\)|statement_timestamp\(\)|transaction_timestamp\(\))/i;
-            const homes = ['migrations/100_common.ts', 'migrations/300_limits.ts'];
+            const homes = ['migrations/100_common_functions.ts', 'migrations/300_limits.ts'];
             const users = product.filter(({ text }) => templatesOf(text).some((sql) => clock.test(sql))).map(({ path }) => path);
             expect(users).to.deep.equal(homes);
         });

@@ -64,6 +64,11 @@ describe('the index of endpoints', () => {
         expect(await indexed()).to.deep.equal([await latest()]);
     });
 
+    it('keeps no entries of endpoints that it has removed', async () => {
+        const ids = async (table: string, column: string): Promise<number[]> => world.app.db(table).orderBy(column).pluck(column);
+        expect(await ids('endpoint_entries', 'endpoint_id')).to.deep.equal(await ids('endpoints', 'id'));
+    });
+
     it('skips a site that cannot be indexed, and tries it again after a minute', async () => {
         await publish('Four');
         dataOf(await ada.publish(aPackage('after.test')));

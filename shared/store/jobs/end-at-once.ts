@@ -6,7 +6,7 @@ import { BONUSES } from '../credits/bonuses.ts';
 import { namedBySizes, TIMEOUT_MS } from './planned.ts';
 import type { AttemptEnd, EndedAttempt, EndingAttempt, HoldEnd } from './write-ends.ts';
 
-/** The SQLSTATE of `undo_if` (migrations/400_ends_at_once.ts). */
+/** The SQLSTATE of `undo_if` (migrations/100_common_functions.ts). */
 const UNDONE_BY_ITSELF = '09000';
 
 /** The ends that one statement can write. The others depend on the state of the batch or on a mark. */

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What all tables use: the clock, the trigger that protects append-only tables, and revisions of rows. */
+/** What other migrations and statements use: the clock, triggers for append-only tables and revisions, and a way out of a statement. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(FUNCTIONS);
 }
@@ -20,4 +20,13 @@ const FUNCTIONS = `
     -- Raises the revision of a changed row, so that a reader can tell later whether the row is still the same.
     create function raise_revision() returns trigger language plpgsql
         as $$ begin new.revision := old.revision + 1; return new; end $$;
+
+    -- Lets one statement change its mind after it has locked what it has to read: it fails, and PostgreSQL takes back all of it.
+    create function undo_if(p_undo boolean) returns boolean language plpgsql as $$
+    begin
+        if p_undo then
+            raise exception 'undone by its own condition' using errcode = 'triggered_action_exception';
+        end if;
+        return true;
+    end $$;
 `;
