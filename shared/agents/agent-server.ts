@@ -7,6 +7,7 @@ import {
     type ServerContext,
 } from '@modelcontextprotocol/server';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import * as z from 'zod/v4';
 import { getOrMake } from '../domain/get-or-make.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { VERSION } from '../platform/version.ts';
@@ -34,7 +35,10 @@ export function agentServer({ tools, ask, instructions, fullResults, agreements 
     const capabilities = { tools: {}, ...(fullResults === undefined ? {} : { resources: {} }) };
     const server = new Server({ name: 'routebook', title: 'Routebook', version: VERSION }, { instructions, capabilities });
     if (fullResults !== undefined) serveFullResults(server, fullResults);
-    server.setRequestHandler('tools/list', () => ({ tools: tools.map(toListedTool) }));
+    server.setRequestHandler('tools/list', LIST, ({ cursor }) => {
+        refuseCursor(cursor);
+        return { tools: tools.map(toListedTool) };
+    });
     server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, { mcpReq }) => {
         const tool = tools.find((one) => one.name === name);
         if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
@@ -43,11 +47,26 @@ export function agentServer({ tools, ask, instructions, fullResults, agreements 
     return server;
 }
 
+/** Given to the package, which otherwise answers wrong params as an internal error. */
+const LIST = { params: z.looseObject({ cursor: z.string().optional() }) };
+const READ = { params: z.looseObject({ uri: z.string() }) };
+
+/** Each list has one page, so no answer has a cursor. Some clients send an empty one with their first request. */
+function refuseCursor(cursor: string | undefined): void {
+    if (cursor) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor: this list has no further page. Leave it out.');
+}
+
 /** Serves stored results as resources. Clients can read them by address, but lists do not contain them. */
 function serveFullResults(server: Server, fullResults: FullResults): void {
-    server.setRequestHandler('resources/list', () => ({ resources: [] }));
-    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
-    server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+    server.setRequestHandler('resources/list', LIST, ({ cursor }) => {
+        refuseCursor(cursor);
+        return { resources: [] };
+    });
+    server.setRequestHandler('resources/templates/list', LIST, ({ cursor }) => {
+        refuseCursor(cursor);
+        return { resourceTemplates: [] };
+    });
+    server.setRequestHandler('resources/read', READ, async ({ uri }) => {
         const page = await readResultPage(fullResults, uri);
         if (page === undefined)
             throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No such result, or it is older than a day: ${uri.slice(0, 200)}`);

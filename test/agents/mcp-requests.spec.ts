@@ -68,6 +68,21 @@ describe('POST /mcp', () => {
         expect((await post({ accept: 'text/html' })).status).to.equal(406);
     });
 
+    it('refuses a cursor that no list gave, and params of another type, as wrong params', async () => {
+        const { apiKey } = await join(world);
+        const codeOf = async (method: string, params: object) => {
+            const answer = await post({ authorization: `Bearer ${apiKey}` }, { jsonrpc: '2.0', id: 1, method, params });
+            return ((await answer.json()) as { error?: { code: number } }).error?.code;
+        };
+        for (const method of ['tools/list', 'resources/list', 'resources/templates/list']) {
+            for (const cursor of ['page 2', 5]) expect(await codeOf(method, { cursor }), `${method} ${cursor}`).to.equal(-32602);
+            for (const first of [{}, { cursor: '' }]) expect(await codeOf(method, first), method).to.equal(undefined);
+        }
+        for (const params of [{}, { uri: 5 }]) expect(await codeOf('resources/read', params)).to.equal(-32602);
+        for (const params of [{}, { name: 5 }, { name: 'look_up_site', arguments: 5 }])
+            expect(await codeOf('tools/call', params)).to.equal(-32602);
+    });
+
     it('names no tool as the next step that its list does not have', async () => {
         const { apiKey } = await join(world);
         const wrong = called('fetch', { site: 'missing.example', endpoint: 'any' });
