@@ -1,7 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EventEntry, EventsQuery } from '../../shared/contracts/events.ts';
-import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import type { App } from '../../shared/app.ts';
+import type { EventsQuery } from '../../shared/contracts/events.ts';
+import type { Json } from '../../shared/domain/types.ts';
+import { eventData, isAboutJob, readJobsOfEvents, withField } from '../../shared/fetch/event-data.ts';
 import { createCounts } from '../../shared/platform/counts.ts';
+import { PAGE_BYTES } from '../../shared/platform/db.ts';
+import { eachInTurn } from '../../shared/platform/turns.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import {
     countEvents,
@@ -13,6 +17,7 @@ import {
     typesOf,
 } from '../../shared/store/events/event-feed.ts';
 import { perApp } from '../admission/per-app.ts';
+import { textPage } from '../answers/paging.ts';
 import { checkKeyAgain } from '../auth/api-key.ts';
 import type { Call, Reply } from '../call.ts';
 
@@ -79,7 +84,7 @@ const feedOf = perApp(({ browse }) => {
 });
 
 /** GET /v1/events */
-export async function listEvents(call: Call<object, EventsQuery, undefined>): Promise<Reply<EventEntry[]>> {
+export async function listEvents(call: Call<object, EventsQuery, undefined>): Promise<Reply<never>> {
     const { app, query } = call;
     const { workspaceId, accountId } = call.caller;
     const { limit = DEFAULT_LIMIT, after: cursor } = query;
@@ -89,14 +94,11 @@ export async function listEvents(call: Call<object, EventsQuery, undefined>): Pr
     if (typeof after !== 'number') throw new Refusal('INVALID_CURSOR');
     const reader = { workspaceId, accountId };
     const page = await readOrWait(call, reader, after, (from, head) => readEvents(app.browse, reader, { types, after: from, limit }, head));
-    return {
-        answer: page.events.map(present),
-        pagination: {
-            limit,
-            next_cursor: await app.cursors.seal(bound, page.readTo),
-            total: await countEvents(app.browse, reader, types),
-        },
-    };
+    return textPage(await presentEvents(app, page.events), {
+        limit,
+        next_cursor: await app.cursors.seal(bound, page.readTo),
+        total: await countEvents(app.browse, reader, types),
+    });
 }
 
 /** Reads a page; if it is empty, polls until there is an event or the wait ends. @throws Refusal if the key may not read any more */
@@ -138,6 +140,30 @@ async function readOrWait(
     }
 }
 
-function present({ eventId, type, at, data }: FeedEvent): EventEntry {
-    return { event_id: eventId, type, timestamp: at.toISOString(), data: JSON.parse(data) as JsonObject };
+/** Events whose jobs are read in one query. */
+const READ_AT_ONCE = 16;
+
+/**
+ * Events as JSON texts, with the same content as in webhooks. In a long page the last results and diffs are left out, as webhooks leave out
+ * large results.
+ */
+async function presentEvents(app: App, events: readonly FeedEvent[]): Promise<string[]> {
+    const texts: string[] = [];
+    let left = PAGE_BYTES;
+    for (let from = 0; from < events.length; from += READ_AT_ONCE) {
+        const some = events.slice(from, from + READ_AT_ONCE);
+        const jobs = await readJobsOfEvents(app.browse, some.map(({ about }) => about).filter(isAboutJob), left > 0);
+        const byId = new Map(jobs.map((job) => [job?.jobId, job]));
+        const present = async ({ eventId, type, at, data, about }: FeedEvent) => {
+            const job = isAboutJob(about) ? byId.get(about) : undefined;
+            const full = await eventData(app, { data, about: left > 0 ? about : null }, job);
+            left -= full.length;
+            // `code` is of the error, for readers that look for it beside the job.
+            const { code = null } = JSON.parse(data) as { code?: string | null };
+            const shown = job === undefined ? full : withField(full, 'code', JSON.stringify(code));
+            return `{"event_id":${JSON.stringify(eventId)},"type":"${type}","timestamp":"${at.toISOString()}","data":${shown}}`;
+        };
+        texts.push(...(await eachInTurn(some, present)));
+    }
+    return texts;
 }

@@ -62,7 +62,7 @@ export function addWebhookCommands(program: Command, run: Run): void {
         .action(run(async () => (await import('../webhooks/webhooks.ts')).redeliver));
     webhook
         .command('listen')
-        .description('print events as they happen; with --json one line each')
+        .description('print events as they happen; with --json one line each, with the results of jobs')
         .option('--events <types>', 'event types, separated by commas; all by default', readTypes, [])
         .action(run(async () => (await import('../webhooks/listen.ts')).listen));
 }

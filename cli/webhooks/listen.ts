@@ -19,6 +19,7 @@ export async function listen({ client, terminal, isJson, note }: Session, { even
     }
 }
 
-function lineOf({ timestamp, type, data }: EventEntry, paint: Session['terminal']['paint']): string {
+/** Without the result of a job, which may be longer than the screen. */
+function lineOf({ timestamp, type, data: { result: _, ...data } }: EventEntry, paint: Session['terminal']['paint']): string {
     return `${paint('dim', timestamp)}  ${paint('bold', type)}  ${JSON.stringify(data)}`;
 }

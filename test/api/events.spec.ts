@@ -229,6 +229,32 @@ describe('GET /v1/events', () => {
         expect((await read(stranger)).events).to.deep.equal([]);
     });
 
+    it('shows a job as webhooks do: with its result, or where to read a long one', async () => {
+        const ada = await join(world);
+        const n = { name: 'n', source: 'query', required: true, schema: { type: 'integer' } } as const;
+        const all = { name: 'all', method: 'GET' as const, url: `http://dear.test:${shop.port}/search`, params: [n] };
+        const { endpoints, ...rest } = shopPackage(shop.port, { site: 'dear.test' });
+        dataOf(await ada.publish({ ...rest, endpoints: [...endpoints, all] }));
+        const run = async (endpoint: string, params: object) => {
+            const body = { site: 'dear.test', endpoint, params, metadata: { order: '7' } };
+            const { job_id: id } = dataOf<{ job_id: string }>(await ada.call('POST', '/v1/jobs', { body }));
+            const { params: _params, ...job } = dataOf<Record<string, unknown>>(await ada.call('GET', `/v1/jobs/${id}?wait=30`));
+            return job;
+        };
+        const [short, failed] = [await run('product', { id: 1 }), await run('status', { code: 404 })];
+        const { result, ...long } = await run('all', { n: 40_000 });
+        expect(JSON.stringify(result).length).to.be.above(256 * 1024);
+        const { events } = await readAll(ada, 3, '&types=job.*');
+        expect(events.map(({ data }) => data)).to.deep.equal([
+            { ...short, code: null },
+            { ...failed, code: 'UPSTREAM_STATUS' },
+            { ...long, code: null, result_url: `${world.app.publicUrl()}/v1/jobs/${long['job_id']}` },
+        ]);
+        await ada.call('DELETE', `/v1/jobs/${short['job_id']}/result`);
+        const [first] = (await read(ada, '&types=job.succeeded')).events;
+        expect(first?.data).to.include({ result: null, result_expired: true });
+    });
+
     it('filters by types and prefixes, and names an unknown type', async () => {
         const ada = await join(world);
         await record(ada, 'key');

@@ -17,6 +17,7 @@ export interface FeedEvent {
     at: Date;
     /** JSON text. */
     data: string;
+    about: string | null;
 }
 
 export interface FeedPage {
@@ -30,7 +31,7 @@ export interface FeedPage {
  * their events before the order ("offset 0"): the planner read all events of all sites in order, and checked each.
  */
 const OWN = `
-    select e.id, e.type, e.at, e.data, e.position from events e
+    select e.id, e.type, e.at, e.data, e.about, e.position from events e
     where e.position > :after and e.position <= :head and e.at > app_now() - interval '${LISTED_HOURS} hours' and e.type = any(:types)`;
 const AUDIENCES = [
     `${OWN} and e.workspace_id = :workspaceId`,
@@ -43,7 +44,7 @@ const AUDIENCES = [
     )) offset 0) of_sites`,
 ];
 const READ = `
-    select id as "eventId", type, at, data, position
+    select id as "eventId", type, at, data, about, position
     from (${AUDIENCES.map((audience) => `(${audience} order by position limit :limit)`).join(' union all ')}) own
     order by position limit :limit`;
 const COUNT = `select count(*) as count from (${AUDIENCES.map((audience) => `(${audience})`).join(' union all ')} limit ${MAX_COUNTED}) own`;
