@@ -41,6 +41,7 @@ interface Run {
 }
 
 interface Change {
+    change_id: string;
     diff: { added: unknown[]; removed: unknown[]; changed: { path: string; before: unknown; after: unknown }[] };
     before_run: string;
     after_run: string;
@@ -158,6 +159,9 @@ describe('a monitor', () => {
         expect(second?.diff).to.deep.equal({ added: [], removed: [{ id: 1, price: 6 }], changed: [] });
         expect((await runsOf(monitor)).map(({ changed }) => changed)).to.deep.equal([true, false, true, null]);
         expect((await eventsOf(monitor)).map(({ type }) => type)).to.deep.equal(['monitor.changed', 'monitor.changed']);
+        const feed = await ada.call('GET', '/v1/events?types=monitor.changed&limit=100');
+        const told = dataOf<{ data: { change_id: string; diff?: object } }[]>(feed).filter(({ data }) => data.change_id === first?.change_id);
+        expect(told.map(({ data }) => data.diff)).to.deep.equal([first?.diff]);
         const { job_id: job } = (await runsOf(monitor))[0] as Run;
         expect(await world.app.db('events').where({ about: job })).to.deep.equal([]);
         const kept = await world.app.db('monitor_runs').where({ monitor_id: monitor.monitor_id }).whereNotNull('value');
