@@ -80,10 +80,20 @@ const GUARD = /^\s*(?:\)\]\}'?,?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s
 /** A variable or function of a script: `cb`, `jQuery.cb_1`, `window["cb"]`. */
 const NAME = String.raw`[A-Za-z_$](?:[\w$.]|\[(?:"[\w$.-]{1,100}"|'[\w$.-]{1,100}'|\d{1,9})\]){0,100}`;
 
-/** The beginning of a JSONP call, before which Express and others write a comment, or of JSON in parentheses. */
+/** The beginning of a JSONP call, before which Express and others write a comment, or of JSON in parentheses; some catch its errors. */
 const CALLBACK = new RegExp(
-    String.raw`^[\s;]*(?:\/\*[^*]{0,100}\*\/\s*)?(?:(?:typeof\s+${NAME}\s*===?\s*['"]function['"]|${NAME})\s*&&\s*)?(?:${NAME}\s*)?\(`,
+    String.raw`^[\s;]*(?:\/\*[^*]{0,100}\*\/\s*)?(?:try\s*\{\s*)?(?:(?:typeof\s+${NAME}\s*===?\s*['"]function['"]|${NAME})\s*&&\s*)?(?:${NAME}\s*)?\(`,
 );
+
+/** What follows the parenthesis that ends such a call: nothing, the end of `try`, or a comment. */
+const CALL_RESTS = [
+    /[\s;]*$/,
+    /[\s;]*\}\s*catch\s*\(\s*\w*\s*\)\s*\{[^{}]{0,50}\}[\s;]*$/,
+    /[\s;]*(?:\/\/[^\n]{0,100}|\/\*[^*]{0,100}\*\/)\s*$/,
+];
+
+/** The part of a call that is searched for its end, in characters. */
+const MAX_REST = 300;
 
 /** The beginning of a script that assigns an object or a list to a variable. */
 const ASSIGNMENT = new RegExp(String.raw`^\s*(?:(?:var|let|const)\s+)?${NAME}\s*=\s*(?=[[{])`);
@@ -99,9 +109,16 @@ export function jsonIn(answer: string): string {
     const assignment = ASSIGNMENT.exec(text)?.[0];
     const callback = assignment ?? CALLBACK.exec(text)?.[0];
     if (callback === undefined) return text;
-    const end = text.trimEnd().replace(/;$/, '').trimEnd();
-    if (assignment !== undefined) return end.slice(assignment.length);
-    return end.endsWith(')') ? end.slice(callback.length, -1) : text;
+    if (assignment !== undefined) return text.slice(assignment.length).trimEnd().replace(/;$/, '');
+    return text.slice(callback.length, endOfCall(text)) || text;
+}
+
+/** The place of the parenthesis that ends a call; 0 if the text does not end with a call. */
+function endOfCall(text: string): number {
+    const from = Math.max(0, text.length - MAX_REST);
+    const rest = text.slice(from);
+    const ends = CALL_RESTS.map((pattern) => rest.search(pattern) - 1);
+    return from + (ends.find((end) => rest[end] === ')') ?? -from);
 }
 
 function plainIn(text: string): string {

@@ -155,9 +155,23 @@ function* assignedIn(script: string, name: string): Generator<string> {
     }
 }
 
+/** The literal at a place. A text in single quotes, as pages write their tokens, becomes one of JSON. */
 function literalAt(script: string, from: number): string | undefined {
+    const single = matchAt(SINGLE_QUOTED, script, from);
+    if (single !== undefined) return quotedAsJson(single);
     const to = endOfLiteral(script, from);
     return to === undefined ? undefined : script.slice(from, to);
+}
+
+const SINGLE_QUOTED = /'[^'\\\n]*(?:\\.[^'\\\n]*)*'/y;
+
+/** A text of a script, in quotes of either kind, as a text of JSON. It need not be well-formed. */
+function quotedAsJson(literal: string): string {
+    const escaped = literal.slice(1, -1).replaceAll(/\\x([\dA-Fa-f]{2})|\\'|\\[\s\S]|"/g, (whole, code: string | undefined) => {
+        if (code !== undefined) return `\\u00${code}`;
+        return whole === "\\'" ? "'" : whole === '"' ? '\\"' : whole;
+    });
+    return `"${escaped}"`;
 }
 
 /** A literal of a script in JSON: writers of states leave `undefined` in them. */
@@ -189,14 +203,8 @@ function parsedText(script: string, from: number): string | undefined {
         from,
     );
     if (call === undefined) return undefined;
-    const escaped = call
-        .slice(call.search(/["']/) + 1, -1)
-        .replaceAll(/\\x([\dA-Fa-f]{2})|\\'|\\[\s\S]|"/g, (whole, code: string | undefined) => {
-            if (code !== undefined) return `\\u00${code}`;
-            return whole === "\\'" ? "'" : whole === '"' ? '\\"' : whole;
-        });
     try {
-        const text = JSON.parse(`"${escaped}"`) as string;
+        const text = JSON.parse(quotedAsJson(call.slice(call.search(/["']/)))) as string;
         return /^JSON\.parse\(\s*decode/.test(call) ? decodeURIComponent(text) : text;
     } catch {
         return undefined;

@@ -4,6 +4,7 @@ import { isNullAt, resultsAt, withResults, wrapResult } from '../../shared/domai
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Json, JsonObject, JsonSchema } from '../../shared/domain/types.ts';
 import { refuseLength, validateData } from './check-data.ts';
+import { convert } from './convert.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { isNothing } from './is-nothing.ts';
 import { fitsInto, refuseTooMuch } from './measure.ts';
@@ -91,8 +92,13 @@ function endIn({ json }: Parsed, { total, hasMore }: NonNullable<WantedPart['end
     const all = typeof found === 'string' && /^\d{1,15}$/.test(found) ? Number(found) : found;
     return {
         total: typeof all === 'number' && all >= 0 ? all : undefined,
-        isLast: hasMore !== undefined && isNothing(json.search(hasMore, '/pagination/end/has_more')),
+        isLast: hasMore !== undefined && saysNo(json.search(hasMore, '/pagination/end/has_more')),
     };
+}
+
+/** Sites also write 0 or the text `false`. */
+function saysNo(value: Json): boolean {
+    return isNothing(value) || convert(value, 'boolean') === false;
 }
 
 const NO_END = { total: undefined, hasMore: undefined };
