@@ -128,6 +128,19 @@ describe('routebook import, of files', () => {
             ]);
         });
 
+        it('is imported from a host that is written as an address, and a base path without its slash', async () => {
+            for (const [host, basePath, url] of [
+                ['https://api.pets.example/', 'v1/', 'https://api.pets.example/v1/pets'],
+                ['api.pets.example', 'v1', 'https://api.pets.example/v1/pets'],
+                ['//api.pets.example/rest', '/v1', 'https://api.pets.example/rest/v1/pets'],
+                ['api.pets.example', undefined, 'https://api.pets.example/pets'],
+            ]) {
+                const paths = { pets: { GET: { operationId: 'pets', responses: {} } } };
+                const found = await imported('pets.json', { swagger: '2.0', schemes: ['https'], host, basePath, paths });
+                expect(found.package.endpoints[0]?.url ?? found.notCarried[0]?.why, host).to.equal(url);
+            }
+        });
+
         it('adds the examples of parameters to params and to the example of the endpoint', async () => {
             const id = { name: 'id', in: 'path', type: 'integer', required: true, 'x-example': 7 };
             const found = await imported('pets.json', {

@@ -168,6 +168,43 @@ describe('routebook import, of OpenAPI documents', () => {
         expect(urls(importDocument(whole(local), { site: 'shop.example' }))).to.deep.equal({ a: 'https://shop.example/api/a' });
     });
 
+    it('uses the site in place of example.com, which stands for any host', () => {
+        const parts = { servers: [{ url: 'https://api.example.com/v1' }], paths: { '/a': { get: operation('a') } } };
+        expect(urls(importDocument(whole(parts), { site: 'shop.dev' }))).to.deep.equal({ a: 'https://shop.dev/v1/a' });
+        expect(urls(importDocument(whole(parts), { site: 'example.com' }))).to.deep.equal({ a: 'https://api.example.com/v1/a' });
+    });
+
+    it('reads servers without a scheme, unless they begin like a path', () => {
+        const of = (url: string) =>
+            urls(importDocument(whole({ servers: [{ url }], paths: { '/a': { get: operation('a') } } }), { site: 'shop.dev' }));
+        expect(of('api.shop.dev/v1')).to.deep.equal({ a: 'https://api.shop.dev/v1/a' });
+        expect(of('API.shop.dev')).to.deep.equal({ a: 'https://api.shop.dev/a' });
+        expect(of('v1.0/api')).to.deep.equal({ a: 'https://shop.dev/v1.0/api/a' });
+        expect(of('{base}/v1')).to.deep.equal({});
+    });
+
+    it('imports paths without a slash, methods in capitals and params after a colon, and loses none of them', () => {
+        const id = { name: 'petId', in: 'path', required: true, schema: { type: 'integer' } };
+        const imported = importWhole({
+            paths: {
+                pets: { GET: operation('list') },
+                'pets/{petId}': { Delete: { ...operation('remove'), parameters: [id] } },
+                '/pets/:petId/owners/:name': { parameters: [id], get: operation('owners') },
+                '/pets:search': { post: { ...operation('find'), parameters: [id] } },
+                'x-notes': { get: operation('none') },
+            },
+        });
+        expect(urls(imported)).to.deep.equal({
+            list: 'https://api.shop.example/pets',
+            remove: 'https://api.shop.example/pets/{petId}',
+            owners: 'https://api.shop.example/pets/{petId}/owners/:name',
+            find: 'https://api.shop.example/pets:search',
+        });
+        expect(requestFor(imported.package, 'owners', { petId: 7 }).url).to.equal('https://api.shop.example/pets/7/owners/:name');
+        expect(whys(imported, 'part')).to.deep.equal({ 'POST /pets:search, petId': 'The path has no place for it.' });
+        expect(imported.counts).to.deep.equal({ operations: 4, carried: 4, notCarried: 0 });
+    });
+
     it('imports path and query parameters as far as a package has them, and lists the others', () => {
         const param = (name: string, place: string, more: object = {}) => ({ name, in: place, schema: { type: 'string' }, ...more });
         const imported = importWhole({
@@ -447,7 +484,6 @@ describe('routebook import, of OpenAPI documents', () => {
         expect(whys(imported, 'part')).to.deep.equal({
             'POST /form, deep': 'This object can be sent only in the style deepObject.',
             'POST /photo, more': 'One file of this list can be sent in a call.',
-            'POST /photo, place': 'This object can be sent only in the style deepObject.',
             'POST /upload, the body': 'It is sent as a text: bytes that are none cannot be given.',
         });
         const photo = { filename: 'a.png', content_type: 'image/png', base64: 'AAAA' };
@@ -468,6 +504,49 @@ describe('routebook import, of OpenAPI documents', () => {
             ['upload', 'application/octet-stream'],
         ] as const)
             expect(requestFor(imported.package, name, { body: 'a: 1' })).to.deep.include({ body: 'a: 1', type });
+    });
+
+    it('takes the text of JSON for fields of forms that the document sends as JSON', () => {
+        const properties = {
+            to: { type: 'array', items: { type: 'integer' }, description: 'Whom.', example: [1, 10] },
+            note: { type: 'string', example: 'Hi' },
+            about: { type: 'object', properties: { topic: { type: 'string' } } },
+        };
+        const form = (type: string, encoding: object) => ({
+            ...operation(type.includes('multipart') ? 'parts' : 'form'),
+            requestBody: {
+                required: true,
+                content: { [type]: { schema: { type: 'object', required: ['to', 'about'], properties }, encoding } },
+            },
+        });
+        const json = { contentType: 'application/json' };
+        const imported = importWhole({
+            paths: {
+                '/a': { post: form('application/x-www-form-urlencoded', { to: json, about: json, note: json }) },
+                '/b': { post: form('multipart/form-data', {}) },
+            },
+        });
+        expect(whys(imported, 'operation')).to.deep.equal({});
+        expect(endpoint(imported, 'form').params).to.deep.equal([
+            {
+                name: 'to',
+                source: 'body',
+                required: true,
+                description: 'Whom.\n\nJSON, as a text.',
+                schema: { type: 'string' },
+                example: '[1,10]',
+            },
+            { name: 'note', source: 'body', required: false, schema: { type: 'string' }, example: 'Hi' },
+            { name: 'about', source: 'body', required: true, description: 'JSON, as a text.', schema: { type: 'string' } },
+        ]);
+        expect(requestFor(imported.package, 'form', { to: '[1,10]', about: '{"topic":"a"}' }).body).to.equal(
+            'to=%5B1%2C10%5D&about=%7B%22topic%22%3A%22a%22%7D',
+        );
+        expect(endpoint(imported, 'parts').params?.map(({ name, schema }) => [name, (schema as JsonObject)['type']])).to.deep.equal([
+            ['to', 'array'],
+            ['note', 'string'],
+            ['about', 'string'],
+        ]);
     });
 
     it('requests the response type of the document', () => {
@@ -979,6 +1058,20 @@ describe('routebook import, of OpenAPI documents', () => {
             ['age', 'In years.', null, 36],
         ]);
         expect(faultsOf(imported.package)).to.deep.equal([]);
+    });
+
+    it('imports defaults and examples of params that have a format', () => {
+        const parameters = [
+            { name: 'day', in: 'path', required: true, schema: { type: 'string', format: 'date', example: '2026-01-15' } },
+            { name: 'since', in: 'query', schema: { type: 'string', format: 'date-time', default: '2026-01-15T00:00:00Z' } },
+            { name: 'until', in: 'query', example: 'tomorrow', schema: { type: 'string', format: 'date' } },
+        ];
+        const imported = importWhole({ paths: { '/rates/{day}': { get: { ...operation('rates'), parameters } } } });
+        const [day, since, until] = endpoint(imported, 'rates').params ?? [];
+        expect(day).to.include({ example: '2026-01-15' });
+        expect(since).to.include({ default: '2026-01-15T00:00:00Z' });
+        expect(until).to.not.have.property('example');
+        expect(endpoint(imported, 'rates').examples).to.deep.equal([{ params: { day: '2026-01-15' } }]);
     });
 
     it('takes the category from titles, not from the words of paths', () => {

@@ -4,7 +4,7 @@ import type { BodyFormat, Json, JsonObject, JsonSchema, PackageParam } from '../
 import { identifier } from '../../inspect/identifier.ts';
 import type { LeftOut, NotRead } from '../operation.ts';
 import { printableName } from '../texts.ts';
-import { describedBy, examplesOf, isFit, PARAM_NAME } from './params.ts';
+import { asJsonText, describedBy, examplesOf, isFit, PARAM_NAME } from './params.ts';
 import { plainSchema } from './plain-schema.ts';
 import { type DocumentReader, typesOf, UNSAFE_KEYS } from './schemas.ts';
 import { keepStyle, readStructure } from './styles.ts';
@@ -150,36 +150,58 @@ function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipar
     const left = leastOf(reading, members);
     const params: PackageParam[] = [];
     const used = new Set(reading.taken);
-    const { encoding: encodings } = reading.media;
+    const encodings = objectOf(reading.media['encoding']);
     for (const { key, schema, required } of members) {
-        const encoding = isObject(encodings) ? encodings[key] : undefined;
-        const file = format === 'multipart' ? fileIn(schema, reading.reader) : undefined;
-        // Multipart bodies have no styles: a list repeats its name.
-        const declared = isObject(encoding) && format === 'form' ? encoding : {};
-        const structure = file === undefined ? readStructure(key, schema, declared, reading.reader) : undefined;
-        const fault = formFault(key, used) ?? (structure?.ok === false ? structure.why : undefined);
-        if (fault !== undefined) {
-            if (required && reading.required) return { ok: false, why: `It needs the field ${printableName(key)} of its form. ${fault}` };
-            left.push({ name: printableName(key), why: fault });
+        const field = readField(key, schema, { encoding: objectOf(encodings[key]), format, reading });
+        const fault = formFault(key, used) ?? (field.ok ? undefined : field.why);
+        if (fault !== undefined || !field.ok) {
+            const why = fault ?? '';
+            if (required && reading.required) return { ok: false, why: `It needs the field ${printableName(key)} of its form. ${why}` };
+            left.push({ name: printableName(key), why });
             continue;
         }
         used.add(key);
-        if (structure?.ok === true) left.push(...structure.left);
-        if (file === 'several') left.push({ name: printableName(key), why: 'One file of this list can be sent in a call.' });
-        params.push({
-            name: key,
-            source: 'body',
-            required: required && reading.required,
-            ...describedBy({ schema }, reading.reader, MAX_DESCRIPTION),
-            ...(file !== undefined
-                ? { schema: { format: 'file' } }
-                : structure?.ok === true
-                  ? { schema: structure.schema, ...keepStyle(structure) }
-                  : { schema: plainSchema(reading.reader.ofRequest(schema)) }),
-        });
+        left.push(...field.left);
+        const description = describedBy({ schema }, reading.reader, MAX_DESCRIPTION);
+        params.push({ name: key, source: 'body', required: required && reading.required, ...description, ...field.param });
     }
     if (params.length === 0 && reading.required) return without(body, 'Its form has no fields that a package could send.');
     return { ...NOTHING, params: withFewStructures(params), format, isOptional: !reading.required, left };
+}
+
+type ReadField = { ok: true; param: Omit<PackageParam, 'name' | 'source' | 'required'>; left: LeftOut[] } | NotRead;
+
+function readField(
+    key: string,
+    schema: Json,
+    { encoding, format, reading }: { encoding: JsonObject; format: 'form' | 'multipart'; reading: Reading },
+): ReadField {
+    const { reader } = reading;
+    const file = format === 'multipart' ? fileIn(schema, reader) : undefined;
+    if (file !== undefined) {
+        const left = file === 'several' ? [{ name: printableName(key), why: 'One file of this list can be sent in a call.' }] : [];
+        return { ok: true, param: { schema: { format: 'file' } }, left };
+    }
+    if (isJsonText(schema, encoding, format, reader)) {
+        const [example] = exampleValues(key, schema, reading).map((value) => JSON.stringify(value));
+        const text = { type: 'string' };
+        const shown = asJsonText(describedBy({ schema }, reader, MAX_DESCRIPTION));
+        return { ok: true, param: { ...shown, schema: text, ...(isFit(example, text) ? { example } : {}) }, left: [] };
+    }
+    // Multipart bodies have no styles: a list repeats its name.
+    const structure = readStructure(key, schema, format === 'form' ? encoding : {}, reader);
+    if (structure?.ok === false) return structure;
+    if (structure !== undefined) return { ok: true, param: { schema: structure.schema, ...keepStyle(structure) }, left: structure.left };
+    return { ok: true, param: { schema: plainSchema(reader.ofRequest(schema)), ...exampleOf(key, schema, reading) }, left: [] };
+}
+
+/** Whether a field is sent as the text of its JSON: where the document says so, and objects in a multipart body (OpenAPI, "Encoding Object"). */
+function isJsonText(schema: Json, encoding: JsonObject, format: 'form' | 'multipart', reader: DocumentReader): boolean {
+    const types = typesOf(reader.resolve(schema) ?? {});
+    const isPlain = types.length > 0 && !types.includes('object') && !types.includes('array');
+    const { contentType } = encoding;
+    if (typeof contentType === 'string') return !isPlain && /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType);
+    return format === 'multipart' && types.includes('object');
 }
 
 function formFault(key: string, used: ReadonlySet<string>): string | undefined {
@@ -232,12 +254,15 @@ function placeholder(key: string, used: ReadonlySet<string>): string {
 }
 
 /** An example of the field, or its value in an example of the whole body. Lists and objects give no example. */
-function exampleOf(key: string, schema: Json, { media, reader }: Reading): { example?: Json } {
-    const bodies = examplesOf(media, reader).filter(isObject);
-    const values = [...examplesOf({ schema }, reader), ...bodies.map((body) => body[key])];
-    const types = typesOf(reader.resolve(schema) ?? {});
-    const value = values.find((one) => one !== undefined && isFit(one, types.length === 0 ? {} : { type: types }));
+function exampleOf(key: string, schema: Json, reading: Reading): { example?: Json } {
+    const types = typesOf(reading.reader.resolve(schema) ?? {});
+    const value = exampleValues(key, schema, reading).find((one) => isFit(one, types.length === 0 ? {} : { type: types }));
     return value === undefined ? {} : { example: value };
+}
+
+function exampleValues(key: string, schema: Json, { media, reader }: Reading): Json[] {
+    const bodies = examplesOf(media, reader).filter(isObject);
+    return [...examplesOf({ schema }, reader), ...bodies.map((body) => body[key])].filter((one) => one !== undefined);
 }
 
 /** Whether a field of a multipart body is a file, or a list of files. */

@@ -68,15 +68,17 @@ interface FoundOperation {
 
 function operationsOf(document: JsonObject, resolver: Resolver, notCarried: NotCarried[]): FoundOperation[] {
     const paths = objectOf(document['paths']);
-    return Object.entries(paths).flatMap(([path, written]) => {
-        if (!path.startsWith('/')) return [];
+    return Object.entries(paths).flatMap(([key, written]) => {
+        if (key.startsWith('x-')) return [];
+        // Documents written by hand leave the slash out.
+        const path = key.startsWith('/') ? key : `/${key}`;
         const item = resolver.resolve(written);
         if (item === undefined) {
             notCarried.push({ where: printableName(path), why: 'The path refers to nothing in this document.', scope: 'document' });
             return [];
         }
         return Object.entries(item)
-            .filter(([key]) => METHODS.has(key))
+            .filter(([key]) => METHODS.has(key.toLowerCase()))
             .map(([key, value]) => {
                 const operation = isObject(value) ? value : undefined;
                 const method = key.toUpperCase();

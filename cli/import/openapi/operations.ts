@@ -7,7 +7,7 @@ import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { readAnswer } from './answers.ts';
 import { readBody } from './bodies.ts';
-import { NO_COOKIES, readParams } from './params.ts';
+import { NO_COOKIES, readParams, withBraces } from './params.ts';
 import type { DocumentReader } from './schemas.ts';
 import type { Access, CredentialParam, Schemes } from './security.ts';
 
@@ -40,9 +40,10 @@ export function readOperation(found: Operation, context: OperationContext): Read
     const { reader } = context;
     if (!KNOWN_METHODS.has(method)) return { ok: false, why: `A package has no ${method} requests.` };
     // AWS documents append `#…` to a path to tell operations apart; the request does not need it.
-    const [path = ''] = found.path.split('#', 1);
+    const lists = [item['parameters'], operation['parameters']];
+    const path = withBraces(found.path.split('#', 1)[0] ?? '', lists, reader);
     const declared = context.schemes.accessOf(operation['security'] ?? context.security);
-    const params = readParams([item['parameters'], operation['parameters']], path, declared.entries, reader);
+    const params = readParams(lists, path, declared.entries, reader);
     if (!params.ok) return params;
     const access =
         declared.entries.length === 0 && declared.fault === undefined ? context.schemes.accessByParams(params.credentials) : declared;

@@ -1,7 +1,6 @@
 import { MAX_HEADER_TEXT } from '../../../shared/domain/fetch/param-place.ts';
+import { fitsOnLoop } from '../../../shared/domain/fetch/validate-params.ts';
 import { isVisibleAscii } from '../../../shared/domain/fetch/visible-ascii.ts';
-import { checkBySchema } from '../../../shared/domain/json/schema/interpret.ts';
-import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject, listOf } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import type { Json, JsonObject, JsonSchema, PackageAuth, PackageParam } from '../../../shared/domain/types.ts';
@@ -50,6 +49,11 @@ export function readParams(
     for (const name of namesIn(path)) {
         const fault = addPathParam(name, found.get(`path ${name}`) ?? found.get(`path ${plainName(name)}`), taken, out, reader);
         if (fault !== undefined) return { ok: false, why: fault };
+    }
+    for (const param of inPlace('path')) {
+        const name = String(param['name']);
+        const isInPath = [...out.placeholders.keys()].some((one) => one === name || plainName(one) === name);
+        if (!isInPath) out.left.push({ name: printableName(name), why: 'The path has no place for it.' });
     }
     // Headers come last, since only a header param can take another name.
     for (const [place, add] of [['query', addQueryParam] as const, ['header', addHeader] as const]) {
@@ -109,6 +113,14 @@ function membersOf(param: JsonObject, reader: DocumentReader): JsonObject[] {
 function isCredential(param: JsonObject, auth: readonly PackageAuth[]): boolean {
     const name = String(param['name']).toLowerCase();
     return auth.some((entry) => entry.type === param['in'] && entry.name?.toLowerCase() === name);
+}
+
+/** A path whose params are written as routers write them, `/pets/:id`, in braces, if the document describes such a param. */
+export function withBraces(path: string, lists: readonly (Json | undefined)[], reader: DocumentReader): string {
+    if (!path.includes('/:')) return path;
+    const params = lists.flatMap(listOf).map((item) => reader.resolve(item));
+    const names = new Set(params.filter((param) => param?.['in'] === 'path').map((param) => param?.['name']));
+    return path.replaceAll(/\/:(\w+)/g, (whole, name: string) => (names.has(name) ? `/{${name}}` : whole));
 }
 
 /** The names between braces, each once. */
@@ -179,8 +191,9 @@ function addQueryParam(param: JsonObject, out: Collected, reader: DocumentReader
         return undefined;
     };
     if (!PARAM_NAME.test(name)) return leave('Its name has characters that the name of a param may not have.');
-    const base = { name, source: 'query' as const, required, ...describedBy(param, reader) };
     const isJson = param['content'] !== undefined;
+    const described = describedBy(param, reader);
+    const base = { name, source: 'query' as const, required, ...(isJson ? asJsonText(described) : described) };
     const structure = isJson ? undefined : readStructure(name, schemaOf(param), param, reader);
     if (structure !== undefined) {
         if (!structure.ok) return leave(structure.why);
@@ -268,6 +281,11 @@ export function describedBy(param: JsonObject | undefined, reader?: DocumentRead
     return {};
 }
 
+/** The description of a param whose value is sent as the text of its JSON. */
+export function asJsonText({ description }: { description?: string }): { description: string } {
+    return { description: [description, 'JSON, as a text.'].filter((text) => text !== undefined).join('\n\n') };
+}
+
 function defaultOf(schema: JsonObject, bound: JsonSchema): { default?: Json } {
     const value = schema['default'];
     return isFit(value, bound) ? { default: value } : {};
@@ -300,5 +318,5 @@ export function examplesOf(param: JsonObject | undefined, reader: DocumentReader
 /** Whether a value is plain, short and valid for a schema. */
 export function isFit(value: Json | undefined, schema: JsonSchema): value is Json {
     if (value === undefined || value === '' || !['string', 'number', 'boolean'].includes(typeof value)) return false;
-    return (typeof value !== 'string' || value.length <= 200) && isSimple(schema) && checkBySchema(schema, value);
+    return (typeof value !== 'string' || value.length <= 200) && fitsOnLoop(schema, value);
 }

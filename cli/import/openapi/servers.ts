@@ -24,11 +24,13 @@ export function serverOfSite(site: string | undefined): Server {
 function readServer(server: Json, site: string | undefined): Server {
     if (!isObject(server) || typeof server['url'] !== 'string') return { ok: false, why: 'The server has no url.' };
     const variables = objectOf(server['variables']);
-    const filled = server['url'].replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
-        const variable = variables[name];
-        const standard = isObject(variable) ? variable['default'] : undefined;
-        return typeof standard === 'string' ? standard : whole;
-    });
+    const filled = withScheme(
+        server['url'].trim().replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
+            const variable = variables[name];
+            const standard = isObject(variable) ? variable['default'] : undefined;
+            return typeof standard === 'string' ? standard : whole;
+        }),
+    );
     if (/[{}]/.test(filled)) return { ok: false, why: 'A variable of the server has no default.' };
     const isRelative = !/^[a-z][a-z0-9+.-]*:/i.test(filled) && !filled.startsWith('//');
     if (isRelative && site === undefined) return { ok: false, why: 'The server is given without a host; name the site with --site.' };
@@ -36,8 +38,8 @@ function readServer(server: Json, site: string | undefined): Server {
     if (url === null || !/^https?:$/.test(url.protocol)) return { ok: false, why: 'The server is no address of the web.' };
     if (url.search !== '' || url.username !== '' || url.password !== '')
         return { ok: false, why: 'The server has a query or a user name in its address.' };
-    // Documents of self-hosted programs name localhost, so the site replaces it.
-    if (site !== undefined && registrableDomain(url.hostname) === undefined)
+    // Documents of self-hosted programs name localhost or example.com, so the site replaces it.
+    if (site !== undefined && (registrableDomain(url.hostname) === undefined || isStandIn(url.hostname, site)))
         return { ok: true, base: `https://${site}${url.pathname.replace(/\/+$/, '')}`, wasHttp: false };
     if (site === undefined && !normaliseSite(url.hostname).ok)
         return { ok: false, why: `${printableName(url.hostname)} is the name of no public site; name the site with --site.` };
@@ -45,6 +47,18 @@ function readServer(server: Json, site: string | undefined): Server {
     // Plain http with a port is used in tests and at home, so it is kept.
     const scheme = wasHttp && url.port === '' ? 'https:' : url.protocol;
     return { ok: true, base: `${scheme}//${url.host}${url.pathname.replace(/\/+$/, '')}`, wasHttp: wasHttp && url.port === '' };
+}
+
+/** An address with its scheme: documents written by hand leave it out, as in `api.shop.dev/v1`. The first part of a path is no name of a host. */
+function withScheme(url: string): string {
+    const host = /^[a-z0-9.-]+\.[a-z]{2,}(?=[:/?#]|$)/i.exec(url)?.[0].toLowerCase();
+    return host === undefined || registrableDomain(host) === undefined ? url : `https://${url}`;
+}
+
+/** Whether a host stands for that of the reader (RFC 2606), as in documents of programs that others host. */
+function isStandIn(host: string, site: string): boolean {
+    const domain = registrableDomain(host);
+    return /^example\.(?:com|net|org)$/.test(domain ?? '') && domain !== registrableDomain(site);
 }
 
 /** The registrable domain of most base URLs, since an API often has its own host. */

@@ -41,7 +41,7 @@ function normaliseParts(document: JsonObject): JsonObject {
     const resolver = openResolver(document);
     const consumes = textsOf(document['consumes']);
     const paths = objectOf(document['paths']);
-    const whole: JsonObject = { ...document, paths: {} };
+    const whole: JsonObject = { ...document, ...placeOf(document), paths: {} };
     if (consumes.length === 0) delete whole['consumes'];
     if (textsOf(document['produces']).length === 0) delete whole['produces'];
     whole['securityDefinitions'] = objectsIn(document['securityDefinitions']);
@@ -53,13 +53,25 @@ function normaliseParts(document: JsonObject): JsonObject {
             if (item === undefined) return [path, isObject(written) ? written : null];
             const shared = parametersOf(item['parameters'], resolver);
             const operations = Object.entries(item).flatMap(([key, value]): [string, Json][] => {
-                if (!METHODS.has(key)) return key === 'parameters' ? [] : [[key, value]];
-                return [[key, isObject(value) ? tidiedOperation(value, shared, consumes, resolver) : true]];
+                if (!METHODS.has(key.toLowerCase())) return key === 'parameters' ? [] : [[key, value]];
+                return [[key.toLowerCase(), isObject(value) ? tidiedOperation(value, shared, consumes, resolver) : true]];
             });
             return [path, Object.fromEntries(operations)];
         }),
     );
     return whole;
+}
+
+/** Host and base path as the specification wants them: documents write a whole address as host, and a base path without its slash. */
+function placeOf({ host, basePath, schemes }: JsonObject): JsonObject {
+    if (typeof host !== 'string') return {};
+    const [, scheme, name = '', path = ''] = /^(?:(https?):)?(?:\/\/)?([^/?#]*)(\/[^?#]*)?/i.exec(host.trim()) ?? [];
+    const base = typeof basePath === 'string' ? basePath.trim() : '';
+    return {
+        host: name,
+        basePath: `${path}/${base}`.replaceAll(/\/{2,}/g, '/'),
+        ...(scheme === undefined || schemes !== undefined ? {} : { schemes: [scheme.toLowerCase()] }),
+    };
 }
 
 function tidiedOperation(
