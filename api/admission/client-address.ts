@@ -28,7 +28,7 @@ function peerAddress({ remoteAddress = '' }: Socket): string {
 
 /** The client that limits count: an IPv4 address, or the /64 of an IPv6 address, which one household gets. */
 export function limitIdentity(address: string): string {
-    const parsed = parse(address);
+    const parsed = ipaddr.parse(address);
     if (parsed.kind() === 'ipv4') return parsed.toString();
     return `${parsed
         .toByteArray()
@@ -39,20 +39,11 @@ export function limitIdentity(address: string): string {
 
 /** The network that limits count: the /24 of an IPv4 address, or the /48 of an IPv6 address. */
 export function networkOf(address: string): string {
-    const parsed = parse(address);
+    const parsed = ipaddr.parse(address);
     return parsed
         .toByteArray()
         .slice(0, parsed.kind() === 'ipv4' ? 3 : 6)
         .join('.');
-}
-
-/** Where only IPv6 arrives, a translator writes the addresses of all IPv4 clients into this one /64 (RFC 6052). */
-const TRANSLATED = ipaddr.parseCIDR('64:ff9b::/96');
-
-function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
-    const parsed = ipaddr.parse(address);
-    const isTranslated = parsed.kind() === 'ipv6' && parsed.match(TRANSLATED);
-    return isTranslated ? ipaddr.fromByteArray(parsed.toByteArray().slice(12)) : parsed;
 }
 
 /** Parsed addresses by their text, since every request of a connection has the same address. */
@@ -61,9 +52,17 @@ const read = new LRUCache<string, { address: string | undefined }>({ max: 1000 }
 function plain(text: string): string | undefined {
     const known = read.get(text);
     if (known !== undefined) return known.address;
-    const address = ipaddr.isValid(text) ? ipaddr.process(text).toString() : undefined;
+    const address = ipaddr.isValid(text) ? untranslated(ipaddr.process(text)).toString() : undefined;
     if (text.length <= MAX_ADDRESS) read.set(text, { address });
     return address;
+}
+
+/** Where only IPv6 arrives, a translator writes the addresses of all IPv4 clients into this one /64 (RFC 6052). */
+const TRANSLATED = ipaddr.parseCIDR('64:ff9b::/96');
+
+function untranslated(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+    const isTranslated = address.kind() === 'ipv6' && address.match(TRANSLATED);
+    return isTranslated ? ipaddr.fromByteArray(address.toByteArray().slice(12)) : address;
 }
 
 /** The length of an IPv6 address with an IPv4 tail and a zone. Longer texts are not cached. */
