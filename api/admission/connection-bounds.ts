@@ -48,11 +48,14 @@ export const connectionBounds: AppPlugin = {
                 openByClient.add(client, -1);
             });
         });
-        listener.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-            idle.delete(socket);
-            response.once('close', () => {
-                if (!socket.destroyed) idle.add(socket);
+        // With `Expect: 100-continue` Node emits the other event.
+        for (const event of ['request', 'checkContinue']) {
+            listener.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
+                idle.delete(socket);
+                response.once('close', () => {
+                    if (!socket.destroyed) idle.add(socket);
+                });
             });
-        });
+        }
     },
 };
