@@ -68,6 +68,36 @@ describe('workspaces on the dashboard', () => {
         expect((await me(owner)).workspaces.map(({ name }) => name).join()).to.match(/^workspace-/);
     });
 
+    it('cannot have a name with a web address, since invitations name it to strangers', async () => {
+        const owner = await confirmed();
+        for (const path of ['/dashboard/workspace/rename', '/dashboard/workspaces']) {
+            for (const name of [
+                'Log in: https://evil.example',
+                'Your prize: www.evil.example',
+                'evil.example/login',
+                'evil.example:8080/a',
+            ]) {
+                const { status, html } = await owner.send(path, { name });
+                expect([status, wordsOf(html).includes('Choose a name without a web address.')], `${path} ${name}`).to.deep.equal([
+                    422,
+                    true,
+                ]);
+            }
+        }
+        for (const name of ['evil.example', 'Ferries / Trains', 'Who? Us.', 'Smith & Co.'])
+            expect((await owner.send('/dashboard/workspace/rename', { name })).status, name).to.equal(303);
+    });
+
+    it('have their name in quotation marks in the mail of an invitation, so that none of it looks like our words', async () => {
+        const owner = await confirmed();
+        expect((await owner.send('/dashboard/workspace/rename', { name: 'Ferries" now. Call "us' })).status).to.equal(303);
+        await holdMails(world.app);
+        const email = freshAddress();
+        await invitation(owner, 'member', email);
+        const [mail] = await mailsTo(world.app, email);
+        expect(mail?.body).to.include(`join the workspace "Ferries' now. Call 'us" on Routebook`);
+    });
+
     it('cannot have a name that only reads like Routebook because it changes the direction of text', async () => {
         const owner = await confirmed();
         for (const path of ['/dashboard/workspace/rename', '/dashboard/workspaces']) {

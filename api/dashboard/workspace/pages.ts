@@ -112,12 +112,19 @@ function faultText(fault: MemberFault): string {
         : 'Only owners can change owners.';
 }
 
-/** Reads a workspace name. Sites' cards show it, so it must not look like Routebook's own workspace. */
+/** A web address that mail programs make a link of, except for a mere domain, which may be a company's name. */
+const WEB_ADDRESS = /:\/\/|\bwww\.|\.\p{L}{2,}(?::\d+)?[/?]/iu;
+
+/**
+ * Reads a workspace name. Sites' cards show it, so it must not look like Routebook's own workspace. Invitations name it to strangers, who
+ * must not be led elsewhere by our mail.
+ */
 const workspaceName: Reader<string> = (text) => {
     const read = line({ minLength: 2, maxLength: 60 })(text);
     if (!read.ok) return read;
     const problem = reorderingProblem(read.value);
     if (problem !== undefined) return { ok: false, problem };
+    if (WEB_ADDRESS.test(read.value)) return { ok: false, problem: 'Choose a name without a web address.' };
     return resembles(read.value, 'Routebook')
         ? { ok: false, problem: 'Choose another name. This one could be mistaken for Routebook.' }
         : read;
@@ -250,7 +257,7 @@ function optional<T>(reader: Reader<T>): Reader<T | undefined> {
     return (text) => (text.trim() === '' ? { ok: true, value: undefined } : reader(text));
 }
 
-/** An invitation to a workspace. Names are quoted, since users choose them. @param linkId the link works once, within a week */
+/** An invitation to a workspace. Its name is quoted, and has no such quotation mark, since users choose it. @param linkId the link works once, within a week */
 function workspaceMail(
     to: string,
     publicUrl: string,
@@ -260,7 +267,7 @@ function workspaceMail(
         to,
         linkId,
         subject: 'You are invited to a workspace',
-        text: `${by} invites you to join the workspace "${workspace}" on Routebook with the role ${role}.
+        text: `${by} invites you to join the workspace "${workspace.replaceAll('"', "'")}" on Routebook with the role ${role}.
 
 Open this link to join. It works once, for this address only, and expires in a week.
 
