@@ -10,7 +10,9 @@ const DASHBOARD = fileURLToPath(new URL('../../api/dashboard', import.meta.url))
 
 function textsOf(ending: RegExp): Map<string, string> {
     const names = readdirSync(DASHBOARD, { recursive: true, encoding: 'utf8' }).filter((name) => ending.test(name));
-    return new Map(names.map((name) => [name.replace(/^(views|assets)\//, '/').replace('.eta', ''), readFileSync(join(DASHBOARD, name), 'utf8')]));
+    return new Map(
+        names.map((name) => [name.replace(/^(views|assets)\//, '/').replace('.eta', ''), readFileSync(join(DASHBOARD, name), 'utf8')]),
+    );
 }
 
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([whole, part]) => part ?? whole);
@@ -76,7 +78,9 @@ describe('the sheets of the pages', () => {
         const set = [...VIEWS.values()].flatMap(classesIn);
         const named = new Set([...PROGRAMS.values()].flatMap((text) => all(text, /[\w-]+/g)));
         for (const [sheet, names] of SHEETS) {
-            const unset = names.filter((name) => !named.has(name) && !set.some((one) => (one.endsWith('-') ? name.startsWith(one) : name === one)));
+            const unset = names.filter(
+                (name) => !named.has(name) && !set.some((one) => (one.endsWith('-') ? name.startsWith(one) : name === one)),
+            );
             expect(unset, sheet).to.deep.equal([]);
         }
     });
