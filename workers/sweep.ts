@@ -3,7 +3,7 @@ import { watchConnection } from '../shared/platform/connection-log.ts';
 import type { Db } from '../shared/platform/db.ts';
 import { deleteRests } from '../shared/store/accounts/delete-rests.ts';
 import { maintainAudit } from '../shared/store/accounts/workspace-audit.ts';
-import { disableWebhooks, disableWebhooksOfLeavers, findBacklogs, stopDisabled } from '../shared/store/events/disable-webhooks.ts';
+import { disableWebhooks, findBacklogs, stopDisabled } from '../shared/store/events/disable-webhooks.ts';
 import { sweepAnswers } from '../shared/store/fetch/idempotency.ts';
 import { sweepResults } from '../shared/store/fetch/results.ts';
 import { OLD_ROWS } from '../shared/store/old-rows.ts';
@@ -71,9 +71,8 @@ async function releaseHolds({ credits, log }: App): Promise<void> {
     if (released > 0) log.info({ released }, 'released holds whose request never ended');
 }
 
-/** Webhooks with too many waiting deliveries, and those of people who left. */
+/** Webhooks with too many waiting deliveries. */
 async function disableUnusableWebhooks(db: Db): Promise<void> {
     await disableWebhooks(db, await findBacklogs(db), 'backlog');
-    await disableWebhooksOfLeavers(db);
     await stopDisabled(db);
 }

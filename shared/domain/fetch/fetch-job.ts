@@ -10,7 +10,7 @@ export interface FetchJob {
     operation: string;
     /** Used for logs only. */
     requestId: string;
-    /** The account that pays. Accounts take turns when answers are read. Absent in messages of earlier releases. */
+    /** The account that pays, if any. Accounts take turns when answers are read. */
     account?: string | undefined;
     site: string;
     /** Row id of the immutable version that the admission chose. */

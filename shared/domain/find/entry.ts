@@ -15,8 +15,7 @@ export interface EndpointEntry {
     hosted: boolean;
     unit: 'request' | 'result';
     maxResults: number;
-    /** Absent in older entries: false. */
-    needsConnection?: boolean;
+    needsConnection: boolean;
     /** The params of an example; null if there is none or it is very long. */
     example: JsonObject | null;
     method: Method;

@@ -57,45 +57,40 @@ export async function hasDelivery(db: Db, webhookId: string, deliveryId: string)
 }
 
 /** Sends a `webhook.test` event to one webhook, even if it is disabled. Undefined if there is no such webhook. */
-export async function testWebhook(
-    db: Db,
-    { webhookId, workspaceId }: WebhookName,
-    inTurn: InTurn = withoutTurns,
-): Promise<Delivery | undefined> {
-    await stopWaiting(db, webhookId, inTurn);
-    const order = async (trx: Db): Promise<Delivery | undefined> => {
-        const webhook = await trx('webhooks').where({ id: webhookId, workspace_id: workspaceId }).forShare().first('host');
-        if (webhook === undefined) return undefined;
+export function testWebhook(db: Db, name: WebhookName, inTurn: InTurn = withoutTurns): Promise<Delivery | undefined> {
+    return makeDue(db, name, inTurn, async (trx, host) => {
+        const { webhookId } = name;
         const eventId = await recordTestEvent(trx, { webhookId, data: { webhook_id: webhookId } });
-        const deliveryId = newId('dlv');
-        await trx('webhook_deliveries').insert({
-            id: deliveryId,
-            webhook_id: webhookId,
-            event_id: eventId,
-            host: webhook.host,
-            due_at: now(trx),
-        });
-        await wakeHost(trx, webhook.host);
-        return findDelivery(trx, webhookId, deliveryId);
-    };
-    return inTurn(() => db.transaction(order));
+        const id = newId('dlv');
+        await trx('webhook_deliveries').insert({ id, webhook_id: webhookId, event_id: eventId, host, due_at: now(trx) });
+        return id;
+    });
 }
 
 /** Makes any delivery due now, even of a disabled webhook; retries follow. Undefined if there is no such delivery. */
-export async function redeliver(
+export function redeliver(db: Db, name: WebhookName, deliveryId: string, inTurn: InTurn = withoutTurns): Promise<Delivery | undefined> {
+    return makeDue(db, name, inTurn, async (trx, host) => {
+        const known = await keptDeliveries(trx, name.webhookId).where({ 'd.id': deliveryId }).forUpdate().first('d.id');
+        if (known === undefined) return undefined;
+        await trx('webhook_deliveries')
+            .where({ id: deliveryId })
+            .update({ status: 'pending', due_at: now(trx), host, earlier_attempts: trx.ref('attempts') });
+        return deliveryId;
+    });
+}
+
+/** Has a delivery to a webhook sent at once. @param write makes it due, and returns its id; undefined: there is none */
+async function makeDue(
     db: Db,
     { webhookId, workspaceId }: WebhookName,
-    deliveryId: string,
-    inTurn: InTurn = withoutTurns,
+    inTurn: InTurn,
+    write: (trx: Db, host: string) => Promise<string | undefined>,
 ): Promise<Delivery | undefined> {
     await stopWaiting(db, webhookId, inTurn);
     const order = async (trx: Db): Promise<Delivery | undefined> => {
         const webhook = await trx('webhooks').where({ id: webhookId, workspace_id: workspaceId }).forShare().first('host');
-        const known = webhook && (await keptDeliveries(trx, webhookId).where({ 'd.id': deliveryId }).forUpdate().first('d.id'));
-        if (known === undefined) return undefined;
-        await trx('webhook_deliveries')
-            .where({ id: deliveryId })
-            .update({ status: 'pending', due_at: now(trx), host: webhook.host, earlier_attempts: trx.ref('attempts') });
+        const deliveryId = webhook && (await write(trx, webhook.host));
+        if (deliveryId === undefined) return undefined;
         await wakeHost(trx, webhook.host);
         return findDelivery(trx, webhookId, deliveryId);
     };

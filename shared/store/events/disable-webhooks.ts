@@ -38,16 +38,6 @@ export async function disableWebhooksOf(trx: Db, userId: string, workspaceIds: r
     if (own.length > 0) await disable(trx, own, 'left');
 }
 
-/** For people who left, or got the role billing, before that disabled their webhooks, or by a process of an older version. */
-export async function disableWebhooksOfLeavers(db: Db): Promise<void> {
-    const { rows } = await db.raw<{ rows: { id: string }[] }>(
-        `select w.id from webhooks w where w.is_enabled and not exists (
-             select from memberships m where m.workspace_id = w.workspace_id and m.user_id = w.made_by and m.role <> 'billing')`,
-    );
-    const webhookIds = rows.map(({ id }) => id);
-    if (webhookIds.length > 0) await db.transaction((trx) => disable(trx, webhookIds, 'left'));
-}
-
 interface FailingWebhook {
     webhookId: string;
     workspaceId: string;
