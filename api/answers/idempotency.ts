@@ -95,9 +95,9 @@ async function takeKey<P, Q, B>(
                 await waitForRoom(call, request, keyed);
                 break;
             case 'replay': {
-                const kept = await replaysOf(call.app).run({ keys: [keyed.workspaceId], gone: call.gone, full: tooMany }, () =>
-                    idempotency.read(keyed),
-                );
+                const full = () => new Refusal('OVERLOADED', undefined, { retryAfter: 1 });
+                const turn = { keys: [keyed.workspaceId], gone: call.gone, full };
+                const kept = await replaysOf(call.app).run(turn, () => idempotency.read(keyed));
                 if (kept === 'sealed') throw new Refusal('SERVICE_UNAVAILABLE', SEALED, { retryAfter: 60 });
                 // Undefined if it expired since; then the key is free.
                 if (kept === undefined) break;
@@ -113,10 +113,6 @@ async function takeKey<P, Q, B>(
 const REPLAYS_AT_ONCE = 4;
 
 const replaysOf = perApp(() => createKeyedQueue({ atOnce: REPLAYS_AT_ONCE }));
-
-function tooMany(): Refusal {
-    return new Refusal('OVERLOADED', undefined, { retryAfter: 1 });
-}
 
 function inProgress(): Refusal {
     return new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });

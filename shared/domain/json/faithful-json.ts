@@ -1,4 +1,4 @@
-import { scanTokens } from './tokens.ts';
+import { COLON, scanTokens } from './tokens.ts';
 
 /**
  * Whether every reader of a JSON text gets the value that JavaScript parsed, except for the digits of numbers. False if an object contains
@@ -11,8 +11,6 @@ export function isFaithful(text: string, value: unknown): boolean {
     if (JSON.stringify(value) === text) return true;
     return keysHeld(value) === keysWritten(text);
 }
-
-const COLON = 0x3a;
 
 /** Number of colons outside of strings. A repeated key is written more often than the parsed value contains it. */
 function keysWritten(text: string): number {
