@@ -41,6 +41,17 @@ describe('the words of an endpoint', () => {
         expect(words.has('patienc')).to.equal(false);
     });
 
+    it('weigh like those of fields in later sentences of a description, which name examples, and are not joined by meaning there', () => {
+        const description =
+            'Weather of the U.S. coast by day. Use it for a trip. Good for dentists and lamps, e.g. whether they need a quote.';
+        const words = indexedOf({ description });
+        const weights = ['weather', 'coast', 'trip', 'dentist', 'lamp', 'quot'].map((stem) => words.get(stem)?.weight).join('');
+        expect(weights).to.equal('BBBCBB');
+        expect(words.has('~doctor')).to.equal(false);
+        const search = [...words].map(([word, { fields, weight }]) => `'${word}':${fields}${weight}`).join(' ');
+        expect(fieldsWith(['dentist'], search)).to.deep.equal(['description']);
+    });
+
     it('weigh no more where the description says nothing', () => {
         const params = [{ name: 'season', source: 'query' as const, required: true, example: 'winter' }];
         const response = { schema: { type: 'object', properties: { wattage: {} } } };

@@ -5,7 +5,7 @@ import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../type
 import { type Phrases, spellOut, unitsOf } from './phrases.ts';
 
 /** Increment when the indexed words or the dictionary change, so that existing packages are indexed again. */
-export const FIND_RULES = 13;
+export const FIND_RULES = 14;
 
 /** The parts of an endpoint that contain words. Their order is stored: each part is one bit of a word's position. */
 export const WORD_FIELDS = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
@@ -55,10 +55,12 @@ export const MAX_WORD = 40;
 
 const bitOf = (field: WordField) => 1 << WORD_FIELDS.indexOf(field);
 const OWN = [bitOf('endpoint'), bitOf('description')];
-const IN_FIELDS = bitOf('params') | bitOf('returns');
 const OF_SITE = bitOf('site') | bitOf('category');
 /** The bit of words that are in none of the parts. Marks have it. */
 const OF_NONE = 1 << WORD_FIELDS.length;
+/** The bit of words in later sentences of the description: examples and uses, which weigh like the fields. */
+const LATER = OF_NONE << 1;
+const IN_FIELDS = bitOf('params') | bitOf('returns') | LATER;
 
 /** The parts of a package that all its endpoints share. */
 type SiteHead = Pick<PackageDocument, 'site' | 'title' | 'description' | 'intent_category' | 'auth'>;
@@ -66,12 +68,14 @@ type SiteHead = Pick<PackageDocument, 'site' | 'title' | 'description' | 'intent
 /** Extracts the index words of an endpoint, in time linear in its texts. */
 export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Phrases): EndpointWords {
     const fields = new Map<string, number>();
-    const addWords = (field: WordField, words: readonly string[]) => {
-        for (const word of words) fields.set(word, (fields.get(word) ?? 0) | bitOf(field));
+    const addWords = (bit: number, words: readonly string[]) => {
+        for (const word of words) fields.set(word, (fields.get(word) ?? 0) | bit);
     };
-    const add = (field: WordField, text: string, isName = false) => addWords(field, wordsIn(text, dictionary, isName));
+    const add = (field: WordField, text: string, isName = false) => addWords(bitOf(field), wordsIn(text, dictionary, isName));
+    const [purpose, examples] = splitDescription(endpoint.description);
     add('endpoint', endpoint.name, true);
-    add('description', endpoint.description);
+    add('description', purpose);
+    addWords(LATER, plainWordsIn(examples, dictionary));
     const length = [...fields.keys()].filter((word) => !word.startsWith('~')).length;
     add('site', site.title);
     add('site', site.site.split('.').slice(0, -1).join('. '));
@@ -80,14 +84,7 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     for (const text of returnedTexts(endpoint.response.schema)) add('returns', text, true);
     for (const param of endpoint.params) {
         for (const text of textsOf(param)) add('params', text, true);
-        // An example is a value, so its words have no ideas.
-        if (typeof param.example === 'string') {
-            const stems = stemsOf(param.example.slice(0, MAX_CHARACTERS));
-            addWords(
-                'params',
-                stems.filter((stem) => stem.length <= MAX_WORD),
-            );
-        }
+        if (typeof param.example === 'string') addWords(bitOf('params'), plainWordsIn(param.example, dictionary));
     }
     const words = [...fields].map(([word, found]): [string, IndexedWord] => [word, { weight: weightOf(found), fields: found }]);
     const kept = words.toSorted(([, a], [, b]) => a.weight.localeCompare(b.weight)).slice(0, MAX_WORDS);
@@ -115,6 +112,7 @@ export function fieldsWith(words: Iterable<string>, search: string): WordField[]
         const at = search.indexOf(`'${word}':`);
         if (at >= 0) found |= Number.parseInt(search.slice(at + word.length + 3), 10);
     }
+    if (found & LATER) found |= bitOf('description');
     return WORD_FIELDS.filter((field) => found & bitOf(field));
 }
 
@@ -128,6 +126,20 @@ function wordsIn(text: string, dictionary: Phrases, isName: boolean): string[] {
     ]);
     return words.filter((word) => word.length <= MAX_WORD);
 }
+
+/** The stems of examples. They have no ideas: a value, or a jacket in a forecast's description, is not what is served. */
+function plainWordsIn(text: string, dictionary: Phrases): string[] {
+    const stems = stemsOf(spellOut(text.slice(0, MAX_CHARACTERS)));
+    return stems.filter((stem) => stem.length <= MAX_WORD && !dictionary.nothing.has(stem));
+}
+
+/** What an endpoint is and is used for, and the sentences after that. */
+function splitDescription(text: string): [purpose: string, examples: string] {
+    const sentences = spellOut(text.slice(0, MAX_CHARACTERS)).split(/(?<=[.?!])\s+(?!\p{Ll})/u);
+    return [sentences.slice(0, PURPOSE).join(' '), sentences.slice(PURPOSE).join(' ')];
+}
+
+const PURPOSE = 2;
 
 /** Later sentences of a site's description name sources and limits. */
 function firstSentence(text: string): string {

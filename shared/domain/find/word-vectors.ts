@@ -33,7 +33,7 @@ const HALF = 100;
 const LITTLE = 0.5;
 
 /** What nearness adds to the score by words. An endpoint of the usual nearness keeps its score. Tuned like the weights of words. */
-const NEARNESS = 0.3;
+const NEARNESS = 0.4;
 const USUAL = 0.37;
 
 /** Parses lines of a stem and its direction, the most common stem first. */
