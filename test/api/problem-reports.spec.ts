@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { type NewsMail, takeNews } from '../../shared/store/accounts/workspace-news.ts';
 import { deleteOldRows } from '../support/old-rows.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, paginationOf } from '../support/routes.ts';
@@ -36,6 +37,24 @@ describe('a report of a problem', () => {
         expect(rows.map(({ line }) => line)).to.have.length(1);
         expect(rows[0]?.line).to.include(endpoint).and.to.include('The price is that of another product.');
         expect(JSON.stringify((await list(ada)).body)).to.not.include(bob.workspaceId);
+    });
+
+    it('comes in one mail an hour with those of all other sites of a workspace, whoever added it to them', async () => {
+        const [owner, other] = [await join(world), await join(world)];
+        const sites = ['added-shop.test', 'second-shop.test', 'third-shop.test'];
+        for (const site of sites) {
+            dataOf(await other.publish(aPackage(site)));
+            expect((await other.call('PUT', `/v1/schemas/${site}/maintainers/${owner.workspaceId}`)).status).to.be.oneOf([200, 201]);
+        }
+        await world.app.db('workspace_news').where({ workspace_id: owner.workspaceId }).delete();
+        for (const site of sites) expect((await report(bob, { kind: 'other', text: 'Broken.' }, site)).status).to.equal(201);
+        const mails: NewsMail[] = [];
+        await world.app.db.transaction(async (trx) => {
+            for (let mail = await takeNews(trx); mail !== undefined; mail = await takeNews(trx)) mails.push(mail);
+        });
+        const { email } = await world.app.db('users').where({ id: owner.userId }).first('email');
+        const mine = mails.filter(({ recipients }) => recipients.includes(email));
+        expect(mine.map(({ lines }) => lines.length)).to.deep.equal([3]);
     });
 
     it('is one quoted line of the mail, so that nothing in it looks like a paragraph of ours', async () => {

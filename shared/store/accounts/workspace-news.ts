@@ -5,7 +5,7 @@ interface News {
     /** News about the same domain share a mail. At most one such mail is sent per hour. */
     domain: string;
     /** News with the same topic also share a mail, regardless of their domains. */
-    topic?: 'added';
+    topic?: 'added' | 'reported';
     subject: string;
     line: string;
     /** The mail contains the link that stops this removal. */

@@ -22,7 +22,10 @@ const MAILED = 300;
 
 const REPORT: Columns<ProblemReport> = columns('', 'id site version endpoint kind text created_at');
 
-/** Stores a report and mails the owners of the workspaces that maintain the site, at most once an hour per domain. */
+/**
+ * Stores a report and mails the owners of the workspaces that maintain the site, at most once an hour over all their domains: anybody may
+ * add a workspace to domains that it does not know.
+ */
 export async function addReport(
     db: Db,
     report: Omit<ProblemReport, 'createdAt'> & { registrable: string; workspaceId: string },
@@ -44,6 +47,7 @@ export async function addReport(
             await notifyOwners(trx, {
                 workspaceId: maintainer,
                 domain: registrable,
+                topic: 'reported',
                 subject: `A problem with ${registrable} was reported`,
                 line,
             });
