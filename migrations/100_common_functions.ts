@@ -10,6 +10,20 @@ export async function down(): Promise<void> {
     throw new Error('the baseline cannot be taken back: drop the database instead');
 }
 
+/** SQL that lets functions with the rights of the owner find our tables, whatever `search_path` their caller has. */
+export function pinSearchPath(...functions: readonly string[]): string {
+    return `
+    do $$
+    declare
+        name text;
+    begin
+        foreach name in array array['${functions.join("', '")}'] loop
+            execute format('alter function %s set search_path = %I, pg_temp', name, current_schema());
+        end loop;
+    end $$;
+`;
+}
+
 const FUNCTIONS = `
     -- The only clock of stored times. PostgreSQL inlines it; tests replace it to move time.
     create function app_now() returns timestamptz language sql stable as $$ select now() $$;

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { pinSearchPath } from './100_common_functions.ts';
 
 export { down } from './100_common_functions.ts';
 
@@ -137,12 +138,4 @@ const FUNCTIONS = `
         end if;
         analyze endpoints;
     end $$;
-    do $$
-    declare
-        name text;
-    begin
-        foreach name in array array['endpoints_removed()', 'endpoints_analyze()'] loop
-            execute format('alter function %s set search_path = %I, pg_temp', name, current_schema());
-        end loop;
-    end $$;
-`;
+    ${pinSearchPath('endpoints_removed()', 'endpoints_analyze()')}`;

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { pinSearchPath } from './100_common_functions.ts';
 
 export { down } from './100_common_functions.ts';
 
@@ -169,12 +170,4 @@ const FUNCTIONS = `
         return 0;
     end $$;
 
-    do $$
-    declare
-        name text;
-    begin
-        foreach name in array array['usage_make_days(timestamptz)', 'usage_drop_days(integer)'] loop
-            execute format('alter function %s set search_path = %I, pg_temp', name, current_schema());
-        end loop;
-    end $$;
-`;
+    ${pinSearchPath('usage_make_days(timestamptz)', 'usage_drop_days(integer)')}`;

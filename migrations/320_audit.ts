@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { pinSearchPath } from './100_common_functions.ts';
 
 export { down } from './100_common_functions.ts';
 
@@ -81,8 +82,4 @@ const FUNCTIONS = `
         end if;
         perform workspace_audit_months(p_days, p_ip_days);
     end $$;
-    do $$
-    begin
-        execute format('alter function workspace_audit_upkeep(integer, integer) set search_path = %I, pg_temp', current_schema());
-    end $$;
-`;
+    ${pinSearchPath('workspace_audit_upkeep(integer, integer)')}`;
