@@ -15,13 +15,15 @@ export async function runProcess(role: 'api' | 'worker', start: (app: App, clean
             log,
             graceMs: config.shutdownGraceMs,
             start: async (cleanup) => {
+                let hasStarted = false;
                 const tracing = await openTracing(config, { service: `routebook-${role}`, log });
                 cleanup.add('traces', () => tracing.close());
                 const app = openApp(config, { role, log, tracing });
                 cleanup.add('app', () => app.close());
-                const metricsServer = await openMetricsServer(app);
+                const metricsServer = await openMetricsServer(app, () => hasStarted);
                 cleanup.add('metrics', () => metricsServer.close());
                 await start(app, cleanup);
+                hasStarted = true;
             },
         });
     });

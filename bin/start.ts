@@ -22,17 +22,19 @@ import { DEMO_SITE, type DemoSite, openDemoSite } from './demo/site.ts';
 import { loadStarterRegistry, publishDemo } from './demo/starter-registry.ts';
 import { runToEnd } from './run-to-end.ts';
 import { keepSecretKeys } from './secret-keys.ts';
+import { terminalLog } from './terminal-log.ts';
 
 /** Maximum time for indexing before the API starts. */
 const FIRST_INDEX_MS = 10_000;
 
 /**
  * The command for a first try: runs everything in one process, with an embedded PostgreSQL if DATABASE_URL is not set. On a terminal it
- * logs only warnings, so that its few lines for the user stay visible.
+ * logs only warnings, in words, so that its few lines for the user stay visible.
  */
 await runToEnd(async () => {
     const config = readConfig();
-    const log = createLog(process.stdout.isTTY && config.logLevel === 'info' ? 'warn' : config.logLevel);
+    const isForAPerson = process.stdout.isTTY && config.logLevel === 'info';
+    const log = isForAPerson ? createLog('warn', terminalLog(process.stdout)) : createLog(config.logLevel);
     await runUntilSignal({ log, graceMs: config.shutdownGraceMs, start: (cleanup) => start(config, log, cleanup) });
 });
 
@@ -53,11 +55,12 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
         databaseUrl,
     };
 
+    let hasStarted = false;
     const tracing = await openTracing(config, { service: 'routebook', log });
     cleanup.add('traces', () => tracing.close());
     const app = openApp(config, { role: 'api', log, tracing });
     cleanup.add('app', () => app.close());
-    const metricsServer = await openMetricsServer(app);
+    const metricsServer = await openMetricsServer(app, () => hasStarted);
     cleanup.add('metrics', () => metricsServer.close());
     const workerApp = openApp(config, { role: 'worker', log, metrics: app.metrics, tracing });
     cleanup.add('worker app', () => workerApp.close());
@@ -76,6 +79,7 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     const api = await startApi(app);
     cleanup.add('api', () => api.stop(), { timeoutMs: config.shutdownGraceMs });
     workerApp.setPort(api.port);
+    hasStarted = true;
 
     process.stdout.write(`\nroutebook ready on ${app.publicUrl()}\n`);
     if (key !== undefined && demo !== undefined) printFirstSteps(key.apiKey, { base: baseUrl(settings.host, api.port), demo });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { terminalLog } from '../bin/terminal-log.ts';
 import { newSecretKey } from '../shared/domain/accounts/key-ring.ts';
 import { openPostman, type Postman } from '../shared/mail/mail.ts';
 import type { Db } from '../shared/platform/db.ts';
@@ -14,6 +15,20 @@ import { testSecrets } from './support/secrets.ts';
 type Operator = Parameters<typeof openPostman>[0]['operator'];
 
 describe('mail', () => {
+    it('without a mail server leaves its link in one readable line of the terminal', () => {
+        let shown = '';
+        const log = createLog('warn', terminalLog({ write: (text) => (shown += text) }));
+        log.warn(
+            { mail_to: 'ada@people.example', mail_link: 'http://localhost:8080/verify?token=t', mail_text: 'Hello.' },
+            'not mailed: Hi',
+        );
+        expect(shown).to.equal(
+            '\nwarning: not mailed: Hi\n  mail to: ada@people.example\n  mail link: http://localhost:8080/verify?token=t\n',
+        );
+        log.warn({ part: 'queue', err: new Error('timeout expired') }, 'queue: does not work at the moment');
+        expect(shown).to.match(/\nwarning: queue: does not work at the moment\n {2}err: timeout expired\n$/);
+    });
+
     let database: OpenedDatabase;
     let db: Db;
     let secrets: Secrets;

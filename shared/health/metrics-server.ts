@@ -5,16 +5,16 @@ import { isReady } from './is-up.ts';
 
 /**
  * Serves /metrics of this process on METRICS_PORT, together with /livez and /readyz. These have the same meaning as on an API; a worker has
- * no other port. Does nothing if METRICS_PORT is not set.
+ * no other port. Does nothing if METRICS_PORT is not set. @param hasStarted whether the process serves what it is for; /readyz fails before
  * @throws ConfigFault if it cannot listen on the port
  */
-export async function openMetricsServer(app: App): Promise<{ close(): Promise<void> }> {
+export async function openMetricsServer(app: App, hasStarted: () => boolean): Promise<{ close(): Promise<void> }> {
     const { config, log } = app;
     if (config.metricsPort === undefined) return { close: async () => {} };
     const server = createServer((request, response) => {
         const read = PAGES.get(request.url ?? '');
         if (read === undefined) return void response.writeHead(404).end();
-        read(app).then(
+        read(app, hasStarted).then(
             ({ status, type, text }) => response.writeHead(status, { 'content-type': type }).end(text),
             (error: unknown) => {
                 log.error({ part: 'metrics', err: error }, 'the metrics could not be collected');
@@ -42,13 +42,13 @@ interface Page {
     text: string;
 }
 
-const PAGES: ReadonlyMap<string, (app: App) => Promise<Page>> = new Map([
+const PAGES: ReadonlyMap<string, (app: App, hasStarted: () => boolean) => Promise<Page>> = new Map([
     ['/metrics', async ({ metrics: { registry } }: App) => ({ status: 200, type: registry.contentType, text: await registry.metrics() })],
     ['/livez', async () => ({ status: 200, type: 'text/plain', text: 'ok' })],
     [
         '/readyz',
-        async (app: App) => {
-            const ready = await isReady(app);
+        async (app: App, hasStarted: () => boolean) => {
+            const ready = hasStarted() && (await isReady(app));
             return { status: ready ? 200 : 503, type: 'text/plain', text: ready ? 'ok' : 'unavailable' };
         },
     ],

@@ -123,14 +123,17 @@ for (const topology of TOPOLOGIES) {
 }
 
 describe('a worker’s METRICS_PORT', () => {
-    it('answers /livez and /readyz like an API: the process, and the database unless it is shutting down', async () => {
+    it('answers /livez and /readyz like an API: the process, and the database while it takes calls', async () => {
         const world = await openWorld();
         const metricsPort = await freePort();
         let draining = false;
         const app = { ...world.app, config: { ...world.app.config, metricsPort }, isDraining: () => draining };
-        const server = await openMetricsServer(app);
+        let hasStarted = false;
+        const server = await openMetricsServer(app, () => hasStarted);
         const probe = async (path: string) => (await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status;
         try {
+            expect([await probe('/livez'), await probe('/readyz')], 'before it takes calls').to.deep.equal([200, 503]);
+            hasStarted = true;
             expect([await probe('/livez'), await probe('/readyz'), await probe('/metrics')]).to.deep.equal([200, 200, 200]);
             expect(await probe('/constructor')).to.equal(404);
             draining = true;

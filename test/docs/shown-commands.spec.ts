@@ -14,6 +14,7 @@ const CLIENT = join(ROOT, 'cli/client/index.ts');
 /** Blocks that cannot run inside a test are marked `console`. Each is listed here with its first words and a reason. */
 const NOT_RUN: readonly (readonly [string, string])[] = [
     ['kubectl delete job', 'needs a cluster'],
+    ['umask 077', 'needs Docker'],
     ['npm start', 'runs until Ctrl-C; this very test starts it'],
     ['routebook ready on', 'what npm start prints; compared below'],
     ['export DATABASE_URL', 'needs a production database and Redis'],
