@@ -43,7 +43,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
 function newProgram(terminal: Terminal): Command {
     const { paint } = terminal;
     const program = new Command('routebook')
-        .description('Write down the routes behind websites, publish them, and call them.')
+        .description('Find the routes behind websites, call them, and publish new ones.')
         .version(VERSION, '-V, --version', 'print the version')
         .helpOption('-h, --help', 'show this help')
         .addHelpCommand(new Command('help').argument('[command]').description('show the help of a command').helpGroup('More:'))

@@ -45,10 +45,17 @@ export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, std
     const isColourful = { out: mayColour && stdout.isTTY === true, error: mayColour && stderr.isTTY === true };
     // Programs and files get each line as one.
     const lineWidth = stderr.isTTY === true && stderr.columns !== undefined ? stderr.columns : Number.POSITIVE_INFINITY;
+    let shown: ReturnType<typeof spin> | undefined;
     return {
-        // Programs and files get results unchanged.
-        print: (line) => void stdout.write(`${stdout.isTTY === true ? readable(line) : line}\n`),
-        complain: (line) => void stderr.write(`${fold(readable(line), lineWidth)}\n`),
+        print(line) {
+            shown?.clear();
+            // Programs and files get results unchanged.
+            stdout.write(`${stdout.isTTY === true ? readable(line) : line}\n`);
+        },
+        complain(line) {
+            shown?.clear();
+            stderr.write(`${fold(readable(line), lineWidth)}\n`);
+        },
         paint: painting(isColourful.out),
         paintError: painting(isColourful.error),
         isColourful,
@@ -60,7 +67,11 @@ export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, std
             for await (const chunk of stdin) chunks.push(chunk as Buffer);
             return Buffer.concat(chunks).toString('utf8');
         },
-        progress: (text) => (stderr.isTTY === true ? spin(text, (part) => stderr.write(part)) : SILENT),
+        progress(text) {
+            if (stderr.isTTY !== true) return SILENT;
+            shown = spin(text, (part) => stderr.write(part));
+            return shown;
+        },
     };
 }
 
@@ -108,13 +119,18 @@ const FIRST_FRAME_MS = 300;
 const FRAME_MS = 80;
 const CLEAR_LINE = '\r\u001b[2K';
 
-function spin(first: string, write: (part: string) => void): Progress {
+/** `clear` makes room for a line; the next frame is drawn below it. */
+function spin(first: string, write: (part: string) => void): Progress & { clear(): void } {
     let text = first;
     let frame = 0;
     let isShown = false;
     const draw = () => {
         isShown = true;
         write(`${CLEAR_LINE}${FRAMES[frame++ % FRAMES.length]} ${readable(text)}`);
+    };
+    const clear = () => {
+        if (isShown) write(CLEAR_LINE);
+        isShown = false;
     };
     let timer = setTimeout(() => {
         draw();
@@ -124,9 +140,10 @@ function spin(first: string, write: (part: string) => void): Progress {
         update(next) {
             text = next;
         },
+        clear,
         end() {
             clearInterval(timer);
-            if (isShown) write(CLEAR_LINE);
+            clear();
         },
     };
 }

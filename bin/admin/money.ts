@@ -71,7 +71,7 @@ export async function check({ db }: Operator): Promise<Done> {
     const heads = ['account', 'available off by', 'held off by', 'open holds off by'];
     return {
         result: { ok: isOk, accounts: drifts },
-        lines: isOk ? ['every ledger sums'] : table(heads, drifts.map(Object.values)),
+        lines: isOk ? ['every ledger adds up'] : table(heads, drifts.map(Object.values)),
         isFailure: !isOk,
     };
 }

@@ -55,14 +55,15 @@ async function changeDomain(
         const after = { ...present(await change(trx, registrable)), ...(await also?.(trx, registrable)) };
         return { target: registrable, before, after, result: after };
     };
-    return done(await audited(operator, work, reason));
+    const result = await audited(operator, work, reason);
+    return { result, lines: fields(inWords(result)) };
 }
 
 export async function show({ db }: Operator, { registrable }: SiteName): Promise<Done> {
     const domain = present(await sites.findDomain(db, registrable));
     const [shown, maintainers] = [await sites.sitesOf(db, registrable), await listMaintainers(db, registrable)];
     const lines = [
-        ...fields(domain),
+        ...fields(inWords(domain)),
         '',
         ...table(
             ['site', 'latest', 'versions', 'verified', 'drift'],
@@ -172,6 +173,12 @@ function present(domain: sites.Domain): { [name: string]: string | number | bool
         ...(!domain.takesCookies && { cookies: 'forbidden' }),
         ...(domain.authHosts.length > 0 && { auth_hosts: domain.authHosts.join(',') }),
     };
+}
+
+/** In the words of `site set`. */
+function inWords({ concurrency, rate, ...others }: ReturnType<typeof present>): ReturnType<typeof present> {
+    const { domain = null, credits = null, ...further } = others;
+    return { domain, credits, concurrency: concurrency ?? 'default', rate: rate ?? 'default', ...further };
 }
 
 function presentMaintainer({ workspaceId, name, removalAt }: Maintainer): JsonObject {

@@ -17,8 +17,8 @@ export async function logIn({ terminal, settings, server, keys, note }: Session)
     if (settings.apiKey !== undefined) note('! ROUTEBOOK_API_KEY is set and takes precedence over the stored key');
     const { workspace_id, plan, credits, key } = account;
     const missing = missingCommands(key.scopes);
-    if (missing.length > 0) note(`! this key cannot run: ${missing.join(', ')}`);
     return {
+        ...(missing.length > 0 && { hint: `! this key cannot run: ${missing.join(', ')}` }),
         result: {
             server,
             workspace_id,

@@ -30,7 +30,8 @@ export async function initPackage({ terminal, settings, note, server }: Session,
     const { paint } = terminal;
     for (const { code, message } of verdict.warnings) note(`! ${code}: ${message}`);
     const lines = [
-        `${paint('green', '✓')} ${paint('bold', file)} is a draft of ${document.site}. Describe its endpoints, params and answers, then:`,
+        `${paint('green', '✓')} ${paint('bold', file)} is a draft of ${document.site}.`,
+        '  Describe its endpoints, params and answers, then:',
         `    routebook lint ${file}   ${paint('dim', 'the rules of the registry')}`,
         `    routebook test ${file}   ${paint('dim', 'calls its examples from here')}`,
         `    routebook push ${file}   ${paint('dim', 'publishes it')}`,

@@ -5,6 +5,7 @@ import type { Batch, EndedItem } from '../client/index.ts';
 import { formatSeconds } from '../format-seconds.ts';
 import { awaitInterruption, type Interruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
 import { unwritable } from '../write-file.ts';
 
 /** The destination of results. */
@@ -52,7 +53,7 @@ export async function followBatch(
 ): Promise<Done> {
     const { terminal, note } = session;
     const file = out === undefined ? undefined : openResults(out);
-    const write = (item: EndedItem) => (file === undefined ? terminal.print(JSON.stringify(item)) : file.write(item));
+    const write = (item: EndedItem) => (file === undefined ? terminal.print(resultLine(item, terminal)) : file.write(item));
     const progress = terminal.progress(`batch ${batchId}`);
     const began = performance.now();
     let last: Batch | undefined;
@@ -76,8 +77,18 @@ export async function followBatch(
     }
     const batch = last ?? (await session.client().batches.get(batchId));
     note(summaryLine(batch));
+    if (file === undefined && Number.isFinite(terminal.tableWidth)) note(`Save the results: routebook batch follow ${batchId} --out FILE`);
     if (batch.counts.failed > 0) note(`Retry failed items: routebook batch retry ${batchId}`);
     return { result: batch, isFailure: batch.status !== 'succeeded' };
+}
+
+/** A person gets what fits on one line of the terminal, a program all of it. */
+export function resultLine(item: EndedItem, { tableWidth, paint }: Pick<Terminal, 'tableWidth' | 'paint'>): string {
+    if (!Number.isFinite(tableWidth)) return JSON.stringify(item);
+    const { custom_id: id, job_id: job, status, result, error } = item;
+    const text = `${id ?? job}  ${result ? JSON.stringify(result.data) : (error?.code ?? status)}`;
+    const mark = status === 'succeeded' ? paint('green', '✓') : paint('red', '✗');
+    return `${mark} ${text.length > tableWidth - 2 ? `${text.slice(0, tableWidth - 3)}…` : text}`;
 }
 
 /** Whether the estimated time is meaningful. It includes rate limits, but no waits for a site, credits or storage. */

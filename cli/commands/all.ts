@@ -13,14 +13,14 @@ import { addWebhookCommands } from './webhooks.ts';
 
 /** Adds every command, in the order of the help. */
 export function addAllCommands(program: Command, run: Run): void {
-    addAuthoringCommands(program, run);
-    addRegistryCommands(program, run);
+    addAccountCommands(program, run);
     addCallingCommands(program, run);
     addBatchCommands(program, run);
-    addOwnerCommands(program, run);
     addConnectionCommands(program, run);
     addMonitorCommands(program, run);
     addWebhookCommands(program, run);
-    addAccountCommands(program, run);
+    addRegistryCommands(program, run);
+    addAuthoringCommands(program, run);
+    addOwnerCommands(program, run);
     addAgentCommands(program, run);
 }

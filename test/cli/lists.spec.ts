@@ -1,9 +1,12 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { resultLine } from '../../cli/batches/follow-batch.ts';
+import type { EndedItem } from '../../cli/client/index.ts';
 import { runCommandLine } from '../../cli/run-command-line.ts';
 import { readSettings } from '../../cli/settings.ts';
 import { openTerminal } from '../../cli/terminal.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
 import { openSite, type Site } from '../support/sites.ts';
 
 /** Every command that lists something, and what it asks the server for. */
@@ -77,6 +80,37 @@ describe('the lists of routebook', () => {
             await runCommandLine(args, openTerminal(settings, { stdin: Readable.from([]), stdout: screen, stderr: screen }), settings);
             return text.trimEnd().split('\n');
         }
+
+        it('keep what is printed apart from the progress of work', async () => {
+            let text = '';
+            const screen = { isTTY: true, columns: 80, write: (part: string) => (text += part) };
+            const terminal = openTerminal({ mayColour: false }, { stdin: Readable.from([]), stdout: screen, stderr: screen });
+            const progress = terminal.progress('0 of 2');
+            await eventually(
+                async () => text,
+                (now) => now.endsWith('0 of 2'),
+            );
+            terminal.print('first');
+            progress.end();
+            terminal.print('second');
+            expect(text)
+                .to.match(/0 of 2\r\u001b\[2Kfirst\n/)
+                .and.match(/second\n$/);
+        });
+
+        it('show a result of a batch in one line', () => {
+            const screen = { isTTY: true, columns: 40, write: () => {} };
+            const terminal = openTerminal({ mayColour: false }, { stdin: Readable.from([]), stdout: screen, stderr: screen });
+            const item = {
+                job_id: 'job_1',
+                custom_id: 'boots',
+                status: 'succeeded',
+                result: { data: { id: 1, title: 'Leather boots of the shop' } },
+            };
+            expect(resultLine(item as unknown as EndedItem, terminal)).to.equal('✓ boots  {"id":1,"title":"Leather boots…');
+            const failed = { job_id: 'job_2', custom_id: null, status: 'failed', error: { code: 'UPSTREAM_ERROR' } };
+            expect(resultLine(failed as unknown as EndedItem, terminal)).to.equal('✗ job_2  UPSTREAM_ERROR');
+        });
 
         it('name the endpoint of a job beside the longest code', async () => {
             const job = {
