@@ -26,7 +26,7 @@ describe('mail', () => {
             '\nwarning: not mailed: Hi\n  mail to: ada@people.example\n  mail link: http://localhost:8080/verify?token=t\n',
         );
         log.warn({ part: 'queue', err: new Error('timeout expired') }, 'queue: does not work at the moment');
-        expect(shown).to.match(/\nwarning: queue: does not work at the moment\n {2}err: timeout expired\n$/);
+        expect(shown).to.match(/\nwarning: queue: does not work at the moment\n {2}error: timeout expired\n$/);
     });
 
     let database: OpenedDatabase;

@@ -68,9 +68,9 @@ const WARNINGS: Readonly<Record<string, string>> = {
 };
 
 function presentPrice(result: BatchDryRun): Done {
-    const eta = result.eta_seconds === null ? '' : `, and take about ${formatSeconds(result.eta_seconds)} at the limits of your plan`;
-    const lines = [`Nothing was ordered. ${count(result.items)} items would cost at most ${count(result.credits.max)} credits${eta}.`];
-    return { result, lines: [...lines, ...result.warnings.map((warning) => `! ${warning}${WARNINGS[warning] ?? ''}`)] };
+    const time = result.eta_seconds === null ? [] : [`They would take about ${formatSeconds(result.eta_seconds)} at the limits of your plan.`];
+    const price = `Nothing was ordered. ${count(result.items)} items would cost at most ${count(result.credits.max)} credits.`;
+    return { result, lines: [price, ...time, ...result.warnings.map((warning) => `! ${warning}${WARNINGS[warning] ?? ''}`)] };
 }
 
 function presentStarted(batch: Batch): Done {

@@ -21,7 +21,8 @@ export function watchConnection(log: ConnectionLog, part: string): ConnectionSta
         },
         up() {
             if (since === undefined) return;
-            log.info({ part, outage_ms: Math.round(performance.now() - since) }, `${part}: works again`);
+            // At the same level, so that a reader of warnings learns of the end too.
+            log.warn({ part, outage_ms: Math.round(performance.now() - since) }, `${part}: works again`);
             since = undefined;
         },
     };
