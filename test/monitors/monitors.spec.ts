@@ -160,7 +160,9 @@ describe('a monitor', () => {
         expect((await runsOf(monitor)).map(({ changed }) => changed)).to.deep.equal([true, false, true, null]);
         expect((await eventsOf(monitor)).map(({ type }) => type)).to.deep.equal(['monitor.changed', 'monitor.changed']);
         const feed = await ada.call('GET', '/v1/events?types=monitor.changed&limit=100');
-        const told = dataOf<{ data: { change_id: string; diff?: object } }[]>(feed).filter(({ data }) => data.change_id === first?.change_id);
+        const told = dataOf<{ data: { change_id: string; diff?: object } }[]>(feed).filter(
+            ({ data }) => data.change_id === first?.change_id,
+        );
         expect(told.map(({ data }) => data.diff)).to.deep.equal([first?.diff]);
         const { job_id: job } = (await runsOf(monitor))[0] as Run;
         expect(await world.app.db('events').where({ about: job })).to.deep.equal([]);
