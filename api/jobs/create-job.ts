@@ -27,7 +27,7 @@ export const JOB_ONCE: OnceRules<JobRequest> = {
 export async function createJob(call: JobCall): Promise<Reply<never>> {
     const { app, body, caller } = call;
     const { metadata = {}, expires_in: expiresIn = EXPIRY.fallback, ...asked } = body;
-    const admitted = await admitFresh(app, { caller, body: asked });
+    const admitted = await admitFresh(app, { caller, body: asked, isLater: true });
     if (!admitted.ok) throw admitted.refusal;
     const { price } = admitted;
     const available = (await app.credits.balance(caller.accountId))?.available ?? 0;

@@ -28,7 +28,7 @@ export async function addMonitor(call: Call<object, object, MonitorOrder>): Prom
         metadata = {},
         ...asked
     } = body;
-    const { found, connection } = await admitMonitor(app, caller, asked as FetchRequest);
+    const { found, connection } = await admitMonitor(app, caller, asked as FetchRequest, { isLater: true });
     const times = { every, cron, timezone: cron === null ? null : (timezone ?? 'UTC') };
     checkDistance(app, caller, scheduleOf(times));
     const now = new Date(app.clock.now());

@@ -58,7 +58,7 @@ async function changeFrom(
     if (changed.length > 0 || status === 'active') {
         const asked: Record<string, unknown> = { ...(await callOf(app, before)) };
         for (const field of changed) asked[field] = body[field] ?? undefined;
-        const { found, connection } = await admitMonitor(app, caller, asked as unknown as FetchRequest);
+        const { found, connection } = await admitMonitor(app, caller, asked as unknown as FetchRequest, { isLater: true });
         fields.needs = await trustedEffect(app, found);
         fields.connectionId = connection?.connectionId ?? null;
         fields.ownerId = connection?.shared === false ? connection.ownerId : null;

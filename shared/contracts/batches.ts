@@ -68,7 +68,7 @@ export const postBatch = contract('postBatch', 'POST /v1/batches', {
                     .description('Of a dry run'),
             ),
     },
-    refusals: ['INSUFFICIENT_CREDITS', 'EMAIL_NOT_VERIFIED', 'SITE_UNAVAILABLE'],
+    refusals: ['INSUFFICIENT_CREDITS', 'EMAIL_NOT_VERIFIED'],
 });
 
 export const getBatch = contract('getBatch', 'GET /v1/batches/{batch_id}', {

@@ -125,7 +125,7 @@ export const postJob = contract('postJob', 'POST /v1/jobs', {
     },
     headers: CALL_HEADERS,
     answer: { status: 202, schema: () => jobSchema({ result: true }) },
-    refusals: [...ADMISSION_REFUSALS, 'SITE_UNAVAILABLE'],
+    refusals: ADMISSION_REFUSALS,
 });
 
 export const getJob = contract('getJob', 'GET /v1/jobs/{job_id}', {

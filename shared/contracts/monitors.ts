@@ -12,7 +12,7 @@ const ADMISSION = ADMISSION_REFUSALS.filter((code) => code !== 'INSUFFICIENT_CRE
 
 const COMMON = { tag: 'Monitors', scope: 'jobs' } as const;
 const body = { maxBytes: CALL_BYTES, hasParams: true } as const;
-const WITH_BODY = [...ADMISSION, 'PLAN_LIMIT', 'SITE_UNAVAILABLE'] as const;
+const WITH_BODY = [...ADMISSION, 'PLAN_LIMIT'] as const;
 
 export const postMonitor = contract('postMonitor', 'POST /v1/monitors', {
     ...COMMON,

@@ -19,7 +19,7 @@ import type { UsableConnection } from '../store/connections/vault.ts';
 import { findVersion, mayRun } from '../store/registry/history.ts';
 import type { Latest, SiteQuestion, SiteState } from '../store/registry/site-states.ts';
 import { lowestMaxUnits } from '../store/registry/versions.ts';
-import { checkEffect, checkPolicy, checkPrice, checkUrl } from './check-rights.ts';
+import { checkEffect, checkHours, checkPolicy, checkPrice, checkUrl } from './check-rights.ts';
 import { chooseConnection } from './choose-connection.ts';
 import { checkCursor, type OpenedCursor, openFetchCursor } from './fetch-cursor.ts';
 import type { FetchOrder } from './order.ts';
@@ -36,7 +36,10 @@ export interface Admitted {
 }
 
 /** The parts of an order that decide whether it is admitted. */
-type AdmissionRequest = Pick<FetchOrder, 'caller' | 'body'>;
+type AdmissionRequest = Pick<FetchOrder, 'caller' | 'body'> & {
+    /** Whether the call begins later, so that it may wait for the hours of the site. */
+    isLater?: boolean;
+};
 
 /** An order whose cursor has been decrypted. The call runs the version of that cursor. */
 type OpenedRequest = AdmissionRequest & {
@@ -63,13 +66,14 @@ export async function admitFresh(app: App, request: AdmissionRequest): Promise<A
     return admitFromDatabase(app, await openRequest(app, request));
 }
 
-async function openRequest(app: App, { caller, body }: AdmissionRequest): Promise<OpenedRequest> {
-    const cursor = await openFetchCursor(app, caller, body);
-    return { caller, body: cursor === undefined ? body : { ...body, version: cursor.version }, cursor };
+async function openRequest(app: App, { body, ...request }: AdmissionRequest): Promise<OpenedRequest> {
+    const cursor = await openFetchCursor(app, request.caller, body);
+    return { ...request, body: cursor === undefined ? body : { ...body, version: cursor.version }, cursor };
 }
 
 async function admitFromDatabase(app: App, opened: OpenedRequest): Promise<Admitted | RefusedCall> {
-    const found = await findEndpoint(app, opened.body, { cursor: opened.cursor });
+    const { body, cursor, isLater } = opened;
+    const found = await findEndpoint(app, body, { cursor, isLater });
     if (!found.ok) return found;
     return checkFound(app, opened, found).catch((error: unknown) => {
         // A problem with the connection counts against the rate limit like an unknown endpoint.
@@ -85,7 +89,9 @@ async function admitFromCache(app: App, opened: OpenedRequest): Promise<Admitted
         const question = await questionOf(app, opened.body);
         const siteState = app.latest.recall(question);
         const found = siteState && (await endpointIn(app, opened.body, siteState, { question, cursor: opened.cursor }));
-        return found?.ok === true ? await checkFound(app, opened, found) : undefined;
+        if (found?.ok !== true) return undefined;
+        checkHours(app, found.policy);
+        return await checkFound(app, opened, found);
     } catch (error) {
         if (error instanceof Refusal) return undefined;
         throw error;
@@ -187,15 +193,22 @@ const NO_VERSION = -1;
  * Finds the endpoint of a call, in the given version or the latest.
  * @param options.find reads the site state, for calls that share it
  * @param options.cursor the cursor of an earlier call; its version applies, which the earlier call need not have named
- * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED. These refusals do not count against the rate limit.
+ * @param options.isLater whether the call may wait for the hours of the site
+ * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, SITE_UNAVAILABLE. These refusals do not count against the rate limit.
  */
 export async function findEndpoint(
     app: App,
     body: FetchRequest,
-    { find = app.latest.find, cursor }: { find?: Latest['find']; cursor?: OpenedCursor | undefined } = {},
+    {
+        find = app.latest.find,
+        cursor,
+        isLater = false,
+    }: { find?: Latest['find']; cursor?: OpenedCursor | undefined; isLater?: boolean | undefined } = {},
 ): Promise<Found | RefusedCall> {
     const question = await questionOf(app, body);
-    return endpointIn(app, body, await find(question), { question, cursor });
+    const found = await endpointIn(app, body, await find(question), { question, cursor });
+    if (found.ok && !isLater) checkHours(app, found.policy);
+    return found;
 }
 
 async function questionOf({ db }: App, { site: written, version: named }: FetchRequest): Promise<SiteQuestion> {

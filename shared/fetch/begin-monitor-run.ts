@@ -35,9 +35,13 @@ export async function callOf(app: App, monitor: Pick<MonitorRow, 'request'>): Pr
     return call;
 }
 
-/** Admits the call of a monitor. @throws the same Refusals as a fetch; VALIDATION_ERROR for a write */
-export async function admitMonitor(app: App, caller: Caller, call: FetchRequest): Promise<Admitted> {
-    const admitted = await admitFresh(app, { caller, body: call });
+/**
+ * Admits the call of a monitor.
+ * @param options.isLater whether the site may be closed at this hour
+ * @throws the same Refusals as a fetch; VALIDATION_ERROR for a write
+ */
+export async function admitMonitor(app: App, caller: Caller, call: FetchRequest, { isLater = false } = {}): Promise<Admitted> {
+    const admitted = await admitFresh(app, { caller, body: call, isLater });
     if (!admitted.ok) throw admitted.refusal;
     if (admitted.found.endpoint.effect === 'read') return admitted;
     throw invalidField('/endpoint', 'A monitor calls endpoints that read; this one writes.');

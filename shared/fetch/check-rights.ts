@@ -46,16 +46,17 @@ export function isEffectBound({ scopes: { listed } }: Caller): boolean {
     return listed.effects.length < 2;
 }
 
-/** Checks a call against the policies of the site's owner and the operator. @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE */
+/** Checks a call against the policies of the site's owner and the operator, except their hours. @throws Refusal SITE_BLOCKED */
 export async function checkPolicy(app: App, policy: StrictestPolicy | null, endpoint: Endpoint, version: VersionOfDomain): Promise<void> {
     if (policy === null) return;
     // The publisher matters only for a POST that its author declares a read.
     const isRefused = !policy.writes && mayChangeSite(endpoint, isDoubtful(endpoint) && (await isPublishedForSite(app.db, version)));
     if (isRefused) throw new Refusal('SITE_BLOCKED', "The site's owner or an operator allows no calls that may change it.");
-    checkHours(app, policy);
 }
 
-export function checkHours({ clock }: App, policy: StrictestPolicy): void {
+/** @throws Refusal SITE_UNAVAILABLE outside of the hours of the policy, with the time until they begin */
+export function checkHours({ clock }: App, policy: StrictestPolicy | null): void {
+    if (policy === null) return;
     const retryAfter = secondsUntilAllOpen(policy.hours, clock.now());
     if (retryAfter === 0) return;
     const times = policy.hours.map(({ from, to, timezone }) => `from ${from} to ${to} (${timezone})`).join(' and ');

@@ -4,6 +4,7 @@ import type { CatalogAnswer } from '../../shared/contracts/catalog.ts';
 import type { SitePolicy } from '../../shared/domain/site/site-policy.ts';
 import { endCheck } from '../../shared/store/registry/claim-checks.ts';
 import { setPolicy } from '../../shared/store/registry/site-policies.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { aProvenClaim, codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
@@ -173,6 +174,25 @@ describe('an owner’s policy', () => {
             await put({ writes: false });
             expect(codeOf(await said())).to.equal('SITE_BLOCKED');
         });
+    });
+
+    it('delays with its hours jobs, batches and monitors, which are accepted at any time', async () => {
+        await put(closed());
+        const product = { site: SHOP, endpoint: 'product' };
+        const ordered = async (path: string, body: object) => {
+            const answer = await caller.call('POST', path, { body: { ...body, expires_in: 86_400 } });
+            expect(answer.status, path).to.equal(202);
+        };
+        await ordered('/v1/jobs', { ...product, params: { id: 1 } });
+        await ordered('/v1/batches', { defaults: product, items: [{ params: { id: 2 } }] });
+        const monitor = { ...product, params: { id: 3 }, every: '1h' };
+        const made = dataOf<{ monitor_id: string }>(await caller.call('POST', '/v1/monitors', { body: monitor }));
+        dataOf(await caller.call('PATCH', `/v1/monitors/${made.monitor_id}`, { body: { params: { id: 4 }, status: 'paused' } }));
+        const jobs = async () => dataOf<{ status: string; waiting_for: string | null }[]>(await caller.call('GET', '/v1/jobs'));
+        await eventually(jobs, (rows) => rows.length === 2 && rows.every(({ waiting_for: reason }) => reason === 'site'));
+        expect(shop.seen, 'while the site is closed').to.deep.equal([]);
+        await world.clock.advance({ hours: 2 });
+        await eventually(jobs, (rows) => rows.every(({ status }) => status === 'succeeded'));
     });
 
     describe('is in the audit of its workspace', () => {

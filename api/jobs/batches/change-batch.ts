@@ -83,7 +83,7 @@ async function pricesOf({ app, body }: OneBatch<object, RetryRequest>, batchId: 
     const prices: batches.NewPrice[] = [];
     const endpoints = await batches.endpointsToRetry(app.db, batchId, body.codes);
     const priceOf = async (asked: (typeof endpoints)[number]) => {
-        const found = await findEndpoint(app, asked).catch(asRefusal);
+        const found = await findEndpoint(app, asked, { isLater: true }).catch(asRefusal);
         if ('siteCredits' in found) prices.push({ ...asked, unit: found.siteCredits, unitsCap: found.unitsCap ?? null });
     };
     for (let from = 0; from < endpoints.length; from += LOOKED_UP_AT_ONCE) {

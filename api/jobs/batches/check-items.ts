@@ -197,7 +197,7 @@ async function lookUp(app: App, body: FetchRequest, known: KnownOfBatch): Promis
 
 async function findOnce(app: App, body: FetchRequest, readSite: Latest['find']): Promise<Known> {
     try {
-        const found = await findEndpoint(app, body, { find: readSite });
+        const found = await findEndpoint(app, body, { find: readSite, isLater: true });
         return found.ok ? { found, needs: await trustedEffect(app, found) } : { refusal: found.refusal };
     } catch (error) {
         if (!isOfItem(error)) throw error;
