@@ -254,6 +254,16 @@ export const CROWDS: readonly Crowd[] = [
             socket.write('GET /v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(50));
         },
     ),
+    variant(
+        sockets(
+            'connections that send ninety requests at once, and end with the first answer',
+            (turn) => clientNumber(turn % 50),
+            (socket) => {
+                socket.once('data', () => socket.destroy());
+                socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(90));
+            },
+        ),
+    ),
     sockets(
         'packages that never arrive whole',
         (turn) => clientNumber(turn % 50),
