@@ -7,7 +7,6 @@ import { readDiff } from '../store/monitors/monitors.ts';
 import { openText } from '../store/monitors/sealed.ts';
 import { listedJob } from './present-job.ts';
 
-/** An event as it is stored. */
 interface StoredEvent {
     /** JSON text. */
     data: string;

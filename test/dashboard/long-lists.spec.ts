@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { loadStarterRegistry } from '../../bin/demo/starter-registry.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
+import { withoutTurns } from '../../shared/platform/in-turn.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { testWebhook } from '../../shared/store/events/deliveries.ts';
 import { create as createRequest } from '../../shared/store/registry/schema-requests.ts';
@@ -40,7 +41,7 @@ describe('long lists and long names', () => {
         for (let number = 1; number <= 12; number++) {
             const name = number === 1 ? 'continuous integration of the warehouse team (staging)' : `service ${number}`;
             await createKey(world.app.db, { workspaceId, userId, name });
-            await testWebhook(world.app.db, { webhookId: values.webhook_id, workspaceId });
+            await testWebhook(world.app.db, { webhookId: values.webhook_id, workspaceId }, withoutTurns);
         }
         tab = await openTab(browser, world.base, { viewport: PHONE });
         await tab.context.addCookies([...somebody.cookies].map(([name, value]) => ({ name, value, url: world.base })));

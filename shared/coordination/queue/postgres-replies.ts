@@ -19,7 +19,6 @@ const TAKE = {
 /** Deletes replies that nobody read, because their process was killed. Callers wait for at most 120 s. */
 const SWEEP = `delete from queue_replies where sent_at < app_now() - interval '5 minutes'`;
 
-/** Encrypts the body of a reply. */
 export async function sealReply(secrets: Secrets, body: string): Promise<string> {
     return toBase64InTurns(await secrets.seal(body, PURPOSE));
 }

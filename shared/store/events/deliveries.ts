@@ -2,7 +2,7 @@ import type { DeliveryStatus } from '../../domain/events/delivery-schedule.ts';
 import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { ago, type Columns, columns, countSome, type Db, definedConditions, now } from '../../platform/db.ts';
-import { type InTurn, withoutTurns } from '../../platform/in-turn.ts';
+import type { InTurn } from '../../platform/in-turn.ts';
 import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import { stopWaiting } from './disable-webhooks.ts';
 import { recordTestEvent } from './events.ts';
@@ -57,7 +57,7 @@ export async function hasDelivery(db: Db, webhookId: string, deliveryId: string)
 }
 
 /** Sends a `webhook.test` event to one webhook, even if it is disabled. Undefined if there is no such webhook. */
-export function testWebhook(db: Db, name: WebhookName, inTurn: InTurn = withoutTurns): Promise<Delivery | undefined> {
+export function testWebhook(db: Db, name: WebhookName, inTurn: InTurn): Promise<Delivery | undefined> {
     return makeDue(db, name, inTurn, async (trx, host) => {
         const { webhookId } = name;
         const eventId = await recordTestEvent(trx, { webhookId, data: { webhook_id: webhookId } });
@@ -68,7 +68,7 @@ export function testWebhook(db: Db, name: WebhookName, inTurn: InTurn = withoutT
 }
 
 /** Makes any delivery due now, even of a disabled webhook; retries follow. Undefined if there is no such delivery. */
-export function redeliver(db: Db, name: WebhookName, deliveryId: string, inTurn: InTurn = withoutTurns): Promise<Delivery | undefined> {
+export function redeliver(db: Db, name: WebhookName, deliveryId: string, inTurn: InTurn): Promise<Delivery | undefined> {
     return makeDue(db, name, inTurn, async (trx, host) => {
         const known = await keptDeliveries(trx, name.webhookId).where({ 'd.id': deliveryId }).forUpdate().first('d.id');
         if (known === undefined) return undefined;

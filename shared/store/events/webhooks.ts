@@ -4,7 +4,7 @@ import type { Receiver } from '../../domain/events/webhook-url.ts';
 import { isId, newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { type Columns, columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
-import { type InTurn, withoutTurns } from '../../platform/in-turn.ts';
+import type { InTurn } from '../../platform/in-turn.ts';
 import { retryRolledBack } from '../../platform/pg-errors.ts';
 import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import type { Secrets } from '../../platform/secrets.ts';
@@ -139,7 +139,7 @@ export async function changeWebhook(
     name: WebhookName,
     change: WebhookChange,
     by: By,
-    inTurn: InTurn = withoutTurns,
+    inTurn: InTurn,
 ): Promise<Webhook | undefined> {
     if (!isId('whk', name.webhookId)) return undefined;
     // What waited before it was disabled is not sent once it is enabled.
@@ -235,7 +235,7 @@ export async function rotateSecret(
 }
 
 /** Deletes a webhook with its secret, and stops its deliveries before. False if there is no such webhook. */
-export async function deleteWebhook(db: Db, name: WebhookName, by: By, inTurn: InTurn = withoutTurns): Promise<boolean> {
+export async function deleteWebhook(db: Db, name: WebhookName, by: By, inTurn: InTurn): Promise<boolean> {
     while (await inTurn(() => disableToDelete(db, name))) {
         await stopWaiting(db, name.webhookId, inTurn);
         if (await inTurn(() => retryRolledBack(() => deleteDisabled(db, name, by)))) return true;

@@ -3,7 +3,6 @@ import type { BatchStatus, PausedReason } from '../../domain/jobs/states.ts';
 import { columns, type Db, now } from '../../platform/db.ts';
 import { recordEvent } from '../events/events.ts';
 
-/** The columns of a `BatchRow`. */
 export const BATCH_ROW = columns(
     '',
     'batch_id number name metadata status paused_reason waiting_for created_at finished_at expires_at needs greatest_cost max_credits',

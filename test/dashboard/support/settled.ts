@@ -4,6 +4,7 @@ import { versionHash } from '../../../shared/domain/package/version-hash.ts';
 import { registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import { newId } from '../../../shared/domain/text/ids.ts';
 import { stopToken } from '../../../shared/mail/news.ts';
+import { withoutTurns } from '../../../shared/platform/in-turn.ts';
 import { createKey, revokeKey } from '../../../shared/store/accounts/api-keys.ts';
 import { inviteToWorkspace, listInvitations } from '../../../shared/store/accounts/invitations.ts';
 import { type LinkPurpose, makeLink, tokenOfLink } from '../../../shared/store/accounts/mail-links.ts';
@@ -165,7 +166,7 @@ async function addHook({ app: { db, secrets } }: World, { workspaceId, userId }:
         by: { actor: 'system' as const },
     };
     const webhookId = (await createWebhook(db, secrets, order))?.webhook.webhookId ?? '';
-    const delivery = await testWebhook(db, { webhookId, workspaceId });
+    const delivery = await testWebhook(db, { webhookId, workspaceId }, withoutTurns);
     return { webhook_id: webhookId, delivery_id: delivery?.deliveryId ?? '' };
 }
 
