@@ -8,7 +8,9 @@ export function terminalLog(out: { write(text: string): unknown }): DestinationS
 function readable({ level, message, time: _, part: __, ...facts }: Record<string, unknown>): string {
     // The text of a mail repeats its link between many words.
     if (facts['mail_link'] !== undefined) delete facts['mail_text'];
-    const lines = Object.entries(facts).map(([name, value]) => `  ${name === 'err' ? 'error' : name.replaceAll('_', ' ')}: ${textOf(value)}`);
+    const lines = Object.entries(facts).map(
+        ([name, value]) => `  ${name === 'err' ? 'error' : name.replaceAll('_', ' ')}: ${textOf(value)}`,
+    );
     return [`${level === 'warn' ? 'warning' : level}: ${message}`, ...lines].join('\n');
 }
 

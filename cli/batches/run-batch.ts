@@ -68,7 +68,8 @@ const WARNINGS: Readonly<Record<string, string>> = {
 };
 
 function presentPrice(result: BatchDryRun): Done {
-    const time = result.eta_seconds === null ? [] : [`They would take about ${formatSeconds(result.eta_seconds)} at the limits of your plan.`];
+    const time =
+        result.eta_seconds === null ? [] : [`They would take about ${formatSeconds(result.eta_seconds)} at the limits of your plan.`];
     const price = `Nothing was ordered. ${count(result.items)} items would cost at most ${count(result.credits.max)} credits.`;
     return { result, lines: [price, ...time, ...result.warnings.map((warning) => `! ${warning}${WARNINGS[warning] ?? ''}`)] };
 }
