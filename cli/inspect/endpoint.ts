@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Extract, JsonObject, JsonSchema, Kind, Method, PackageEndpoint } from '../../shared/domain/types.ts';
 import { selectsOfData } from './data-facts.ts';
-import { type Group, isIrrelevant } from './groups.ts';
+import { formatOf, type Group, isIrrelevant } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import { headersOf } from './headers.ts';
 import { selectOf } from './list-facts.ts';
@@ -184,9 +184,12 @@ function responseOf(group: Group, isPage: boolean): NonNullable<PackageEndpoint[
         const select = { ...data.thing, ...(selectOf(group.pages.lists) ?? data.list) };
         return Object.keys(select).length === 0 ? { type: 'html' } : { type: 'html', select };
     }
+    const format = formatOf(group);
+    if (format === 'feed' || format === 'csv') return { type: format };
     if (group.answers.json > 0) {
+        const type = format === 'ndjson' ? format : 'json';
         const schema = dataSchema(group.shape);
-        return schema === undefined ? { type: 'json' } : { type: 'json', schema };
+        return schema === undefined ? { type } : { type, schema };
     }
     if (group.answers.text === 0) return {};
     const select = group.shape.seen === group.answers.text ? selectOfXml(group.shape) : {};

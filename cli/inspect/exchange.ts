@@ -1,4 +1,5 @@
 import { listOf, objectOf } from '../../shared/domain/json/schema/structure.ts';
+import { type RecordedAnswer, readRecorded } from './recorded-answer.ts';
 
 /** A request and its response from a recording. Header names are in lower case. Texts are decoded and cut at `MAX_TEXT`. */
 export interface Exchange {
@@ -15,11 +16,7 @@ export interface Exchange {
     body: { type: string; text: string; isMultipart?: true } | undefined;
     status: number;
     answerHeaders: Map<string, string>;
-    /**
-     * `type` has no parameters and is in lower case; '' if unknown. `text` is undefined if the recording has no body or the body is no
-     * text.
-     */
-    answer: { type: string; text: string | undefined };
+    answer: RecordedAnswer;
 }
 
 /** Only this many characters of a body are read. */
@@ -38,6 +35,10 @@ export function readEntry(entry: unknown, place: number): { ok: true; exchange: 
     if (url.protocol !== 'https:' && url.protocol !== 'http:')
         return { ok: false, why: 'its address is not one of the web (data:, blob:, ws: …)' };
     const content = objectOf(answered['content']);
+    const address = plainAddress(url);
+    const { callback, ...answer } = readRecorded(typeOf(content, answered), textOf(content), address);
+    // The name of the function is new each time, and without it most sites answer the JSON alone.
+    if (callback !== undefined) address.searchParams.delete(callback);
     const { _resourceType: resource, startedDateTime } = objectOf(entry);
     const sentAt = typeof startedDateTime === 'string' ? Date.parse(startedDateTime) : Number.NaN;
     return {
@@ -46,13 +47,13 @@ export function readEntry(entry: unknown, place: number): { ok: true; exchange: 
             place,
             sentAt: Number.isNaN(sentAt) ? undefined : sentAt,
             method: asked['method'].toUpperCase(),
-            url: plainAddress(url),
-            resource: typeof resource === 'string' ? resource : undefined,
+            url: address,
+            resource: typeof resource === 'string' && callback === undefined ? resource : undefined,
             requestHeaders: headersOf(asked['headers']),
             body: bodyOf(objectOf(asked['postData'])),
             status: typeof answered['status'] === 'number' ? answered['status'] : 0,
             answerHeaders: headersOf(answered['headers']),
-            answer: answerOf(typeOf(content, answered), textOf(content)),
+            answer,
         },
     };
 }
@@ -94,13 +95,6 @@ function typeOf(content: Record<string, unknown>, answered: Record<string, unkno
     const type = named === '' || named === 'x-unknown' ? (headersOf(answered['headers']).get('content-type') ?? '') : named;
     return essenceOf(type);
 }
-
-/** Browsers show XHTML as a page, though the site calls it XML. */
-function answerOf(type: string, text: string | undefined): Exchange['answer'] {
-    return { type: /xml$/.test(type) && XHTML.test(text ?? '') ? 'text/html' : type, text };
-}
-
-const XHTML = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!doctype html\b[^>]*>\s*)?<html\b/i;
 
 /** `text/html; charset=utf-8` → `text/html`. */
 function essenceOf(type: string): string {

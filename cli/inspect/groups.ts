@@ -13,6 +13,7 @@ import type { Operation } from './operation.ts';
 import type { Page } from './page.ts';
 import { addPage, mergePages, openPages, type PageFacts } from './page-facts.ts';
 import type { TokenSource } from './page-tokens.ts';
+import type { AnswerFormat } from './recorded-answer.ts';
 import { isVarying, type Piece, readSegment } from './segments.ts';
 import type { SentBody } from './sent-body.ts';
 import { addShape, mergeShape, openShape, type Shape } from './shape.ts';
@@ -45,6 +46,8 @@ export interface Group {
     /** The form that sends it. */
     form: FormFacts | undefined;
     answers: { json: number; html: number; text: number; none: number };
+    /** The formats of its answers; '' stands for those whose media type tells all. */
+    formats: Set<AnswerFormat | ''>;
     /** What answers show of its params. */
     effects: Effects;
     reporting: Reporting;
@@ -132,6 +135,7 @@ export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' 
         tokens: new Map(),
         form: undefined,
         answers: { json: 0, html: 0, text: 0, none: 0 },
+        formats: new Set(),
         effects: new Map(),
         reporting: openReporting(),
         shape: openShape(),
@@ -259,6 +263,7 @@ function addAnswer(group: Group, { answer, answerHeaders, status, url }: Exchang
     else if (/json/.test(answer.type)) group.answers.json++;
     else if (/html/.test(answer.type)) group.answers.html++;
     else group.answers.text++;
+    if (answer.type !== '' && (answer.text ?? '') !== '') group.formats.add(answer.format ?? '');
     if (json !== undefined) addShape(group.shape, json);
     if (page !== undefined) addPage(group.pages, page, url);
     for (const mark of page?.skeleton ?? []) group.skeleton.add(mark);
@@ -283,6 +288,12 @@ function valuesIn(map: Map<string, Values>, name: string): Values {
     return getOrMake(map, name, openValues);
 }
 
+/** The format of all its answers; undefined if their media type tells it, or if they differ. */
+export function formatOf({ formats }: Pick<Group, 'formats'>): AnswerFormat | undefined {
+    const [format] = formats.size === 1 ? formats : [];
+    return format === '' ? undefined : format;
+}
+
 /** Adds the data of `more` to `group`; both are the same route. */
 export function mergeGroups(group: Group, more: Group): void {
     group.sendings += more.sendings;
@@ -299,6 +310,7 @@ export function mergeGroups(group: Group, more: Group): void {
     if (more.form !== undefined) group.form = joinForms(group.form, more.form);
     if (more.body !== undefined) mergeBodies(group, more.body);
     for (const sort of ['json', 'html', 'text', 'none'] as const) group.answers[sort] += more.answers[sort];
+    for (const format of more.formats) group.formats.add(format);
     mergeEffects(group.effects, more.effects);
     mergeReporting(group.reporting, more.reporting);
     mergeShape(group.shape, more.shape);

@@ -1,5 +1,5 @@
 import type { PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
-import type { Group } from './groups.ts';
+import { formatOf, type Group } from './groups.ts';
 import { wordsOf } from './harmless.ts';
 import { placeOfResults, type Shape } from './shape.ts';
 
@@ -29,7 +29,7 @@ const NEXT_FIELDS =
  */
 export function paginationOf(group: Group, params: readonly PackageParam[]): Paging | undefined {
     const isRead = group.method === 'GET' || (group.operation?.protocol === 'graphql' && !group.operation.writes);
-    const results = group.answers.json > 0 ? placeOfResults(group.shape) : undefined;
+    const results = formatOf(group) !== undefined ? 'items' : group.answers.json > 0 ? placeOfResults(group.shape) : undefined;
     if (!isRead || results === undefined) return undefined;
     const pagination = byParam(group, params) ?? (group.links > 0 ? { style: 'link' as const } : undefined);
     return pagination === undefined ? undefined : { pagination, billing: { unit: 'request', results } };
