@@ -21,11 +21,15 @@ export function answeredFields({ response }: { response?: PackageEndpoint['respo
     fields: string[];
     isList: boolean;
 } {
+    if (response?.type === 'feed') return { fields: FIELDS_OF_FEED, isList: true };
     const thing = isObject(response?.select) ? Object.keys(response.select).filter((name) => name !== 'items' && name !== 'urls') : [];
     if (thing.length > 0) return { fields: thing.slice(0, MAX_FIELDS), isList: false };
     const selected = selectedFields(response?.select);
     return selected.length > 0 ? { fields: selected, isList: true } : fieldsOf(response?.schema);
 }
+
+/** Of the fields that every item of a feed has, those that say what it is. */
+const FIELDS_OF_FEED = ['title', 'url', 'summary', 'content', 'authors', 'published_at'];
 
 /** A single word from a page says less than the name, so both appear. */
 function leadOf(byName: string, lead: string | undefined): string {

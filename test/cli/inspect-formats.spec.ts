@@ -64,7 +64,8 @@ describe('routebook inspect drafts answers in every format, so that a fetch read
 
     it('pages of a feed', async () => {
         const pages = [1, 2].map((page) => ({ url: `${SHOP}/feed?page=${page}`, type: 'application/rss+xml', json: FEED(`Tug ${page}`) }));
-        const { kind, pagination, billing } = endpointOf(await inspectCalls(pages), 'GET /feed');
+        const { kind, description, pagination, billing } = endpointOf(await inspectCalls(pages), 'GET /feed');
+        expect(description).to.match(/Each item has title, url, summary, content, authors and published_at\.$/);
         expect(kind).to.equal('paginate');
         expect(pagination).to.deep.equal({ style: 'page', param: 'page' });
         expect(billing).to.deep.equal({ unit: 'request', results: 'items' });
