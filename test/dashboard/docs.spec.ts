@@ -99,6 +99,17 @@ describe('the pages of the API', () => {
         await phone.close();
     });
 
+    it('mark their chapter where a reader sees it in a long menu', async () => {
+        for (const tag of new Set(CONTRACTS.map((one) => one.tag))) {
+            await tab.visit(`/docs/api/${tag.toLowerCase()}`);
+            const isSeen = `(() => {
+                const [menu, mark] = ['.docs-menu', '.docs-menu [aria-current]'].map((one) => document.querySelector(one).getBoundingClientRect());
+                return mark.top >= menu.top && mark.bottom <= menu.bottom;
+            })()`;
+            expect(await tab.page.evaluate<boolean>(isSeen), tag).to.equal(true);
+        }
+    });
+
     it('have tables that no phone has to scroll sideways', async () => {
         const phone = await openTab(browser, world.base, { viewport: PHONE });
         for (const { path } of DOCUMENTS) {

@@ -2,6 +2,10 @@
 (() => {
     const key = document.getElementById('docs-key');
 
+    // The menu is longer than a screen: it begins at its own chapter.
+    const menu = document.querySelector('.docs-menu');
+    menu.scrollTop = menu.querySelector('[aria-current]').offsetTop - menu.clientHeight / 2;
+
     // In the way down, before the page takes the form for one that is sent once.
     const send = async (event) => {
         const form = event.target.closest('form[data-try]');
