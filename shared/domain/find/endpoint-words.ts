@@ -5,7 +5,7 @@ import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../type
 import { type Phrases, spellOut, unitsOf } from './phrases.ts';
 
 /** Increment when the indexed words or the dictionary change, so that existing packages are indexed again. */
-export const FIND_RULES = 14;
+export const FIND_RULES = 15;
 
 /** The parts of an endpoint that contain words. Their order is stored: each part is one bit of a word's position. */
 export const WORD_FIELDS = ['endpoint', 'description', 'params', 'returns', 'site', 'category'] as const;
