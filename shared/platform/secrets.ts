@@ -24,7 +24,7 @@ export function createSecrets({ db, keys, log }: SecretsOptions) {
     if (configured === undefined) {
         log.warn(
             { part: 'secrets' },
-            'SECRET_KEYS is not set: the key ring is in the database, and a copy of the database opens what it encrypts',
+            'SECRET_KEYS is not set: the key ring is in the database, and a copy of the database opens what it encrypts (docs/operations.md, The key ring)',
         );
     }
     const own = once(async () => createKeyRing([await makeDatabaseKey(db)]));
