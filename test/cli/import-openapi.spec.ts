@@ -192,6 +192,7 @@ describe('routebook import, of OpenAPI documents', () => {
                 '/pets/:petId/owners/:name': { parameters: [id], get: operation('owners') },
                 '/pets:search': { post: { ...operation('find'), parameters: [id] } },
                 'x-notes': { get: operation('none') },
+                'https://api.shop.example/ropes': { get: operation('ropes') },
             },
         });
         expect(urls(imported)).to.deep.equal({
@@ -202,6 +203,9 @@ describe('routebook import, of OpenAPI documents', () => {
         });
         expect(requestFor(imported.package, 'owners', { petId: 7 }).url).to.equal('https://api.shop.example/pets/7/owners/:name');
         expect(whys(imported, 'part')).to.deep.equal({ 'POST /pets:search, petId': 'The path has no place for it.' });
+        expect(whys(imported, 'document')).to.deep.equal({
+            'https://api.shop.example/ropes': 'This path is a whole address; write what follows its host.',
+        });
         expect(imported.counts).to.deep.equal({ operations: 4, carried: 4, notCarried: 0 });
     });
 

@@ -70,6 +70,14 @@ function operationsOf(document: JsonObject, resolver: Resolver, notCarried: NotC
     const paths = objectOf(document['paths']);
     return Object.entries(paths).flatMap(([key, written]) => {
         if (key.startsWith('x-')) return [];
+        if (/^[a-z]+:/i.test(key)) {
+            notCarried.push({
+                where: printableName(key),
+                why: 'This path is a whole address; write what follows its host.',
+                scope: 'document',
+            });
+            return [];
+        }
         // Documents written by hand leave the slash out.
         const path = key.startsWith('/') ? key : `/${key}`;
         const item = resolver.resolve(written);
