@@ -26,13 +26,16 @@ const FOLDER = join(import.meta.dirname, '../../fixtures/inspect/recordings');
 const MAX_SCRIPT = 20_000;
 /** The inspector reads none of these. */
 const UNREAD = /javascript|css|image|font|wasm|octet/;
+const DRESSING = /^(?:stylesheet|image|font)$/;
 
 /** Stores a browser's recording, without the credentials of headers, cookies and passwords, scripts, styles, images and temporary folders of the machine. */
 export function keepRecording(har: string, file: string): void {
-    const text = withoutCredentials(har.replaceAll(/(\/|%2F)(?:tmp\1[\w.-]+|root(?![\w.-]))/g, '$1srv$1application'));
+    const unsigned = har.replaceAll(/(?<=:\/\/)[\w.-]+:[^/@\s"]+@/g, '');
+    const text = withoutCredentials(unsigned.replaceAll(/(\/|%2F)(?:tmp\1[\w.-]+|root(?![\w.-]))/g, '$1srv$1application'));
     const { log } = JSON.parse(text) as { log: { entries: HarEntry[] } };
     const entries = log.entries.filter(
-        (entry) => entry._resourceType === 'document' || !UNREAD.test(entry.response.content.mimeType ?? ''),
+        ({ _resourceType: resource = '', response }) =>
+            resource === 'document' || !(UNREAD.test(response.content.mimeType ?? '') || DRESSING.test(resource)),
     );
     for (const { response } of entries) {
         const html = htmlOf(response);
@@ -71,7 +74,7 @@ export function withoutCredentials(har: string): string {
 }
 
 function decoded(value: string): string {
-    return new URLSearchParams(`a=${value}`).get('a') ?? value;
+    return new URLSearchParams(`a=${value.replaceAll('&', '%26')}`).get('a') ?? value;
 }
 
 /** Letters for letters and digits for digits, escapes as they are; a hexadecimal value stays one. */

@@ -37,19 +37,18 @@ export function postgres(folder: string, port: number): string {
                 until pg_isready -q -h 127.0.0.1 -p ${port}; do :; done`;
 }
 
-/** Serves the programs of a folder for a user who is signed in, with what the browser sends to them. */
-/** Serves the CGI programs that Debian installs below /usr/lib/cgi-bin. */
+/** Serves CGI programs for a user who is signed in: those that Debian installs below /usr/lib/cgi-bin, or those of another folder. */
 export const CGI_SERVER = `
 import { createServer } from 'node:http';
 import { spawn } from 'node:child_process';
-const [port] = process.argv.slice(2);
+const [port, root = '/usr/lib'] = process.argv.slice(2);
 createServer((request, response) => {
     const url = new URL(request.url, 'http://localhost');
-    const program = /^\\/cgi-bin\\/\\w+\\/\\w+\\.cgi$/.exec(url.pathname)?.[0];
+    const program = /^\\/cgi-bin\\/(?:\\w+\\/)?\\w+\\.(?:cgi|pl)$/.exec(url.pathname)?.[0];
     if (program === undefined) { response.statusCode = 404; response.end(); return; }
     const env = { ...process.env, GATEWAY_INTERFACE: 'CGI/1.1', REQUEST_METHOD: request.method, QUERY_STRING: url.search.slice(1), SCRIPT_NAME: program, SERVER_NAME: request.headers.host.split(':')[0], SERVER_PORT: port, HTTP_HOST: request.headers.host, REQUEST_URI: request.url, SERVER_PROTOCOL: 'HTTP/1.1', REMOTE_USER: 'keeper', CONTENT_TYPE: request.headers['content-type'] ?? '', CONTENT_LENGTH: request.headers['content-length'] ?? '', HTTP_COOKIE: request.headers.cookie ?? '' };
     const parts = [];
-    const child = spawn('/usr/lib' + program, [], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(root + program, [], { env, stdio: ['pipe', 'pipe', 'inherit'] });
     request.pipe(child.stdin);
     child.stdout.on('data', (part) => parts.push(part));
     child.on('close', () => {
