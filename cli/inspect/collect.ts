@@ -9,6 +9,7 @@ import { addDeclared, isDescription } from './declared-names.ts';
 import { DispatchWords } from './dispatch.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';
+import { inputsOf } from './form-inputs.ts';
 import { addExchange, addressOf, type Group, isIrrelevant, openGroup } from './groups.ts';
 import { isProgramWord } from './harmless.ts';
 import { DISPATCHERS, mayDispatch, ONE_ADDRESS } from './is-dispatch.ts';
@@ -43,8 +44,6 @@ export interface Collection {
     texts: SiteTexts;
     /** The searches that the site's OpenSearch documents describe. */
     searches: OpenSearch[];
-    /** The kinds of forms that stood beside each item of a page. */
-    formsOfItems: Set<string>;
     /** Tokens found in pages. */
     tokens: TokenSources;
     answerFields: AnswerFields;
@@ -59,7 +58,6 @@ interface CollectOptions {
     onProgress: ((read: number) => void) | undefined;
 }
 
-const BESIDE_ITEMS = 'they stand beside each item of a page, and only their hidden inputs say which item is meant';
 const MAX_GROUPS = 5000;
 const MAX_SEARCHES = 20;
 /** Larger bodies are not searched for the name that a user signs in with. */
@@ -76,7 +74,6 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
         seen: openSeenTexts(),
         texts: openSiteTexts(),
         searches: [],
-        formsOfItems: new Set(),
         tokens: new Map(),
         answerFields: new Map(),
         granting: openGranting(),
@@ -95,17 +92,7 @@ export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, o
         if (found.ok) take(collection, found.exchange, ledger, options);
         else ledger.drop('Entries that are no requests', found.why);
     }
-    dropFormsOfItems(collection, ledger);
     return collection;
-}
-
-/** A page that had one item when it was first visited does not show yet that its form stands beside each. */
-function dropFormsOfItems({ groups, formsOfItems }: Collection, ledger: Ledger): void {
-    for (const [key, { form }] of groups) {
-        if (form?.kind === undefined || !formsOfItems.has(form.kind)) continue;
-        groups.delete(key);
-        ledger.drop('Forms', BESIDE_ITEMS);
-    }
 }
 
 /** The registrable domain of a host. IP addresses and local host names are returned unchanged. */
@@ -198,9 +185,7 @@ function noteCallingPage({ texts }: Collection, group: Group, { requestHeaders }
     if (caller !== null) addText(group.pages.callers, texts.titles.get(addressOfPage(caller)) ?? '');
 }
 
-/** Describes the forms of a page, and keeps the kinds that stand beside each item of a list. */
 function takeForms(collection: Collection, { forms, texts }: ReturnType<typeof readPage>, { url, method }: Exchange, ledger: Ledger): void {
-    for (const { isPerItem, kind } of forms) if (isPerItem && collection.formsOfItems.size < MAX_GROUPS) collection.formsOfItems.add(kind);
     for (const form of forms) takeForm(collection, form, { url, isRead: method === 'GET', title: texts.title }, ledger);
 }
 
@@ -262,7 +247,20 @@ function keyOf({ choices }: Pick<Collection, 'choices'>, exchange: Exchange, bod
           : exchange.answer.type === ''
             ? 'none'
             : 'text';
-    return `${addressIn(choices, exchange, jsonTextIn(exchange)).key} ${body.sort === 'operation' ? body.operation.key : ''} ${sort}`;
+    const operation = body.sort === 'operation' ? body.operation.key : '';
+    return `${addressIn(choices, exchange, jsonTextIn(exchange)).key} ${operation} ${sort} ${inputsIn(choices, exchange.url, sentNames(body))}`;
+}
+
+/** The inputs of a form, or the fields that were sent as one; none if they keep changing. */
+function inputsIn(choices: DispatchWords, url: URL, names: readonly string[]): string {
+    const inputs = inputsOf(names);
+    return choices.tryAdd(url, [['=', inputs]]) ? inputs : '';
+}
+
+function sentNames(body: SentBody): readonly string[] {
+    if (!('format' in body) || !/^(?:form|multipart)$/.test(body.format)) return [];
+    if (body.sort === 'operation') return isObject(body.operation.given) ? Object.keys(body.operation.given) : [];
+    return body.sort === 'fields' ? [...body.fields.keys()] : [];
 }
 
 /**
@@ -299,6 +297,7 @@ function groupFor(collection: Collection, exchange: Exchange, body: SentBody): G
     const known = groups.get(key);
     if (known !== undefined || groups.size >= MAX_GROUPS) return known;
     const made = openGroup(addressIn(choices, exchange, jsonTextIn(exchange)), body.sort === 'operation' ? body.operation : undefined);
+    made.inputs = inputsIn(choices, exchange.url, sentNames(body));
     groups.set(key, made);
     return made;
 }
@@ -310,6 +309,10 @@ function bodyOfForm({ hidden, action }: Form): SentBody {
     return operation === undefined ? { sort: 'none' } : { sort: 'operation', format: 'form', operation };
 }
 
+function namesOfInputs({ fields, hidden }: Form): string[] {
+    return [...fields, ...hidden].map(({ name }) => name);
+}
+
 function takeForm(
     collection: Collection,
     form: Form,
@@ -319,7 +322,6 @@ function takeForm(
     if (!isOnDomain(form.action.hostname, domainOf(page.hostname)) && form.action.hostname !== page.hostname) {
         ledger.drop('Forms', 'they are sent to another site');
     } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package carries no credentials');
-    else if (collection.formsOfItems.has(form.kind)) ledger.drop('Forms', BESIDE_ITEMS);
     else if (form.isScripted) ledger.drop('Forms', 'they say neither where nor how they are sent: a script does that');
     else if (form.takesFiles) ledger.drop('Forms', 'they send files, which are not drafted');
     else if (form.method === 'GET' && form.fields.some(({ name, type }) => type === 'select' && DISPATCHERS.test(name)))
@@ -334,12 +336,13 @@ function takeForm(
                 if (word !== undefined && (DISPATCHERS.test(name) || mayDispatch(action, name, word)))
                     action.searchParams.append(name, word);
         }
-        const names = form.method === 'GET' ? [...form.fields, ...form.hidden].map(({ name }) => name) : undefined;
+        const names = form.method === 'GET' ? namesOfInputs(form) : undefined;
         const address = addressIn(collection.choices, { method: form.method, url: action }, undefined, names);
         const body = form.method === 'POST' ? withFewWords(bodyOfForm(form), collection.choices, action) : undefined;
         const operation = body?.sort === 'operation' ? body.operation : undefined;
-        const key = `${address.key} ${operation?.key ?? ''} form`;
-        const known = collection.groups.get(key) ?? openGroup(address, operation);
+        const inputs = form.method === 'POST' ? inputsIn(collection.choices, action, namesOfInputs(form)) : '';
+        const key = `${address.key} ${operation?.key ?? ''} form ${inputs}`;
+        const known = collection.groups.get(key) ?? { ...openGroup(address, operation), inputs };
         known.form = joinForms(known.form, factsOf(form, isRead ? page : undefined));
         addText(known.pages.callers, title);
         addText(known.pages.submits, form.submit);

@@ -194,8 +194,8 @@ function looksLike(one: Group, other: Group, { marks, titles }: Layout): boolean
 function joinSame(groups: readonly Group[]): Group[] {
     const joined = new Map<string, Group>();
     for (const group of groups) {
-        const { method, dispatch, selector, operation, form } = group;
-        const key = JSON.stringify([method, dispatch, selector, operation?.key, form === undefined, sortOf(group)]);
+        const { method, dispatch, selector, operation, form, inputs } = group;
+        const key = JSON.stringify([method, dispatch, selector, operation?.key, form === undefined, sortOf(group), inputs]);
         const same = joined.get(key);
         if (same === undefined) joined.set(key, group);
         else mergeGroups(same, group);

@@ -7,13 +7,14 @@ import { headersOf } from './headers.ts';
 import { selectOf } from './list-facts.ts';
 import { nameEndpoint, otherEndpointNames, wantedEndpointName } from './naming.ts';
 import type { Field } from './page-forms.ts';
+import type { TokenSources } from './page-tokens.ts';
 import { paginationOf } from './pagination.ts';
 import { requestOf } from './params.ts';
-import { sendWithHidden } from './prepared-form.ts';
+import { markOf, sendWithHidden } from './prepared-form.ts';
 import { namesChange, searches } from './searches.ts';
 import { isVarying } from './segments.ts';
 import { type Shape, schemaOf } from './shape.ts';
-import { enumOf } from './values.ts';
+import { enumOf, openValues } from './values.ts';
 import { selectOfXml } from './xml.ts';
 
 /** An endpoint drafted from a route, or why a package cannot contain it. `notes` tell the contributor about it. */
@@ -21,19 +22,19 @@ type DraftedEndpoint = { ok: true; endpoint: PackageEndpoint; notes: string[] } 
 
 /**
  * Drafts the endpoint of one route. The endpoint's name is added to the used `names`.
+ * @param tokens where tokens come from
  * @param thing what pages call the subject of the route, if its path does not name it
  */
-export function draftEndpoint(found: Group, names: Set<string>, thing?: string): DraftedEndpoint {
-    const asked = withQueryOfForm(found);
-    const group = isOnFixedPage(asked) ? asked : withChosen(asked);
-    const isFixed = isOnFixedPage(group);
-    const prepared = isFixed || !wasSentBy(found) ? undefined : preparedBy(group);
-    const fault = unsendable(group, isFixed || prepared !== undefined);
-    // What the visit sent by such a form is a route all the same, if the token of the form is known as one.
-    const isRoute = group.sendings > 0 && (group.once.size > 0 || group.form?.hasToken === false);
-    if (fault !== undefined && !isRoute) return { ok: false, why: fault };
-    if (fault !== undefined) return draftEndpoint(withoutForm(group), names, thing);
-    const request = requestOf(withoutHidden(group), fieldsOf(group), prepared !== undefined);
+export function draftEndpoint(found: Group, names: Set<string>, tokens: TokenSources, thing?: string): DraftedEndpoint {
+    const shown = withChosen(withGiven(withQueryOfForm(found)));
+    const isFixed = isOnFixedPage(shown);
+    const prepared = isFixed ? undefined : preparedBy(shown, tokens);
+    const isKnown = isFixed || prepared !== undefined || !needsPage(shown);
+    const fault = unsendable(shown, isKnown);
+    if (fault !== undefined) return { ok: false, why: fault };
+    const group = isKnown ? shown : withTokensAlone(shown);
+    const left = isKnown ? [] : hiddenOf(group);
+    const request = requestOf(withoutHidden(group, isKnown), fieldsOf(group), prepared !== undefined);
     const isForm = group.form !== undefined && group.method === 'POST';
     const isSearch = searches(group);
     const isPage = group.answers.html > 0 || (group.form !== undefined && group.answers.json + group.answers.text === 0);
@@ -48,23 +49,23 @@ export function draftEndpoint(found: Group, names: Set<string>, thing?: string):
         const closed = options === undefined ? {} : enumOf(param.name, options);
         if (isObject(param.schema) && param.schema['type'] === 'string') param.schema = { ...param.schema, ...closed };
     }
-    const isPrepared = isForm && needsPage(group);
-    const tokens = isPrepared ? undefined : tokensOf(group);
-    const once = isPrepared ? [] : onceOf(group).filter((what) => tokens?.covered.has(what) !== true);
+    const isPrepared = isForm && needsPage(group) && left.length === 0;
+    const inHeader = isPrepared ? undefined : tokensOf(group);
+    const once = isPrepared ? [] : [...new Set([...left, ...onceOf(group)])].filter((what) => inHeader?.covered.has(what) !== true);
     const endpoint: PackageEndpoint = {
         name,
         kind,
         description: '',
         method: group.method as Method,
         url: request.url,
-        ...headersOrNone(group, tokens?.headers),
+        ...headersOrNone(group, inHeader?.headers),
         params: request.params,
         ...(request.body === undefined ? {} : { body: request.body }),
         ...prepared,
         ...bodyFormat(group, kind),
         ...(once.length > 0 ? { hosted: false } : {}),
         ...(isPrepared && isFixed ? { prepare: { url: group.form?.page ?? '', form: group.form?.selector ?? 'form' } } : {}),
-        ...(tokens === undefined ? {} : { prepare: tokens.prepare }),
+        ...(inHeader === undefined ? {} : { prepare: inHeader.prepare }),
         ...effectOf(group, kind, paging !== undefined),
         response: responseOf(group, isPage),
         ...(paging ?? {}),
@@ -80,48 +81,66 @@ function withQueryOfForm(group: Group): Group {
     return { ...group, query: new Map([...form.query].filter(([name]) => isOwn(name))) };
 }
 
+/** A hidden input that says which thing is meant is a field: the caller knows it. */
+function withGiven(group: Group): Group {
+    const { form, method, query } = group;
+    if (form === undefined || method !== 'POST') return group;
+    const said = [...form.said].filter((name) => !form.unsaid.has(name));
+    const isMark = (name: string) => !/(?:^|_)id$/i.test(name) && markOf(name, form.hidden.get(name) ?? openValues()) !== undefined;
+    const given = [...form.ofItems, ...said].filter((name) => !query.has(name) && !isMark(name));
+    if (given.length === 0) return group;
+    const fields = new Map(given.map((name) => [name, { type: 'text', isRequired: true, options: openValues() }]));
+    const hidden = new Map([...form.hidden].filter(([name]) => !fields.has(name)));
+    // Its page is that of one thing, or has the form beside each.
+    return { ...group, form: { ...form, fields: new Map([...fields, ...form.fields]), hidden, page: undefined } };
+}
+
 /** A hidden input that was sent with several words of the program is a choice of the caller. Each of several forms of a page hides another. */
 function withChosen(group: Group): Group {
     const { form, body, query } = group;
-    if (form === undefined) return group;
+    if (form === undefined || isOnFixedPage(group)) return group;
     const isChosen = (name: string) => {
         const values = body?.fields.get(name)?.values;
         return !query.has(name) && values !== undefined && values.words.size > 1 && values.others === 0;
     };
-    return { ...group, form: { ...form, hidden: new Set([...form.hidden].filter((name) => !isChosen(name))) } };
+    return { ...group, form: { ...form, hidden: new Map([...form.hidden].filter(([name]) => !isChosen(name))) } };
 }
 
 /** The page of a form with hidden inputs whose address has params. */
-function preparedBy(group: Group): ReturnType<typeof sendWithHidden> {
+function preparedBy(group: Group, tokens: TokenSources): ReturnType<typeof sendWithHidden> {
     // What a script sends and no visit sent may be for the script alone.
     const isScripts = group.sendings === 0 && group.form?.isSentByScript === true;
     if (group.method !== 'POST' || !needsPage(group) || isScripts) return undefined;
-    return sendWithHidden(group, requestOf(withoutHidden(group), fieldsOf(group), true));
+    return sendWithHidden(group, requestOf(withoutHidden(group, true), fieldsOf(group), true), tokens);
 }
 
-/** Whether the form has most of what was sent to its address. Another form may be sent there, too. */
-function wasSentBy({ form, body }: Group): boolean {
-    const sent = [...(body?.fields.keys() ?? [])];
-    return sent.filter((name) => form?.fields.has(name) === true || form?.hidden.has(name) === true).length * 2 >= sent.length;
+/** The hidden inputs of a form that no page is known for. */
+function hiddenOf({ form, method }: Group): string[] {
+    return method === 'POST' ? [...(form?.hidden.keys() ?? [])].map((name) => `the field ${name} of the body`) : [];
 }
 
-/** Whether a form stands on a page that all visitors see at one address, and is always sent to one address. */
-function isOnFixedPage(group: Group): boolean {
-    return group.form?.page !== undefined && !group.segments.some(isVarying);
+/** Whether a form stands on a page that all visitors see at one address, which tells it from others, and is always sent to one address. */
+function isOnFixedPage({ form, segments }: Group): boolean {
+    return form?.page !== undefined && form.selector !== undefined && !segments.some(isVarying);
 }
 
 function fieldsOf({ form }: Group): Field[] {
     return [...(form?.fields ?? [])].map(([name, { type, isRequired }]) => ({ name, type, isRequired, options: [] }));
 }
 
-function unsendable(group: Group, isPageKnown: boolean): string | undefined {
-    const { form, method } = group;
+function unsendable({ form, method, sendings }: Group, isPageKnown: boolean): string | undefined {
     if (form === undefined || method !== 'POST') return undefined;
     // A button alone may send a form, but nobody writes an encoding of several parts for it.
     if (form.isMultipart && form.fields.size + form.hidden.size === 0) return 'no input of its form has a name: a script sends it';
-    if (!needsPage(group)) return undefined;
-    if (!isPageKnown) return 'its form has hidden inputs and stands on pages whose addresses have values that its own does not have';
-    return form.selector === undefined ? 'its form cannot be distinguished from the others on its page' : undefined;
+    return isPageKnown || sendings > 0
+        ? undefined
+        : 'its form has hidden inputs and stands on pages whose addresses have values that its own does not have';
+}
+
+/** What no page is known for is sent as the caller gives it, except tokens. */
+function withTokensAlone(group: Group): Group {
+    if (group.form === undefined) return group;
+    return { ...group, form: { ...group.form, hidden: new Map([...group.form.hidden].filter(([name]) => group.form?.tokens.has(name))) } };
 }
 
 /** Hidden inputs get their values from the page, which must be fetched before each call. */
@@ -129,19 +148,15 @@ function needsPage({ form }: Group): boolean {
     return (form?.hidden.size ?? 0) > 0;
 }
 
-/** What was sent, without the form that sent it. The form asks for its tokens, though some requests lacked them. */
-function withoutForm(group: Group): Group {
-    return { ...group, form: undefined, once: new Map([...group.once].map(([what]) => [what, group.sendings])) };
-}
-
-/** The page has the values of hidden inputs, also of those that name the action. */
-function withoutHidden(group: Group): Group {
+/** The page has the values of hidden inputs, also of those that name the action, if it is known. */
+function withoutHidden(group: Group, isPageKnown: boolean): Group {
     if (group.form === undefined || group.method !== 'POST') return group;
     const { hidden } = group.form;
-    if (group.body === undefined) return { ...group, operation: undefined };
+    const operation = isPageKnown ? undefined : group.operation;
+    if (group.body === undefined) return { ...group, operation };
     return {
         ...group,
-        operation: undefined,
+        operation,
         body: { ...group.body, fields: new Map([...group.body.fields].filter(([name]) => !hidden.has(name))) },
     };
 }
@@ -240,7 +255,7 @@ function onceNotes(once: readonly string[]): string[] {
 function notesOf(group: Group, left: readonly { name: string; why: string }[], isForm: boolean): string[] {
     const notes = left.map(({ name, why }) => `the param ${name.length > 40 ? '…' : name} is left out: ${why}`);
     if (group.embedded.size > 0) notes.push(`the page holds data as JSON: ${[...group.embedded].join(', ')}; select can read them`);
-    if (!isForm && group.form?.hasToken === true) notes.push('its form carries a token that is made for each page');
+    if (!isForm && (group.form?.tokens.size ?? 0) > 0) notes.push('its form carries a token that is made for each page');
     const isPaged = [...group.query].some(([name, values]) => wordsOf(name).includes('page') && values.different.size === 1);
     if (isPaged) notes.push('only one page of a list was recorded; record a second one to have the pages followed');
     return notes;

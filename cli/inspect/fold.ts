@@ -1,5 +1,6 @@
 import { areAlike } from './alike.ts';
 import { type Declared, openShapes } from './declared-names.ts';
+import { settleForms } from './form-inputs.ts';
 import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { isLanguage, isPlural, type Piece, textOf } from './segments.ts';
@@ -34,7 +35,9 @@ export function foldGroups(groups: Iterable<Group>, { seen, texts }: { seen: See
         const evidence = { fixed, seen, listed, languages: texts.languages, viewed: namesBelowViews(own, listed), files: new Map() };
         foldBelow(own, 0, evidence);
     }
-    return joinSame(all);
+    const routes = joinSame(all);
+    settleForms(routes, routeOf);
+    return joinSame(routes);
 }
 
 /** Reads addresses as a description of the API writes them. Returns the segments that it gives as words. */
@@ -143,7 +146,7 @@ function haveFormats(values: readonly string[], seen: SeenTexts): boolean {
 function joinSame(groups: readonly Group[]): Group[] {
     const joined = new Map<string, Group[]>();
     for (const group of groups) {
-        const key = `${group.method} ${group.origin}/${group.segments.map(textOf).join('/')} ${JSON.stringify([group.dispatch, group.selector])} ${group.operation?.key ?? ''}`;
+        const key = `${routeOf(group)} ${group.inputs}`;
         const routes = joined.get(key) ?? [];
         const same = routes.find((route) => areOneSort(sortOf(route), sortOf(group)));
         if (same === undefined) routes.push(group);
@@ -151,6 +154,10 @@ function joinSame(groups: readonly Group[]): Group[] {
         joined.set(key, routes);
     }
     return [...joined.values()].flat();
+}
+
+function routeOf({ method, origin, segments, dispatch, selector, operation }: Group): string {
+    return `${method} ${origin}/${segments.map(textOf).join('/')} ${JSON.stringify([dispatch, selector])} ${operation?.key ?? ''}`;
 }
 
 /** Whether a route answers so. A site may answer a browser with the text of the data that it gives to a script. */

@@ -1,18 +1,24 @@
+import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { isPlaceInList } from './describe.ts';
 import { isProgramWord } from './harmless.ts';
 import { DISPATCHERS } from './is-dispatch.ts';
-import type { Form } from './page-forms.ts';
+import type { Form, HiddenInput } from './page-forms.ts';
 import { readSegment } from './segments.ts';
-import { shared } from './shared.ts';
-import { addValues, mergeValues, openValues, type Values } from './values.ts';
+import { addValues, hashOf, mergeValues, openValues, type Values } from './values.ts';
 
 /** The merged facts about one form on several pages. */
 export interface FormFacts {
     fields: Map<string, { type: string; isRequired: boolean; options: Values }>;
-    hidden: Set<string>;
+    /** Hidden inputs, with what their pages gave them. */
+    hidden: Map<string, Values>;
+    /** Those that say which thing is meant: pages have the form beside each thing, or their addresses say it, or did not. */
+    ofItems: Set<string>;
+    said: Set<string>;
+    unsaid: Set<string>;
+    /** Hashes of its tokens. */
+    tokens: Map<string, number>;
     /** The query params that its address has on each page. */
     query: Map<string, Values>;
-    hasToken: boolean;
     selector: string | undefined;
     /** Those of the hidden inputs that had a value on each page. */
     filled: Set<string>;
@@ -24,12 +30,10 @@ export interface FormFacts {
     strange: Set<number>;
     isMultipart: boolean;
     isSentByScript: boolean;
+    /** Whether each of its pages sends it to itself. */
+    isSentToItself: boolean;
     /** Whether a visitor can neither fill nor send it. */
     isIdle: boolean;
-    /** Whether forms with other inputs were merged: they share their address alone. */
-    isMixed: boolean;
-    /** The form's kind, if all merged forms are of one. */
-    kind: string | undefined;
 }
 
 /** The facts about one form. @param page the page that contains it, if a GET answers with it */
@@ -40,23 +44,48 @@ export function factsOf(form: Form, page: URL | undefined): FormFacts {
         for (const option of options) addValues(values, [option]);
         fields.set(name, { type, isRequired, options: values });
     }
-    const standing = page === undefined || form.hidden.some(({ isLong }) => isLong) ? undefined : seenFrom(form.action, page);
+    const hidden: FormFacts['hidden'] = new Map();
+    for (const { name, value } of form.hidden) {
+        const values = hidden.get(name) ?? openValues();
+        addValues(values, [value]);
+        hidden.set(name, values);
+    }
+    const free = form.hidden.filter(({ isToken, value }) => !isToken && value.trim() !== '');
+    const said = free.filter((input) => page !== undefined && saysThing(input, form.action, page));
+    const isLong = form.hidden.some(({ value }) => value.length > MAX_HIDDEN);
+    const standing = page === undefined || isLong ? undefined : seenFrom(form.action, page);
     return {
         fields,
-        hidden: new Set(form.hidden.map(({ name }) => name)),
+        hidden,
+        ofItems: new Set(free.filter(({ isOfItem }) => isOfItem).map(({ name }) => name)),
+        said: new Set(said.map(({ name }) => name)),
+        unsaid: new Set(page === undefined ? [] : free.filter((one) => !said.includes(one)).map(({ name }) => name)),
+        tokens: new Map(form.hidden.filter(({ isToken }) => isToken).map(({ name, value }) => [name, hashOf(value.trim())])),
         query: queryOf(form.action),
-        filled: new Set(form.hidden.filter(({ isFilled }) => isFilled).map(({ name }) => name)),
-        hasToken: form.hidden.some(({ isToken }) => isToken),
+        filled: new Set(form.hidden.filter(({ value }) => value.trim() !== '').map(({ name }) => name)),
         selector: form.selector,
         page: page !== undefined && isFixed(page) ? `${page.origin}${page.pathname}` : undefined,
         standing,
         strange: new Set(page === undefined || standing !== undefined ? [] : [page.pathname.split('/').length - 1]),
         isMultipart: form.encoding === 'multipart/form-data',
         isSentByScript: form.isSentByScript,
+        isSentToItself: page?.href.split('#', 1)[0] === form.action.href,
         isIdle: form.isIdle,
-        isMixed: false,
-        kind: form.kind,
     };
+}
+
+/** Longer values are not taken from a page one by one (docs/api.md, "Schema packages"). */
+const MAX_HIDDEN = 1024;
+/** A shorter value may be that of another name by chance. */
+const MIN_SAME = 3;
+
+/** Whether the address of a page has the value of a hidden input, and that of its form has not: it says which thing the page shows. */
+function saysThing({ name, value }: HiddenInput, action: URL, page: URL): boolean {
+    const isSaid = (one: string, text: string) => text === value && (one === name || value.length >= MIN_SAME || /(?:^|_)id$/i.test(name));
+    const segments = ({ pathname }: URL) => pathname.split('/').map((segment) => percentDecode(segment));
+    if (isMode(name) || segments(action).includes(value) || action.searchParams.getAll(name).includes(value)) return false;
+    const isInPath = segments(page).some((segment, place) => isSaid('', segment) && !isPlainSegment(segment, place - 1));
+    return isInPath || [...page.searchParams].some(([one, text]) => isSaid(one, text) && !isMode(one));
 }
 
 /** Whether a param says which of its pages a program shows. Words of others may be a visitor's (`id=Home`). */
@@ -98,7 +127,7 @@ function seenFrom(action: URL, page: URL): PageAddress | undefined {
         // The same value behind another word is one of something else (`/thread/7`, `/message/7`).
         const segment = text === '' ? -1 : own.findIndex((one, at) => one === text && own[at - 1] === segments[place - 1]);
         if (segment >= 0) return { text, segment };
-        return text === '' || (readSegment(text, place).form === 'word' && isPlainWord(text)) ? { text } : undefined;
+        return isPlainSegment(text, place) ? { text } : undefined;
     };
     const inQuery = (name: string, text: string): PagePart | undefined => {
         if (action.searchParams.get(name) === text) return { text, param: name };
@@ -120,33 +149,32 @@ function seenFrom(action: URL, page: URL): PageAddress | undefined {
 /** Whether an address contains nothing that a visitor typed or chose. */
 export function isFixed(page: URL): boolean {
     const segments = page.pathname.slice(1).split('/');
-    return (
-        page.search === '' &&
-        segments.every((segment, place) => segment === '' || (readSegment(segment, place).form === 'word' && isPlainWord(segment)))
-    );
+    return page.search === '' && segments.every((segment, place) => isPlainSegment(segment, place));
+}
+
+function isPlainSegment(segment: string, place: number): boolean {
+    return segment === '' || (readSegment(segment, place).form === 'word' && isPlainWord(segment));
 }
 
 function isPlainWord(segment: string): boolean {
     return isProgramWord(segment.replace(/\.[a-z]{2,5}$/, '')) || /^(?:v\d+|-)$/.test(segment);
 }
 
-/** The least share of inputs that the same form has on different pages. */
-const MIN_SHARED = 0.5;
-
 /** Merges the facts about a form from another page into `one`. A field that some pages lack is not required. */
 export function joinForms(one: FormFacts | undefined, other: FormFacts): FormFacts {
     if (one === undefined) return other;
-    const isMixed = one.isMixed || other.isMixed || shared(new Set(one.fields.keys()), new Set(other.fields.keys())) < MIN_SHARED;
     for (const [name, field] of other.fields) {
         const known = one.fields.get(name);
         if (known === undefined) one.fields.set(name, { ...field, isRequired: false });
         else mergeValues(known.options, field.options);
     }
-    for (const name of other.hidden) {
-        if (!one.hidden.has(name) || !other.filled.has(name)) one.filled.delete(name);
-        one.hidden.add(name);
+    for (const [name, values] of other.hidden) {
+        const known = one.hidden.get(name);
+        if (known === undefined || !other.filled.has(name)) one.filled.delete(name);
+        if (known === undefined) one.hidden.set(name, values);
+        else mergeValues(known, values);
     }
-    for (const name of one.hidden) if (!other.hidden.has(name)) one.filled.delete(name);
+    for (const name of one.hidden.keys()) if (!other.hidden.has(name)) one.filled.delete(name);
     for (const [name, values] of one.query) {
         const more = other.query.get(name);
         if (more === undefined) one.query.delete(name);
@@ -154,15 +182,17 @@ export function joinForms(one: FormFacts | undefined, other: FormFacts): FormFac
     }
     return {
         ...one,
-        hasToken: one.hasToken || other.hasToken,
+        ofItems: new Set([...one.ofItems, ...other.ofItems]),
+        said: new Set([...one.said, ...other.said]),
+        unsaid: new Set([...one.unsaid, ...other.unsaid]),
+        tokens: new Map([...one.tokens, ...other.tokens]),
         selector: one.selector ?? other.selector,
         page: one.page ?? other.page,
         standing: one.standing ?? other.standing,
         strange: new Set([...one.strange, ...other.strange]),
         isMultipart: one.isMultipart || other.isMultipart,
         isSentByScript: one.isSentByScript && other.isSentByScript,
+        isSentToItself: one.isSentToItself && other.isSentToItself,
         isIdle: one.isIdle && other.isIdle,
-        isMixed,
-        kind: one.kind === other.kind ? one.kind : undefined,
     };
 }

@@ -25,6 +25,8 @@ export interface Group {
     method: string;
     origin: string;
     segments: Piece[];
+    /** The inputs of the form that sends it, or the fields that were sent as one. */
+    inputs: string;
     /** Query pairs that select the action of the address, such as `action=list`. */
     dispatch: [name: string, value: string][];
     /** Names of its other query params, if one of them may select the action of the address by being there. */
@@ -124,6 +126,7 @@ function isTime(name: string): boolean {
 export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch' | 'names'>, operation?: Operation): Group {
     return {
         ...address,
+        inputs: '',
         selector: undefined,
         operation,
         sendings: 0,

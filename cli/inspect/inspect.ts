@@ -20,6 +20,7 @@ import { draftEndpoint } from './endpoint.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
 import { addExamples } from './examples.ts';
 import { foldGroups } from './fold.ts';
+import { withoutLayout } from './form-inputs.ts';
 import { dropTimes, type Group } from './groups.ts';
 import { CutShort, type Element, streamElements } from './json-elements.ts';
 import { type InspectReport, type Ledger, openLedger } from './report.ts';
@@ -96,7 +97,7 @@ async function draft(collection: Collection, ledger: Ledger, options: InspectOpt
     const { site, domain } = siteOf(collection, options);
     const routes = routesOf(collection, domain, ledger);
     const routeTexts = readRouteTexts(routes, collection);
-    const drafted = draftAll(routes, thingNames(routes, routeTexts, collection), ledger);
+    const drafted = draftAll(routes, thingNames(routes, routeTexts, collection), collection.tokens, ledger);
     const described = describeBySite(drafted, routeTexts, collection);
     const guess = guessCategory([site, ...routes.flatMap(wordsOf)]);
     const complete: PackageDocument = {
@@ -155,7 +156,7 @@ function routesOf({ groups, seen, texts }: Collection, domain: string, ledger: L
         return false;
     });
     for (const group of own) dropTimes(group);
-    const routes = foldGroups(settleDispatch(own, { seen, texts }), { seen, texts }).filter(
+    const routes = withoutLayout(foldGroups(settleDispatch(own, { seen, texts }), { seen, texts })).filter(
         ({ sendings, form, method }) => sendings > 0 || form?.fields.size !== 0 || (method === 'POST' && !form.isIdle),
     );
     if (routes.length <= MAX_ENDPOINTS) return routes;
@@ -169,10 +170,10 @@ function wordsOf({ segments, shape }: Group): string[] {
     return [...segments.filter(({ form }) => form === 'word').map(({ core }) => core), ...shape.fields.keys()];
 }
 
-function draftAll(routes: readonly Group[], things: ReadonlyMap<Group, string>, ledger: Ledger) {
+function draftAll(routes: readonly Group[], things: ReadonlyMap<Group, string>, tokens: Collection['tokens'], ledger: Ledger) {
     const names = new Set<string>();
     return routes.flatMap((group) => {
-        const drafted = draftEndpoint(group, names, things.get(group));
+        const drafted = draftEndpoint(group, names, tokens, things.get(group));
         if (!drafted.ok) {
             ledger.drop(`${group.method} routes`, drafted.why);
             return [];

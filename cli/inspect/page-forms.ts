@@ -10,8 +10,7 @@ export interface Form {
     action: URL;
     encoding: string;
     fields: Field[];
-    /** Names of hidden inputs. Their values come from the page. */
-    hidden: { name: string; isToken: boolean; isFilled: boolean; isLong: boolean; word: string | undefined }[];
+    hidden: HiddenInput[];
     /** A selector that matches only this form on its page, made of what its author wrote. */
     selector: string | undefined;
     /** Text of the submit button, or the heading of a form without one. */
@@ -24,10 +23,15 @@ export interface Form {
     isSentByScript: boolean;
     /** Whether a visitor can neither fill nor send it: it has no field and no button. */
     isIdle: boolean;
-    /** Its address and the names of its inputs. */
-    kind: string;
-    /** Whether its page has another form of this kind with other hidden values, tokens apart: each stands beside one item. */
-    isPerItem: boolean;
+}
+
+export interface HiddenInput {
+    name: string;
+    value: string;
+    isToken: boolean;
+    /** Whether its page has the same form with another value, beside another item. */
+    isOfItem: boolean;
+    word: string | undefined;
 }
 
 export interface Field {
@@ -42,8 +46,6 @@ export interface Field {
 const MAX_FORMS = 40;
 const MAX_FIELDS = 100;
 const MAX_OPTIONS = 40;
-/** Longer values are not taken from a page one by one (docs/api.md, "Schema packages"). */
-const MAX_HIDDEN = 1024;
 
 /** The forms of a page that send something by HTTP, at most 40. @param page the page's address, against which form actions are resolved */
 export function readForms($: CheerioAPI, page: URL): Form[] {
@@ -53,45 +55,59 @@ export function readForms($: CheerioAPI, page: URL): Form[] {
         .slice(0, MAX_FORMS)
         .flatMap((element) => {
             const form = $(element);
+            const box = boxOf(form);
             const written = form.attr('action')?.trim();
             const target = written === undefined || written === '' ? new URL(page) : URL.parse(written, base);
             const action = target && plainAddress(target);
             const method = (form.attr('method') ?? 'get').trim().toLowerCase();
             if (action === null || !/^https?:$/.test(action.protocol) || method === 'dialog') return [];
-            const named = findIn(form, 'input[name], select[name], textarea[name], button[name]').toArray().slice(0, MAX_FIELDS);
+            const named = findIn(box, NAMED)
+                .filter((_, input) => box === form || $(input).closest('form').length === 0)
+                .toArray()
+                .slice(0, MAX_FIELDS);
             const inputs = named.map((input): Selection => $(input));
             const types = inputs.map(typeOf);
             action.hash = '';
-            const names = inputs.map((input) => input.attr('name') ?? '').sort();
-            // Each form may have a token of its own, which says nothing of an item.
-            const set = inputs
-                .filter((input) => typeOf(input) === 'hidden' && !namesCredential(input.attr('name') ?? ''))
-                .map((input) => input.attr('value') ?? '');
-            const isSentByScript = sendsByScript($, form);
-            const read = [
+            const isSentByScript = box === form && sendsByScript($, form);
+            return [
                 {
                     method: method === 'post' ? ('POST' as const) : ('GET' as const),
                     action,
                     encoding: (form.attr('enctype') ?? '').trim().toLowerCase(),
                     fields: fieldsOf($, inputs, isSentByScript),
                     hidden: hiddenOf(inputs, isSentByScript),
-                    selector: selectorOf($, form),
-                    submit: submitOf($, form),
+                    selector: box === form ? selectorOf($, form) : undefined,
+                    submit: submitOf($, box),
                     asksForPassword: types.includes('password'),
                     takesFiles: types.includes('file'),
                     isScripted: (written === undefined && form.attr('method') === undefined) || !/^(?:get|post|)$/.test(method),
                     isSentByScript,
-                    isIdle: named.every((input) => typeOf($(input)) === 'hidden') && buttonsOf($, form).length === 0,
-                    kind: `${method} ${action.href} ${names.join(' ')}`,
+                    isIdle: named.every((input) => typeOf($(input)) === 'hidden') && buttonsOf($, box).length === 0,
                 },
             ];
-            return read.map((one) => ({ one, set: set.join('\n') }));
         });
-    const ofKind = Map.groupBy(forms, ({ one }) => one.kind);
-    return forms.map(({ one, set }) => ({
-        ...one,
-        isPerItem: one.method === 'POST' && ofKind.get(one.kind)?.some((other) => other.set !== set) === true,
-    }));
+    // Each form may have a token of its own, which says nothing of an item.
+    for (const same of Map.groupBy(forms, kindOf).values())
+        for (const { hidden } of same)
+            for (const input of hidden)
+                input.isOfItem =
+                    !input.isToken &&
+                    same.some((other) => other.hidden.some(({ name, value }) => name === input.name && value !== input.value));
+    return forms;
+}
+
+const NAMED = 'input[name], select[name], textarea[name], button[name]';
+
+/** What has the inputs of a form. Between rows or cells of a table HTML has no room for forms, and what follows there belongs to the form. */
+function boxOf(form: Selection): Selection {
+    return form.is('table > :empty, thead > :empty, tbody > :empty, tr > :empty') && form.siblings('form').length === 0
+        ? form.parent()
+        : form;
+}
+
+/** The address of a form and the names of its inputs. */
+function kindOf({ method, action, fields, hidden }: Form): string {
+    return `${method} ${action.href} ${[...fields, ...hidden].map(({ name }) => name).join(' ')}`;
 }
 
 const BUTTONS = 'button:not([type]), button[type="submit" i], input[type="submit" i], input[type="image" i]';
@@ -181,8 +197,8 @@ function hiddenOf(inputs: readonly Selection[], isSentByScript: boolean): Form['
             const value = input.attr('value') ?? '';
             return {
                 name,
-                isFilled: value.trim() !== '',
-                isLong: value.length > MAX_HIDDEN,
+                value,
+                isOfItem: false,
                 word: isProgramWord(value) ? value : undefined,
                 isToken: namesCredential(name) || ['token', 'hash', 'uuid'].includes(formOf(value)),
             };

@@ -2,7 +2,8 @@ import type { CheerioAPI } from 'cheerio';
 import type { Extract } from '../../shared/domain/types.ts';
 import type { Exchange } from './exchange.ts';
 import { isFixed } from './form-facts.ts';
-import { isProgramWord } from './harmless.ts';
+import { isProgramWord, namesCredential } from './harmless.ts';
+import { isValueAsKey } from './shape.ts';
 import { hashOf } from './values.ts';
 
 /** Where a token comes from: the page, and what `prepare` extracts from it. */
@@ -11,31 +12,35 @@ export interface TokenSource {
     extract: Extract;
 }
 
-/** Sources by the hash of their token. If several pages had it, the last one is kept. Its size is bounded. */
+/** Sources by the hash of their token. If several pages had it, the one with the shortest address is kept. Its size is bounded. */
 export type TokenSources = Map<number, TokenSource>;
 
 /** Headers that a package may fill with a token of a page (docs/api.md, "Schema packages"). */
 const HEADERS = ['x-csrf-token', 'x-csrftoken', 'x-xsrf-token'] as const;
 const MAX_SOURCES = 2000;
-const MAX_META = 20;
+const MAX_TOKENS = 20;
 const MIN_LENGTH = 8;
 
-/** Elements of a page that contain a CSRF token, with the hash of the token. */
-export function tokensOf($: CheerioAPI): { selector: string; hash: number }[] {
-    const found = $('meta[name*="csrf" i][content], meta[name*="xsrf" i][content]').toArray().slice(0, MAX_META);
-    return found.flatMap((element) => {
-        const { name = '', content = '' } = element.attribs;
-        const token = content.trim();
-        return !isProgramWord(name) || token.length < MIN_LENGTH ? [] : [{ selector: `meta[name="${name}"]`, hash: hashOf(token) }];
+/** What extracts the CSRF tokens of a page, with their hashes. Hidden inputs hold those of forms. */
+export function tokensOf($: CheerioAPI): { extract: Extract; hash: number }[] {
+    const found = $('meta[name*="csrf" i][content], meta[name*="xsrf" i][content], input[type="hidden" i][name][value]')
+        .filter((_, { attribs }) => 'content' in attribs || namesCredential(attribs['name'] ?? ''))
+        .toArray();
+    return found.slice(0, MAX_TOKENS).flatMap(({ tagName, attribs: { name = '', content, value = '' } }) => {
+        const token = (content ?? value).trim();
+        const extract = { selector: `${tagName}[name="${name}"]`, value: content === undefined ? 'value' : 'content' };
+        return !/^[\w.-]{1,64}$/.test(name) || isValueAsKey(name) || token.length < MIN_LENGTH ? [] : [{ extract, hash: hashOf(token) }];
     });
 }
 
 /** Adds the tokens of a page, if all visitors see it at the same address. */
-export function addTokenSources(sources: TokenSources, tokens: readonly { selector: string; hash: number }[], url: URL): void {
+export function addTokenSources(sources: TokenSources, tokens: ReturnType<typeof tokensOf>, url: URL): void {
     if (!isFixed(url)) return;
-    for (const { selector, hash } of tokens)
-        if (sources.has(hash) || sources.size < MAX_SOURCES)
-            sources.set(hash, { page: `${url.origin}${url.pathname}`, extract: { selector, value: 'content' } });
+    const page = `${url.origin}${url.pathname}`;
+    for (const { extract, hash } of tokens) {
+        const known = sources.get(hash);
+        if (known === undefined ? sources.size < MAX_SOURCES : page.length <= known.page.length) sources.set(hash, { page, extract });
+    }
 }
 
 /** The headers of a request whose token came from a page or a cookie of the site, as names and sources. */

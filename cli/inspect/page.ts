@@ -22,7 +22,7 @@ export interface Page {
     /** What the page says of its language, such as `de` or `pt-BR`; '' if nothing. */
     language: string;
     /** CSRF tokens, by their hashes. */
-    tokens: { selector: string; hash: number }[];
+    tokens: ReturnType<typeof tokensOf>;
     /** Hashes of the elements with their classes. Pages of one route have similar sets. */
     skeleton: Set<number>;
 }

@@ -3,9 +3,12 @@ import type { Extract, JsonObject, PackageEndpoint } from '../../shared/domain/t
 import type { PagePart } from './form-facts.ts';
 import type { Group } from './groups.ts';
 import { identifier } from './identifier.ts';
+import { DISPATCHERS } from './is-dispatch.ts';
+import type { TokenSources } from './page-tokens.ts';
 import type { Request } from './params.ts';
 import { isRange, isVarying, textOf } from './segments.ts';
 import { isValueAsKey } from './shape.ts';
+import { hashOf, type Values } from './values.ts';
 
 /** docs/api.md, "Schema packages". */
 const MAX_EXTRACTS = 20;
@@ -17,22 +20,42 @@ const MAX_EXTRACTS = 20;
 export function sendWithHidden(
     group: Group,
     { params, body }: Pick<Request, 'params' | 'body'>,
-): Required<Pick<PackageEndpoint, 'prepare' | 'body'>> | undefined {
+    tokens: TokenSources,
+): Pick<PackageEndpoint, 'prepare' | 'body'> | undefined {
     const { form } = group;
-    const url = pageOf(group, params);
-    if (form?.selector === undefined || form.isMixed || url === undefined || form.filled.size > MAX_EXTRACTS) return undefined;
+    const own = form?.selector === undefined ? undefined : pageOf(group, params);
+    // Other pages that all visitors see have the same token.
+    const sources = [...(form?.tokens ?? [])].flatMap(([, hash]) => tokens.get(hash) ?? []);
+    const url = own ?? sources[0]?.page;
+    if (form === undefined || form.filled.size > MAX_EXTRACTS) return undefined;
     const extract: Record<string, Extract> = {};
     const inside: JsonObject = isObject(body) ? { ...body } : {};
     // An input of the same name that a visitor can change is a field: frameworks put a hidden one before each checkbox.
-    for (const [place, name] of [...form.hidden].filter((one) => !form.fields.has(one)).entries()) {
+    for (const [place, [name, values]] of [...form.hidden].filter(([one]) => !form.fields.has(one)).entries()) {
         if (!/^[\w[\].:-]{1,64}$/.test(name) || name.split(/[[\].:]+/).some((part) => part !== '' && isValueAsKey(part))) return undefined;
         const key = identifier(name) === '' || Object.hasOwn(extract, identifier(name)) ? `hidden_${place}` : identifier(name);
-        if (form.filled.has(name)) extract[key] = { selector: `${form.selector} [name="${name}"]`, value: 'value' };
+        const mark = own === undefined ? markOf(name, values) : undefined;
+        const isExtracted = form.filled.has(name) && mark === undefined;
+        if (isExtracted && own === undefined && !form.tokens.has(name)) return undefined;
+        if (isExtracted)
+            extract[key] = { selector: `${own === undefined ? 'input' : `${form.selector} `}[name="${name}"]`, value: 'value' };
         // A call fails if nothing is found to send, so an input that may be empty is sent without a value.
-        inside[name] = form.filled.has(name) ? `{prepare.${key}}` : '';
+        inside[name] = isExtracted ? `{prepare.${key}}` : (mark ?? '');
     }
-    return { prepare: { url, extract }, body: inside };
+    if (url === undefined) return Object.keys(extract).length === 0 ? { body: inside } : undefined;
+    return { ...(Object.keys(extract).length === 0 ? {} : { prepare: { url, extract } }), body: inside };
 }
+
+/** What a hidden input has on all pages: a word that the program repeats, or a mark that its form was sent. */
+export function markOf(name: string, { different, words, others, sendings }: Values): string | undefined {
+    const [word, count = 0] = [...words][0] ?? [];
+    if (word !== undefined && words.size === 1 && others === 0 && count === sendings && (count >= MIN_REPEATED || DISPATCHERS.test(name)))
+        return word;
+    return different.size === 1 ? ['0', '1'].find((mark) => different.has(hashOf(JSON.stringify(mark)))) : undefined;
+}
+
+/** On so many pages a word is that of the program. */
+const MIN_REPEATED = 3;
 
 /** The template of the page's address, with params of the call where the form's address has them. */
 function pageOf({ origin, segments, dispatch, form }: Group, params: Request['params']): string | undefined {

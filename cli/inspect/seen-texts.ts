@@ -13,7 +13,8 @@ export interface SeenTexts {
     wasName(text: string): boolean;
     /** Remembers the values of a query. */
     rememberSent(query: URLSearchParams): void;
-    wasSent(text: string): boolean;
+    /** Whether the text was sent in a query, or as the param `name`. */
+    wasSent(text: string, name?: string): boolean;
 }
 
 const MAX_TEXTS = 200_000;
@@ -64,8 +65,9 @@ export function openSeenTexts(): SeenTexts {
         wasSaid: (text) => hashes.has(hashOf(text)),
         wasName: (text) => names.has(hashOf(text)),
         rememberSent(query) {
-            for (const value of query.values()) if (value.length <= MAX_LENGTH && sent.size < MAX_TEXTS) sent.add(hashOf(value));
+            for (const [name, value] of query)
+                if (value.length <= MAX_LENGTH && sent.size < MAX_TEXTS) sent.add(hashOf(value)).add(hashOf(`${name}=${value}`));
         },
-        wasSent: (text) => sent.has(hashOf(text)),
+        wasSent: (text, name) => sent.has(hashOf(name === undefined ? text : `${name}=${text}`)),
     };
 }

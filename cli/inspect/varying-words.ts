@@ -17,6 +17,7 @@ import {
     PROGRAM_SUFFIX,
     precedesPerson,
     precedesSearchTerm,
+    singular,
 } from './segments.ts';
 import { isVerb } from './verbs.ts';
 import { pathTo, thingOf, withSameViews } from './views.ts';
@@ -162,7 +163,9 @@ function addSeen(varying: Set<string>, here: Place, sent: readonly string[]): vo
         const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !groups.some(sendsSearchTerm);
         const isPerson =
             parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word) && (isOfThings || !isPlural(word));
-        if (isTerm || isPerson || isValueWithNext(groups, place, seen)) varying.add(word);
+        // `network=harbour` was sent, so `/network/harbour` has a value, too.
+        const isParam = parent?.form === 'word' && seen.wasSent(percentDecode(word), singular(parent.core));
+        if (isTerm || isPerson || isParam || isValueWithNext(groups, place, seen)) varying.add(word);
         else if (isView) continue;
         else if (wasName(word) && !isOnlyPart && !parts.has(word)) varying.add(word);
         else if (
