@@ -33,7 +33,7 @@ describe('the registry’s pages', () => {
             aPackage('weather.example', {
                 title: 'Weather',
                 intent_category: 'weather/current',
-                endpoints: [anEndpoint('weather.example')],
+                endpoints: [anEndpoint('weather.example', { name: 'forecast', description: 'The weather of the coming days.' })],
             }),
             aPackage('sea.example', {
                 title: 'Coasts',

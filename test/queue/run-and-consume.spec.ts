@@ -51,7 +51,7 @@ for (const topology of topologies) {
         it('delivers an outcome of 10 MiB', async () => {
             const long = 'é'.repeat(5 * 1024 * 1024);
             work(async () => success({ long }));
-            const outcome = await api.run(aJob());
+            const outcome = await api.run(aJob({}, 20_000));
             expect(dataOf(outcome)?.['long'] === long).to.equal(true);
         });
 
