@@ -12,7 +12,7 @@ import { factsOf, joinForms } from './form-facts.ts';
 import { inputsOf } from './form-inputs.ts';
 import { addExchange, addressOf, type Group, isIrrelevant, openGroup } from './groups.ts';
 import { isProgramWord } from './harmless.ts';
-import { DISPATCHERS, mayDispatch, ONE_ADDRESS } from './is-dispatch.ts';
+import { DISPATCHERS, isDispatch, mayDispatch, ONE_ADDRESS } from './is-dispatch.ts';
 import type { Element } from './json-elements.ts';
 import { noiseOf } from './noise.ts';
 import { isOpenSearch, type OpenSearch, readOpenSearch } from './open-search.ts';
@@ -333,7 +333,7 @@ function takeForm(
             // If one program serves all routes at one address, a hidden input selects the route.
             const chosen = ONE_ADDRESS.test(action.pathname) ? form.hidden : [];
             for (const { name, word } of chosen)
-                if (word !== undefined && (DISPATCHERS.test(name) || mayDispatch(action, name, word)))
+                if (word !== undefined && (isDispatch(name, word) || mayDispatch(action, name, word)))
                     action.searchParams.append(name, word);
         }
         const names = form.method === 'GET' ? namesOfInputs(form) : undefined;

@@ -1,6 +1,6 @@
 import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { type Group, mergeGroups } from './groups.ts';
-import { DISPATCHERS, FORMATS, MAYBE_DISPATCHERS } from './is-dispatch.ts';
+import { DISPATCHERS, FORMATS, isDispatch, MAYBE_DISPATCHERS } from './is-dispatch.ts';
 import { withoutAction } from './operation.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { addShape, featuresOf, openShape } from './shape.ts';
@@ -109,7 +109,7 @@ function pathOf({ origin, segments }: Group): string {
 }
 
 function settleAddress(groups: readonly Group[], menu: ReadonlySet<string>): Group[] {
-    const words = groups.flatMap(({ dispatch }) => dispatch.filter(([name, word]) => word !== '' && !DISPATCHERS.test(name)));
+    const words = groups.flatMap(({ dispatch }) => dispatch.filter(([name, word]) => word !== '' && !isDispatch(name, word)));
     const names = new Set(words.map(([name]) => name));
     const values = [...names].filter((name) => !(FORMATS.test(name) ? asksForFormat(name, groups) : chooses(name, groups, menu)));
     const actions = new Set(groups.flatMap(({ operation }) => operation?.doubtful ?? []));

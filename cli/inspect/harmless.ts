@@ -76,18 +76,25 @@ function isLuhn(digits: string): boolean {
 }
 
 /**
- * Whether a recorded value is a word of the program and not a user's: short, of letters, with at most two digits at its end, and neither
- * secret nor personal. Ids, hashes, mail addresses, phone numbers and tokens are not.
+ * Whether a recorded value is a word of the program and not a user's: short, of letters, with at most two digits at its end or those of usual
+ * abbreviations (`p2p_peers`), and neither secret nor personal. Ids, hashes, mail addresses, phone numbers and tokens are not.
  */
 export function isProgramWord(text: string): boolean {
-    return (
-        text.length <= 24 && /^[A-Za-z]+(?:[_-][A-Za-z]+)*\d{0,2}$/.test(text) && findSecrets(text) === undefined && !looksScrambled(text)
-    );
+    const parts = text.split(/[_-]/);
+    const last = parts.pop() ?? '';
+    const isSpelt = parts.every((part) => /^[A-Za-z]+$/.test(part) || NUMERONYMS.test(part));
+    const isWord = isSpelt && (/^[A-Za-z]+\d{0,2}$/.test(last) || NUMERONYMS.test(last));
+    return text.length <= 24 && isWord && findSecrets(text) === undefined && !looksScrambled(text);
+}
+
+/** Whether an address names a page that a wiki makes by itself, such as its latest changes (MediaWiki, "Help:Special pages"). */
+export function isOwnPage(title: string): boolean {
+    return /^Special:[A-Z][A-Za-z]{2,30}$/.test(title);
 }
 
 /** Words of programs with digits inside. */
 const NUMERONYMS =
-    /^(?:i18n|l10n|a11y|k8s|[abcp]2[abcp]|e2e|\dfa|\dd|x509|x86(?:[_-]64)?|h[1-6]|base(?:32|58|64)|md[45]|sha\d*|utf\d+|ipv[46]|s3|ec2|mp[34])$/i;
+    /^(?:i18n|l10n|a11y|k8s|[a-z]2[a-z]|\dfa|\dd|x509|x86(?:[_-]64)?|h[1-6]|base(?:32|58|64)|md[45]|sha\d{0,3}|utf\d{1,2}|ipv[46]|s3|ec2|mp[34])$/i;
 
 /**
  * Whether hardly a programmer would write this word into an address: a digit at its beginning or between letters, a number behind a hyphen

@@ -60,11 +60,13 @@ function areUsedAlike(some: ReadonlyMap<string, Group>, others: ReadonlyMap<stri
 
 /**
  * Three or more words whose pages look alike, as do the pages of the things below them: the sections of a newspaper (`/science`,
- * `/science/{article}`). Kinds of things have such pages too, so plurals alone do not count.
+ * `/science/{article}`). Kinds of things have such pages too, so plurals alone do not count, nor words to which something is sent.
  */
 export function withSamePages(words: ReadonlyMap<string, readonly Group[]>, candidates: readonly string[], place: number): string[] {
     const pages = candidates.slice(0, MAX_COMPARED).flatMap((word) => {
-        const read = (words.get(word) ?? []).filter(({ method, answers }) => method === 'GET' && answers.html > 0);
+        const groups = words.get(word) ?? [];
+        if (groups.some(({ method }) => method !== 'GET')) return [];
+        const read = groups.filter(({ answers }) => answers.html > 0);
         const own = read.filter((group) => isLast(group, place));
         const below = read.filter(({ segments }) => segments.length === place + 2 && segments.slice(place + 1).every(isVarying));
         return own.length > 0 && below.length > 0 ? [{ word, own, below }] : [];

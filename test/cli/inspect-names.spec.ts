@@ -114,7 +114,7 @@ describe('routebook inspect tells names of things from words of the program', ()
         ]);
     });
 
-    it('reads sections at the root by their pages, and keeps pages that look alike without things below them', async () => {
+    it('reads sections at the root by their pages, and keeps pages that look alike without things below them, or to which something is sent', async () => {
         const words = (text: string) =>
             Array.from({ length: 12 }, (_, place) => `<div class="part-${text}-${place}">${text}</div>`).join('');
         const page = (kind: string) =>
@@ -127,6 +127,15 @@ describe('routebook inspect tells names of things from words of the program', ()
             ...['imprint', 'privacy', 'contact'].map((name) => ({ url: `${SHOP}/${name}`, html: page('words') })),
         ]);
         expect(found).to.have.members(['GET /{}', 'GET /{}/{}', 'GET /imprint', 'GET /privacy', 'GET /contact']);
+        const lists = ['delayed', 'moored', 'lost'];
+        const written = await templates(
+            lists.flatMap((list) => [
+                { url: `${SHOP}/${list}`, html: page('list') },
+                { url: `${SHOP}/${list}/how-the-tide-is-late-today`, html: page('boat') },
+                { method: 'POST', url: `${SHOP}/${list}/all/clear`, form: { sure: 'yes' }, html: page('list') },
+            ]),
+        );
+        expect(written).to.have.members(lists.flatMap((list) => [`GET /${list}`, `GET /${list}/{}`, `POST /${list}/all/clear`]));
     });
 
     it('reads no word beside numbered things of a kind as one of them, though it answers with one', async () => {

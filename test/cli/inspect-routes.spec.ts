@@ -298,7 +298,7 @@ describe('routebook inspect finds routes', () => {
     });
 
     it('takes words that the menu of each page offers for the choice of a route, though the pages look alike', async () => {
-        const words = ['tunnels', 'transports', 'commands', 'sessions'];
+        const words = ['tunnels', 'transports', 'commands', 'p2p_peers'];
         const menu = words.map((word) => `<a href="/?page=${word}">${word}</a>`).join('');
         const list = '<ul><li class="item"><a href="/boats/?page=rope">rope</a></li></ul>';
         const found = await inspectCalls([
@@ -307,6 +307,23 @@ describe('routebook inspect finds routes', () => {
             ...['rope', 'sail', 'oar', 'keel'].map((word) => ({ url: `${SHOP}/boats/?page=${word}`, html: page(`${menu}${list}`) })),
         ]);
         expect(routesOf(found)).to.have.members(['GET /', ...words.map((word) => `GET /?page=${word}`), 'GET /boats/']);
+    });
+
+    it('takes the special pages of a wiki for routes of their own, and other titles for values', async () => {
+        const search = '<form action="/index.php"><input type="hidden" name="title" value="Special:Search"><input name="search"></form>';
+        const found = await inspectCalls([
+            ...['Old_crane%2C_north', 'Caf%C3%A9'].map((title) => ({ url: `${SHOP}/index.php/${title}`, html: page(search) })),
+            ...['RecentChanges', 'Version'].map((name) => ({ url: `${SHOP}/index.php/Special:${name}`, html: page(search) })),
+            ...[7, 9].map((id) => ({ url: `${SHOP}/index.php?title=Old_Crane&oldid=${id}`, html: page(search) })),
+        ]);
+        expect(routesOf(found).map((route) => route.replace(/\{\w+\}/, '{}'))).to.have.members([
+            'GET /index.php/{}',
+            'GET /index.php/Special:RecentChanges',
+            'GET /index.php/Special:Version',
+            'GET /index.php?title=Special%3ASearch',
+            'GET /index.php',
+        ]);
+        expect(paramsOf(endpointOf(found, 'GET /index.php?title=Special%3ASearch'), 'query')).to.deep.equal(['search']);
     });
 
     it('takes several flags of one address for its pages, though they look alike', async () => {
