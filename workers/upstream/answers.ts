@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { UpstreamFigures } from '../../shared/domain/fetch/fetch-job.ts';
-import type { Method, ResponseType } from '../../shared/domain/types.ts';
+import type { Method } from '../../shared/domain/types.ts';
 import type { RefusalCode } from '../../shared/refusals.ts';
 
 /** A final 2xx answer with a complete, unpacked body. */
@@ -53,18 +53,7 @@ export function hasNoBody({ status, method }: { status: number; method: Method }
 /** Statuses with which sites confirm a write without a body. */
 const MAY_BE_EMPTY: ReadonlySet<number> = new Set([200, 201, 202]);
 
-/** Whether an answer is empty and its data is `{}`: it has no body by definition, or no content with 200, 201 or 202. */
-export function isEmptyAnswer(answer: { status: number; method: Method; body: Uint8Array; type: ResponseType }): boolean {
-    return hasNoBody(answer) || (MAY_BE_EMPTY.has(answer.status) && hasNoContent(answer));
-}
-
-/** Types of which blanks may be the content. */
-const MAY_BE_BLANK: ReadonlySet<ResponseType> = new Set(['text', 'binary']);
-
-/** Some frameworks answer a blank instead of nothing, and files of PHP a line break or a byte order mark. */
-const MAX_BLANKS = 64;
-
-function hasNoContent({ body, type }: { body: Uint8Array; type: ResponseType }): boolean {
-    if (body.length === 0 || body.length > MAX_BLANKS || MAY_BE_BLANK.has(type)) return body.length === 0;
-    return new TextDecoder().decode(body).trim() === '';
+/** Whether an answer is empty and its data is `{}`: it has no body by definition, or an empty body with 200, 201 or 202. */
+export function isEmptyAnswer(answer: { status: number; method: Method; body: Uint8Array }): boolean {
+    return hasNoBody(answer) || (answer.body.length === 0 && MAY_BE_EMPTY.has(answer.status));
 }
