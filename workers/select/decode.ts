@@ -86,11 +86,7 @@ const CALLBACK = new RegExp(
 );
 
 /** What follows the parenthesis that ends such a call: nothing, the end of `try`, or a comment. */
-const CALL_RESTS = [
-    /[\s;]*$/,
-    /[\s;]*\}\s*catch\s*\(\s*\w*\s*\)\s*\{[^{}]{0,50}\}[\s;]*$/,
-    /[\s;]*(?:\/\/[^\n]{0,100}|\/\*[^*]{0,100}\*\/)\s*$/,
-];
+const CALL_REST = /^[\s;]*(?:\}\s*catch\s*\(\s*(?:\w+\s*)?\)\s*\{[^{}]{0,50}\}[\s;]*|\/\/[^\n]{0,100}\s*|\/\*[^*]{0,100}\*\/\s*)?$/;
 
 /** The part of a call that is searched for its end, in characters. */
 const MAX_REST = 300;
@@ -116,9 +112,9 @@ export function jsonIn(answer: string): string {
 /** The place of the parenthesis that ends a call; 0 if the text does not end with a call. */
 function endOfCall(text: string): number {
     const from = Math.max(0, text.length - MAX_REST);
-    const rest = text.slice(from);
-    const ends = CALL_RESTS.map((pattern) => rest.search(pattern) - 1);
-    return from + (ends.find((end) => rest[end] === ')') ?? -from);
+    for (let end = text.lastIndexOf(')'); end > from; end = text.lastIndexOf(')', end - 1))
+        if (CALL_REST.test(text.slice(end + 1))) return end;
+    return 0;
 }
 
 function plainIn(text: string): string {
