@@ -156,14 +156,18 @@ async function presentEvents(app: App, events: readonly FeedEvent[]): Promise<st
         const byId = new Map(jobs.map((job) => [job?.jobId, job]));
         const present = async ({ eventId, type, at, data, about }: FeedEvent) => {
             const job = isAboutJob(about) ? byId.get(about) : undefined;
-            const full = await eventData(app, { data, about: left > 0 ? about : null }, job);
+            const full = await eventData(app, app.browse, { data, about: left > 0 ? about : null }, job);
             left -= full.length;
-            // `code` is of the error, for readers that look for it beside the job.
-            const { code = null } = JSON.parse(data) as { code?: string | null };
-            const shown = job === undefined ? full : withField(full, 'code', JSON.stringify(code));
+            const shown = job === undefined ? full : withErrorCode(full, data);
             return `{"event_id":${JSON.stringify(eventId)},"type":"${type}","timestamp":"${at.toISOString()}","data":${shown}}`;
         };
         texts.push(...(await eachInTurn(some, present)));
     }
     return texts;
+}
+
+/** For readers that look for the code of the error beside the job. */
+function withErrorCode(job: string, data: string): string {
+    const { code = null } = JSON.parse(data) as { code?: string | null };
+    return withField(job, 'code', JSON.stringify(code));
 }

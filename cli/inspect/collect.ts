@@ -167,7 +167,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         }
     }
     if (page === undefined) noteCallingPage(collection, group, exchange);
-    else takeForms(collection, page, exchange, ledger);
+    for (const form of page?.forms ?? []) takeForm(collection, form, exchange, page?.texts.title ?? '', ledger);
 }
 
 /** Keeps what a request sent, and whether its site knows who sent it. */
@@ -183,10 +183,6 @@ function noteCaller(collection: Collection, raw: Exchange, authMethods: ReturnTy
 function noteCallingPage({ texts }: Collection, group: Group, { requestHeaders }: Exchange): void {
     const caller = URL.parse(requestHeaders.get('referer') ?? '');
     if (caller !== null) addText(group.pages.callers, texts.titles.get(addressOfPage(caller)) ?? '');
-}
-
-function takeForms(collection: Collection, { forms, texts }: ReturnType<typeof readPage>, { url, method }: Exchange, ledger: Ledger): void {
-    for (const form of forms) takeForm(collection, form, { url, isRead: method === 'GET', title: texts.title }, ledger);
 }
 
 /** A field that keeps changing does not name an action. */
@@ -313,12 +309,7 @@ function namesOfInputs({ fields, hidden }: Form): string[] {
     return [...fields, ...hidden].map(({ name }) => name);
 }
 
-function takeForm(
-    collection: Collection,
-    form: Form,
-    { url: page, isRead, title }: { url: URL; isRead: boolean; title: string },
-    ledger: Ledger,
-): void {
+function takeForm(collection: Collection, form: Form, { url: page, method }: Exchange, title: string, ledger: Ledger): void {
     if (!isOnDomain(form.action.hostname, domainOf(page.hostname)) && form.action.hostname !== page.hostname) {
         ledger.drop('Forms', 'they are sent to another site');
     } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package carries no credentials');
@@ -343,7 +334,7 @@ function takeForm(
         const inputs = form.method === 'POST' ? inputsIn(collection.choices, action, namesOfInputs(form)) : '';
         const key = `${address.key} ${operation?.key ?? ''} form ${inputs}`;
         const known = collection.groups.get(key) ?? { ...openGroup(address, operation), inputs };
-        known.form = joinForms(known.form, factsOf(form, isRead ? page : undefined));
+        known.form = joinForms(known.form, factsOf(form, method === 'GET' ? page : undefined));
         addText(known.pages.callers, title);
         addText(known.pages.submits, form.submit);
         if (collection.groups.size < MAX_GROUPS) collection.groups.set(key, known);

@@ -87,8 +87,8 @@ export function isProgramWord(text: string): boolean {
     return text.length <= 24 && isWord && findSecrets(text) === undefined && !looksScrambled(text);
 }
 
-/** Whether an address names a page that a wiki makes by itself, such as its latest changes (MediaWiki, "Help:Special pages"). */
-export function isOwnPage(title: string): boolean {
+/** Whether a title is that of a special page of MediaWiki, which the program makes, such as `Special:RecentChanges`. */
+export function isSpecialPage(title: string): boolean {
     return /^Special:[A-Z][A-Za-z]{2,30}$/.test(title);
 }
 

@@ -1,4 +1,4 @@
-import { isOwnPage, isProgramWord, namesPeoplesWords } from './harmless.ts';
+import { isProgramWord, isSpecialPage, namesPeoplesWords } from './harmless.ts';
 import { PROGRAM_SUFFIX } from './segments.ts';
 
 /** Query params that select an action on sites where all routes have one address. */
@@ -19,7 +19,7 @@ export const ONE_ADDRESS = new RegExp(`/$|${PROGRAM_SUFFIX.source}`, 'i');
 
 /** Whether a query pair selects the action of a program. */
 export function isDispatch(name: string, value: string): boolean {
-    return (DISPATCHERS.test(name) && isProgramWord(value)) || (name === 'title' && isOwnPage(value));
+    return (DISPATCHERS.test(name) && isProgramWord(value)) || (name === 'title' && isSpecialPage(value));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { CheerioAPI } from 'cheerio';
 import { plainAddress } from './exchange.ts';
-import { isOwnPage, isProgramWord, namesCredential } from './harmless.ts';
+import { isProgramWord, isSpecialPage, namesCredential } from './harmless.ts';
 import { findIn } from './page-elements.ts';
 import { formOf } from './segments.ts';
 
@@ -199,7 +199,7 @@ function hiddenOf(inputs: readonly Selection[], isSentByScript: boolean): Form['
                 name,
                 value,
                 isOfItem: false,
-                word: isProgramWord(value) || isOwnPage(value) ? value : undefined,
+                word: isProgramWord(value) || isSpecialPage(value) ? value : undefined,
                 isToken: namesCredential(name) || ['token', 'hash', 'uuid'].includes(formOf(value)),
             };
         });

@@ -1,3 +1,4 @@
+import { isJson } from '../../shared/domain/json/is-json.ts';
 import { isXml } from './xml.ts';
 
 /** The type by which a package reads an answer, where its media type alone does not tell it. */
@@ -56,15 +57,6 @@ function isSeveral(text: string): boolean {
 function jsonLines(text: string): string[] | undefined {
     const lines = text.split(/[\n\u001e]/).filter((line) => line.trim() !== '');
     return lines.every(isJson) ? lines : undefined;
-}
-
-function isJson(text: string): boolean {
-    try {
-        JSON.parse(text);
-        return true;
-    } catch {
-        return false;
-    }
 }
 
 /** The JSON that a script gives to the function that a param of its address names (JSONP), and the name of this param. */

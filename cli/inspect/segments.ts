@@ -1,6 +1,6 @@
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
-import { isOwnPage, isProgramWord, personalKind } from './harmless.ts';
+import { isProgramWord, isSpecialPage, personalKind } from './harmless.ts';
 import { saysChange } from './verbs.ts';
 
 /** The kind of a path segment, by its form. A `word` may be part of the route or a value; more samples are needed to decide. */
@@ -81,7 +81,7 @@ const KEY = /^([A-Za-z][\w.]*\((?:\w+=)?'?)([^'(),=]+)('?(?:,\w+=(?:true|false))
  */
 export function readSegment(raw: string, place: number, path: readonly string[] = []): Piece {
     // OData has keys in parentheses, and begins its own words with `$`. Other programs begin theirs with `+`.
-    if (/^[$+][a-z]+$/i.test(raw) || isOwnPage(percentDecode(raw)) || isMethod(raw, path[place - 1] ?? ''))
+    if (/^[$+][a-z]+$/i.test(raw) || isSpecialPage(percentDecode(raw)) || isMethod(raw, path[place - 1] ?? ''))
         return { form: 'word', prefix: '', core: raw, suffix: '' };
     const [, subject = '', act = ''] = /^([\w.~-]+)(:[a-z][A-Za-z]*)$/.exec(raw) ?? [];
     if (isAct(act.slice(1)) && path.slice(0, place).some((before) => /^v\d/.test(before))) {

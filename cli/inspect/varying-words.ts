@@ -2,7 +2,7 @@ import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import { areAlike, MAX_COMPARED } from './alike.ts';
 import { areFiles, isFileName } from './file-names.ts';
 import type { Group } from './groups.ts';
-import { isOwnPage, isProgramWord, isUnlikelyWord } from './harmless.ts';
+import { isProgramWord, isSpecialPage, isUnlikelyWord } from './harmless.ts';
 import { unlikeNames, withSameBelow, withSamePages, withSameRequests } from './same-use.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import {
@@ -110,7 +110,7 @@ function candidatesAt(
             ([word, groups]) =>
                 word !== '' &&
                 !/^[_$][a-z]/.test(word) &&
-                !isOwnPage(percentDecode(word)) &&
+                !isSpecialPage(percentDecode(word)) &&
                 (isFolder || !(isUsual(word, parent, place) || PROGRAM_SUFFIX.test(word))) &&
                 !namesApi(groups, parent, place) &&
                 !namesItsList(groups, word, place),

@@ -27,9 +27,9 @@ export function readJobsOfEvents(db: Db, ids: readonly string[], included = true
 }
 
 /** The content of an event as JSON text. @param job the job that it is about; undefined if it is about no job or the job was deleted */
-export async function eventData(app: App, { data, about }: StoredEvent, job: EventJobRow | undefined): Promise<string> {
+export async function eventData(app: App, db: Db, { data, about }: StoredEvent, job: EventJobRow | undefined): Promise<string> {
     if (job !== undefined) return jobText(app, job);
-    const sealed = about?.startsWith('chg_') ? await readDiff(app.db, about) : undefined;
+    const sealed = about?.startsWith('chg_') ? await readDiff(db, about) : undefined;
     // The diff of a monitor's change is stored encrypted and not in the event.
     const diff = sealed === undefined ? undefined : await openText(app.secrets, 'diff', sealed);
     return diff === undefined ? data : withField(data, 'diff', diff);

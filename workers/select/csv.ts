@@ -1,4 +1,5 @@
 import papaparse from 'papaparse';
+import { isJson } from '../../shared/domain/json/is-json.ts';
 import type { CsvFormat, JsonObject } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { nameColumns } from './table.ts';
@@ -26,7 +27,7 @@ export function nameCells(rows: readonly string[][], header: readonly string[]):
 /** The rows of CSV, the header too. @throws InvalidResponse as `readCsv` does */
 export function readRows(answer: string, { delimiter: declared = '', header = true }: CsvFormat = {}): string[][] {
     if (/^\s{0,100}<(?:!doctype\s+html|html)\b/i.test(answer)) throw new InvalidResponse('The answer is a page of HTML, and no CSV.');
-    if (isJson(answer)) throw new InvalidResponse('The answer is JSON, and no CSV.');
+    if (isObjectOrList(answer)) throw new InvalidResponse('The answer is JSON, and no CSV.');
     const [hint = '', hinted] = SEPARATOR.exec(answer) ?? [];
     const behind = answer.slice(hint.length);
     // The parser takes one of the line ends that a file mixes, which is safe to avoid where no value in quotes has any.
@@ -71,12 +72,6 @@ function rowsOfOneColumn(text: string, how: { delimiter: string; delimitersToGue
 }
 
 /** Sites answer an error as JSON, whatever the endpoint expects. */
-function isJson(text: string): boolean {
-    if (!/^\s*[[{]/.test(text)) return false;
-    try {
-        JSON.parse(text);
-        return true;
-    } catch {
-        return false;
-    }
+function isObjectOrList(text: string): boolean {
+    return /^\s*[[{]/.test(text) && isJson(text);
 }

@@ -71,7 +71,7 @@ function openEventBodies(app: App) {
     });
     return {
         async build({ type, at, ...event }: Pick<DueDelivery, 'type' | 'at' | 'data' | 'about'>): Promise<string> {
-            const data = await eventData(app, event, isAboutJob(event.about) ? await jobs.add(event.about) : undefined);
+            const data = await eventData(app, app.db, event, isAboutJob(event.about) ? await jobs.add(event.about) : undefined);
             return `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(at.toISOString())},"data":${data}}`;
         },
         close: () => jobs.close(),

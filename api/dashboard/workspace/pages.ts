@@ -257,7 +257,7 @@ function optional<T>(reader: Reader<T>): Reader<T | undefined> {
     return (text) => (text.trim() === '' ? { ok: true, value: undefined } : reader(text));
 }
 
-/** An invitation to a workspace. Its name is quoted, and has no such quotation mark, since users choose it. @param linkId the link works once, within a week */
+/** An invitation to a workspace. Users choose its name, so it cannot end the quotation. @param linkId the link works once, within a week */
 function workspaceMail(
     to: string,
     publicUrl: string,

@@ -1,4 +1,5 @@
 import { replacePlaceholders, type TextFormat, textPlaceholders } from '../../fetch/text-template.ts';
+import { isJson } from '../../json/is-json.ts';
 import { type Path, quoted, type Report } from './report.ts';
 
 /** Checks a text template. Placeholders are allowed only where the format can escape them. */
@@ -14,15 +15,6 @@ function checkLines(template: string, at: Path, report: Report): void {
     const broken = lines.findIndex((line) => line.trim() !== '' && !isJson(line));
     if (broken === -1) return;
     report.refuse(at, `Line ${broken + 1} is no JSON once its placeholders are filled; a placeholder has no quotes around it.`);
-}
-
-function isJson(text: string): boolean {
-    try {
-        JSON.parse(text);
-        return true;
-    } catch {
-        return false;
-    }
 }
 
 /** Escaping works only in text and in quoted attribute values. */
