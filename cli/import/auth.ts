@@ -1,5 +1,5 @@
 import type { PackageAuth } from '../../shared/domain/types.ts';
-import type { NotCarried, ReadOperation } from './operation.ts';
+import { leaveOut, type NotCarried, type ReadOperation } from './operation.ts';
 
 /** Maximum number of entries in a package's `auth`. */
 const MAX_AUTH = 10;
@@ -17,7 +17,7 @@ export function authOf(
     const used = [...uses].sort(([, a], [, b]) => b - a).map(([entry]) => entry);
     const auth = used.slice(0, MAX_AUTH);
     for (const { id } of used.slice(MAX_AUTH))
-        notCarried.push({ where: `security ${id}`, why: `A package has at most ${MAX_AUTH} ways to authenticate.`, scope: 'document' });
+        leaveOut(notCarried, `security ${id}`, `A package has at most ${MAX_AUTH} ways to authenticate.`);
     const kept = new Set(auth);
     return {
         auth,

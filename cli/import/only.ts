@@ -1,5 +1,5 @@
 import { CannotImport } from './imported.ts';
-import type { NotCarried } from './operation.ts';
+import { leaveOut, type NotCarried } from './operation.ts';
 import { printableName } from './texts.ts';
 
 /** The facts of an operation by which a person names it. */
@@ -23,7 +23,7 @@ export function onlyWanted<Operation extends Nameable>(
     const wanted = found.filter(isWanted);
     if (wanted.length === 0) throw new CannotImport(`No operation has the tag, path or method ${only.map(printableName).join(', ')}.`);
     const left = found.length - wanted.length;
-    if (left > 0) notCarried.push({ where: '--only', why: `Left ${left} of ${found.length} operations out.`, scope: 'document' });
+    if (left > 0) leaveOut(notCarried, '--only', `Left ${left} of ${found.length} operations out.`);
     return wanted;
 }
 

@@ -8,6 +8,11 @@ export interface NotCarried {
     scope: 'operation' | 'part' | 'document';
 }
 
+/** Lists a part of the document, outside of its operations, that the draft leaves out. */
+export function leaveOut(notCarried: NotCarried[], where: string, why: string): void {
+    notCarried.push({ where, why, scope: 'document' });
+}
+
 /** A part of an operation that the draft leaves out. */
 export interface LeftOut {
     name: string;

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { guessCategory } from '../../inspect/category.ts';
 import { finish, type Imported, type ImportOptions } from '../imported.ts';
 import { onlyWanted } from '../only.ts';
-import type { NotCarried, ReadOperation } from '../operation.ts';
+import { leaveOut, type NotCarried, type ReadOperation } from '../operation.ts';
 import { cleanLine, cleanText, printableName, textsOf } from '../texts.ts';
 import { referencesIn } from './folder.ts';
 import { readOperation } from './operations.ts';
@@ -48,7 +48,7 @@ export function importOpenApi(document: JsonObject, options: ImportOptions): Imp
     noteServers(document, base, notCarried);
     noteReferences(document, notCarried);
     noteSurroundings(document, notCarried);
-    for (const { where, why } of schemes.notes) notCarried.push({ where, why, scope: 'document' });
+    for (const { where, why } of schemes.notes) leaveOut(notCarried, where, why);
     return finish(headOf(document, own, operations, options), operations, notCarried, options);
 }
 
@@ -71,18 +71,14 @@ function operationsOf(document: JsonObject, resolver: Resolver, notCarried: NotC
     return Object.entries(paths).flatMap(([key, written]) => {
         if (key.startsWith('x-')) return [];
         if (/^[a-z]+:/i.test(key)) {
-            notCarried.push({
-                where: printableName(key),
-                why: 'This path is a whole address; write what follows its host.',
-                scope: 'document',
-            });
+            leaveOut(notCarried, printableName(key), 'This path is a whole address; write what follows its host.');
             return [];
         }
         // Documents written by hand leave the slash out.
         const path = key.startsWith('/') ? key : `/${key}`;
         const item = resolver.resolve(written);
         if (item === undefined) {
-            notCarried.push({ where: printableName(path), why: 'The path refers to nothing in this document.', scope: 'document' });
+            leaveOut(notCarried, printableName(path), 'The path refers to nothing in this document.');
             return [];
         }
         return Object.entries(item)
@@ -97,18 +93,9 @@ function operationsOf(document: JsonObject, resolver: Resolver, notCarried: NotC
 
 function noteServers(document: JsonObject, base: Server, notCarried: NotCarried[]): void {
     if (base.ok && base.wasHttp)
-        notCarried.push({
-            where: 'servers',
-            why: 'The server is given as http, which a package cannot call; https was taken.',
-            scope: 'document',
-        });
-    const servers = listOf(document['servers']);
-    if (servers.length > 1)
-        notCarried.push({
-            where: 'servers',
-            why: `Of ${servers.length} servers one was taken; a package has one address for each endpoint.`,
-            scope: 'document',
-        });
+        leaveOut(notCarried, 'servers', 'The server is given as http, which a package cannot call; https was taken.');
+    const { length } = listOf(document['servers']);
+    if (length > 1) leaveOut(notCarried, 'servers', `Of ${length} servers one was taken; a package has one address for each endpoint.`);
 }
 
 const MAX_NOTED = 100;
@@ -121,21 +108,15 @@ function noteReferences(document: JsonObject, notCarried: NotCarried[]): void {
         const why = /^[a-z][a-z0-9+.-]*:|^\/\//i.test(ref)
             ? 'It refers to an address, and nothing is fetched; put the file into the folder of the document.'
             : 'It refers to a file that is not in the folder of the document.';
-        notCarried.push({ where: `$ref ${printableName(ref)}`, why, scope: 'document' });
+        leaveOut(notCarried, `$ref ${printableName(ref)}`, why);
     }
-    if (outside.length > MAX_NOTED)
-        notCarried.push({ where: '$ref', why: `There are ${outside.length - MAX_NOTED} more such references.`, scope: 'document' });
+    if (outside.length > MAX_NOTED) leaveOut(notCarried, '$ref', `There are ${outside.length - MAX_NOTED} more such references.`);
 }
 
 /** Lists parts besides the paths that a package cannot contain. */
 function noteSurroundings(document: JsonObject, notCarried: NotCarried[]): void {
-    const webhooks = isObject(document['webhooks']) ? Object.keys(document['webhooks']).length : 0;
-    if (webhooks > 0)
-        notCarried.push({
-            where: 'webhooks',
-            why: `A package cannot describe calls from the site to others (${webhooks} webhooks).`,
-            scope: 'document',
-        });
+    const { length } = Object.keys(objectOf(document['webhooks']));
+    if (length > 0) leaveOut(notCarried, 'webhooks', `A package cannot describe calls from the site to others (${length} webhooks).`);
 }
 
 function headOf(document: JsonObject, site: string, operations: readonly ReadOperation[], options: ImportOptions) {

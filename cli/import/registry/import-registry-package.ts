@@ -6,7 +6,7 @@ import { guessCategory } from '../../inspect/category.ts';
 import { CannotImport, finish, type Imported, type ImportOptions } from '../imported.ts';
 import { type Nameable, onlyWanted } from '../only.ts';
 import { siteOfBases } from '../openapi/servers.ts';
-import type { NotCarried, ReadOperation } from '../operation.ts';
+import { leaveOut, type NotCarried, type ReadOperation } from '../operation.ts';
 import { cleanLine, cleanText, printableName, textsOf } from '../texts.ts';
 import { methodOf, pathOf, readOperation } from './operations.ts';
 
@@ -82,11 +82,7 @@ function readListed({ where, written, isAction }: Listed, notCarried: NotCarried
 function noteBlocks(document: JsonObject, notCarried: NotCarried[]): void {
     for (const [key, value] of Object.entries(document)) {
         if (READ.has(key) || value === null || value === false) continue;
-        notCarried.push({
-            where: printableName(key),
-            why: Object.hasOwn(BLOCKS, key) ? (BLOCKS[key] ?? '') : 'A package has no such field.',
-            scope: 'document',
-        });
+        leaveOut(notCarried, printableName(key), Object.hasOwn(BLOCKS, key) ? (BLOCKS[key] ?? '') : 'A package has no such field.');
     }
 }
 
@@ -96,11 +92,7 @@ function headOf(document: JsonObject, operations: readonly ReadOperation[], opti
     const site = named.ok ? named.site : String(written ?? 'unknown');
     const { domain } = document;
     if (typeof domain === 'string' && domain !== '' && domain.toLowerCase() !== site)
-        notCarried.push({
-            where: 'domain',
-            why: `The package is for ${site}, and names ${printableName(domain)} as its domain.`,
-            scope: 'document',
-        });
+        leaveOut(notCarried, 'domain', `The package is for ${site}, and names ${printableName(domain)} as its domain.`);
     const description = cleanText(document['description'], 4000);
     return {
         format: 'routebook/1' as const,
@@ -119,7 +111,6 @@ function categoryOf(
 ): string {
     for (const category of [options.category, written]) if (typeof category === 'string' && isCategory(category)) return category;
     const guess = guessCategory(operations.flatMap(({ endpoint }) => [endpoint.name, endpoint.description ?? ''])).category;
-    if (written !== undefined)
-        notCarried.push({ where: 'intent_category', why: `The taxonomy has no such category; ${guess} was taken.`, scope: 'document' });
+    if (written !== undefined) leaveOut(notCarried, 'intent_category', `The taxonomy has no such category; ${guess} was taken.`);
     return guess;
 }
