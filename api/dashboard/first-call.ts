@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../shared/app.ts';
+import { shellWord } from '../../shared/domain/text/shell-word.ts';
 import { type FirstCall, findFirstCall } from '../../shared/store/usage/first-call.ts';
 
 interface CurlLine {
@@ -21,7 +22,7 @@ const firstCalls = new LRUCache<App, { call: FirstCall | undefined }>({
 /** Builds a `curl` line with a key. It fetches from a site that has an example or, if no site has one, reads the account. */
 export async function curlLine(app: App, apiKey: string): Promise<CurlLine> {
     const { call } = await firstCalls.forceFetch(app);
-    const authorization = `-H ${quoted(`Authorization: Bearer ${apiKey}`)}`;
+    const authorization = `-H ${shellWord(`Authorization: Bearer ${apiKey}`)}`;
     if (call === undefined) {
         return {
             line: `curl -s ${app.publicUrl()}/v1/account ${authorization}`,
@@ -31,13 +32,8 @@ export async function curlLine(app: App, apiKey: string): Promise<CurlLine> {
     }
     const body = JSON.stringify({ site: call.site, endpoint: call.endpoint, params: call.params });
     return {
-        line: `curl -s ${app.publicUrl()}/v1/fetch ${authorization} -H 'Content-Type: application/json' -d ${quoted(body)}`,
+        line: `curl -s ${app.publicUrl()}/v1/fetch ${authorization} -H 'Content-Type: application/json' -d ${shellWord(body)}`,
         words: `it calls ${call.endpoint} on ${call.site} for one credit.`,
         isFetch: true,
     };
-}
-
-/** Quotes any text as one word for a shell. */
-function quoted(text: string): string {
-    return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,7 @@
 import type { FindMeta } from '../../shared/contracts/endpoints.ts';
 import { defined } from '../../shared/domain/defined.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
+import { shellWord } from '../../shared/domain/text/shell-word.ts';
 import { paragraph } from '../../shared/platform/table.ts';
 import type { EndpointsQuery, FoundEndpoint } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
@@ -35,7 +36,7 @@ export async function findEndpoints({ client, terminal }: Session, task: string,
 function nothingFound(suggestion: FindMeta['suggestion']): string[] {
     if (suggestion === undefined) return ['No registered endpoint matches.'];
     const { domain = '<domain>', task } = suggestion.request;
-    return ['No registered endpoint matches. Request one with:', `  routebook request ${String(domain)} --task ${quoted(String(task))}`];
+    return ['No registered endpoint matches. Request one with:', `  routebook request ${String(domain)} --task ${shellWord(String(task))}`];
 }
 
 function linesOf(
@@ -73,10 +74,6 @@ function linesOf(
 }
 
 function commandOf({ site, endpoint, params, dry_run: isDry }: NonNullable<FoundEndpoint['fetch']>): string {
-    const given = Object.keys(params).length === 0 ? '' : ` --params ${quoted(JSON.stringify(params))}`;
+    const given = Object.keys(params).length === 0 ? '' : ` --params ${shellWord(JSON.stringify(params))}`;
     return `routebook fetch ${site} ${endpoint}${given}${isDry === true ? ' --dry-run' : ''}`;
-}
-
-function quoted(text: string): string {
-    return `'${text.replaceAll("'", "'\\''")}'`;
 }

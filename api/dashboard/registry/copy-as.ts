@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
+import { shellWord } from '../../../shared/domain/text/shell-word.ts';
 import type { Effect, Json, JsonObject } from '../../../shared/domain/types.ts';
 
 /** Code of a fetch to copy, for the terminal, programs and agents. */
@@ -35,7 +36,7 @@ export function copyAs({ base, site, endpoint, effect, params, maxResults }: Cop
     const named = [pythonOf(site), pythonOf(endpoint), ...others.map(([name, value]) => `${name}=${pythonOf(value)}`)];
     return {
         isDryRun,
-        curl: `curl -s ${base}/v1/fetch -H "Authorization: Bearer $ROUTEBOOK_API_KEY" -H 'Content-Type: application/json' -d '${text.replaceAll("'", `'\\''`)}'`,
+        curl: `curl -s ${base}/v1/fetch -H "Authorization: Bearer $ROUTEBOOK_API_KEY" -H 'Content-Type: application/json' -d ${shellWord(text)}`,
         javascript: programIn('javascript', base, JSON.stringify(body, undefined, 4)),
         python: programIn('python', base, named.join(', ')),
         mcp: { tool: isDryRun ? 'price_fetch' : 'fetch', text: JSON.stringify(order, undefined, 4) },
