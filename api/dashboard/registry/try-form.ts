@@ -11,7 +11,8 @@ interface ParamField {
     value: string;
     isOptional: boolean;
     options: { value: string; label: string }[] | undefined;
-    isLong: boolean;
+    /** For a text of several lines. */
+    rows: number | undefined;
 }
 
 const MAX = 100;
@@ -29,7 +30,7 @@ export function paramFields(endpoint: Endpoint): ParamField[] {
         value: toText(param, Object.hasOwn(example, param.name) ? example[param.name] : undefined),
         isOptional: !param.required || param.default !== undefined,
         options: optionsOf(param),
-        isLong: isJson(param) || isText(param),
+        rows: isJson(param) || isText(param) ? 4 : undefined,
     }));
 }
 
