@@ -1,5 +1,6 @@
 import { getCategories, getErrors, getOpenApi } from '../../shared/contracts/discovery.ts';
 import { getTrending, type TrendingAnswer } from '../../shared/contracts/trending.ts';
+import type { TrendingWindow } from '../../shared/domain/package/registry-choices.ts';
 import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { REFUSALS } from '../../shared/refusals.ts';
 import { mostRequested } from '../../shared/store/registry/schema-requests.ts';
@@ -37,7 +38,7 @@ const SITES = 50;
 const REQUESTED = 20;
 
 /** GET /v1/trending: the most used sites of the latest roll-up, and the most requested domains now. */
-async function showTrending({ app, query }: OpenCall<object, { window?: '24h' | '7d' | '30d' }, unknown>): Promise<TrendingAnswer> {
+async function showTrending({ app, query }: OpenCall<object, { window?: TrendingWindow }, unknown>): Promise<TrendingAnswer> {
     const { window = '7d' } = query;
     const [sites, requested] = await Promise.all([
         app.read((db) => trendingSites(db, window, SITES)),

@@ -1,9 +1,9 @@
-import { comparePackages } from '../../shared/domain/package/diff.ts';
+import { type Change, comparePackages } from '../../shared/domain/package/diff.ts';
 import { type DiffLine, diffLines } from '../../shared/domain/text/diff-lines.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 
 export interface Comparison {
-    change: 'major' | 'minor' | 'patch';
+    change: Change;
     hostsAdded: readonly string[];
     parts: { title: string; verdict: 'added' | 'removed' | 'changed'; lines: DiffLine[]; isCut: boolean }[];
     /** The number of changed parts that are not shown. */

@@ -4,6 +4,7 @@ import { gzip as gzipCallback } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { PackageQuery, SiteParams } from '../../shared/contracts/schemas.ts';
 import { getOrMake } from '../../shared/domain/get-or-make.ts';
+import type { DownloadFormat } from '../../shared/domain/package/registry-choices.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -32,8 +33,6 @@ function readVersion(text: string): number | string {
     return text.length === 64 ? text : Number(text);
 }
 
-type PackageFormat = NonNullable<PackageQuery['format']>;
-
 /** Files of packages up to this many characters are built for each request. Larger ones are cached. */
 const LIGHT = 64 * 1024;
 /** Maximum number of bytes of cached files. Four of the largest fit, each also gzipped. */
@@ -52,19 +51,19 @@ function createPackageFiles(db: Db, base: () => string) {
     const kept = new LRUCache<string, Made>({ maxSize: KEPT_BYTES, sizeCalculation: bytesOf });
     const underWay = new Map<string, Promise<Made>>();
 
-    function read(version: VersionRef, format: PackageFormat): Made | Promise<Made> {
+    function read(version: VersionRef, format: DownloadFormat): Made | Promise<Made> {
         const key = `${version.versionId} ${format}`;
         return kept.get(key) ?? getOrMake(underWay, key, () => make(version, format).finally(() => underWay.delete(key)));
     }
 
-    async function make(version: VersionRef, format: PackageFormat): Promise<Made> {
+    async function make(version: VersionRef, format: DownloadFormat): Promise<Made> {
         const light = await readPackageText(db, version.versionId, { maxCharacters: LIGHT });
         if (light === undefined) return makeHeavy(version, format);
         const plain = await makeText(version, format, light, base());
         return { plain, tag: tagOf(version, format, plain) };
     }
 
-    async function makeHeavy(version: VersionRef, format: PackageFormat): Promise<Made> {
+    async function makeHeavy(version: VersionRef, format: DownloadFormat): Promise<Made> {
         const text = await readPackageText(db, version.versionId);
         if (text === undefined) throw new Refusal('VERSION_NOT_FOUND');
         const plain = Buffer.from(await makeText(version, format, text, base()));
@@ -76,7 +75,7 @@ function createPackageFiles(db: Db, base: () => string) {
 
     return {
         /** Finds the file of a version that may be read. If the caller's copy is current, the file is not read. */
-        async find(version: VersionRef, format: PackageFormat): Promise<AnswerWithETag> {
+        async find(version: VersionRef, format: DownloadFormat): Promise<AnswerWithETag> {
             if (format === 'routebook') return { tag: revisionOf(version), read: async () => read(version, format) };
             const made = await read(version, format);
             return { tag: made.tag, read: async () => made };
@@ -85,7 +84,7 @@ function createPackageFiles(db: Db, base: () => string) {
 }
 
 /** Builds the whole answer. Exports are built in a thread, in the queue of their version. */
-async function makeText(version: VersionRef, format: PackageFormat, text: string, base: string): Promise<string> {
+async function makeText(version: VersionRef, format: DownloadFormat, text: string, base: string): Promise<string> {
     const { versionId, versionHash, publishedAt } = version;
     // Stored packages are spliced into the answer without parsing.
     if (format === 'routebook') {
@@ -101,12 +100,12 @@ async function makeText(version: VersionRef, format: PackageFormat, text: string
 }
 
 /** The ETag of a file. The tag of an export is the hash of its bytes, since the code that builds it may change. */
-function tagOf(version: VersionRef, format: PackageFormat, plain: string | Buffer): string {
+function tagOf(version: VersionRef, format: DownloadFormat, plain: string | Buffer): string {
     return format === 'routebook' ? revisionOf(version) : sha256(plain);
 }
 
 /** The same for a large file. It is hashed outside of the event loop. */
-async function tagOfLarge(version: VersionRef, format: PackageFormat, plain: Buffer<ArrayBuffer>): Promise<string> {
+async function tagOfLarge(version: VersionRef, format: DownloadFormat, plain: Buffer<ArrayBuffer>): Promise<string> {
     return format === 'routebook' ? revisionOf(version) : Buffer.from(await subtle.digest('SHA-256', plain)).toString('hex');
 }
 

@@ -1,7 +1,8 @@
+import type { YankReason } from '../../shared/domain/package/registry-choices.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import { findVersion, type YankReason } from '../../shared/store/registry/history.ts';
+import { findVersion } from '../../shared/store/registry/history.ts';
 import { grantMaintainer, removeAsOperator, transferDomain } from '../../shared/store/registry/maintainer-orders.ts';
 import { listMaintainers, type Maintainer } from '../../shared/store/registry/maintainers.ts';
 import { findLatest } from '../../shared/store/registry/site-states.ts';

@@ -1,3 +1,4 @@
+import type { TrendingWindow } from '../../shared/domain/package/registry-choices.ts';
 import { Batches } from './batches.ts';
 import { data, getRequest, listItems, Resource } from './calls.ts';
 import { Connections } from './connections.ts';
@@ -84,7 +85,7 @@ export class Routebook extends Resource {
         );
     }
 
-    trending({ window }: { window?: '24h' | '7d' | '30d' } = {}, options?: CallOptions): Promise<TrendingAnswer> {
+    trending({ window }: { window?: TrendingWindow } = {}, options?: CallOptions): Promise<TrendingAnswer> {
         return data(this.transport, { ...getRequest('/v1/trending'), query: { window } }, options);
     }
 

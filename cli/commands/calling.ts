@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { AUTH_SHAPES, FREQUENCIES, READ_OR_WRITE } from '../../shared/domain/site/schema-request.ts';
 import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
 import { addCallOptions, examples, joined, MAX_AGE } from './options.ts';
@@ -50,21 +51,13 @@ function addRequest(program: Command, run: Run): void {
         .description('request a schema for a site, or show the state of a request')
         .argument('<domain|request_id>', 'a site, or the id of a request (srq_…)')
         .option('--task <text>', 'the workflow that is brittle today: 20 to 4000 characters')
-        .addOption(new Option('--read-or-write <which>', 'what the workflow does').choices(['read', 'write', 'read_write']))
-        .addOption(
-            new Option('--auth-shape <which>', 'how the workflow signs in').choices([
-                'public',
-                'anonymous',
-                'login',
-                'oauth',
-                'owner_approved',
-            ]),
-        )
+        .addOption(new Option('--read-or-write <which>', 'what the workflow does').choices(READ_OR_WRITE))
+        .addOption(new Option('--auth-shape <which>', 'how the workflow signs in').choices(AUTH_SHAPES))
         .option('--output-shape <text>', 'the output that you need')
         .option('--failure-mode <text>', 'how it fails today')
         .option('--category <path>', 'the category of the site')
         .option('--source-url <url>', 'the page where the workflow begins')
-        .addOption(new Option('--frequency <which>', 'how often the workflow runs').choices(['once', 'daily', 'hourly', 'continuous']))
+        .addOption(new Option('--frequency <which>', 'how often the workflow runs').choices(FREQUENCIES))
         .option('--contact <text>', 'how to contact you; only the operator sees it')
         .addHelpText(
             'after',

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { DOWNLOAD_FORMATS, LIST_SORTS, YANK_REASONS } from '../../shared/domain/package/registry-choices.ts';
 import { wholeNumber } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
 import { examples, joined, versionName } from './options.ts';
@@ -22,11 +23,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .description('download the package of a site, or the site in another format')
         .argument('<site>')
         .option('--version <version>', 'number or hash; the latest by default', versionName)
-        .addOption(
-            new Option('--format <format>', 'what to download')
-                .choices(['routebook', 'openapi', 'tools', 'postman', 'bruno', 'typescript', 'python'])
-                .default('routebook'),
-        )
+        .addOption(new Option('--format <format>', 'what to download').choices(DOWNLOAD_FORMATS).default('routebook'))
         .option('-o, --out <file>', 'write to this file; stdout by default')
         .option('--force', 'replace an existing file')
         .addHelpText('after', examples(['pull shop.example -o shop.example.json', 'pull shop.example --format openapi']))
@@ -66,11 +63,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .argument('<site>')
         .argument('<version>', 'its number', wholeNumber(1, 999_999_999))
         .addOption(
-            new Option('--reason <reason>', 'broken: still callable if pinned; security, legal: never callable').choices([
-                'broken',
-                'security',
-                'legal',
-            ]),
+            new Option('--reason <reason>', 'broken: still callable if pinned; security, legal: never callable').choices(YANK_REASONS),
         )
         .option('--undo', 'restore the version')
         .action(run(async () => (await import('../registry/yank-version.ts')).yankVersion));
@@ -80,7 +73,7 @@ function addListOptions(command: Command): Command {
     return command
         .option('--category <path>', 'only of this category; a parent includes its children')
         .option('--verified', 'only verified ones')
-        .addOption(new Option('--sort <order>', 'order of the list').choices(['trending', 'recently_verified', 'recent', 'name']))
+        .addOption(new Option('--sort <order>', 'order of the list').choices(LIST_SORTS))
         .option('--limit <n>', 'how many to list at most', wholeNumber(1, 10_000), 20)
         .option('--cursor <cursor>', 'continue a list with the cursor that it printed');
 }

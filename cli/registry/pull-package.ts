@@ -1,3 +1,4 @@
+import type { DownloadFormat } from '../../shared/domain/package/registry-choices.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { withEditorSchema } from '../authoring/write-draft.ts';
 import type { Done, Session } from '../session.ts';
@@ -6,7 +7,7 @@ import { withoutVersion } from './published.ts';
 
 interface PullOptions {
     version?: number | string;
-    format: 'routebook' | 'openapi' | 'tools' | 'postman' | 'bruno' | 'typescript' | 'python';
+    format: DownloadFormat;
     out?: string;
     /** Replaces the file without a question. */
     force?: true;

@@ -1,3 +1,4 @@
+import type { YankReason } from '../../shared/domain/package/registry-choices.ts';
 import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 
@@ -6,7 +7,7 @@ export async function yankVersion(
     { client, terminal: { paint } }: Session,
     site: string,
     version: number,
-    { reason, undo }: { reason?: 'broken' | 'security' | 'legal'; undo?: true },
+    { reason, undo }: { reason?: YankReason; undo?: true },
 ): Promise<Done> {
     if (undo === true && reason !== undefined) throw wrongUsage('--undo takes no --reason');
     if (undo === true) {

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { LIST_SORTS, type ListSort } from '../domain/package/registry-choices.ts';
 import { contract } from './contract.ts';
 import { card } from './schemas.ts';
 import * as v from './vocabulary.ts';
@@ -7,7 +8,7 @@ export interface SchemasQuery extends v.PageQuery {
     q?: string;
     category?: string;
     verified?: boolean;
-    sort?: 'trending' | 'recently_verified' | 'recent' | 'name';
+    sort?: ListSort;
 }
 
 export const getSchemas = contract('getSchemas', 'GET /v1/schemas', {
@@ -21,9 +22,7 @@ export const getSchemas = contract('getSchemas', 'GET /v1/schemas', {
         q: Joi.string().allow('').max(256).description('Words of a name or title, or beginnings of words'),
         category: v.category(),
         verified: Joi.boolean().description('true: only verified schemas; false has no effect'),
-        sort: Joi.string()
-            .valid('trending', 'recently_verified', 'recent', 'name')
-            .description('name: alphabetically by site; recent: by publication time'),
+        sort: v.oneOf(LIST_SORTS).description('name: alphabetically by site; recent: by publication time'),
         limit: v.limit(),
         cursor: v.cursor(),
     }),

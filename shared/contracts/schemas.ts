@@ -2,6 +2,7 @@ import Joi from 'joi';
 import type { BrunoCollection } from '../domain/package/bruno-export.ts';
 import type { Change, PackageChanges } from '../domain/package/diff.ts';
 import type { PostmanCollection } from '../domain/package/postman-export.ts';
+import { DOWNLOAD_FORMATS, type DownloadFormat } from '../domain/package/registry-choices.ts';
 import { LIMITS_IN_WORDS } from '../domain/package/rules/limits.ts';
 import type { ToolDefinition } from '../domain/package/tool-export.ts';
 import type { SourceFile } from '../domain/package/typescript-export.ts';
@@ -128,7 +129,7 @@ export const getSchema = contract('getSchema', 'GET /v1/schemas/{site}', {
 
 export interface PackageQuery {
     version?: string;
-    format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'bruno' | 'typescript' | 'python';
+    format?: DownloadFormat;
 }
 
 /** Depends on `format`: the package, tool definitions, source code, an OpenAPI document or a collection for Postman or Bruno. */
@@ -157,7 +158,7 @@ export const getPackage = contract('getPackage', 'GET /v1/schemas/{site}/package
         version: Joi.string()
             .pattern(/^([1-9]\d{0,8}|[0-9a-f]{64})$/, 'the number of a version, such as 3, or its hash')
             .description('Number or hash of a version; the latest by default'),
-        format: Joi.string().valid('routebook', 'openapi', 'tools', 'postman', 'bruno', 'typescript', 'python').default('routebook'),
+        format: v.oneOf(DOWNLOAD_FORMATS).default('routebook'),
     }),
     answer: {
         shape: 'whole',

@@ -1,11 +1,10 @@
 import Joi from 'joi';
+import { TRENDING_WINDOWS, type TrendingWindow } from '../domain/package/registry-choices.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
-type Window = '24h' | '7d' | '30d';
-
 export interface TrendingAnswer {
-    window: Window;
+    window: TrendingWindow;
     sites: {
         rank: number;
         site: string;
@@ -19,7 +18,7 @@ export interface TrendingAnswer {
     requested: { domain: string; requests: number }[];
 }
 
-const windows = () => Joi.string().valid('24h', '7d', '30d');
+const windows = () => v.oneOf(TRENDING_WINDOWS);
 
 export const getTrending = contract('getTrending', 'GET /v1/trending', {
     tag: 'Discovery',
@@ -28,7 +27,7 @@ export const getTrending = contract('getTrending', 'GET /v1/trending', {
         'Updated once an hour. Each further call of one caller on one day counts less. A fetch counts four times as much as a look-up. Calls of a maintainer of the domain do not count.',
     auth: 'optional',
     scope: 'none',
-    query: Joi.object<{ window?: Window }, true>({ window: windows().default('7d') }),
+    query: Joi.object<{ window?: TrendingWindow }, true>({ window: windows().default('7d') }),
     answer: {
         schema: () =>
             v.complete<TrendingAnswer>({

@@ -1,4 +1,6 @@
 import Joi from 'joi';
+import type { Change } from '../domain/package/diff.ts';
+import { YANK_REASONS, type YankReason } from '../domain/package/registry-choices.ts';
 import { contract } from './contract.ts';
 import { BROWSED, type Changes, changes, MAINTAINED } from './schemas.ts';
 import * as v from './vocabulary.ts';
@@ -10,14 +12,14 @@ export interface VersionEntry {
     published_by: string;
     verified: boolean;
     yanked: boolean;
-    change: 'major' | 'minor' | 'patch';
+    change: Change;
     changes: Changes;
 }
 
 export type VersionParams = Record<'site' | 'version', string>;
 
 export interface YankOrder {
-    reason: 'broken' | 'security' | 'legal';
+    reason: YankReason;
 }
 
 const entry = () =>
@@ -46,7 +48,7 @@ export const postYank = contract('postYank', 'POST /v1/schemas/{site}/versions/{
     summary: 'Yank a version',
     description:
         'The highest remaining version becomes the latest at once. A version yanked as `broken` still runs if a call names it; one yanked for `security` or `legal` reasons never runs, and the package of a `legal` one is removed. Yanking it again only changes the reason.',
-    body: { schema: Joi.object<YankOrder, true>({ reason: Joi.string().valid('broken', 'security', 'legal').required() }) },
+    body: { schema: Joi.object<YankOrder, true>({ reason: v.oneOf(YANK_REASONS).required() }) },
     answer: { schema: () => entry() },
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });

@@ -1,13 +1,13 @@
 import type { FoundEndpoint } from '../../../shared/contracts/endpoints.ts';
+import { LIST_SORTS, type ListSort, TRENDING_WINDOWS, type TrendingWindow } from '../../../shared/domain/package/registry-choices.ts';
 import { CATEGORIES, isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { readSearch } from '../../../shared/domain/search/search-text.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { cardsOf } from '../../../shared/store/registry/cards.ts';
-import { LIST_SORTS, type ListSort } from '../../../shared/store/registry/keyset-segments.ts';
 import { mostRequested } from '../../../shared/store/registry/schema-requests.ts';
 import { type ListPage, type ListQuery, PlaceGone } from '../../../shared/store/registry/search.ts';
-import { TRENDING_WINDOWS, type TrendingWindow, trendingSites } from '../../../shared/store/registry/trending.ts';
+import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import { openPage, type Shown, USERS, type Visit, workspacePage } from '../page.ts';
 import { addressOf } from '../read-api.ts';

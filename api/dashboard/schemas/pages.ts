@@ -1,9 +1,10 @@
 import { PACKAGE_BYTES } from '../../../shared/contracts/body-bytes.ts';
+import { YANK_REASONS, type YankReason } from '../../../shared/domain/package/registry-choices.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { isId } from '../../../shared/domain/text/ids.ts';
 import { readStopToken } from '../../../shared/mail/news.ts';
 import { actorOfUser, type By } from '../../../shared/store/accounts/workspace-audit.ts';
-import { findHistory, YANK_REASONS } from '../../../shared/store/registry/history.ts';
+import { findHistory } from '../../../shared/store/registry/history.ts';
 import { isMaintainer, pageOfMaintainers } from '../../../shared/store/registry/maintainers.ts';
 import { isOwner } from '../../../shared/store/registry/ownership.ts';
 import { reportsOf } from '../../../shared/store/registry/problem-reports.ts';
@@ -56,7 +57,7 @@ const VERSIONS = 30;
 const MAINTAINERS = 100;
 const REPORTS = 20;
 
-const REASON_LABELS: Readonly<Record<(typeof YANK_REASONS)[number], string>> = {
+const REASON_LABELS: Readonly<Record<YankReason, string>> = {
     broken: 'Broken (still callable if pinned)',
     security: 'Security (never callable again)',
     legal: 'Legal (neither callable nor readable)',

@@ -1,8 +1,6 @@
-import type { PackageChanges } from '../../domain/package/diff.ts';
+import type { Change, PackageChanges } from '../../domain/package/diff.ts';
+import type { YankReason } from '../../domain/package/registry-choices.ts';
 import { type Columns, columnList, columns, type Db } from '../../platform/db.ts';
-
-export const YANK_REASONS = ['broken', 'security', 'legal'] as const;
-export type YankReason = (typeof YANK_REASONS)[number];
 
 export interface VersionRef {
     versionId: number;
@@ -37,7 +35,7 @@ export interface HistoryRow extends VersionRef {
     publishedBy: string;
     yankedAt: Date | null;
     isYankedByOperator: boolean;
-    change: 'major' | 'minor' | 'patch';
+    change: Change;
     changes: PackageChanges;
 }
 

@@ -1,7 +1,5 @@
+import type { ListSort } from '../../domain/package/registry-choices.ts';
 import type { Search } from '../../domain/search/search-text.ts';
-
-export const LIST_SORTS = ['trending', 'recently_verified', 'recent', 'name'] as const;
-export type ListSort = (typeof LIST_SORTS)[number];
 
 /** Segments of a list are read in turn, each along an index, so a page costs by its size. A site is in one of them, once. */
 interface Segment {

@@ -1,5 +1,5 @@
 import type { PackageContent, PackageHead } from '../../domain/package/content.ts';
-import type { PackageChanges } from '../../domain/package/diff.ts';
+import type { Change, PackageChanges } from '../../domain/package/diff.ts';
 import { SEARCH_RULES, searchEntry } from '../../domain/search/search-text.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import { ago, type Db, type Interval, lockName } from '../../platform/db.ts';
@@ -60,7 +60,7 @@ export type Published =
           versionId?: number;
           version: number;
           versionHash: string;
-          change: 'major' | 'minor' | 'patch';
+          change: Change;
           changes: PackageChanges;
           /** Null for a dry run of new content. */
           publishedAt: Date | null;

@@ -1,9 +1,10 @@
+import type { ListSort } from '../../domain/package/registry-choices.ts';
 import type { Search } from '../../domain/search/search-text.ts';
 import type { Json } from '../../domain/types.ts';
 import { cutPage, type Db } from '../../platform/db.ts';
 import { compose, runComposed, runPlanned } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
-import { isLeaf, type ListSort, segmentsOf } from './keyset-segments.ts';
+import { isLeaf, segmentsOf } from './keyset-segments.ts';
 import { type Spelt, spell } from './spell.ts';
 import { createTotals } from './totals.ts';
 

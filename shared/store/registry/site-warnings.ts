@@ -1,6 +1,6 @@
+import type { YankReason } from '../../domain/package/registry-choices.ts';
 import { type Resemblance, resemblance, skeletonOf } from '../../domain/site/look-alike.ts';
 import type { Db } from '../../platform/db.ts';
-import type { YankReason } from './history.ts';
 
 /** A registered domain that resembles a new one. */
 export interface LookAlike {

@@ -1,4 +1,5 @@
 import { contentOf } from '../../domain/package/content.ts';
+import type { Change } from '../../domain/package/diff.ts';
 import { versionHash } from '../../domain/package/version-hash.ts';
 import { normaliseSite } from '../../domain/site/site-name.ts';
 import type { PackageDocument } from '../../domain/types.ts';
@@ -11,7 +12,7 @@ import { publishPackage } from './publish.ts';
  * that an owner has proven (`owned`), that others maintain (`maintained`), or that is `blocked`.
  */
 export type StarterLoad =
-    | { outcome: 'published'; version: number; change: 'major' | 'minor' | 'patch' }
+    | { outcome: 'published'; version: number; change: Change }
     | { outcome: 'unchanged' | 'owned' | 'maintained' | 'blocked' };
 
 /**

@@ -1,9 +1,7 @@
+import { TRENDING_WINDOWS, type TrendingWindow } from '../../domain/package/registry-choices.ts';
 import { ago, type Columns, columns, type Db } from '../../platform/db.ts';
 
 /** Most used sites and endpoints by intent, from roll-ups of the request log. */
-
-export const TRENDING_WINDOWS = ['24h', '7d', '30d'] as const;
-export type TrendingWindow = (typeof TRENDING_WINDOWS)[number];
 
 interface TrendingSite {
     site: string;

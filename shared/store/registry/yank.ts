@@ -1,9 +1,10 @@
+import type { YankReason } from '../../domain/package/registry-choices.ts';
 import { type Db, now, orNow } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { recordEvent } from '../events/events.ts';
 import { removeEndpoints } from './endpoint-index.ts';
-import { findVersion, type HistoryRow, type YankReason } from './history.ts';
+import { findVersion, type HistoryRow } from './history.ts';
 import { isMaintainer } from './maintainers.ts';
 import { ownersOf } from './ownership.ts';
 import { storePaces } from './paces.ts';
