@@ -11,7 +11,7 @@ import { openWorld, type World } from '../support/world.ts';
 import type { MailServer } from './support/mail-server.ts';
 import { openMailWorld } from './support/mail-world.ts';
 import { userOf } from './support/settled.ts';
-import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
+import { freshAddress, PASSWORD, signUp, signUpByMail, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 const OTHER_PASSWORD = 'another long sentence';
 
@@ -205,6 +205,30 @@ describe('an account', () => {
             await signUp(world, sentinel);
             await mail.mailTo(sentinel);
             expect(resets()).to.equal(4);
+        });
+    });
+
+    describe('whose address strangers use', () => {
+        it('is still mailed a link for a new password', async () => {
+            const { email } = await signUpByMail(world, mail);
+            const mailsOf = (subject: string) => mail.mails.filter((one) => one.to === email && one.subject === subject);
+            const mailed = (subject: string, times: number) =>
+                eventually(
+                    async () => mailsOf(subject).length,
+                    (count) => count === times,
+                );
+            const stranger = await signUp(world);
+            const change = { email, password: PASSWORD };
+            for (let time = 0; time < 2; time++)
+                await stranger.send('/dashboard/settings/address', change, { from: '/dashboard/settings' });
+            await mailed('Someone tried to use your email address', 2);
+            const order = { email, password: OTHER_PASSWORD };
+            for (let time = 0; time < 2; time++) await visitor(world).send('/signup', order, { from: '/signup' });
+            await mailed('You already have an account', 2);
+            const owner = visitor(world);
+            await owner.send('/forgot', { email }, { from: '/forgot' });
+            await mailed('Reset your password', 1);
+            expect((await owner.get(mailsOf('Reset your password')[0]?.link ?? '')).status).to.equal(200);
         });
     });
 

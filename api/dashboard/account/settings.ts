@@ -68,10 +68,11 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
 
 /** Mails a link to the new address, or a notice to the account that has it. Answer and response time are the same. */
 async function mailChange({ app, me, hurryMail }: PersonalVisit, email: Email): Promise<void> {
-    if ((await takeAttempts(app.db, [['link by address', email.normalised]])) > 0) return;
     const holder = await findCredentials(app.db, email.normalised);
+    const isTaken = holder !== undefined && holder.userId !== me.userId;
+    if ((await takeAttempts(app.db, [[isTaken ? 'notice by address' : 'link by address', email.normalised]])) > 0) return;
     await whileSignedIn(app.db, me, async (trx) => {
-        if (holder !== undefined && holder.userId !== me.userId) return queueMail(trx, app.secrets, takenMail(holder.email));
+        if (isTaken) return queueMail(trx, app.secrets, takenMail(holder.email));
         const linkId = await makeLink(trx, { purpose: 'change', userId: me.userId, address: email.address });
         return queueMail(trx, app.secrets, changeMail(email.address, app.publicUrl(), linkId));
     });

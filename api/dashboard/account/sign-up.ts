@@ -68,7 +68,8 @@ async function signUpByMail(visit: Visit, order: Order): Promise<void> {
     const { normalised } = order.email;
     if ((await makeUser(visit, order)) === undefined) {
         const known = await findCredentials(app.db, normalised);
-        if (known === undefined || (await takeAttempts(app.db, [['link by address', normalised]])) > 0) return;
+        if (known === undefined) return;
+        if ((await takeAttempts(app.db, [[known.isVerified ? 'notice by address' : 'link by address', normalised]])) > 0) return;
         await app.db.transaction((trx) =>
             known.isVerified
                 ? queueMail(trx, app.secrets, knownMail(known.email, app.publicUrl()))

@@ -17,6 +17,8 @@ export const ATTEMPTS = {
     'sign-up by client': { max: 100, seconds: DAY },
     'link by client': { max: 10, seconds: HOUR },
     'link by address': { max: 4, seconds: HOUR },
+    // Of what somebody else tried with the address. Counted apart: a stranger could otherwise use up the links of its owner.
+    'notice by address': { max: 4, seconds: HOUR },
     'factor by account': { max: 5, seconds: 15 * MINUTE },
     'passkey by client': { max: 60, seconds: 15 * MINUTE },
     'code by session': { max: 5, seconds: 15 * MINUTE },
