@@ -15,8 +15,9 @@ export function readEmail(text: string): Email {
     const at = address.lastIndexOf('@');
     const local = address.slice(0, at);
     const written = address.slice(at + 1);
-    const domain = domainToASCII(written);
+    // Before the domain is read, which takes quadratic time.
     if (at < 1 || address.length > 254 || local.length > 64) return WRONG;
+    const domain = domainToASCII(written);
     if (!/^[^\s@<>()[\]\\,;:"\u0000-\u001f\u007f-\u009f]+$/.test(local) || !local.isWellFormed()) return WRONG;
     if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)) return WRONG;
     const isItself = [domain, domainToUnicode(domain)].includes(written.normalize('NFC').toLowerCase());

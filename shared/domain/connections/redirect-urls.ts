@@ -8,8 +8,8 @@ export function redirectProblem(urls: readonly string[]): string | undefined {
 }
 
 function isRedirectUrl(text: string): boolean {
-    const url = URL.parse(text);
-    if (url === null || text.length > 2048 || url.username !== '' || url.password !== '' || url.hash !== '') return false;
+    const url = text.length > 2048 ? null : URL.parse(text);
+    if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return false;
     const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
     return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback);
 }

@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { readEmail } from '../../shared/domain/accounts/email.ts';
+import { readResource } from '../../shared/domain/apps/resource.ts';
+import { redirectProblem } from '../../shared/domain/connections/redirect-urls.ts';
+import { roomFor } from '../support/eventually.ts';
+
+/** The parser of names takes time that grows with the square of a name with letters beyond ASCII. */
+const NAME = `${Array.from({ length: 5000 }, (_, place) => String.fromCodePoint(0x4e00 + place)).join('')}.test`;
+const TURNS = 20;
+
+describe('a host name with thousands of letters', () => {
+    const rows: [where: string, isTaken: () => boolean][] = [
+        ['an email address', () => readEmail(`ada@${NAME}`).ok],
+        ['a redirect URL of a workspace', () => redirectProblem([`https://${NAME}/`]) === undefined],
+        ['the resource that an app asks for', () => readResource(`https://${NAME}/mcp`, 'https://routebook.test') !== undefined],
+    ];
+    for (const [where, isTaken] of rows) {
+        it(`is refused at once in ${where}`, () => {
+            const before = process.threadCpuUsage();
+            for (let turn = 0; turn < TURNS; turn++) expect(isTaken()).to.equal(false);
+            const { user, system } = process.threadCpuUsage(before);
+            expect((user + system) / 1000).to.be.below(roomFor(TURNS));
+        });
+    }
+});
