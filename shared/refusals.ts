@@ -8,7 +8,7 @@ export type Fault = 'caller' | 'service' | 'upstream' | 'schema';
 /** `reads`: retryable only if the effect of the endpoint is `read`. */
 export type Retryable = boolean | 'reads';
 
-interface RefusalEntry {
+export interface RefusalEntry {
     status: number;
     fault: Fault;
     retryable: Retryable;

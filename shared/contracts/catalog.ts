@@ -3,42 +3,28 @@ import type { Claim } from '../domain/site/claim.ts';
 import type {
     AuthNeed,
     BillingUnit,
-    BodyFormat,
     Effect,
-    Json,
     JsonObject,
     JsonSchema,
     Kind,
-    Method,
     PackageAuth,
+    PackageEndpoint,
+    PackageParam,
     PackageStep,
-    ParamSource,
-    ParamStyle,
 } from '../domain/types.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
-export interface CatalogParam {
-    name: string;
-    source: ParamSource;
-    required: boolean;
+export interface CatalogParam extends Omit<PackageParam, 'example'> {
     description: string;
-    schema?: JsonSchema;
-    default?: Json;
-    style?: ParamStyle;
     segments?: true;
 }
 
-export interface CatalogEndpoint {
-    name: string;
-    method: Method;
-    url: string;
+export interface CatalogEndpoint extends Pick<PackageEndpoint, 'name' | 'method' | 'url' | 'body_format' | 'body'> {
     headers: Record<string, string>;
     kind: Kind;
     description: string;
     params: CatalogParam[];
-    body_format?: BodyFormat;
-    body?: Json;
     body_required?: false;
     prepare?: PackageStep | PackageStep[];
     hosted: boolean;

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Fault, Retryable } from '../refusals.ts';
+import type { RefusalEntry } from '../refusals.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
@@ -27,12 +27,8 @@ export const getCategories = contract('getCategories', 'GET /v1/categories', {
     cacheSeconds: 3600,
 });
 
-export interface ErrorEntry {
+export interface ErrorEntry extends RefusalEntry {
     code: string;
-    status: number;
-    fault: Fault;
-    retryable: Retryable;
-    meaning: string;
 }
 
 export const getErrors = contract('getErrors', 'GET /v1/errors', {

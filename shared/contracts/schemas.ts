@@ -14,16 +14,12 @@ import * as v from './vocabulary.ts';
 
 export type Changes = PackageChanges;
 
-export interface PublishAnswer {
-    site: string;
-    version: number;
-    version_hash: string;
+export interface PublishAnswer extends Pick<Card, 'site' | 'version' | 'version_hash' | 'verified'> {
     created: boolean;
     change: Change;
     changes: Changes;
     /** Null for a dry run. */
     published_at: string | null;
-    verified: boolean;
     warnings: { code: string; path?: string; message: string }[];
     credits_earned: number;
 }

@@ -1,19 +1,13 @@
 import Joi from 'joi';
-import type { Change } from '../domain/package/diff.ts';
 import { YANK_REASONS, type YankReason } from '../domain/package/registry-choices.ts';
 import { contract } from './contract.ts';
-import { BROWSED, type Changes, changes, MAINTAINED } from './schemas.ts';
+import { BROWSED, changes, MAINTAINED, type PublishAnswer } from './schemas.ts';
 import * as v from './vocabulary.ts';
 
-export interface VersionEntry {
-    version: number;
-    version_hash: string;
+export interface VersionEntry extends Pick<PublishAnswer, 'version' | 'version_hash' | 'verified' | 'change' | 'changes'> {
     published_at: string;
     published_by: string;
-    verified: boolean;
     yanked: boolean;
-    change: Change;
-    changes: Changes;
 }
 
 export type VersionParams = Record<'site' | 'version', string>;

@@ -16,12 +16,8 @@ export interface WebhookOrder {
     enabled?: boolean;
 }
 
-export interface WebhookEntry {
+export interface WebhookEntry extends Required<WebhookOrder> {
     webhook_id: string;
-    url: string;
-    events: string[];
-    description: string | null;
-    enabled: boolean;
     disabled_reason: 'caller' | 'gone' | 'failing' | 'backlog' | null;
     failing_since: string | null;
     created_at: string;

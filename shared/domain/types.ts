@@ -170,10 +170,7 @@ export interface PackageDocument {
 
 // --- an endpoint with all defaults filled in; used by all code after publishing ---
 
-export interface Param {
-    name: string;
-    source: ParamSource;
-    required: boolean;
+export interface Param extends Pick<PackageParam, 'name' | 'source' | 'required'> {
     description: string;
     schema: JsonSchema | undefined;
     default: Json | undefined;

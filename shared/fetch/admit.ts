@@ -153,28 +153,15 @@ async function bindInThread({ endpoint, registrable }: Found, params: JsonObject
     }
 }
 
-export interface Found {
+export interface Found extends Omit<SiteState, 'isBlocked' | 'isKnown' | 'version' | 'latestOfDay'> {
     ok: true;
-    site: string;
-    registrable: string;
     versionId: number;
     version: number;
     endpoint: Endpoint;
     /** How the version sends credentials. */
     offer: AuthOffer;
-    /** Price of one unit, in credits. */
-    siteCredits: number;
     /** Maximum number of billed units. Without a version, the lowest one of the versions that were the latest within 24 h. */
     unitsCap: number | undefined;
-    /** The concurrency limit that the operator set for the site; null: half of all slots. */
-    siteConcurrency: number | null;
-    /** The rate limit that the operator set, in upstream requests per second; null: no limit. */
-    siteRate: number | null;
-    /** Requests a minute to each host, as the latest versions of the domain declare them. */
-    paces: SiteState['paces'];
-    takesCookies: boolean;
-    policy: SiteState['policy'];
-    revision: string;
 }
 
 /** The refusal of a call: 404 or 422. It counts against the rate limit, so the caller throws it after counting. */
@@ -243,24 +230,16 @@ async function endpointIn(
     if (!endpoint.hosted) return refuse(new Refusal('ENDPOINT_NOT_HOSTED'));
     if (isTooComplex(endpoint)) return refuse(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
     await checkPolicy(app, siteState.policy, endpoint, { registrable, versionId: version.versionId });
-    const { siteCredits, siteConcurrency, siteRate, paces, takesCookies, policy, latestOfDay, revision } = siteState;
+    const { isBlocked: _blocked, isKnown: _known, version: _version, latestOfDay, ...ofSite } = siteState;
     const isNamed = cursor === undefined ? named !== undefined : cursor.named !== null;
     const hasOneMaximum = isNamed || latestOfDay.every((id) => id === version.versionId);
     return {
         ok: true,
-        site,
-        registrable,
+        ...ofSite,
         versionId: version.versionId,
         version: version.version,
         endpoint,
         offer: { auth: loaded.auth, hosts: loaded.hosts },
-        siteCredits,
-        siteConcurrency,
-        siteRate,
-        paces,
-        takesCookies,
-        policy,
-        revision,
         unitsCap: hasOneMaximum ? undefined : await lowestMaxUnits(app.versions, latestOfDay, name),
     };
 }

@@ -2,7 +2,7 @@ import type { ResponseType } from '../../shared/domain/types.ts';
 import { isPacked, unpackedStart } from './unpack.ts';
 
 /** A body, and the signs of its encoding. */
-interface Undecoded {
+export interface Undecoded {
     body: Uint8Array;
     contentType: string | undefined;
     type: ResponseType;

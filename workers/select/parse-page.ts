@@ -2,11 +2,11 @@ import type { LoginSign } from '../../shared/domain/fetch/login-words.ts';
 import { wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
-import type { Endpoint, Extract, Json, JsonObject, Method, ResponseType } from '../../shared/domain/types.ts';
-import { isEmptyAnswer } from '../upstream/answers.ts';
+import type { Endpoint, Extract, Json, JsonObject, ResponseType } from '../../shared/domain/types.ts';
+import { isEmptyAnswer, type Page } from '../upstream/answers.ts';
 import { fileAsJson } from './binary.ts';
 import { readCsv } from './csv.ts';
-import { decode, essenceOf, isUtf8, jsonIn } from './decode.ts';
+import { decode, essenceOf, isUtf8, jsonIn, type Undecoded } from './decode.ts';
 import { eventsAsJson } from './event-stream.ts';
 import { cannotSelect } from './invalid-response.ts';
 import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
@@ -14,16 +14,9 @@ import { linesAsJson } from './json-lines.ts';
 import { typedBy } from './typed-by-schema.ts';
 
 /** A page of the site, serializable for another process. */
-export interface RawPage {
-    status: number;
-    contentType: string | undefined;
-    body: Uint8Array;
+export interface RawPage extends Undecoded, Omit<Page, 'headers'> {
     /** Whether `Content-Encoding` named a compression, which is undone. */
     wasEncoded?: boolean;
-    url: string;
-    method: Method;
-    type: ResponseType;
-    charset?: string | undefined;
 }
 
 export type ResponseRules = Endpoint['response'];

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { UpstreamFigures } from '../../shared/domain/fetch/fetch-job.ts';
+import type { FetchFailure, UpstreamFigures } from '../../shared/domain/fetch/fetch-job.ts';
 import type { Method } from '../../shared/domain/types.ts';
-import type { RefusalCode } from '../../shared/refusals.ts';
 
 /** A final 2xx answer with a complete, unpacked body. */
 export interface Page {
@@ -21,18 +20,9 @@ export interface UpstreamAnswer {
     figures: UpstreamFigures;
 }
 
-export interface UpstreamFailure {
-    ok: false;
-    code: RefusalCode;
-    message?: string;
-    /** Whole seconds. */
-    retryAfter?: number;
-    upstream?: { status: number; snippet: string };
+export type UpstreamFailure = Pick<FetchFailure, 'ok' | 'code' | 'message' | 'retryAfter' | 'upstream' | 'isUnsent' | 'isCallers'> & {
     attempts: number;
-    /** See `FetchFailure`. */
-    isUnsent?: true;
-    isCallers?: true;
-}
+};
 
 /** The cost of one request to a site, for metrics. */
 export interface RequestFigures {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ANSWER_MS, KEPT_ANSWER_BYTES } from '../../shared/domain/events/webhook-bounds.ts';
 import { countSmallPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
+import type { Attempt } from '../../shared/store/events/delivery-queue.ts';
 import { answerHead, createAgents, type EgressConnector, EgressDenied, type GuardedAgent, NoAnswer } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call-time.ts';
 
@@ -16,15 +17,8 @@ interface PostedEvent {
     body: string;
 }
 
-export interface PostEnd {
+export interface PostEnd extends Pick<Attempt, 'isDelivered' | 'code' | 'problem' | 'answer' | 'durationMs'> {
     isSent: boolean;
-    isDelivered: boolean;
-    /** The HTTP status of the answer. */
-    code: number | null;
-    problem: string | null;
-    /** The beginning of the answer's body. */
-    answer: string | null;
-    durationMs: number;
 }
 
 export function createEventPoster(connector: EgressConnector) {

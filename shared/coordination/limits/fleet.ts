@@ -42,15 +42,17 @@ export interface Fleet {
     close(): Promise<void>;
 }
 
-interface FleetOptions {
+/** The stores of what processes share. */
+export interface StoreOptions {
     databaseUrl: string;
+    /** Absent: all of it is in PostgreSQL. */
     redisUrl?: string | undefined;
     keyPrefix: string;
     log: ConnectionLog;
 }
 
 /** Opens the registry of workers in Redis, or in PostgreSQL if Redis is not configured. */
-export function openFleet(options: FleetOptions): Fleet {
+export function openFleet(options: StoreOptions): Fleet {
     const { redisUrl } = options;
     const { report, live, close } = redisUrl === undefined ? inPostgres(options) : inRedis({ ...options, redisUrl });
     return {
@@ -65,7 +67,7 @@ export function openFleet(options: FleetOptions): Fleet {
 
 type FleetStore = Omit<Fleet, 'slots'>;
 
-function inRedis({ redisUrl, keyPrefix, log }: FleetOptions & { redisUrl: string }): FleetStore {
+function inRedis({ redisUrl, keyPrefix, log }: StoreOptions & { redisUrl: string }): FleetStore {
     const prefix = hashTag(keyPrefix);
     const redis = openRedis(redisUrl, 'producer', 'redis fleet', log);
     const { guard } = createStallDetector('redis fleet');
@@ -88,7 +90,7 @@ function inRedis({ redisUrl, keyPrefix, log }: FleetOptions & { redisUrl: string
     };
 }
 
-function inPostgres({ databaseUrl, log }: FleetOptions): FleetStore {
+function inPostgres({ databaseUrl, log }: StoreOptions): FleetStore {
     const pool = openPool({
         url: databaseUrl,
         part: 'postgres fleet',

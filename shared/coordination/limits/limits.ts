@@ -1,21 +1,16 @@
 import type { RateWindow } from '../../domain/accounts/plans.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { ConnectionLog } from '../../platform/connection-log.ts';
 import { Refusal } from '../../refusals.ts';
+import type { StoreOptions } from './fleet.ts';
 import { openPostgresLimits } from './postgres-limits.ts';
 import { openRedisLimits } from './redis-limits.ts';
 import type { LimitStore, Limits, StoreAnswer, TakeVerdict, WindowState } from './types.ts';
 
 export type { Lease, Limits, TakeOrder } from './types.ts';
 
-interface LimitsOptions {
-    databaseUrl: string;
-    /** Absent: PostgreSQL holds the counters. */
-    redisUrl?: string | undefined;
-    keyPrefix: string;
+interface LimitsOptions extends StoreOptions {
     /** The offset is added to the time of Redis. PostgreSQL uses `app_now()`. */
     clock: Pick<Clock, 'offsetMs'>;
-    log: ConnectionLog;
     /** Timeout of a step in PostgreSQL; 1000 by default. */
     patienceMs?: number;
 }

@@ -1,6 +1,7 @@
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/fetch-job.ts';
-import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
+import { watchConnection } from '../../platform/connection-log.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import type { StoreOptions } from '../limits/fleet.ts';
 import { type Envelope, type ProducerBackend, type QueuedJob, REPORT_GRACE_MS, type ReplyChannel, type WorkerBackend } from './backend.ts';
 import { type Consumer, type Handler, openConsumer } from './consumer.ts';
 import { openPostgresProducer, openPostgresWorker } from './postgres-backend.ts';
@@ -12,14 +13,9 @@ export type { QueuedJob } from './backend.ts';
 export type { Consumer, Handler } from './consumer.ts';
 export { migrateQueue } from './postgres-backend.ts';
 
-interface QueueOptions {
-    databaseUrl: string;
-    /** Absent: PostgreSQL holds the queue. */
-    redisUrl?: string | undefined;
-    keyPrefix: string;
+interface QueueOptions extends StoreOptions {
     /** Encrypts replies that are stored in PostgreSQL. */
     secrets: Secrets;
-    log: ConnectionLog;
     /** An `api` process listens for replies from the start, a `worker` process from its first `run`. */
     role: 'api' | 'worker';
 }

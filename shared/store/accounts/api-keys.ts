@@ -6,7 +6,7 @@ import { type Columns, columns, countRows, type Db, definedConditions, fromNow, 
 import type { Secrets } from '../../platform/secrets.ts';
 import { setKeyCap } from '../credits/spending.ts';
 import { queueMail } from './mails.ts';
-import { revokeKeys } from './revoke-keys.ts';
+import { type RevokedKey, revokeKeys } from './revoke-keys.ts';
 import { recordAct } from './workspace-audit.ts';
 import { lockForKeyHolder } from './workspaces.ts';
 
@@ -25,12 +25,7 @@ interface KeyOrder {
     scopes?: Scopes | undefined;
 }
 
-interface KeyRow {
-    keyId: string;
-    workspaceId: string;
-    userId: string;
-    name: string;
-    prefix: string;
+interface KeyRow extends RevokedKey {
     createdAt: Date;
     expiresAt: Date | null;
     revokedAt: Date | null;

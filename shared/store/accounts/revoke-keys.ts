@@ -5,7 +5,7 @@ import { recordEvents } from '../events/events.ts';
 /** Why a key ended. `member`: its member left, or proved an address that another person may have signed up with. */
 type RevokeReason = 'revoked' | 'rotated' | 'reported' | 'member';
 
-interface RevokedKey {
+export interface RevokedKey {
     keyId: string;
     name: string;
     prefix: string;

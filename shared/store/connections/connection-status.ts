@@ -2,6 +2,7 @@ import type { Db } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { queueMail } from '../accounts/mails.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
+import type { Connection } from './connections.ts';
 
 /** Number of consecutive answers with 401 after which a connection counts as rejected. */
 const MAX_REFUSALS = 3;
@@ -42,13 +43,7 @@ export async function recordRefusal(
     });
 }
 
-interface Rejected {
-    status: string;
-    workspaceId: string;
-    ownerId: string | null;
-    site: string;
-    name: string;
-}
+type Rejected = Pick<Connection, 'status' | 'workspaceId' | 'ownerId' | 'site' | 'name'>;
 
 /** Mails the owner. If a shared connection has no owner, mails the owners of the workspace. */
 async function mailOwners(

@@ -54,13 +54,8 @@ interface ReleaseVerdict {
     available: number;
 }
 
-interface HoldView {
-    state: HoldState;
-    marked: boolean;
-    /** Credits held now, or before the hold ended. */
-    amount: number;
-    charged: number;
-}
+/** `amount`: credits held now, or before the hold ended. */
+type HoldView = Pick<MovedRow, 'state' | 'marked' | 'amount' | 'charged'>;
 
 interface Swept {
     /** Number of holds released because they were not settled in time. */

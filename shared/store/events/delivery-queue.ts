@@ -1,5 +1,6 @@
 import { FAILING_DAYS, MIN_FAILURES, WARN_DAYS } from '../../domain/events/delivery-schedule.ts';
 import { ago, type Db } from '../../platform/db.ts';
+import type { FeedEvent } from './event-feed.ts';
 
 /**
  * The queue of deliveries. A worker leases a host for a few seconds at a time. Only the holder of the lease sends to the host, so that it
@@ -67,7 +68,8 @@ export async function releaseHosts(db: Db, holder: string, hosts: readonly strin
 }
 
 /** A delivery to make, with its webhook and its event. */
-export interface DueDelivery {
+export interface DueDelivery extends Omit<FeedEvent, 'type'> {
+    type: string;
     deliveryId: string;
     host: string;
     /** The registrable domain of the receiver, or its address. */
@@ -88,12 +90,6 @@ export interface DueDelivery {
     hasDelivered: boolean;
     /** Number of failed attempts of the webhook since its last success. */
     failures: number;
-    eventId: string;
-    type: string;
-    at: Date;
-    /** JSON text. */
-    data: string;
-    about: string | null;
 }
 
 /** Maximum number of deliveries read at a time: of one webhook, and in total. */

@@ -1,30 +1,23 @@
 import type { BatchRow } from '../../domain/jobs/batch-view.ts';
 import type { BatchStatus } from '../../domain/jobs/states.ts';
-import type { Effect } from '../../domain/types.ts';
 import { countRows, type Db, definedConditions, now, toColumns } from '../../platform/db.ts';
 import { type NumberedPage, type NumberPage, readNumberedPage } from '../../platform/row-page.ts';
 import { BATCH_ROW, endQueuedItems, pause } from './batch-ends.ts';
 import { renewLeasesOfBatch } from './claims.ts';
 import { cancelJob } from './ends.ts';
 import type { Reader } from './jobs.ts';
+import type { OrderedCall } from './orders.ts';
 
-export interface NewBatch {
-    batchId: string;
+export interface NewBatch extends Pick<BatchRow, 'batchId' | 'name' | 'metadata' | 'needs' | 'greatestCost' | 'maxCredits'> {
     workspaceId: string;
     keyId: string;
     accountId: string;
-    name: string | null;
-    /** JSON text. */
-    metadata: string;
-    needs: Effect;
     sites: string[];
     endpoints: string[];
     connections: string[];
     ownerId: string | null;
     /** Seconds. */
     expiresIn: number;
-    greatestCost: number;
-    maxCredits: number | null;
     stopAfterFailures: number | null;
 }
 
@@ -129,13 +122,7 @@ export async function cancelBatch(db: Db, workspaceId: string, batchId: string):
 }
 
 /** The current price of a unit at an endpoint. */
-export interface NewPrice {
-    site: string;
-    endpoint: string;
-    version: number;
-    unit: number;
-    unitsCap: number | null;
-}
+export type NewPrice = Pick<OrderedCall, 'site' | 'endpoint' | 'version' | 'unit' | 'unitsCap'>;
 
 /** Raw: the maximum cost of an item. `least` ignores nulls. */
 const greatestCost = (item: string) =>

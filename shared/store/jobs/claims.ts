@@ -1,27 +1,19 @@
 import type { WaitingFor } from '../../domain/jobs/states.ts';
-import type { Effect } from '../../domain/types.ts';
 import { columnList, columns, type Db } from '../../platform/db.ts';
 import { compose, runComposed } from '../../platform/prepared-query.ts';
+import type { NewJob } from './orders.ts';
 import { namedBySizes, noteSizes, TIMEOUT_MS } from './planned.ts';
 
 /** A claimed job. It belongs to one worker until it starts, waits again or ends. */
-export interface ClaimedJob {
-    jobId: string;
+export interface ClaimedJob
+    extends Pick<NewJob, 'jobId' | 'workspaceId' | 'site' | 'endpoint' | 'version' | 'effect' | 'sessionId' | 'unit' | 'unitsCap'> {
     operation: string;
-    workspaceId: string;
     /** For batch items, the key of the batch. */
     keyId: string;
     batchId: string | null;
     /** The account whose turn it is; for batch items, the account of the batch. */
     accountId: string;
-    site: string;
-    endpoint: string;
-    version: number;
-    effect: Effect;
-    sessionId: string | null;
     request: Buffer | null;
-    unit: number;
-    unitsCap: number | null;
     attempts: number;
     deaths: number;
     createdAt: Date;

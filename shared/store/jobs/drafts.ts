@@ -1,6 +1,6 @@
 import type { JobBounds } from '../../domain/jobs/bounds.ts';
 import { ago, type Db } from '../../platform/db.ts';
-import type { OrderedCall } from './orders.ts';
+import type { NewJob, OrderedCall } from './orders.ts';
 
 /** A validated item of a batch. */
 export interface NewItem extends OrderedCall {
@@ -8,13 +8,7 @@ export interface NewItem extends OrderedCall {
 }
 
 /** The common fields of a batch's items. */
-interface OfAll {
-    batchId: string;
-    workspaceId: string;
-    keyId: string;
-    accountId: string;
-    sessionId: string | null;
-}
+type OfAll = Pick<NewJob, 'workspaceId' | 'keyId' | 'accountId' | 'sessionId'> & { batchId: string };
 
 /** Maximum number of items in one statement. A body that is arriving, which may take ten minutes, keeps no more in memory. */
 const OF_STATEMENT = 500;

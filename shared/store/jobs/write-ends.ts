@@ -1,9 +1,9 @@
 import type { JobStatus } from '../../domain/jobs/states.ts';
-import type { Effect } from '../../domain/types.ts';
 import { type Columns, columns, type Db } from '../../platform/db.ts';
 import type { MovedRow } from '../credits/moves.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { closeBatch } from './batch-ends.ts';
+import type { ClaimedJob } from './claims.ts';
 
 export type AttemptEnd =
     | { status: 'succeeded'; result: Buffer; question: string | null }
@@ -32,24 +32,16 @@ export interface EndingAttempt {
 /** Undefined if another call ended it before. Then nothing changed, unless an earlier attempt of this call made the change. */
 export type EndedAttempt = { end: AttemptEnd; hold: HoldEnd } | undefined;
 
-export interface LockedJob {
-    jobId: string;
-    workspaceId: string;
-    accountId: string;
+type OfClaimed = 'jobId' | 'workspaceId' | 'accountId' | 'batchId' | 'effect' | 'site' | 'endpoint' | 'version' | 'attempts' | 'deaths';
+
+export interface LockedJob extends Pick<ClaimedJob, OfClaimed> {
     monitorId: string | null;
-    batchId: string | null;
     status: JobStatus;
-    effect: Effect;
     operation: string | null;
     /** The hold of its attempt: one shared with items that started together, or its own. */
     hold: string | null;
     /** Its credits of that hold. */
     held: number;
-    site: string;
-    endpoint: string;
-    version: number;
-    attempts: number;
-    deaths: number;
     /** Milliseconds until it expires. */
     leftMs: number;
 }

@@ -93,12 +93,8 @@ export async function creditsOfDay(db: Db, monitorId: string): Promise<number> {
 }
 
 /** A run whose job has ended, with the outcome of the job. */
-export interface EndedRun {
-    runId: string;
-    monitorId: string;
+export interface EndedRun extends NewRun {
     claim: string;
-    base: number;
-    dueAt: Date | null;
     version: number;
     versionId: number | null;
     /** Null if the job was deleted. */

@@ -1,8 +1,6 @@
 import { MARKS } from '../../domain/find/endpoint-words.ts';
-import type { EndpointEntry } from '../../domain/find/entry.ts';
 import type { Claim } from '../../domain/site/claim.ts';
-import type { SitePolicy } from '../../domain/site/site-policy.ts';
-import type { Effect, Json, Kind } from '../../domain/types.ts';
+import type { Json, Kind } from '../../domain/types.ts';
 import { columnList, columns, cutPage, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPlanned, runPrepared } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
@@ -10,17 +8,16 @@ import { fromBucket, WEEK } from '../usage/traffic.ts';
 import type { FindFilters } from './find-statements.ts';
 import { isLeaf } from './keyset-segments.ts';
 import { claimOf } from './ownership.ts';
+import type { CheckedEndpoint } from './refused-endpoints.ts';
 import { PlaceGone } from './search.ts';
 import { createTotals } from './totals.ts';
 
-export interface EndpointRow {
+export interface EndpointRow extends CheckedEndpoint {
     id: number;
     site: string;
     name: string;
     kind: Kind;
-    effect: Effect;
     intentCategory: string;
-    entry: EndpointEntry;
     /** Its words that were asked for, as a PostgreSQL tsvector in text form. */
     search: string;
     verifiedAt: Date | null;
@@ -30,10 +27,6 @@ export interface EndpointRow {
     /** Success rate of 7 days, 0 to 1; null without calls. */
     successRate: number | null;
     p95Ms: number | null;
-    registrable: string;
-    versionId: number;
-    policy: SitePolicy | null;
-    operatorPolicy: SitePolicy | null;
 }
 
 const TIMEOUT_MS = 2000;
