@@ -48,14 +48,12 @@ export const getAccount = contract('getAccount', 'GET /v1/account', {
                     held: v.count(),
                     resets_at: v.time(),
                 },
-                limits: v.listOf(
-                    v.complete({
-                        window: Joi.string().valid('minute', 'hour', 'day'),
-                        limit: v.count(),
-                        remaining: v.count(),
-                        resets_in: v.count().description('Seconds'),
-                    }),
-                ),
+                limits: v.objects({
+                    window: Joi.string().valid('minute', 'hour', 'day'),
+                    limit: v.count(),
+                    remaining: v.count(),
+                    resets_in: v.count().description('Seconds'),
+                }),
                 concurrency: { limit: v.count(), in_flight: v.count() },
                 key: {
                     id: Joi.string(),

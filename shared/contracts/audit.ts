@@ -41,15 +41,13 @@ export const getAudit = contract('getAudit', 'GET /v1/audit', {
     answer: {
         shape: 'list',
         schema: () =>
-            v.listOf(
-                v.complete<AuditEntry>({
-                    at: v.time(),
-                    actor: Joi.string().description('usr_…, key_…, wsp_… for another workspace, operator, or system for Routebook itself'),
-                    action: v.oneOf(ACT_NAMES),
-                    target: Joi.string().allow('').description('An id, a member, a site, or site@version'),
-                    ip: Joi.string().allow(null).description('Address of the client'),
-                    details: v.jsonObject().description('What changed'),
-                }),
-            ),
+            v.objects<AuditEntry>({
+                at: v.time(),
+                actor: Joi.string().description('usr_…, key_…, wsp_… for another workspace, operator, or system for Routebook itself'),
+                action: v.oneOf(ACT_NAMES),
+                target: Joi.string().allow('').description('An id, a member, a site, or site@version'),
+                ip: Joi.string().allow(null).description('Address of the client'),
+                details: v.jsonObject().description('What changed'),
+            }),
     },
 });

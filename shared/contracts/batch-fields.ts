@@ -83,8 +83,8 @@ export interface RetryRequest {
 
 export type ResumeRequest = Pick<BatchFields, 'max_credits' | 'stop_after_failures'>;
 
-export const maxCredits = () => Joi.number().integer().min(1).max(1_000_000_000_000);
-export const stopAfterFailures = () => Joi.number().integer().min(1).max(1_000_000);
+export const maxCredits = () => v.integer(1, 1_000_000_000_000);
+export const stopAfterFailures = () => v.integer(1, 1_000_000);
 
 export const defaultFields = () => {
     const { site, endpoint, ...others } = fetchFields();
@@ -105,10 +105,8 @@ export const ownFields = () => ({
     name: v.characters(200),
     max_credits: maxCredits().description('The batch pauses before it would cost more'),
     stop_after_failures: stopAfterFailures().description('The batch pauses when this many items have failed for good'),
-    expires_in: Joi.number()
-        .integer()
-        .min(BATCH_EXPIRY.min)
-        .max(BATCH_EXPIRY.max)
+    expires_in: v
+        .integer(BATCH_EXPIRY.min, BATCH_EXPIRY.max)
         .description(`Seconds until the batch expires; ${BATCH_EXPIRY.fallback} by default`),
 });
 export const fields = () => ({

@@ -95,17 +95,15 @@ export const getBatchResults = contract('getBatchResults', 'GET /v1/batches/{bat
     query: Joi.object<ResultsQuery, true>({
         status: Joi.string().valid(...JOB_STATUSES.filter((status) => status !== 'queued' && status !== 'running')),
         after: v.cursor().description('The cursor of the last item that was read, or next_cursor'),
-        limit: Joi.number()
-            .integer()
-            .min(1)
-            .max(RESULTS_PAGE.max)
+        limit: v
+            .integer(1, RESULTS_PAGE.max)
             .description(
                 `Most items of a page, ${RESULTS_PAGE.fallback} by default; fewer if they are large. With ndjson all items by default`,
             ),
     }),
     answer: {
         shape: 'list',
-        schema: () => v.listOf(v.complete<EndedItem>({ ...jobFields({ result: true }), cursor: Joi.string() })),
+        schema: () => v.objects<EndedItem>({ ...jobFields({ result: true }), cursor: Joi.string() }),
         lines: 'One item a line, as in data',
     },
     refusals: ONE,

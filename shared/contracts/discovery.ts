@@ -16,13 +16,11 @@ export const getCategories = contract('getCategories', 'GET /v1/categories', {
     scope: 'none',
     answer: {
         schema: () =>
-            v.listOf(
-                v.complete<Category>({
-                    slug: Joi.string(),
-                    name: Joi.string(),
-                    children: v.listOf(v.complete({ slug: Joi.string(), name: Joi.string(), path: Joi.string() })),
-                }),
-            ),
+            v.objects<Category>({
+                slug: Joi.string(),
+                name: Joi.string(),
+                children: v.objects({ slug: Joi.string(), name: Joi.string(), path: Joi.string() }),
+            }),
     },
     cacheSeconds: 3600,
 });
@@ -38,15 +36,13 @@ export const getErrors = contract('getErrors', 'GET /v1/errors', {
     scope: 'none',
     answer: {
         schema: () =>
-            v.listOf(
-                v.complete<ErrorEntry>({
-                    code: Joi.string(),
-                    status: Joi.number().integer(),
-                    fault: Joi.string().valid('caller', 'service', 'upstream', 'schema'),
-                    retryable: Joi.alternatives(Joi.boolean(), Joi.string().valid('reads')),
-                    meaning: Joi.string(),
-                }),
-            ),
+            v.objects<ErrorEntry>({
+                code: Joi.string(),
+                status: Joi.number().integer(),
+                fault: Joi.string().valid('caller', 'service', 'upstream', 'schema'),
+                retryable: Joi.alternatives(Joi.boolean(), Joi.string().valid('reads')),
+                meaning: Joi.string(),
+            }),
     },
     cacheSeconds: 3600,
 });

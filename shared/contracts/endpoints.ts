@@ -108,7 +108,7 @@ export const getEndpoints = contract('getEndpoints', 'GET /v1/endpoints', {
         verified: Joi.boolean().description('true: only endpoints of verified schemas; false has no effect'),
         max_credits: v.count().max(1_000_000_000).description('Highest price of one unit'),
         needs_connection: Joi.boolean().description('Whether a call needs your own credential for the site'),
-        limit: Joi.number().integer().min(1).max(50).default(10).description('Most rows of a page'),
+        limit: v.integer(1, 50).default(10).description('Most rows of a page'),
         cursor: v.cursor(),
     }),
     answer: {

@@ -43,19 +43,17 @@ export const getEvents = contract('getEvents', 'GET /v1/events', {
             .messages({ 'types.unknown': `{{#label}} has the unknown type {{#unknown}}; use: ${[...NAMES].join(', ')}` })
             .description(`Types or prefixes separated by commas, such as ${EVENT_PREFIXES[0]}; all types by default`),
         after: v.cursor().description('next_cursor of the previous answer'),
-        wait: Joi.number().integer().min(0).max(30).default(0).description('Seconds to wait if there is no event yet'),
+        wait: v.integer(0, 30).default(0).description('Seconds to wait if there is no event yet'),
         limit: v.limit(),
     }),
     answer: {
         shape: 'list',
         schema: () =>
-            v.listOf(
-                v.complete<EventEntry>({
-                    event_id: Joi.string().description('evt_…, the same in each listing and delivery'),
-                    type: v.oneOf(EVENT_TYPES),
-                    timestamp: v.time(),
-                    data: v.jsonObject().description('The content of the event'),
-                }),
-            ),
+            v.objects<EventEntry>({
+                event_id: Joi.string().description('evt_…, the same in each listing and delivery'),
+                type: v.oneOf(EVENT_TYPES),
+                timestamp: v.time(),
+                data: v.jsonObject().description('The content of the event'),
+            }),
     },
 });

@@ -67,10 +67,10 @@ export const fetchFields = () => ({
     version: Joi.alternatives(v.versionNumber(), v.versionHash())
         .messages({ 'string.pattern.name': NO_VERSION, 'string.empty': NO_VERSION, 'alternatives.types': NO_VERSION })
         .description('Number or hash of a version; the latest by default'),
-    timeout_ms: Joi.number().integer().min(1000).max(120_000).description("The caller's whole wait; FETCH_TIMEOUT_MS by default"),
-    max_credits: Joi.number().integer().min(1).max(1_000_000_000).description('Spending cap of this call'),
-    max_results: Joi.number().integer().min(1).max(1000),
-    max_pages: Joi.number().integer().min(1).max(20).description("Of an endpoint with pages: can only lower the package's bound"),
+    timeout_ms: v.integer(1000, 120_000).description("The caller's whole wait; FETCH_TIMEOUT_MS by default"),
+    max_credits: v.integer(1, 1_000_000_000).description('Spending cap of this call'),
+    max_results: v.integer(1, 1000),
+    max_pages: v.integer(1, 20).description("Of an endpoint with pages: can only lower the package's bound"),
     cursor: Joi.string()
         .min(1)
         .max(8192)
@@ -78,11 +78,7 @@ export const fetchFields = () => ({
             'meta.next_cursor of a call with the same site, endpoint, params and connection within 24 h; the call continues there',
         ),
     partial: Joi.boolean().description('For endpoints with pages: if a page after the first fails, return the pages before it'),
-    max_age: Joi.number()
-        .integer()
-        .min(0)
-        .max(86_400)
-        .description('Seconds; a stored result of the same call that is not older may be returned for 0 credits'),
+    max_age: v.integer(0, 86_400).description('Seconds; a stored result of the same call that is not older may be returned for 0 credits'),
     connection: Joi.string()
         .max(100)
         .description('Id of a connection, or "default": your only one for the site. That one is used too where the endpoint requires one'),

@@ -57,12 +57,7 @@ export const metadata = () =>
         .description('Up to 16 names of 64 characters, with values of up to 500 characters; returned with the job or batch');
 export const waitQuery = () =>
     Joi.object<WaitQuery, true>({
-        wait: Joi.number()
-            .integer()
-            .min(0)
-            .max(LONGEST_WAIT)
-            .default(0)
-            .description('Seconds to wait for the end; an account may have up to 50 waiting reads'),
+        wait: v.integer(0, LONGEST_WAIT).default(0).description('Seconds to wait for the end; an account may have up to 50 waiting reads'),
     });
 const jobStatus = () => v.oneOf(JOB_STATUSES);
 
@@ -114,10 +109,8 @@ export const postJob = contract('postJob', 'POST /v1/jobs', {
         schema: Joi.object<JobRequest, true>({
             ...fetchFields(),
             metadata: metadata(),
-            expires_in: Joi.number()
-                .integer()
-                .min(EXPIRY.min)
-                .max(EXPIRY.max)
+            expires_in: v
+                .integer(EXPIRY.min, EXPIRY.max)
                 .description(`Seconds that the job may wait to start; ${EXPIRY.fallback} by default`),
         }),
         maxBytes: CALL_BYTES,

@@ -50,13 +50,11 @@ export const postKeyReport = contract('postKeyReport', 'POST /v1/keys/report', {
     answer: {
         shape: 'whole',
         schema: () =>
-            v.listOf(
-                v.complete<KeyReportEntry>({
-                    token_hash: Joi.string().description('SHA-256 of the key, in base64'),
-                    token_type: Joi.string().description('As reported').optional(),
-                    label: Joi.string().valid('true_positive', 'false_positive').description('Whether it is a Routebook key'),
-                }),
-            ),
+            v.objects<KeyReportEntry>({
+                token_hash: Joi.string().description('SHA-256 of the key, in base64'),
+                token_type: Joi.string().description('As reported').optional(),
+                label: Joi.string().valid('true_positive', 'false_positive').description('Whether it is a Routebook key'),
+            }),
     },
     refusals: ['RATE_LIMITED'],
 });

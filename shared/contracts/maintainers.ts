@@ -15,13 +15,11 @@ export type MaintainerParams = Record<'site' | 'workspace_id', string>;
 const list = () => ({
     shape: 'list' as const,
     schema: () =>
-        v.listOf(
-            v.complete<MaintainerEntry>({
-                workspace_id: Joi.string(),
-                name: Joi.string(),
-                removal_at: v.time().description('When its removal takes effect; present while a removal is pending').optional(),
-            }),
-        ),
+        v.objects<MaintainerEntry>({
+            workspace_id: Joi.string(),
+            name: Joi.string(),
+            removal_at: v.time().description('When its removal takes effect; present while a removal is pending').optional(),
+        }),
 });
 
 export const getMaintainers = contract('getMaintainers', 'GET /v1/schemas/{site}/maintainers', {

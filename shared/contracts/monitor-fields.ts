@@ -108,8 +108,8 @@ const when = () =>
             otherwise: Joi.string().valid('changed', 'always').messages({ 'any.only': WHEN }),
         })
         .description('When monitor.changed is sent: on changes (the default), after every run, or when an expression yields true');
-const perDay = () => Joi.number().integer().min(1).max(1_000_000_000).description('Most credits that the runs of one day (UTC) may cost');
-const maxPages = () => Joi.number().integer().min(1).max(20).description("Most pages of a call; can only lower the package's limit");
+const perDay = () => v.integer(1, 1_000_000_000).description('Most credits that the runs of one day (UTC) may cost');
+const maxPages = () => v.integer(1, 20).description("Most pages of a call; can only lower the package's limit");
 
 /** What may change. Each value but these can be removed by null. */
 const NEVER_NULL: readonly string[] = ['params', 'when', 'metadata'];

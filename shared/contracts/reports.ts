@@ -62,6 +62,6 @@ export const getReports = contract('getReports', 'GET /v1/schemas/{site}/reports
     description: 'Only for maintainers. Newest first, of the last 90 days. Authors are not shown.',
     scope: 'maintain',
     query: v.pageQuery(),
-    answer: { shape: 'list', schema: () => v.listOf(v.complete<Report>({ ...shown(), text: Joi.string() })) },
+    answer: { shape: 'list', schema: () => v.objects<Report>({ ...shown(), text: Joi.string() }) },
     refusals: ['NOT_MAINTAINER', 'SITE_NOT_FOUND'],
 });

@@ -112,7 +112,7 @@ export const getSchemaRequest = contract('getSchemaRequest', 'GET /v1/schema-req
                 created_at: v.time(),
                 updated_at: v.time(),
                 fulfilled_by: v.complete({ site: v.siteName(), version: v.versionNumber() }).allow(null),
-                history: v.listOf(v.complete({ status: status(), at: v.time() })),
+                history: v.objects({ status: status(), at: v.time() }),
             }),
     },
     refusals: ['REQUEST_NOT_FOUND'],

@@ -80,7 +80,7 @@ export const postSchema = contract('postSchema', 'POST /v1/schemas', {
                 changes: changes(),
                 published_at: v.nullableTime(),
                 verified: Joi.boolean(),
-                warnings: v.listOf(v.complete({ code: Joi.string(), path: Joi.string().allow('').optional(), message: Joi.string() })),
+                warnings: v.objects({ code: Joi.string(), path: Joi.string().allow('').optional(), message: Joi.string() }),
                 credits_earned: v.count(),
             }),
     },
@@ -98,16 +98,14 @@ export const card = () =>
         version: v.versionNumber(),
         version_hash: v.versionHash(),
         published_at: v.time(),
-        endpoints: v.listOf(
-            v.complete({
-                name: Joi.string(),
-                kind: v.kind(),
-                method: v.method(),
-                description: Joi.string().allow(''),
-                hosted: Joi.boolean(),
-                credits: v.count(),
-            }),
-        ),
+        endpoints: v.objects({
+            name: Joi.string(),
+            kind: v.kind(),
+            method: v.method(),
+            description: Joi.string().allow(''),
+            hosted: Joi.boolean(),
+            credits: v.count(),
+        }),
         maintainer: Joi.string().description('Name of the longest-standing maintainer of the domain'),
         maintainer_id: Joi.string(),
         claim: v.claim(),
@@ -177,13 +175,11 @@ export const getPackage = contract('getPackage', 'GET /v1/schemas/{site}/package
                 }),
                 v.complete({
                     success: success(),
-                    data: v.listOf(
-                        v.complete<ToolDefinition>({
-                            name: Joi.string().max(64),
-                            description: Joi.string().max(1024),
-                            input_schema: v.jsonObject().description('JSON Schema 2020-12 of an object'),
-                        }),
-                    ),
+                    data: v.objects<ToolDefinition>({
+                        name: Joi.string().max(64),
+                        description: Joi.string().max(1024),
+                        input_schema: v.jsonObject().description('JSON Schema 2020-12 of an object'),
+                    }),
                 }),
                 v.complete({ success: success(), data: v.complete<SourceFile>({ file: Joi.string(), source: Joi.string() }) }),
                 v.complete({ openapi: Joi.string().valid('3.1.0'), info: v.jsonObject(), paths: v.jsonObject() }).unknown(true),
@@ -198,7 +194,7 @@ export const getPackage = contract('getPackage', 'GET /v1/schemas/{site}/package
                 v.complete<PostmanCollection>({
                     info: { name: Joi.string(), description: Joi.string().allow(''), schema: Joi.string() },
                     auth: v.jsonObject(),
-                    variable: v.listOf(v.complete({ key: Joi.string(), value: Joi.string().allow(''), type: Joi.string() })),
+                    variable: v.objects({ key: Joi.string(), value: Joi.string().allow(''), type: Joi.string() }),
                     item: v.listOf(v.jsonObject()),
                 }),
             ),

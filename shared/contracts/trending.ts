@@ -32,18 +32,16 @@ export const getTrending = contract('getTrending', 'GET /v1/trending', {
         schema: () =>
             v.complete<TrendingAnswer>({
                 window: windows(),
-                sites: v.listOf(
-                    v.complete({
-                        rank: Joi.number().integer().min(1),
-                        site: v.siteName(),
-                        title: Joi.string(),
-                        intent_category: Joi.string(),
-                        verified: Joi.boolean(),
-                        fetches: v.count().description('Successful hosted fetches that count'),
-                        lookups: v.count().description('Catalog look-ups that count'),
-                        score: Joi.number().min(0),
-                    }),
-                ),
+                sites: v.objects({
+                    rank: Joi.number().integer().min(1),
+                    site: v.siteName(),
+                    title: Joi.string(),
+                    intent_category: Joi.string(),
+                    verified: Joi.boolean(),
+                    fetches: v.count().description('Successful hosted fetches that count'),
+                    lookups: v.count().description('Catalog look-ups that count'),
+                    score: Joi.number().min(0),
+                }),
                 requested: v
                     .listOf(v.complete({ domain: v.siteName(), requests: v.count() }))
                     .description('Domains with schema requests, most wanted first'),

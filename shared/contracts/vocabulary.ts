@@ -69,19 +69,17 @@ const oauth = () =>
     });
 /** How a site accepts credentials, as its package defines it. */
 export const auth = () =>
-    listOf(
-        complete<PackageAuth>({
-            id: Joi.string(),
-            type: oneOf(AUTH_TYPES),
-            name: Joi.string().description('Name of the header, query parameter or cookie').optional(),
-            prefix: Joi.string().description('Text before the value in a header').optional(),
-            description: Joi.string().allow('').optional(),
-            obtain_url: Joi.string().description('Where to get a credential').optional(),
-            test: Joi.string().description('The endpoint that tests a credential').optional(),
-            hosts: texts().description('The hosts that receive it; by default all hosts of the package').optional(),
-            oauth2: oauth().description('For type oauth2: how tokens are obtained').optional(),
-        }),
-    ).description('How the site accepts credentials of callers; empty if it accepts none');
+    objects<PackageAuth>({
+        id: Joi.string(),
+        type: oneOf(AUTH_TYPES),
+        name: Joi.string().description('Name of the header, query parameter or cookie').optional(),
+        prefix: Joi.string().description('Text before the value in a header').optional(),
+        description: Joi.string().allow('').optional(),
+        obtain_url: Joi.string().description('Where to get a credential').optional(),
+        test: Joi.string().description('The endpoint that tests a credential').optional(),
+        hosts: texts().description('The hosts that receive it; by default all hosts of the package').optional(),
+        oauth2: oauth().description('For type oauth2: how tokens are obtained').optional(),
+    }).description('How the site accepts credentials of callers; empty if it accepts none');
 export const effect = () => Joi.string().valid('read', 'write');
 export const versionNumber = () => Joi.number().integer().min(1);
 export const versionHash = () =>
@@ -89,6 +87,7 @@ export const versionHash = () =>
         .pattern(/^[0-9a-f]{64}$/, 'the hash of a version, 64 hexadecimal digits in lower case')
         .description('SHA-256 over the canonical JSON of the package');
 export const requestId = () => Joi.string().pattern(/^[A-Za-z0-9_-]{1,64}$/);
+export const integer = (min: number, max: number) => Joi.number().integer().min(min).max(max);
 export const count = () => Joi.number().integer().min(0);
 
 /** Health of an endpoint or a site, from traffic; nulls without traffic. */
@@ -110,7 +109,7 @@ export interface PageQuery {
     cursor?: string;
 }
 
-export const limit = () => Joi.number().integer().min(1).max(100).default(20).description('Most rows of a page');
+export const limit = () => integer(1, 100).default(20).description('Most rows of a page');
 /** A cursor. An invalid one is INVALID_CURSOR, not VALIDATION_ERROR. */
 export const cursor = () => Joi.string().allow('').description('next_cursor of the page before, from this very query');
 export const pageQuery = () => Joi.object<PageQuery, true>({ limit: limit(), cursor: cursor() });
@@ -149,6 +148,12 @@ export const deleted = <Id extends string>(name: Id, id = Joi.string()) =>
     complete({ [name]: id, deleted: Joi.boolean().valid(true) }) as Joi.ObjectSchema<Deleted<Id>>;
 
 export const listOf = <Item>(item: Joi.Schema<Item>) => Joi.array<Item[]>().items(item);
+/** A list of objects, each as `complete` describes it. */
+export function objects(fields: Joi.SchemaMap): Joi.ArraySchema;
+export function objects<T>(fields: Joi.StrictSchemaMap<T>): Joi.ArraySchema<T[]>;
+export function objects(fields: Joi.SchemaMap): Joi.ArraySchema {
+    return listOf(complete(fields));
+}
 export const texts = () => listOf(Joi.string());
 
 /** Any JSON value; the input guard has already bounded it. */
