@@ -30,6 +30,11 @@ interface Collected {
     left: LeftOut[];
 }
 
+interface Collecting {
+    out: Collected;
+    reader: DocumentReader;
+}
+
 /**
  * Reads the parameters of a path and of its operation. Those of the operation override those of the path.
  * @param auth credentials that connections send; parameters with their names are left out
@@ -47,7 +52,8 @@ export function readParams(
     const inPlace = (place: string) => all.filter((param) => param['in'] === place);
     const taken = new Set(all.filter((param) => param['in'] !== 'path').map((param) => String(param['name'])));
     for (const name of namesIn(path)) {
-        const fault = addPathParam(name, found.get(`path ${name}`) ?? found.get(`path ${plainName(name)}`), taken, out, reader);
+        const param = found.get(`path ${name}`) ?? found.get(`path ${plainName(name)}`);
+        const fault = addPathParam(name, param, { out, reader, taken });
         if (fault !== undefined) return { ok: false, why: fault };
     }
     for (const param of inPlace('path')) {
@@ -58,7 +64,7 @@ export function readParams(
     // Headers come last, since only a header param can take another name.
     for (const [place, add] of [['query', addQueryParam] as const, ['header', addHeader] as const]) {
         for (const param of inPlace(place)) {
-            const fault = add(param, out, reader);
+            const fault = add(param, { out, reader });
             if (fault !== undefined) return { ok: false, why: fault };
         }
     }
@@ -141,13 +147,7 @@ function hasSegments(name: string, param: JsonObject | undefined, schema: JsonOb
 }
 
 /** @returns why the operation cannot be imported; undefined if it can */
-function addPathParam(
-    name: string,
-    param: JsonObject | undefined,
-    taken: Set<string>,
-    out: Collected,
-    reader: DocumentReader,
-): string | undefined {
+function addPathParam(name: string, param: JsonObject | undefined, { out, reader, taken }: Collecting & { taken: Set<string> }) {
     const style = param?.['style'] ?? 'simple';
     const isPlain = !typesOf(reader.resolve(schemaOf(param)) ?? {}).some((type) => type === 'array' || type === 'object');
     if (isPlain && style === 'label') out.prefixes.set(name, '.');
@@ -182,7 +182,7 @@ function withoutEmpty(schema: JsonSchema): JsonSchema {
     return left.length === 0 ? schema : { ...(schema as JsonObject), enum: left };
 }
 
-function addQueryParam(param: JsonObject, out: Collected, reader: DocumentReader): string | undefined {
+function addQueryParam(param: JsonObject, { out, reader }: Collecting): string | undefined {
     const name = String(param['name']);
     const required = param['required'] === true;
     const leave = (why: string) => {
@@ -221,7 +221,7 @@ const SENT_ANYWAY: ReadonlySet<string> = new Set(['user-agent', 'host', 'connect
  * A required header with one allowed value becomes a fixed header. Any other header becomes a param, if the rules allow its name.
  * @returns why the operation cannot be imported; undefined if it can
  */
-function addHeader(param: JsonObject, out: Collected, reader: DocumentReader): string | undefined {
+function addHeader(param: JsonObject, { out, reader }: Collecting): string | undefined {
     const written = String(param['name']);
     const lower = written.toLowerCase();
     const required = param['required'] === true;
