@@ -144,29 +144,30 @@ describe('GET /v1/events', () => {
         expect(reads).to.be.at.most(20 + 6 * 3);
     });
 
-    it('tells a key nothing that happens after its revocation, even if its call waits', async () => {
-        const ada = await join(world);
-        const { keyId, apiKey } = await createKey(world.app.db, { ...ada, name: 'leaked', scopes: EVERY_SCOPE });
-        const leaked = withKey(world, apiKey);
-        const { next } = await read(ada);
-        const waiting = leaked.call('GET', `/v1/events?wait=30&after=${encodeURIComponent(next)}`);
-        const inService = () => world.app.db('api_keys').where({ id: keyId }).whereNotNull('last_used_at').first('id');
-        await eventually(inService, (used) => used !== undefined, 10_000);
-        await revokeKey(world.app.db, keyId);
-        expect(codeOf(await waiting)).to.equal('INVALID_API_KEY');
-    });
-
-    it('tells a user nothing that happens after a suspension, even if a call waits', async () => {
-        const ada = await join(world);
-        const { keyId, apiKey } = await createKey(world.app.db, { ...ada, name: 'other', scopes: EVERY_SCOPE });
-        const { next } = await read(ada);
-        const waiting = withKey(world, apiKey).call('GET', `/v1/events?wait=30&after=${encodeURIComponent(next)}`);
-        const inService = () => world.app.db('api_keys').where({ id: keyId }).whereNotNull('last_used_at').first('id');
-        await eventually(inService, (used) => used !== undefined, 10_000);
-        await setSuspended(world.app.db, ada.userId, true);
-        await record(ada, 'later');
-        expect(codeOf(await waiting)).to.equal('FORBIDDEN');
-    });
+    for (const { tells, end, code } of [
+        {
+            tells: 'a key nothing that happens after its revocation',
+            end: (_: Person, keyId: string) => revokeKey(world.app.db, keyId),
+            code: 'INVALID_API_KEY',
+        },
+        {
+            tells: 'a user nothing that happens after a suspension',
+            end: ({ userId }: Person) => setSuspended(world.app.db, userId, true),
+            code: 'FORBIDDEN',
+        },
+    ]) {
+        it(`tells ${tells}, even if a call waits`, async () => {
+            const ada = await join(world);
+            const { keyId, apiKey } = await createKey(world.app.db, { ...ada, name: 'other', scopes: EVERY_SCOPE });
+            const { next } = await read(ada);
+            const waiting = withKey(world, apiKey).call('GET', `/v1/events?wait=30&after=${encodeURIComponent(next)}`);
+            const inService = () => world.app.db('api_keys').where({ id: keyId }).whereNotNull('last_used_at').first('id');
+            await eventually(inService, (used) => used !== undefined, 10_000);
+            await end(ada, keyId);
+            await record(ada, 'later');
+            expect(codeOf(await waiting)).to.equal(code);
+        });
+    }
 
     it('goes on waiting after the database failed to tell whether there are new events', async () => {
         const ada = await join(world);

@@ -81,6 +81,6 @@ describe('the bonus for a schema, on its author’s pages', () => {
     it('stays if the owner of the domain blocks it', async () => {
         await setPolicy(world.app.db, 'second.test', { ...NO_POLICY, blocked: true });
         expect(await bonus()).to.equal(150);
-        expect(await statement()).not.to.include('the schema of second.test, which was blocked');
+        expect(await statement()).not.to.include('Bonus for the schema of second.test reversed');
     });
 });
