@@ -8,7 +8,7 @@ import { listChanges } from '../../shared/store/accounts/audit.ts';
 import { rewrapAll } from '../../shared/store/accounts/sealed-rows.ts';
 import { confirmTotp, pendingTotp, type TotpVerdict, useTotp } from '../../shared/store/accounts/totp.ts';
 import { openRequest } from '../../shared/store/jobs/sealed.ts';
-import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
+import { useDatabase } from '../store/registry.ts';
 import { admin } from '../support/admin.ts';
 import { CONNECTED, connectedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
@@ -26,14 +26,11 @@ const rotateIn = (databaseUrl: string, keys: string) =>
     admin(databaseUrl, ['credentials', 'rotate', '--json'], { DATA_DIR: '/nonexistent', SECRET_KEYS: keys });
 
 describe('rotating the encryption keys', () => {
-    let database: OpenedDatabase;
+    const database = useDatabase({ forEach: true });
     let db: Db;
-
-    beforeEach(async () => {
-        database = await openDatabase();
+    beforeEach(() => {
         ({ db } = database);
     });
-    afterEach(() => database.close());
 
     async function rotate(keys: string): Promise<{ code: number; json: JsonObject; told: string }> {
         const { code, json, err } = await rotateIn(database.url, keys);

@@ -1,16 +1,11 @@
 import { expect } from 'chai';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import { publishPackage } from '../../shared/store/registry/publish.ts';
-import { contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
+import { contributor, orderOf, packageOf, useDatabase } from '../store/registry.ts';
 import { type AdminRun, admin } from '../support/admin.ts';
 
 describe('admin jobs', () => {
-    let database: OpenedDatabase;
-
-    before(async () => {
-        database = await openDatabase();
-    });
-    after(() => database.close());
+    const database = useDatabase();
 
     const jobs = (...args: string[]) => admin(database.url, ['jobs', ...args, '--json']);
     const codeOf = ({ json }: AdminRun) => (json['error'] as { code: string } | undefined)?.code;

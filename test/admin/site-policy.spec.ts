@@ -6,19 +6,16 @@ import { addMaintainer } from '../../shared/store/registry/maintainers.ts';
 import { setPolicy } from '../../shared/store/registry/site-policies.ts';
 import { findLatest } from '../../shared/store/registry/site-states.ts';
 import { findDomain } from '../../shared/store/registry/sites.ts';
-import { contributor, type OpenedDatabase, openDatabase } from '../store/registry.ts';
+import { contributor, useDatabase } from '../store/registry.ts';
 import { admin } from '../support/admin.ts';
 
 describe('admin site policy', () => {
     const DOMAIN = 'shop.example';
-    let database: OpenedDatabase;
+    const database = useDatabase({ forEach: true });
     let db: Db;
-
-    beforeEach(async () => {
-        database = await openDatabase();
+    beforeEach(() => {
         ({ db } = database);
     });
-    afterEach(() => database.close());
 
     interface Shown {
         domain: string;

@@ -5,21 +5,17 @@ import type { Publisher } from '../../shared/store/registry/publication.ts';
 import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { findLatest } from '../../shared/store/registry/site-states.ts';
 import { unyank, yank } from '../../shared/store/registry/yank.ts';
-import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
+import { accepted, contributor, orderOf, packageOf, registrableOf, useDatabase } from './registry.ts';
 
 describe('the request rate of a package', () => {
-    let database: OpenedDatabase;
+    const database = useDatabase();
     let db: Db;
     let publisher: Publisher;
     let texts = 0;
-
     before(async () => {
-        database = await openDatabase();
         ({ db } = database);
         publisher = await contributor(db, false);
     });
-
-    after(() => database.close());
 
     const publish = async (site: string, pace: number | undefined, ...hosts: string[]) => {
         const endpoints = hosts.map((host, at): PackageEndpoint => ({ name: `e${at}`, method: 'GET', url: `https://${host}/` }));

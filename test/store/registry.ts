@@ -27,13 +27,13 @@ export async function openDatabase(): Promise<OpenedDatabase> {
     };
 }
 
-/** Opens a database before the tests of a suite and closes it after them. It is empty until then. */
-export function useDatabase(): OpenedDatabase {
+/** Opens a database before the tests of a suite, or before each of them, and closes it afterwards. It is empty until then. */
+export function useDatabase({ forEach = false } = {}): OpenedDatabase {
     const database = {} as OpenedDatabase;
-    before(async () => {
+    (forEach ? beforeEach : before)(async () => {
         Object.assign(database, await openDatabase());
     });
-    after(() => database.close());
+    (forEach ? afterEach : after)(() => database.close());
     return database;
 }
 

@@ -7,17 +7,14 @@ import { publishPackage } from '../../shared/store/registry/publish.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { countRowsRead } from '../support/rows-read.ts';
-import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
+import { accepted, contributor, orderOf, packageOf, registrableOf, useDatabase } from './registry.ts';
 
 describe('requests for schemas', () => {
-    let database: OpenedDatabase;
+    const database = useDatabase();
     let db: Db;
-
-    before(async () => {
-        database = await openDatabase();
+    before(() => {
         ({ db } = database);
     });
-    after(() => database.close());
 
     const request = async (domain: string, more: Partial<NewRequest> = {}, workspaceId?: string) => {
         const nothing = { readOrWrite: null, authShape: null, outputShape: null, failureMode: null, intentCategory: null };

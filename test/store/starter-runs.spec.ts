@@ -4,17 +4,14 @@ import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { scheduleStarters } from '../../shared/store/registry/starter-sites.ts';
 import { claimRun, endRun } from '../../shared/store/registry/verification.ts';
 import { advanceClock } from '../support/clock.ts';
-import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
+import { accepted, contributor, orderOf, packageOf, useDatabase } from './registry.ts';
 
 describe('starter packages in the daily runs (STARTER_VERIFY)', () => {
-    let database: OpenedDatabase;
+    const database = useDatabase({ forEach: true });
     let db: Db;
-
-    beforeEach(async () => {
-        database = await openDatabase();
+    beforeEach(() => {
         ({ db } = database);
     });
-    afterEach(() => database.close());
 
     it('are called once, and again after a day', async () => {
         accepted(await publishPackage(db, orderOf(packageOf('starter.example'), undefined)));

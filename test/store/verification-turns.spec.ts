@@ -4,17 +4,14 @@ import type { Publisher } from '../../shared/store/registry/publication.ts';
 import { publishPackage } from '../../shared/store/registry/publish.ts';
 import { claimRun, endRun, type VerificationRun } from '../../shared/store/registry/verification.ts';
 import { advanceClock } from '../support/clock.ts';
-import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
+import { accepted, contributor, orderOf, packageOf, useDatabase } from './registry.ts';
 
 describe('the next verification run', () => {
-    let database: OpenedDatabase;
+    const database = useDatabase({ forEach: true });
     let db: Db;
-
-    beforeEach(async () => {
-        database = await openDatabase();
+    beforeEach(() => {
         ({ db } = database);
     });
-    afterEach(() => database.close());
 
     /** Each site becomes due when it is published. */
     async function publish(publisher: Publisher, ...sites: string[]): Promise<void> {
