@@ -58,11 +58,8 @@ const SPREAD = `
         union all
         select e.id, w.id, w.host from concerned e join enabled w on w.workspace_id = e.workspace_id where ${IS_WANTED}
     ), placed as (
-        update events e set position = o.position, has_deliveries = o.is_wanted
-        from (
-            select t.id, nextval('event_positions') as position, exists (select from wanted where wanted.event_id = t.id) as is_wanted
-            from (select id from taken order by at, id) t
-        ) o where e.id = o.id
+        update events e set position = o.position
+        from (select t.id, nextval('event_positions') as position from (select id from taken order by at, id) t) o where e.id = o.id
     ), made as (
         insert into webhook_deliveries (id, webhook_id, event_id, host, due_at)
         -- An id begins with its time, as newTimedId explains.
