@@ -126,34 +126,16 @@ export function openApp(
     let port = config.port;
     let draining = false;
 
+    const closing = <Part extends { close(): Promise<void> }>(name: string, part: Part): Part => {
+        cleanup.add(name, () => part.close());
+        return part;
+    };
+
     const { db, browse, money, read } = openPools(config, { role, log, acquireTimeoutMs }, cleanup);
     const secrets = createSecrets({ db, keys: config.secretKeys, log });
-    const limits = openLimits({ ...ofLimits, clock });
-    cleanup.add('limits', () => limits.close());
-    const fleet = openFleet(ofLimits);
-    cleanup.add('fleet', () => fleet.close());
-    const { circuits, turns, quarantine, close: closeGuards } = openSiteGuards({ db, clock, log, timeoutMs: acquireTimeoutMs });
-    cleanup.add('circuits', closeGuards);
-    const credits = openCredits(money, { reads: db });
-    cleanup.add('credits', () => credits.close());
-    const idempotency = createIdempotency(db, secrets);
-    cleanup.add('idempotency', () => idempotency.close());
-    const keys = openKeys(db, {
-        onError: (error) => log.warn({ part: 'keys', err: error }, 'the times of use of keys could not be written'),
-    });
-    cleanup.add('keys', () => keys.close());
-    const usage = openUsage(db, { log });
-    cleanup.add('usage', () => usage.close());
-    const connectionUses = openConnectionUses(db, {
-        onError: (error) => log.warn({ part: 'connections', err: error }, 'uses of connections could not be written'),
-    });
-    cleanup.add('uses of connections', () => connectionUses.close());
-    const lookUpSessions = openLookUpSessions(db, { log });
-    cleanup.add('look-up sessions', () => lookUpSessions.close());
+    const { circuits, turns, quarantine } = closing('circuits', openSiteGuards({ db, clock, log, timeoutMs: acquireTimeoutMs }));
     const versions = createVersions(db);
     const lists = createLists(read);
-    const queue = openQueue({ ...ofQueue, secrets, role });
-    cleanup.add('queue', () => queue.close());
 
     return {
         config,
@@ -164,18 +146,17 @@ export function openApp(
         db,
         browse,
         read,
-        queue,
-        limits,
-        fleet,
+        limits: closing('limits', openLimits({ ...ofLimits, clock })),
+        fleet: closing('fleet', openFleet(ofLimits)),
         circuits,
         turns,
         quarantine,
         secrets,
-        credits,
-        idempotency,
-        keys,
+        credits: closing('credits', openCredits(money, { reads: db })),
+        idempotency: closing('idempotency', createIdempotency(db, secrets)),
+        keys: closing('keys', openKeys(db, { log })),
         vault: openVault(db, secrets),
-        connectionUses,
+        connectionUses: closing('uses of connections', openConnectionUses(db, { log })),
         cursors: createCursors(db),
         latest: createLatest(db),
         versions,
@@ -185,8 +166,10 @@ export function openApp(
         embedder: config.embeddings && createEmbedder(config.embeddings),
         usedLists: createUsedLists(read),
         lookUps: createLookUps(db, versions),
-        usage,
-        lookUpSessions,
+        usage: closing('usage', openUsage(db, { log })),
+        lookUpSessions: closing('look-up sessions', openLookUpSessions(db, { log })),
+        // Opened last, so it is closed first: its jobs use the other parts.
+        queue: closing('queue', openQueue({ ...ofQueue, secrets, role })),
         publicUrl: () => config.publicUrl ?? `http://localhost:${port}`,
         setPort: (actual) => {
             port = actual;

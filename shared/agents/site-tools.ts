@@ -1,5 +1,6 @@
 import { createInliner, type Inliner } from '../domain/json/schema/inline.ts';
 import { schemaOfParams } from '../domain/package/param-schema.ts';
+import { clip } from '../domain/text/clip.ts';
 import { estimateTokens } from '../domain/text/token-estimate.ts';
 import type { Effect, Endpoint, JsonObject } from '../domain/types.ts';
 import { type AgentTool, READS, WRITES } from './tool.ts';
@@ -93,16 +94,9 @@ export function runnable(tool: SiteTool, { site, version }: Pick<ToolSite, 'site
 function shortenDescription(tool: SiteTool): SiteTool {
     const properties = (tool.inputSchema['properties'] ?? {}) as Record<string, JsonObject>;
     const named = Object.entries(properties).map(([name, { description: _d, examples: _e, ...schema }]) => [name, schema]);
-    const { description } = tool;
     return {
         ...tool,
-        description:
-            description.length > SHORT_DESCRIPTION
-                ? `${description
-                      .slice(0, SHORT_DESCRIPTION - 1)
-                      .toWellFormed()
-                      .trimEnd()}…`
-                : description,
+        description: clip(tool.description, SHORT_DESCRIPTION),
         inputSchema: { ...tool.inputSchema, properties: Object.fromEntries(named) },
     };
 }

@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import type { Db } from '../platform/db.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { type Mail, queueMail } from '../store/accounts/mails.ts';
-import { createNotice, endNotices, payersOf } from '../store/accounts/notices.ts';
+import { createNotice, endNotices, payersOf, type Spent } from '../store/accounts/notices.ts';
 import type { Subscription } from '../store/billing/subscriptions.ts';
 
 /** Plain-text notices about credits and payment: what happened, the consequences, and where to look. */
@@ -11,14 +11,13 @@ const number = (value: number) => value.toLocaleString('en-US');
 const credits = (value: number) => `${number(value)} ${value === 1 ? 'credit' : 'credits'}`;
 const day = (date: Date) => date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
-interface AllowanceUse {
-    limit: number;
-    left: number;
-    resetsAt: Date;
-}
-
 /** @param isGone whether all credits are used, not only 80 % */
-export function allowanceMail(to: string, publicUrl: string, isGone: boolean, { limit, left, resetsAt }: AllowanceUse): Mail {
+export function allowanceMail(
+    to: string,
+    publicUrl: string,
+    isGone: boolean,
+    { limit, left, resetsAt }: Pick<Spent, 'limit' | 'left' | 'resetsAt'>,
+): Mail {
     const begins = isGone
         ? `You have used all ${credits(limit)} of this month's allowance. Calls now use your bonus credits. Without any, calls are refused and not billed.`
         : `You have used 80% of this month's allowance of ${credits(limit)}. ${credits(left)} ${left === 1 ? 'is' : 'are'} left.`;

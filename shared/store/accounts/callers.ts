@@ -61,7 +61,7 @@ export interface Keys {
 }
 
 /** Opens the key look-ups of one process. Results are cached for less than a second, and look-ups are batched. */
-export function openKeys(db: Db, options: { onError?: (error: unknown) => void } = {}): Keys {
+export function openKeys(db: Db, options: { log?: { warn(fields: object, message: string): void } } = {}): Keys {
     const known = growingCache<string, Caller>(MAX_KNOWN, KNOWN_MS);
     // Unknown keys have a separate cache, so that a flood of invalid keys does not evict valid ones.
     const unknown = growingCache<string, true>(MAX_UNKNOWN, UNKNOWN_MS);
@@ -72,7 +72,7 @@ export function openKeys(db: Db, options: { onError?: (error: unknown) => void }
         write: (keyIds) => writeUses(db, keyIds),
         everyMs: USE_EVERY_MS,
         maxRows: MAX_KNOWN,
-        onError: options.onError,
+        onError: (error) => options.log?.warn({ part: 'keys', err: error }, 'the times of use of keys could not be written'),
     });
 
     async function lookUp(hash: Buffer, name: string): Promise<Caller | undefined> {

@@ -8,10 +8,7 @@ import type { Connection } from './connections.ts';
 const MAX_REFUSALS = 3;
 
 /** A call that the site answered with 401. Times in milliseconds since the epoch, by the clock of one process. */
-interface RefusedCall {
-    connectionId: string;
-    versionId: number;
-    beganAt: number;
+interface RefusedCall extends PassedCall {
     endedAt: number;
 }
 
@@ -90,7 +87,7 @@ export async function endGrant(
     await mailOwners(db, secrets, { ...row, publicUrl });
 }
 
-/** A call whose credential the site accepted. @param at when it began, in milliseconds since the epoch */
+/** A call whose credential the site accepted. `beganAt`: milliseconds since the epoch. */
 export interface PassedCall {
     connectionId: string;
     versionId: number;

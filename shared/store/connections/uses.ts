@@ -22,7 +22,8 @@ const EVERY_MS = 900;
 const MAX_ROWS = 20_000;
 
 /** Opens the counter of a process. Close it before the pool. */
-export function openConnectionUses(db: Db, { onError }: { onError: (error: unknown) => void }): ConnectionUses {
+export function openConnectionUses(db: Db, { log }: { log: { warn(fields: object, message: string): void } }): ConnectionUses {
+    const onError = (error: unknown) => log.warn({ part: 'connections', err: error }, 'uses of connections could not be written');
     return openBatchWriter({ write: (uses) => write(db, uses), everyMs: EVERY_MS, maxRows: MAX_ROWS, onError });
 }
 

@@ -9,10 +9,7 @@ import { addMaintainer } from './maintainers.ts';
 import { dropRemoval } from './removals.ts';
 import { lockRegistrable } from './sites.ts';
 
-export interface DueCheck {
-    claimId: string;
-    registrable: string;
-    token: string;
+export interface DueCheck extends Pick<Claim, 'claimId' | 'registrable' | 'token'> {
     /** Whether an operator blocked the domain. Then only its name servers may be queried. */
     isBlocked: boolean;
 }

@@ -61,11 +61,7 @@ export async function createClaim(
     });
 }
 
-interface ClaimName {
-    claimId: string;
-    registrable: string;
-    workspaceId: string;
-}
+type ClaimName = Pick<Claim, 'claimId' | 'registrable' | 'workspaceId'>;
 
 /** The claim of this workspace on this domain; undefined if there is none, or it expired unproven. */
 export async function findClaim(db: Db, { claimId, registrable, workspaceId }: ClaimName): Promise<Claim | undefined> {

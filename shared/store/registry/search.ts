@@ -178,12 +178,9 @@ async function readSegments(
     );
 }
 
-interface FoundColumns {
-    /** Null, like the next three fields, if no row was found. */
+interface FoundColumns extends Omit<Found, 'segment'> {
+    /** Null, like the other fields of `Found`, if no row was found. */
     segment: number | null;
-    site: string;
-    key: string;
-    isCalledSo: boolean;
     rollup: number;
     total: number | null;
     is_kept: boolean;

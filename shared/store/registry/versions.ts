@@ -8,6 +8,7 @@ import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+import type { VersionRef } from './history.ts';
 
 /** Maximum length of cached packages in characters. Their parsed form takes several times as many bytes. */
 const CACHED_CHARACTERS = 8 * 1024 * 1024;
@@ -19,11 +20,8 @@ const UNITS_AT_ONCE = 8;
 /** Maximum endpoints whose `greatestUnits` are cached, longer than packages: a site may have hundreds of large ones in a day. */
 const CACHED_UNITS = 100_000;
 
-export interface LoadedVersion {
-    versionId: number;
+export interface LoadedVersion extends Pick<VersionRef, 'versionId' | 'version' | 'versionHash'> {
     site: string;
-    version: number;
-    versionHash: string;
     endpoints: EndpointsByName;
     /** The endpoints as a list. For a large package, this parses all of them. */
     inOrder: readonly Endpoint[];
