@@ -14,6 +14,7 @@ import { createClientTurns, fetchShareOf } from '../admission/event-loop-turns.t
 import { createKeyedQueue } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import { callOwnApi } from '../answers/own-api.ts';
+import { servePublic } from '../answers/public-file.ts';
 import { callerOf } from '../auth/caller.ts';
 import { readJsonBody } from '../bodies/json-body.ts';
 import { goneSignal } from '../call.ts';
@@ -60,14 +61,8 @@ export const agentTools: AppPlugin = {
             return response;
         };
         // Some clients look only at the root.
-        for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp/{site?}'] as const) {
-            server.route({
-                method: 'GET',
-                path,
-                options: { app: { isOpen: true } },
-                handler: ({ params }, h) =>
-                    h.response(describeResource(app, params['site'])).header('cache-control', 'public, max-age=3600'),
-            });
+        for (const path of ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp/{site?}']) {
+            servePublic(server, path, { isOpen: true, read: ({ params }) => describeResource(app, params['site']) });
         }
         server.route([
             {

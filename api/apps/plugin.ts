@@ -2,6 +2,7 @@ import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { EFFECTS } from '../../shared/domain/accounts/scopes.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { servePublic } from '../answers/public-file.ts';
 import { refusalHeaders } from '../answers/refusal.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { OAuthFailure } from './read-form.ts';
@@ -14,13 +15,8 @@ export const apps: AppPlugin = {
     name: 'apps',
     register(server, { app }) {
         const open = { app: { isOpen: true } };
-        for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/{resource*}'] as const) {
-            server.route({
-                method: 'GET',
-                path,
-                options: open,
-                handler: (_request, h) => h.response(describeServer(app)).header('cache-control', 'public, max-age=3600'),
-            });
+        for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/{resource*}']) {
+            servePublic(server, path, { isOpen: true, read: () => describeServer(app) });
         }
         server.route([
             {

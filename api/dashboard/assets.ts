@@ -5,6 +5,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Server } from '@hapi/hapi';
 import { Refusal } from '../../shared/refusals.ts';
+import { servePublic } from '../answers/public-file.ts';
 
 const require = createRequire(import.meta.url);
 const own = (name: string) => fileURLToPath(new URL(`assets/${name}`, import.meta.url));
@@ -89,10 +90,5 @@ export function assets(server: Server): void {
                 .header('cross-origin-resource-policy', 'same-origin');
         },
     });
-    server.route({
-        method: 'GET',
-        path: '/favicon.ico',
-        options: { app: { isOpen: false } },
-        handler: (_request, h) => h.response(send('icon.svg').bytes).type('image/svg+xml').header('cache-control', 'public, max-age=86400'),
-    });
+    servePublic(server, '/favicon.ico', { type: 'image/svg+xml', isOpen: false, seconds: 86_400, read: () => send('icon.svg').bytes });
 }

@@ -1,9 +1,10 @@
-import type { Server } from '@hapi/hapi';
+import type { Request, Server } from '@hapi/hapi';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../shared/app.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { siteRanges, sitesBetween } from '../../shared/store/registry/sites.ts';
+import { servePublic } from '../answers/public-file.ts';
 import { DOCUMENTS } from './docs/documents.ts';
 import { libraryOf } from './docs/library.ts';
 import type { Page } from './page.ts';
@@ -42,17 +43,8 @@ export function searchEngines(server: Server, app: App, pages: readonly Page[]):
         ttl: KEPT_SECONDS * 1000,
         fetchMethod: () => siteRanges(app.browse, SITES),
     });
-    const serve = (path: string, type: string, answer: (query: Record<string, unknown>) => Promise<string> | string) =>
-        server.route({
-            method: 'GET',
-            path,
-            options: { app: { isOpen: false } },
-            handler: async (request, h) =>
-                h
-                    .response(await answer(request.query))
-                    .type(type)
-                    .header('cache-control', `public, max-age=${KEPT_SECONDS}`),
-        });
+    const serve = (path: string, type: string, read: (request: Request) => Promise<string> | string) =>
+        servePublic(server, path, { type, isOpen: false, seconds: KEPT_SECONDS, read });
 
     serve('/robots.txt', TEXT, () => robots(pages, url('/sitemap.xml')));
     serve('/sitemap.xml', XML, async () => {
@@ -76,7 +68,7 @@ export function searchEngines(server: Server, app: App, pages: readonly Page[]):
             paths.map((path) => ({ loc: url(path) })),
         );
     });
-    serve('/sitemaps/sites.xml', XML, async ({ from, before }) => {
+    serve('/sitemaps/sites.xml', XML, async ({ query: { from, before } }) => {
         const range = { from: readName(from), before: before === undefined ? undefined : readName(before), limit: SITES };
         const sites = await sitesBetween(app.browse, range);
         const entries = sites.map(({ site, publishedAt }) => ({ loc: url(`/registry/${site}`), lastmod: publishedAt.toISOString() }));

@@ -1,5 +1,6 @@
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
+import { servePublic } from '../answers/public-file.ts';
 
 /** The file expires after this many days. RFC 9116 recommends less than a year. */
 const HOLDS_DAYS = 180;
@@ -7,13 +8,8 @@ const DAY_MS = 86_400_000;
 
 /** Serves `/.well-known/security.txt` (RFC 9116), and `/.well-known/change-password` for password managers. */
 export function wellKnown(server: Server, app: App): void {
-    server.route({
-        method: 'GET',
-        path: '/.well-known/security.txt',
-        options: { app: { isOpen: true } },
-        handler: (_request, h) =>
-            h.response(securityText(app)).type('text/plain; charset=utf-8').header('cache-control', 'public, max-age=86400'),
-    });
+    const type = 'text/plain; charset=utf-8';
+    servePublic(server, '/.well-known/security.txt', { type, isOpen: true, seconds: 86_400, read: () => securityText(app) });
     server.route({
         method: 'GET',
         path: '/.well-known/change-password',

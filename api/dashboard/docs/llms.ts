@@ -1,17 +1,10 @@
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../../shared/app.ts';
-
-const KEPT_SECONDS = 3600;
+import { servePublic } from '../../answers/public-file.ts';
 
 /** `/llms.txt`: tells agents how to use the service, in the format of llmstxt.org (Markdown, served as plain text). */
 export function llmsText(server: Server, app: App): void {
-    server.route({
-        method: 'GET',
-        path: '/llms.txt',
-        options: { app: { isOpen: true } },
-        handler: (_request, h) =>
-            h.response(text(app.publicUrl())).type('text/plain; charset=utf-8').header('cache-control', `public, max-age=${KEPT_SECONDS}`),
-    });
+    servePublic(server, '/llms.txt', { type: 'text/plain; charset=utf-8', isOpen: true, read: () => text(app.publicUrl()) });
 }
 
 const text = (url: string) => `# Routebook
