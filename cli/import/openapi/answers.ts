@@ -1,5 +1,5 @@
 import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
-import type { Json, JsonObject, JsonSchema, PackageEndpoint, ResponseType } from '../../../shared/domain/types.ts';
+import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../../shared/domain/types.ts';
 import type { NotRead } from '../operation.ts';
 import { printableName } from '../texts.ts';
 import { type DocumentReader, typesOf } from './schemas.ts';
@@ -28,16 +28,10 @@ export function readAnswer(responses: Json | undefined, reader: DocumentReader):
         types.find((type) => /^application\/vnd\.[\w.-]+\s*(?:;|$)/i.test(type) && isStructured(content[type], reader));
     if (json !== undefined) return jsonAnswer(json, content[json], otherSuccesses(all, code, reader), reader);
     if (types.some((type) => /^(?:text\/html|application\/xhtml\+xml)\b/i.test(type))) return { ok: true, response: { type: 'html' } };
-    for (const [type, pattern] of OTHERS) {
-        const found = types.find((one) => pattern.test(one));
-        if (found !== undefined) return { ok: true, response: { type }, ...acceptOf(found) };
+    for (const [response, pattern] of OTHERS) {
+        const found = types.find((type) => pattern.test(type));
+        if (found !== undefined) return { ok: true, response: { ...response }, ...acceptOf(found) };
     }
-    const stream = types.find((type) => /^text\/event-stream\b/i.test(type));
-    if (stream !== undefined) return { ok: true, response: { type: 'ndjson', sse: true }, ...acceptOf(stream) };
-    const text = types.find((type) => /^text\/(?!event-stream)|^application\/(?:[\w.-]+\+)?(?:xml|(?:x-)?yaml)\b/i.test(type));
-    if (text !== undefined) return { ok: true, response: { type: 'text' }, ...acceptOf(text) };
-    const file = types.find((type) => /^(?:application|audio|video|font)\/[\w.+-]+\s*(?:;|$)/i.test(type));
-    if (file !== undefined) return { ok: true, response: { type: 'binary' }, ...acceptOf(file) };
     if (types.length === 0) return { ok: true, response: {} };
     return {
         ok: false,
@@ -90,12 +84,15 @@ function fittingAll(schema: JsonSchema, others: readonly JsonObject[], reader: D
     return schemas.size === 1 ? schema : { anyOf: [...schemas.values()] };
 }
 
-/** Response types besides JSON, HTML and text, with their media types. */
-const OTHERS: readonly (readonly [ResponseType, RegExp])[] = [
-    ['ndjson', /^application\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)\b/i],
-    ['feed', /^application\/(?:rss|atom|rdf)\+xml\b/i],
-    ['csv', /^text\/(?:csv|tab-separated-values)\b/i],
-    ['binary', /^(?:image\/[\w.+-]+|application\/pdf)\s*(?:;|$)/i],
+/** Answers besides JSON and HTML, the preferred first, with their media types. */
+const OTHERS: readonly (readonly [NonNullable<PackageEndpoint['response']>, RegExp])[] = [
+    [{ type: 'ndjson' }, /^application\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines)\b/i],
+    [{ type: 'feed' }, /^application\/(?:rss|atom|rdf)\+xml\b/i],
+    [{ type: 'csv' }, /^text\/(?:csv|tab-separated-values)\b/i],
+    [{ type: 'binary' }, /^(?:image\/[\w.+-]+|application\/pdf)\s*(?:;|$)/i],
+    [{ type: 'ndjson', sse: true }, /^text\/event-stream\b/i],
+    [{ type: 'text' }, /^text\/|^application\/(?:[\w.-]+\+)?(?:xml|(?:x-)?yaml)\b/i],
+    [{ type: 'binary' }, /^(?:application|audio|video|font)\/[\w.+-]+\s*(?:;|$)/i],
 ];
 
 /** The Accept header of a media type. A server with a special media type answers 406 if the request does not accept it. */
