@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createAuthority, issueCertificate } from '../support/certificates.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { type Attestation, attest, challengeFor, PASSKEY_PAGE } from './support/program-passkey.ts';
+import { type Attestation, attest, challengeFor, PASSKEY_PAGE } from './support/software-authenticator.ts';
 import { type PageAnswer, signUp, wordsOf } from './support/visitor.ts';
 
 describe('a passkey from a software authenticator', () => {

@@ -5,8 +5,8 @@ import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { useWorld } from '../support/world.ts';
 import { givePasskey } from './support/factor.ts';
-import { attest, challengeFor, PASSKEY_PAGE } from './support/program-passkey.ts';
 import { userOf } from './support/settled.ts';
+import { attest, challengeFor, PASSKEY_PAGE } from './support/software-authenticator.ts';
 import { freshAddress, hiddenOf, PASSWORD, type PageAnswer, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 const OWN_PASSWORD = 'the owner’s own sentence';

@@ -16,13 +16,13 @@ for (const topology of ANY_TOPOLOGY) {
         const shop = useShop();
         let ada: Person;
         let answers: Answer[];
-        let putOff: number;
+        let retries: number;
 
         before(async () => {
             const high = 1_000_000;
             ada = await join(world, { plan: 'enterprise', overrides: { perMinute: high, perHour: high, perDay: high, concurrency: 200 } });
             expect((await ada.publish(shopPackage(shop.port))).status).to.equal(201);
-            ({ answers, putOff } = await callAll(ada));
+            ({ answers, retries } = await callAll(ada));
         });
 
         it('answers every caller: nine in ten with a result, one in ten with the error of the site', () => {
@@ -40,7 +40,7 @@ for (const topology of ANY_TOPOLOGY) {
             expect(charged).to.deep.equal({ state: 'charged', count: FETCHES * 0.9, charged: String(FETCHES * 0.9) });
             expect(released).to.deep.include({ state: 'released', charged: null });
             // A caller who had to retry may or may not have had credits on hold by then.
-            expect(released.count).to.be.within(FETCHES * 0.1, FETCHES * 0.1 + putOff);
+            expect(released.count).to.be.within(FETCHES * 0.1, FETCHES * 0.1 + retries);
             expect(others).to.deep.equal([]);
             expect(await ledger.totalHeld(world.app.db)).to.equal(0);
             const used = answers.reduce((sum, { body }) => sum + (body['meta'] as { credits_used: number }).credits_used, 0);
@@ -59,9 +59,9 @@ for (const topology of ANY_TOPOLOGY) {
 }
 
 /** The final responses of all calls, and how many of them were retried before. */
-async function callAll(person: Person): Promise<{ answers: Answer[]; putOff: number }> {
+async function callAll(person: Person): Promise<{ answers: Answer[]; retries: number }> {
     const answers: Answer[] = [];
-    let putOff = 0;
+    let retries = 0;
     let next = 0;
     const callers = Array.from({ length: IN_FLIGHT }, async () => {
         for (let mine = next++; mine < FETCHES; mine = next++) {
@@ -69,8 +69,8 @@ async function callAll(person: Person): Promise<{ answers: Answer[]; putOff: num
             // A 4xx is not retried, so that each failing fetch is one request.
             const ask = () => (isFailure ? person.fetch(SHOP, 'status', { code: 404 }) : person.fetch(SHOP, 'product', { id: mine }));
             let answer = await ask();
-            for (let again = 0; isPutOff(answer) && again < MAX_TRIES; again++) {
-                putOff += 1;
+            for (let again = 0; mustRetry(answer) && again < MAX_TRIES; again++) {
+                retries += 1;
                 await sleep(Number(answer.headers.get('retry-after')) * 1000);
                 answer = await ask();
             }
@@ -78,10 +78,10 @@ async function callAll(person: Person): Promise<{ answers: Answer[]; putOff: num
         }
     });
     await Promise.all(callers);
-    return { answers, putOff };
+    return { answers, retries };
 }
 
 /** On a machine with other load, our own limits refuse some calls. Clients retry when they are told to. */
-function isPutOff({ status, body }: Answer): boolean {
+function mustRetry({ status, body }: Answer): boolean {
     return status === 503 && (body['error'] as { code: string }).code === 'SERVICE_UNAVAILABLE';
 }

@@ -30,14 +30,14 @@ export async function runAll(
     const sites = await openHostileSites(behaviours, callers);
     const faults = new Map<Behaviour, string[]>();
     try {
-        const people = await Promise.all(sites.people.map((person) => open(sites, behaviours, person)));
+        const people = await Promise.all(sites.people.map((person) => openCaller(sites, behaviours, person)));
         // Behaviours that only wait go first, since CPU load would delay their timers.
         for (const doesWait of [true, false]) {
             const waiting = behaviours.filter((behaviour) => waits(behaviour) === doesWait);
             await Promise.all(
                 people.slice(0, doesWait ? callers : busyCallers).map(async (caller) => {
                     for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
-                        faults.set(one, await happen(sites, one, caller, patience));
+                        faults.set(one, await runBehaviour(sites, one, caller, patience));
                 }),
             );
         }
@@ -52,14 +52,14 @@ export async function runAll(
 const waits = ({ read, write }: Behaviour) => [read, write].some(({ time }) => time === 'at the deadline');
 
 /** The bonus of a first fetch would disturb the counts, so it is earned here. */
-async function open(sites: HostileSites, behaviours: readonly Behaviour[], person: Person): Promise<Caller> {
+async function openCaller(sites: HostileSites, behaviours: readonly Behaviour[], person: Person): Promise<Caller> {
     const first = behaviours.find(({ place }) => place.kind === 'http');
     if (first !== undefined) await sites.callGood(first, person);
     return { person, credits: (await creditsOf(person)).balance };
 }
 
 /** The same host is called again afterwards: data left on the connection must not answer the second call. */
-async function happen(sites: HostileSites, behaviour: Behaviour, caller: Caller, patience: Patience): Promise<string[]> {
+async function runBehaviour(sites: HostileSites, behaviour: Behaviour, caller: Caller, patience: Patience): Promise<string[]> {
     const faults: string[] = [];
     for (const effect of ['read', 'write'] as const) {
         const ran = await sites.call(behaviour, effect, caller.person, timeoutOf(behaviour[effect].time));

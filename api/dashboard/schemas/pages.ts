@@ -35,6 +35,9 @@ import { publishForm, sendPackage } from './publish.ts';
 const FORM_BYTES = 3 * PACKAGE_BYTES;
 
 const ONE = '/dashboard/schemas/{site}';
+const SCHEMAS = ['/dashboard/schemas', 'Go to your schemas'] as const;
+/** The form for maintainers, to which problems belong. */
+const MAINTAINERS_FORM = 'maintainers';
 const CONFIRMED = { method: 'POST', audience: MANAGERS, needsRecentSignIn: true } as const;
 
 /** Pages of a workspace's own schemas. Members who may make calls may publish. Owners and admins yank versions and change maintainers. */
@@ -127,7 +130,7 @@ async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, about?: s
 
 /** POST …/versions/{version}/yank: yanks a version, so that calls no longer use it. */
 async function yankVersion(visit: WorkspaceVisit): Promise<Answer> {
-    const { site, path } = await place(visit);
+    const { site, path } = await readVersion(visit);
     const read = readFields(visit.fields, { reason: oneOf(YANK_REASONS) });
     if (!read.ok) return showOwn(visit, read.problems, visit.params['version']);
     return send(visit, site, { method: 'POST', path, body: read.values }, 'version-yanked');
@@ -135,11 +138,11 @@ async function yankVersion(visit: WorkspaceVisit): Promise<Answer> {
 
 /** POST …/versions/{version}/restore: allows calls to use the version again. */
 async function restoreVersion(visit: WorkspaceVisit): Promise<Answer> {
-    const { site, path } = await place(visit);
+    const { site, path } = await readVersion(visit);
     return send(visit, site, { method: 'DELETE', path }, 'version-restored');
 }
 
-async function place(visit: WorkspaceVisit) {
+async function readVersion(visit: WorkspaceVisit) {
     const { site } = await findOwnSite(visit);
     const version = visit.params['version'] ?? '';
     if (!/^[1-9]\d{0,8}$/.test(version)) throw pageNotFound();
@@ -151,29 +154,29 @@ function send(visit: WorkspaceVisit, site: string, call: ApiCall, notice: Notice
     return change(visit, call, sent, ({ message }) => showOwn(visit, { '': message }, visit.params['version']));
 }
 
-const FORM = 'maintainers';
-
 /** POST …/maintainers: lets another workspace publish on the domain. */
 async function addMaintainer(visit: WorkspaceVisit): Promise<Answer> {
-    const asked = await read(visit);
-    if ('problem' in asked) return showOwn(visit, { maintainer: asked.problem }, FORM);
+    const asked = await readMaintainer(visit);
+    if ('problem' in asked) return showOwn(visit, { maintainer: asked.problem }, MAINTAINERS_FORM);
     const sent: Sent = { to: `/dashboard/schemas/${asked.site}`, notice: 'maintainer-added' };
-    return change(visit, { method: 'PUT', path: asked.path }, sent, ({ message }) => showOwn(visit, { maintainer: message }, FORM));
+    return change(visit, { method: 'PUT', path: asked.path }, sent, ({ message }) =>
+        showOwn(visit, { maintainer: message }, MAINTAINERS_FORM),
+    );
 }
 
 /** POST …/maintainers/remove: removes the own workspace at once, another one usually after 24 hours, and never the last maintainer. */
 async function removeMaintainer(visit: WorkspaceVisit): Promise<Answer> {
-    const asked = await read(visit);
-    if ('problem' in asked) return showOwn(visit, { '': asked.problem }, FORM);
+    const asked = await readMaintainer(visit);
+    if ('problem' in asked) return showOwn(visit, { '': asked.problem }, MAINTAINERS_FORM);
     const answer = await visit.ask({ method: 'DELETE', path: asked.path });
-    if (!answer.ok) return showOwn(visit, { '': answer.refused.message }, FORM);
+    if (!answer.ok) return showOwn(visit, { '': answer.refused.message }, MAINTAINERS_FORM);
     const isOwn = asked.workspaceId === visit.workspace.workspaceId;
     if (isOwn) return { to: '/dashboard/schemas', notice: 'maintainer-removed' };
     const isPending = (await removalOf(visit.app.db, asked.registrable, asked.workspaceId)) !== undefined;
     return { to: `/dashboard/schemas/${asked.site}`, notice: isPending ? 'removal-requested' : 'maintainer-removed' };
 }
 
-async function read(
+async function readMaintainer(
     visit: WorkspaceVisit,
 ): Promise<{ site: string; registrable: string; workspaceId: string; path: string } | { problem: string }> {
     const { site, registrable } = await findOwnSite(visit);
@@ -187,14 +190,14 @@ async function read(
 /** GET /maintainers/stop: the page that the mailed link opens. It changes nothing, since mail programs also open links. */
 async function showStop(visit: Visit): Promise<Shown> {
     const removal = await removalOfToken(visit, visit.query('token'));
-    if (removal === undefined) return over();
+    if (removal === undefined) return nothingToStop();
     return { view: 'schemas/stop', title: 'Stop a removal', model: { removal, token: visit.query('token') } };
 }
 
 /** POST /maintainers/stop: stops the removal. It needs no sign-in, since the link was mailed only to the owners of the workspace. */
 async function stopByLink(visit: Visit): Promise<Shown> {
     const removal = await removalOfToken(visit, visit.fields.get('token'));
-    if (removal === undefined || !(await stopRemoval(visit.app.db, removal, byHolder(visit, removal)))) return over();
+    if (removal === undefined || !(await stopRemoval(visit.app.db, removal, byHolder(visit, removal)))) return nothingToStop();
     visit.hurryMail();
     const { name, registrable } = removal;
     return words('Removal stopped', `${name} still maintains ${registrable}. Its audit log shows who asked for the removal.`, SCHEMAS);
@@ -207,7 +210,7 @@ async function stopOwnRemoval(visit: WorkspaceVisit): Promise<Answer> {
     const removal = await removalOf(app.db, registrable, workspace.workspaceId);
     const by = { actor: actorOfUser(me.userId), ip: address };
     if (removal === undefined || !(await stopRemoval(app.db, removal, by)))
-        return showOwn(visit, { '': 'No removal of this workspace is pending.' }, 'maintainers');
+        return showOwn(visit, { '': 'No removal of this workspace is pending.' }, MAINTAINERS_FORM);
     visit.hurryMail();
     return { to: `/dashboard/schemas/${site}`, notice: 'removal-stopped' };
 }
@@ -223,12 +226,10 @@ function byHolder({ me, address }: Visit, { workspaceId }: Removal): By {
     return { actor: me !== undefined && isMember ? actorOfUser(me.userId) : 'system', ip: address };
 }
 
-function over(): Shown {
+function nothingToStop(): Shown {
     const message = 'There is nothing to stop: the removal was already stopped, withdrawn or completed.';
     return { ...words('This link no longer works', message, SCHEMAS), status: 410 };
 }
-
-const SCHEMAS = ['/dashboard/schemas', 'Go to your schemas'] as const;
 
 /** The site of the path. @throws Refusal NOT_FOUND if the workspace does not maintain it */
 async function findOwnSite({ app, params, workspace }: WorkspaceVisit): Promise<FoundSite> {
