@@ -122,7 +122,8 @@ function unwanted(name: string): Detail {
 }
 
 export function problemsOf(items: readonly ValidationErrorItem[]): Detail[] {
-    return items.filter((item) => !isCoveredByAnother(item, items)).map(toDetail);
+    const known = new Set(items.map(({ type, path }) => placed(type, path)));
+    return items.filter(({ type, path }) => !known.has(placed(COVERED_BY[type], path))).map(toDetail);
 }
 
 /** Maps a problem to another one that makes it redundant for the same value. */
@@ -132,11 +133,8 @@ const COVERED_BY: Readonly<Record<string, string>> = {
     'string.pattern.base': 'text.secret',
 };
 
-function isCoveredByAnother(item: ValidationErrorItem, items: readonly ValidationErrorItem[]): boolean {
-    const other = COVERED_BY[item.type];
-    if (other === undefined) return false;
-    const place = item.path.join('/');
-    return items.some(({ type, path }) => type === other && path.join('/') === place);
+function placed(type: string | undefined, path: ValidationErrorItem['path']): string {
+    return `${type} ${path.join('/')}`;
 }
 
 /** Replaces Joi's messages, which would show the pattern and repeat the value, which may be a secret. */
