@@ -4,6 +4,7 @@ import { windowsOf } from '../../shared/domain/accounts/plans.ts';
 import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
+import { listInTurn } from '../admission/long-lists.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
 import { serve } from '../serve.ts';
@@ -56,7 +57,7 @@ async function listActs(call: Call<object, AuditQuery, undefined>): Promise<Repl
     const since = query.since === undefined ? undefined : new Date(query.since);
     const page = await readPage<RowPlace>(call, 'getAudit', [workspaceId, actor ?? null, action ?? null, since?.toISOString() ?? null]);
     const filter = { workspaceId, actor, action, since };
-    const { rows, next, total } = await pageOfActs(app.db, filter, { limit: page.limit, after: page.from });
+    const { rows, next, total } = await listInTurn(call, () => pageOfActs(app.db, filter, { limit: page.limit, after: page.from }));
     return {
         answer: rows.map(({ at, ...act }) => ({ at: at.toISOString(), ...act })),
         pagination: await page.end(next, total),

@@ -16,6 +16,7 @@ import {
     readEvents,
     typesOf,
 } from '../../shared/store/events/event-feed.ts';
+import { listInTurn } from '../admission/long-lists.ts';
 import { perApp } from '../admission/per-app.ts';
 import { textPage } from '../answers/paging.ts';
 import { checkKeyAgain } from '../auth/api-key.ts';
@@ -93,11 +94,13 @@ export async function listEvents(call: Call<object, EventsQuery, undefined>): Pr
     const after = cursor === undefined ? 0 : await app.cursors.open(bound, cursor);
     if (typeof after !== 'number') throw new Refusal('INVALID_CURSOR');
     const reader = { workspaceId, accountId };
-    const page = await readOrWait(call, reader, after, (from, head) => readEvents(app.browse, reader, { types, after: from, limit }, head));
+    const page = await readOrWait(call, reader, after, (from, head) =>
+        listInTurn(call, () => readEvents(app.browse, reader, { types, after: from, limit }, head)),
+    );
     return textPage(await presentEvents(app, page.events), {
         limit,
         next_cursor: await app.cursors.seal(bound, page.readTo),
-        total: await countEvents(app.browse, reader, types),
+        total: await listInTurn(call, () => countEvents(app.browse, reader, types)),
     });
 }
 

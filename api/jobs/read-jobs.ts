@@ -7,8 +7,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { cancelJob as cancel } from '../../shared/store/jobs/ends.ts';
 import { type FullJobRow, findJob, listJobs as list } from '../../shared/store/jobs/jobs.ts';
 import { deleteResult as remove } from '../../shared/store/jobs/retention.ts';
-import { createKeyedQueue } from '../admission/keyed-queue.ts';
-import { perApp } from '../admission/per-app.ts';
+import { listInTurn } from '../admission/long-lists.ts';
 import { orderInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import { checkKeyAgain } from '../auth/api-key.ts';
@@ -29,18 +28,14 @@ export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
     return answer(call, await mustFindJob({ ...call, caller: await checkKeyAgain(call) }));
 }
 
-/** One list of each account at a time: it may read 100,000 jobs, on one of the few connections that all accounts share. */
-const listsOf = perApp(() => createKeyedQueue());
-
 /** GET /v1/jobs: newest first. */
 export async function listJobs(call: Call<object, JobsQuery, undefined>): Promise<Reply<Job[]>> {
-    const { app, query, caller, gone } = call;
+    const { app, query, caller } = call;
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
     const { status, batch_id: batchId } = query;
     const reader = readerOf(caller);
     const page = await readPage<number>(call, 'getJobs', [reader.workspaceId, status ?? null, site ?? null, batchId ?? null]);
-    const turn = { keys: [caller.accountId], gone, full: () => new Refusal('OVERLOADED') };
-    const { jobs, next, total } = await listsOf(app).run(turn, () =>
+    const { jobs, next, total } = await listInTurn(call, () =>
         list(app.browse, reader, { status, site, batchId, limit: page.limit, before: page.from }),
     );
     return {

@@ -6,6 +6,7 @@ import type { RowPlace } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as store from '../../shared/store/events/deliveries.ts';
 import { takeFrom } from '../admission/count-call.ts';
+import { listInTurn } from '../admission/long-lists.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentDelivery } from './present-webhook.ts';
@@ -18,7 +19,7 @@ export async function listDeliveries(call: Call<WebhookParams, DeliveriesQuery, 
     const { status } = query;
     const page = await readPage<RowPlace>(call, 'getDeliveries', [webhookId, status ?? null]);
     const place = { status, limit: page.limit, after: page.from };
-    const { rows, next, total } = await store.listDeliveries(app.browse, webhookId, place);
+    const { rows, next, total } = await listInTurn(call, () => store.listDeliveries(app.browse, webhookId, place));
     return { answer: rows.map(presentDelivery), pagination: await page.end(next, total) };
 }
 

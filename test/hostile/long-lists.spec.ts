@@ -5,7 +5,11 @@ import type { Db } from '../../shared/platform/db.ts';
 import { countEvents, readEvents } from '../../shared/store/events/event-feed.ts';
 import { listJobs } from '../../shared/store/jobs/jobs.ts';
 import { useDatabase } from '../store/registry.ts';
+import { eventually } from '../support/eventually.ts';
+import { join } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
 import { countRowsRead } from '../support/rows-read.ts';
+import { useWorld } from '../support/world.ts';
 
 /** Jobs of one workspace. Only the oldest one is queued. */
 const JOBS = 250_000;
@@ -79,4 +83,40 @@ describe('the feed of an account beside many events of sites of others', () => {
         // The end of the feed is read too.
         expect(page.read + count.read).to.be.at.most(50);
     });
+});
+
+describe('long lists of one account', () => {
+    const world = useWorld({ workers: 0 });
+
+    for (const [path, table] of [
+        ['/v1/jobs', 'jobs'],
+        ['/v1/events', 'events'],
+        ['/v1/audit', 'workspace_audit'],
+        ['/v1/webhooks/{webhook_id}/deliveries', 'webhook_deliveries'],
+    ] as const) {
+        it(`are read one at a time, so that others find a connection: ${path}`, async () => {
+            const [person, other] = [await join(world), await join(world)];
+            const { webhook_id: id } = dataOf(
+                await person.call('POST', '/v1/webhooks', { body: { url: 'https://hooks.test/', events: ['job.*'] } }),
+            ) as { webhook_id: string };
+            const { db } = world.app;
+            const waiting = async (): Promise<number> => {
+                const { rows } = await db.raw('select count(*) from pg_locks where not granted and relation = ?::regclass', [table]);
+                return rows[0].count;
+            };
+            const lock = await db.transaction();
+            const reads: Promise<unknown>[] = [];
+            try {
+                await lock.raw('lock table ?? in access exclusive mode', [table]);
+                for (let read = 0; read < 8; read++) reads.push(person.call('GET', path.replace('{webhook_id}', id)));
+                await eventually(waiting, (count) => count > 0);
+                // By now, the others would wait for the table too.
+                await other.call('GET', '/v1/connections');
+                expect(await waiting()).to.equal(1);
+            } finally {
+                await lock.rollback();
+                await Promise.all(reads);
+            }
+        });
+    }
 });
