@@ -59,6 +59,8 @@ export function itemsOfCsv({ text, params, columns: chosen, head: known }: CsvOr
     }
     const head = first.cells.map((cell) => cell.trim());
     if (head.length > MAX_COLUMNS) return { ok: false, problem: `There are more than ${MAX_COLUMNS} columns.` };
+    const wide = items.find(({ cells }) => cells.some((cell, place) => place >= head.length && cell.trim() !== ''));
+    if (wide !== undefined) return { ok: false, problem: `Line ${wide.line} ${TOO_WIDE}` };
     const byName = new Map(params.map((param) => [param.name, param]));
     const isSame = known === JSON.stringify(head);
     const columns = head.map((column, place) => {
@@ -90,6 +92,9 @@ function itemOf(cells: readonly string[], columns: readonly string[], params: Re
 
 const NOT_CLOSED = 'has quotes that do not end.';
 const NOT_WHOLE = 'goes on after a closing quote: quotes enclose a whole cell, and a quote within them is written twice.';
+
+/** A delimiter within a value without quotes ends the value: the call would be made with a part of it. */
+const TOO_WIDE = 'has more values than the first line has columns. Put quotes around a value that has a delimiter in it.';
 
 /** Finds a quoted cell that does not end properly: the parser would read on behind each such quote, for hours in a file of 4 MiB. */
 function brokenQuote(text: string, delimiter: string, linebreak: string): { at: number; fault: string } | undefined {

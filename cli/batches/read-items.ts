@@ -17,7 +17,7 @@ export async function readItems(
     file: string,
     { map, params }: { map: ReadonlyMap<string, string>; params: readonly PackageParam[] },
 ): Promise<BatchItem[]> {
-    const rows = rowsOf(file, await readInput(file, terminal));
+    const rows = rowsOf(file, await readInput(file, terminal), map);
     if (rows.values.length === 0) throw new CommandFault('NO_ITEMS', `${file} has no items.`);
     const known = new Set(params.map(({ name }) => name));
     const areTexts = rows.header !== undefined;
@@ -68,7 +68,7 @@ interface Rows {
     header?: string[];
 }
 
-function rowsOf(file: string, text: string): Rows {
+function rowsOf(file: string, text: string, map: ReadonlyMap<string, string>): Rows {
     const first = text.trimStart()[0];
     if (first === '[') return { values: parseJson(text, file) as Json[] };
     if (first === '{') {
@@ -78,11 +78,25 @@ function rowsOf(file: string, text: string): Rows {
     }
     try {
         const [header = [], ...rows] = readRows(text);
+        checkWidths(file, header, rows, map);
         return { values: nameCells(rows, header), header: header.map((column) => column.trim()) };
     } catch (error) {
+        if (error instanceof CommandFault) throw error;
         const message = error instanceof Error ? error.message : String(error);
         throw new CommandFault('INVALID_CSV', message.replace('of the answer', `of ${file}`));
     }
+}
+
+/**
+ * A delimiter within a value without quotes ends the value: the call would be made with a part of it.
+ * @throws CommandFault if a row has a value behind the last column of the header that no `--map column_<place>` uses
+ */
+function checkWidths(file: string, header: readonly string[], rows: readonly string[][], map: ReadonlyMap<string, string>): void {
+    const isLost = (cell: string, place: number) => place >= header.length && cell.trim() !== '' && !map.has(`column_${place + 1}`);
+    const wide = rows.findIndex((cells) => cells.some(isLost));
+    if (wide === -1) return;
+    const fault = `Row ${wide + 2} of ${file} has more values than the header has columns. Put quotes around a value that has a delimiter in it.`;
+    throw new CommandFault('INVALID_CSV', fault);
 }
 
 function parseJson(text: string, what: string): Json {

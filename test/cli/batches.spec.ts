@@ -125,6 +125,19 @@ describe('batches and jobs on the command line and in the client', () => {
         expect(more.stderr).to.include('Row 3 of more.csv goes on after a closing quote.');
     });
 
+    it('refuse a row with more values than columns: a call with a part of its text would be wrong', async () => {
+        const wide = await shell.run(['batch', 'run', write('wide.csv', 'id\n1\n2, 3\n'), ...PRODUCT, '--json']);
+        expect([wide.code, wide.error['code']]).to.deep.equal([1, 'INVALID_CSV']);
+        expect(wide.error['message']).to.include('Row 3 of wide.csv has more values than the header has columns');
+        for (const [text, map] of [
+            ['id\n1,\n', []],
+            ['note\nx,1\n', ['--map', 'column_2=id']],
+        ] as const) {
+            const ran = await run('batch', 'run', write('spare.csv', text), ...PRODUCT, ...map, '--dry-run');
+            expect(ran.stdout, text).to.include('1 item');
+        }
+    });
+
     it('create nothing if the results cannot be written', async () => {
         const known = await world.app.db('batches').count();
         const rows = write('rows.csv', 'id\n1\n');

@@ -262,6 +262,13 @@ describe('jobs and batches on the dashboard', () => {
             expect(read).to.have.property('ok', false);
         }).timeout(10_000);
 
+        it('names a row with more values than columns: a call with a part of its text would be wrong', () => {
+            const params = [{ name: 'place', schema: undefined }];
+            const read = itemsOfCsv({ text: 'place\nRome\n\nParis, France\n', params }, 10);
+            expect(read).to.have.property('problem').that.includes('Line 4 has more values than the first line has columns');
+            expect(itemsOfCsv({ text: 'place\n"Paris, France",\n', params }, 10)).to.deep.include({ ok: true, count: 1 });
+        });
+
         it('reads quotes, separators and line breaks of spreadsheets', () => {
             const params = ['id', 'note'].map((name) => ({ name, schema: undefined }));
             for (const separator of [',', ';', '\t', '|'])
