@@ -3,6 +3,7 @@ import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { join } from '../support/people.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
 import { useWorld } from '../support/world.ts';
 import { openBrowser, openTab } from './support/browser.ts';
@@ -125,6 +126,17 @@ describe('trying an endpoint on its page', () => {
         }
         const { html } = await person.send(at('echo'), { step: 'price', key: keyId, 'param-0': 'a', 'param-1': 'not json' });
         expect(wordsOf(html)).to.include('Enter JSON').and.include('not json');
+    });
+
+    it('leaves a text without an example empty, so that nobody sends a placeholder', async () => {
+        const params = [{ name: 'place', source: 'query' as const, required: true, description: 'Where.', schema: { type: 'string' } }];
+        const endpoint = anEndpoint('plain.test', { name: 'weather', url: 'https://plain.test/weather', params });
+        await publishAsStarter(world.app, aPackage('plain.test', { endpoints: [endpoint] }));
+        const { person } = await newcomer();
+        for (const path of ['/registry/plain.test/try/weather', '/dashboard/monitors/new?site=plain.test&endpoint=weather']) {
+            const { html } = await person.get(path);
+            expect(/name="param-0"[^>]*value="([^"]*)"/.exec(html)?.[1], path).to.equal('');
+        }
     });
 
     it('is free if it fails, and shows the code', async () => {

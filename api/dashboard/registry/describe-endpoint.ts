@@ -73,6 +73,9 @@ export function typeOf(schema: JsonSchema | undefined): string {
     return writeValue(schema);
 }
 
+/** Stands for a value that the reader has to choose. */
+export const PLACEHOLDER = '…';
+
 /**
  * The params of the first example. Without an example, the required params, each with its own example, a value of its type or a
  * placeholder. Values that are too long for a page become placeholders too.
@@ -80,7 +83,7 @@ export function typeOf(schema: JsonSchema | undefined): string {
 export function exampleOf({ examples, params }: Endpoint): JsonObject {
     const [example] = examples;
     const entries = example === undefined ? params.filter(isNeeded).map(exampleParam) : Object.entries(example.params);
-    return Object.fromEntries(entries.slice(0, EXAMPLE).map(([name, value]) => [name, isShort(value) ? value : '…']));
+    return Object.fromEntries(entries.slice(0, EXAMPLE).map(([name, value]) => [name, isShort(value) ? value : PLACEHOLDER]));
 }
 
 export function isShort(value: Json): boolean {
@@ -97,12 +100,12 @@ function exampleParam(param: Param): [name: string, value: Json] {
 
 function anyValue({ example, schema }: Param): Json {
     if (example !== undefined) return example;
-    if (typeof schema !== 'object') return '…';
+    if (typeof schema !== 'object') return PLACEHOLDER;
     if (Array.isArray(schema['enum'])) return schema['enum'][0] ?? null;
     const { type, minimum } = schema;
     if (type === 'integer' || type === 'number') return typeof minimum === 'number' ? minimum : 1;
     if (type === 'boolean') return true;
-    return type === 'array' ? [] : type === 'object' ? {} : '…';
+    return type === 'array' ? [] : type === 'object' ? {} : PLACEHOLDER;
 }
 
 function boundsOf(schema: JsonObject): string[] {

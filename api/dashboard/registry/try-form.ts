@@ -2,7 +2,7 @@ import { parseExact } from '../../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import { type Fields, type Problems, problemsAt } from '../fields.ts';
-import { exampleOf, isShort, typeOf, writeValue } from './describe-endpoint.ts';
+import { exampleOf, isShort, PLACEHOLDER, typeOf, writeValue } from './describe-endpoint.ts';
 
 interface ParamField {
     name: string;
@@ -18,7 +18,8 @@ interface ParamField {
 const MAX = 100;
 
 export function paramFields(endpoint: Endpoint): ParamField[] {
-    const example = exampleOf(endpoint);
+    // A placeholder in a field would be sent as the value.
+    const example = new Map(Object.entries(exampleOf(endpoint)).filter(([, value]) => value !== PLACEHOLDER));
     return endpoint.params.slice(0, MAX).map((param, place) => ({
         name: nameOf(place),
         label: param.name,
@@ -27,7 +28,7 @@ export function paramFields(endpoint: Endpoint): ParamField[] {
             .join('. ')
             .slice(0, 400)
             .toWellFormed(),
-        value: toText(param, Object.hasOwn(example, param.name) ? example[param.name] : undefined),
+        value: toText(param, example.get(param.name)),
         isOptional: !param.required || param.default !== undefined,
         options: optionsOf(param),
         rows: isJson(param) || isText(param) ? 4 : undefined,
