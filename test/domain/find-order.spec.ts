@@ -3,20 +3,26 @@ import { fitting, fuse } from '../../shared/domain/find/fuse.ts';
 import { bestFirst, type Found, pageOf, spread } from '../../shared/domain/find/order.ts';
 
 describe('endpoints with a similar meaning', () => {
-    const near = (similarities: readonly number[]) => similarities.map((similarity, id) => ({ id, similarity }));
+    const near = (similarities: readonly number[], byWords = 0) =>
+        similarities.map((similarity, id) => ({ id, similarity, score: byWords }));
+    const namesOf = (found: readonly { id: number }[]) => found.map(({ id }) => id);
 
-    it('score by how much nearer they are than the farthest, however similar a model finds all texts', () => {
-        const crowd = (floor: number) => [floor + (1 - floor) / 2, ...Array.from({ length: 30 }, () => floor)];
+    it('match if they are much nearer than the farthest, however similar a model finds all texts', () => {
+        const crowd = (floor: number, nearness: number) => [floor + (1 - floor) * nearness, ...Array.from({ length: 30 }, () => floor)];
         for (const floor of [0, 0.2, 0.8]) {
-            const found = fitting(near(crowd(floor)));
-            expect(
-                found.map(({ id }) => id),
-                String(floor),
-            ).to.deep.equal([0]);
-            expect(found[0]?.score).to.be.closeTo(0.5, 1e-9);
+            const found = fitting(near(crowd(floor, 0.8)));
+            expect(namesOf(found), String(floor)).to.deep.equal([0]);
+            expect(found[0]?.score).to.be.closeTo(0.8, 1e-9);
+            expect(fitting(near(crowd(floor, 0.6))), String(floor)).to.deep.equal([]);
         }
         expect(fitting(near(Array.from({ length: 30 }, () => 1)))).to.deep.equal([]);
-        expect(fitting(near([0.9, 0.2])).map(({ id }) => id)).to.deep.equal([0]);
+        expect(namesOf(fitting(near([0.9, 0.2])))).to.deep.equal([0]);
+    });
+
+    it('match with less nearness if they have words of the task, too', () => {
+        const found = fitting(near([0.5, 0.45, 0.1], 0.22));
+        expect(namesOf(found)).to.deep.equal([0]);
+        expect(found[0]?.score).to.equal(0.5);
     });
 
     it('are merged with word matches: first those in both rankings, with the better score', () => {

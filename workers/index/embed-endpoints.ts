@@ -51,8 +51,7 @@ export function startEmbedding({ db, log, embedder }: App): Repeated | undefined
     }
 }
 
+/** What an endpoint is for. Names of params and fields are left out: with them, a model of sentences found less (`everyday` tasks). */
 function textOf({ name, entry }: EndpointToEmbed): string {
-    const { title, description, required, fields } = entry;
-    const takes = required.map((param) => param.description || param.name).join(' ');
-    return `${title}, ${name.replaceAll('_', ' ')}. ${description} ${takes} ${fields.join(', ')}`.slice(0, MAX_TEXT).toWellFormed();
+    return `${entry.title}, ${name.replaceAll('_', ' ')}. ${entry.description}`.slice(0, MAX_TEXT).toWellFormed();
 }

@@ -5,6 +5,7 @@ import type { Phrases } from '../../domain/find/phrases.ts';
 import { readTask, type TaskPart } from '../../domain/find/task.ts';
 import { correctTypo, type Search, unknownWords, type WordCounts, weigh } from '../../domain/find/weigh.ts';
 import { directionOfTask, type WordVectors, withNearness } from '../../domain/find/word-vectors.ts';
+import type { Db } from '../../platform/db.ts';
 import type { Read } from '../../platform/replica.ts';
 import { createEndpointWordCounts } from './endpoint-words.ts';
 import { type FindFilters, type FoundEndpoint, type FoundRow, findByWords, findNearest } from './find-statements.ts';
@@ -73,12 +74,12 @@ export function createFinder(read: Read, phrases: () => Phrases, vectors: () => 
     }
 
     /** The endpoints nearest to the meaning, nearest first. Empty if not found in time: words alone decide then. */
-    async function byMeaning(filters: FindFilters, { vector, deadline }: Meaning): Promise<FoundEndpoint[]> {
-        const asked = await vector;
-        const left = Math.ceil(deadline - performance.now());
-        if (asked === undefined || left <= 0) return [];
-        const near = await read(async (db) => withoutRefused(db, await findNearest(db, asked, filters, left), policiesOf));
-        return fitting(near);
+    async function byMeaning(search: Search, filters: FindFilters, meaning: Meaning): Promise<FoundEndpoint[]> {
+        const vector = await meaning.vector;
+        const timeoutMs = Math.ceil(meaning.deadline - performance.now());
+        if (vector === undefined || timeoutMs <= 0) return [];
+        const find = (db: Db) => findNearest(db, search, { vector, filters, timeoutMs });
+        return fitting(await read(async (db) => withoutRefused(db, await find(db), policiesOf)));
     }
 
     return {
@@ -87,7 +88,7 @@ export function createFinder(read: Read, phrases: () => Phrases, vectors: () => 
             const narrowed = narrowToOwn(filters, understood.search);
             const [{ search, ordered }, near] = await Promise.all([
                 byWords(task, understood, narrowed),
-                meaning === undefined ? [] : byMeaning(narrowed, meaning).catch(() => []),
+                meaning === undefined ? [] : byMeaning(understood.search, narrowed, meaning).catch(() => []),
             ]);
             const rows = near.length === 0 ? ordered : fuse(ordered, near);
             return { search, found: filters.site === undefined ? spread(rows) : inARow(rows), isByMeaning: near.length > 0 };

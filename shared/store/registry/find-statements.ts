@@ -37,6 +37,7 @@ interface WordsRow extends FoundRow {
     direction: string | null;
 }
 
+/** One found by its vector. Its score is that of its words, which may be 0. */
 interface NearRow extends FoundRow {
     similarity: number;
 }
@@ -63,9 +64,13 @@ export function findByWords(db: Db, search: Search, candidates: Candidates, filt
     return runComposed<WordsRow>(db, rankingFor(search, filters), values, TIMEOUT_MS);
 }
 
-/** The endpoints nearest to a vector, nearest first. */
-export function findNearest(db: Db, vector: readonly number[], filters: FindFilters, timeoutMs: number): Promise<NearRow[]> {
-    return runComposed<NearRow>(db, NEAREST, { ...narrowingOf(filters), vector }, timeoutMs);
+/** The endpoints nearest to a vector, nearest first, with their scores by words. */
+export function findNearest(
+    db: Db,
+    search: Search,
+    { vector, filters, timeoutMs }: { vector: readonly number[]; filters: FindFilters; timeoutMs: number },
+): Promise<NearRow[]> {
+    return runComposed<NearRow>(db, nearestFor(search), { ...valuesOf(search, filters), vector }, timeoutMs);
 }
 
 /** The words to search for, and for each tier the number of earlier results from which it is skipped. */
@@ -123,25 +128,15 @@ const POLICIES = `case when d.policy is not null or d.operator_policy is not nul
 /** Number of nearest neighbours. The farthest of them defines which distance counts as far. */
 const NEIGHBOURS = 100;
 
-/** In a database without vectors, the type and the table do not exist, so the statement fails. */
-const NEAREST = compose(
-    `
-    select s.id, s.site, s.registrable, 0 as score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms",
-           d.credits, 0 as choices, ${POLICIES} as policies, 1 - s.distance as similarity
-    from (
-        select e.*, v.embedding <=> :vector::vector as distance
-        from endpoint_vectors v cross join lateral (select * from endpoints where id = v.endpoint_id limit 1) as e
-        where ${NARROWED} and coalesce(e.site = :site, true)
-        order by v.embedding <=> :vector::vector limit ${NEIGHBOURS}
-    ) as s
-    join domains d on d.registrable = s.registrable
-    where not d.is_blocked and coalesce(d.credits <= :maxcredits, true)
-    order by s.distance, s.id`,
-    { ...NARROWING_TYPES, vector: 'real[]' },
-);
-
 const CANDIDATE = `e.id, e.site, e.registrable, e.name, e.is_verified, e.success_rate, e.p95_ms, e.effect, e.version_id, e.search, e.brevity,
                    e.needs_id, e.direction`;
+
+/** In a database without vectors, the type and the table do not exist, so the statement fails. */
+const NEAREST = `with candidates as materialized (
+        select ${CANDIDATE}, 1 - (v.embedding <=> :vector::vector) as similarity
+        from endpoint_vectors v cross join lateral (select * from endpoints where id = v.endpoint_id limit 1) as e
+        where ${NARROWED} and coalesce(e.site = :site, true)
+        order by v.embedding <=> :vector::vector limit ${NEIGHBOURS})`;
 
 /** Composing and numbering a ranking for each find took 7 % of the API's time. */
 const rankings = new Map<string, Composed>();
@@ -149,11 +144,25 @@ const rankings = new Map<string, Composed>();
 /** One statement for each number of terms, with and without a filter. The server plans each of them once per connection. */
 function rankingFor({ terms }: Search, filters: FindFilters): Composed {
     const key = `${terms.length} ${isNarrowed(filters)} ${filters.site !== undefined}`;
-    return getOrMake(rankings, key, () => compose(rankingOf(terms.length, filters), RANKING_TYPES));
+    return getOrMake(rankings, key, () => {
+        const text = `${rankingOf(terms.length, candidatesIn(filters))} and s.score >= ${THRESHOLD}`;
+        return compose(text, RANKING_TYPES);
+    });
 }
 
-/** A null value is not part of the rank. */
-function rankingOf(terms: number, filters: FindFilters): string {
+/** The same for the nearest endpoints, whatever their score is. */
+function nearestFor({ terms }: Search): Composed {
+    return getOrMake(rankings, `nearest ${terms.length}`, () => {
+        const text = `${rankingOf(terms.length, NEAREST, 'similarity')} order by s.similarity desc, s.id`;
+        return compose(text, { ...RANKING_TYPES, vector: 'real[]' });
+    });
+}
+
+/**
+ * Scores candidates by their words. A null value is not part of the rank.
+ * @param candidates common table expressions that end in `candidates` @param others columns of these to return
+ */
+function rankingOf(terms: number, candidates: string, ...others: string[]): string {
     const matchOf = (words: string, whole: string) => `least(1, coalesce(ts_rank(${RANK}, c.search, ${words}) * ${whole}, 0))`;
     const places = Array.from({ length: terms }, (_, index) => index + 1);
     const scores = places.map(
@@ -161,25 +170,25 @@ function rankingOf(terms: number, filters: FindFilters): string {
     );
     const asked = places.flatMap((n) => Object.keys(TERM_TYPES).map((name) => `${name}[${n}] as ${name}${n}`));
     return `
-        ${candidatesIn(filters)},
+        ${candidates},
         given as materialized (select ${Object.keys(TERM_TYPES)
             .map((name) => `:${name} as ${name}`)
             .join(', ')}),
         asked as materialized (select ${asked.join(', ')} from given)
         select s.id, s.site, s.registrable, s.score, s.direction, s.is_verified as "isVerified", s.success_rate as "successRate",
-               s.p95_ms as "p95Ms", d.credits,
+               s.p95_ms as "p95Ms", d.credits, ${others.map((column) => `s.${column}, `).join('')}
                case when (select exists (select from find_choice_counts)) then coalesce((
                    select max(c.choices) from find_choice_counts c
                    where c.site = s.site and c.endpoint = s.name and c.word = any((:words)::text[])), 0) else 0 end as choices,
                ${POLICIES} as policies
         from (
             select c.id, c.site, c.registrable, c.name, c.is_verified, c.success_rate, c.p95_ms, c.effect, c.version_id,
-                   c.direction,
-                   least(1, (${scores.join(' + ')}) * c.brevity * case when c.needs_id then :unknown else 1 end) as score
+                   c.direction, ${others.map((column) => `c.${column}, `).join('')}
+                   least(1, (${scores.join(' + ') || '0'}) * c.brevity * case when c.needs_id then :unknown else 1 end) as score
             from candidates as c, asked offset 0
         ) as s
         join domains d on d.registrable = s.registrable
-        where s.score >= ${THRESHOLD} and not d.is_blocked and coalesce(d.credits <= :maxcredits, true)`;
+        where not d.is_blocked and coalesce(d.credits <= :maxcredits, true)`;
 }
 
 /** Common table expressions that end in `candidates`: by tier, and endpoints with nearly all words before those with some words. */
