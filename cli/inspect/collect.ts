@@ -167,7 +167,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         }
     }
     if (page === undefined) noteCallingPage(collection, group, exchange);
-    for (const form of page?.forms ?? []) takeForm(collection, form, exchange, page?.texts.title ?? '', ledger);
+    else for (const form of page.forms) takeForm(collection, form, exchange, page.texts.title, ledger);
 }
 
 /** Keeps what a request sent, and whether its site knows who sent it. */

@@ -5,6 +5,8 @@ import { STARTERS } from './packages.ts';
 import {
     CONTRIBUTED,
     EVERYDAY,
+    FRESH,
+    FRESH_CONTRIBUTED,
     LATER_CONTRIBUTED,
     lotOf,
     MORE,
@@ -37,7 +39,7 @@ describe('the labelled tasks of the starter registry', () => {
     });
 
     it('name one to five endpoints of the starter registry, without duplicates', () => {
-        for (const { task, right } of [...SERVED, ...MORE.served, ...UNSEEN.served, ...EVERYDAY_TASKS]) {
+        for (const { task, right } of [...SERVED, ...MORE.served, ...UNSEEN.served, ...EVERYDAY_TASKS, ...FRESH.served]) {
             expect(right.length, task).to.be.within(1, 5);
             expect(new Set(right), task).to.have.property('size', right.length);
             for (const endpoint of right) expect(DESCRIPTIONS.has(endpoint), `${task}: ${endpoint}`).to.equal(true);
@@ -85,7 +87,7 @@ describe('the labelled tasks of the starter registry', () => {
     });
 
     it('copy no more than four consecutive words from the description of their endpoint', () => {
-        for (const { task, right } of [...SERVED, ...EVERYDAY_TASKS]) {
+        for (const { task, right } of [...SERVED, ...EVERYDAY_TASKS, ...FRESH.served]) {
             const words = wordsOf(task);
             const runs = words.slice(MAX_COPY).map((_, place) => words.slice(place, place + MAX_COPY + 1).join(' '));
             for (const endpoint of right) {
@@ -111,6 +113,14 @@ describe('the labelled tasks of the starter registry', () => {
         expect(heldOut).to.have.members(drawn.slice(0, 20));
     });
 
+    it('have 120 fresh ones and 60 that none serves, at least one for each site', () => {
+        expect([FRESH.served.length, FRESH.unserved.length]).to.deep.equal([120, 60]);
+        const texts = [...FRESH.served, ...FRESH.unserved].map(({ task }) => task);
+        expect(new Set(texts)).to.have.property('size', 180);
+        const asked = new Set(FRESH.served.flatMap((task) => [...sitesOf(task)]));
+        expect(STARTERS.filter(({ document }) => !asked.has(document.site))).to.deep.equal([]);
+    });
+
     it('have 156 in everyday words and 40 that none serves, in two drawn halves; with those of newcomers, at least two for each site', () => {
         for (const { served, unserved } of [EVERYDAY, UNSEEN_EVERYDAY]) {
             expect(served).to.have.length(78);
@@ -127,7 +137,7 @@ describe('the labelled tasks of the starter registry', () => {
 });
 
 describe('the packages of contributors, and the tasks for them', () => {
-    const lists = [CONTRIBUTED, LATER_CONTRIBUTED];
+    const lists = [CONTRIBUTED, LATER_CONTRIBUTED, FRESH_CONTRIBUTED];
     const packages = lists.flatMap((list) => list.packages);
     const endpoints = packages.flatMap(({ site, endpoints: described }) => described.map(({ name }) => `${site}/${name}`));
 
@@ -138,12 +148,12 @@ describe('the packages of contributors, and the tasks for them', () => {
         expect(packages.filter(({ site }) => starters.includes(site))).to.deep.equal([]);
     });
 
-    it('are 100, 40 and 40 that a package serves, and 40, 15 and 10 that none serves, at least two for each site', () => {
+    it('are 100, 40, 50 and 40 that a package serves, and 40, 15, 20 and 10 that none serves, at least two for each site', () => {
         const asked = [...lists, UNSEEN_CONTRIBUTED];
-        expect(asked.map(({ served }) => served.length)).to.deep.equal([100, 40, 40]);
-        expect(asked.map(({ unserved }) => unserved.length)).to.deep.equal([40, 15, 10]);
+        expect(asked.map(({ served }) => served.length)).to.deep.equal([100, 40, 50, 40]);
+        expect(asked.map(({ unserved }) => unserved.length)).to.deep.equal([40, 15, 20, 10]);
         const served = asked.flatMap((list) => list.served);
-        expect(new Set([...served, ...asked.flatMap((list) => list.unserved)].map(({ task }) => task))).to.have.property('size', 245);
+        expect(new Set([...served, ...asked.flatMap((list) => list.unserved)].map(({ task }) => task))).to.have.property('size', 315);
         const right = served.flatMap((task) => task.right);
         for (const endpoint of right) expect(endpoints.includes(endpoint) || DESCRIPTIONS.has(endpoint), endpoint).to.equal(true);
         for (const { site } of packages) {

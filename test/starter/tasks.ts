@@ -71,6 +71,17 @@ export const UNSEEN_CONTRIBUTED: Contributed = {
     unserved: readJson('contributed-unseen-unserved.json'),
 };
 
+/** Written last of all, and never tuned on: tasks for the starter registry, and packages of further trades with tasks for them. */
+export const FRESH: { served: readonly PlainTask[]; unserved: readonly UnservedTask[] } = {
+    served: readJson('fresh-served.json'),
+    unserved: readJson('fresh-unserved.json'),
+};
+export const FRESH_CONTRIBUTED: Contributed = {
+    packages: readJson('fresh-packages.json'),
+    served: readJson('fresh-contributed-served.json'),
+    unserved: readJson('fresh-contributed-unserved.json'),
+};
+
 /** Those whose hash sorts first (0), or the others (1). */
 function drawnHalf<T extends { task: string }>(tasks: readonly T[], half: 0 | 1): readonly T[] {
     const drawn = [...tasks].sort((one, other) => lotOf('everyday', one.task).localeCompare(lotOf('everyday', other.task), 'en'));

@@ -1,8 +1,8 @@
 import type { Result } from 'ioredis';
-import type { ConnectionLog } from '../../platform/connection-log.ts';
 import { openPool } from '../../platform/postgres-pool.ts';
 import { hashTag, openRedis } from '../../platform/redis.ts';
 import { createStallDetector } from '../../platform/stall-detector.ts';
+import type { StoreOptions } from '../store-options.ts';
 import { FLEET_SCRIPT } from './redis-scripts.ts';
 
 declare module 'ioredis' {
@@ -40,15 +40,6 @@ export interface Fleet {
     /** Slots of all live workers. @throws when the store is unreachable */
     slots(): Promise<number>;
     close(): Promise<void>;
-}
-
-/** The stores of what processes share. */
-export interface StoreOptions {
-    databaseUrl: string;
-    /** Absent: all of it is in PostgreSQL. */
-    redisUrl?: string | undefined;
-    keyPrefix: string;
-    log: ConnectionLog;
 }
 
 /** Opens the registry of workers in Redis, or in PostgreSQL if Redis is not configured. */

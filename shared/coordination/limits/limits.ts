@@ -1,7 +1,7 @@
 import type { RateWindow } from '../../domain/accounts/plans.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { Refusal } from '../../refusals.ts';
-import type { StoreOptions } from './fleet.ts';
+import type { StoreOptions } from '../store-options.ts';
 import { openPostgresLimits } from './postgres-limits.ts';
 import { openRedisLimits } from './redis-limits.ts';
 import type { LimitStore, Limits, StoreAnswer, TakeVerdict, WindowState } from './types.ts';

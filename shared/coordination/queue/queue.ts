@@ -1,7 +1,7 @@
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 import { watchConnection } from '../../platform/connection-log.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import type { StoreOptions } from '../limits/fleet.ts';
+import type { StoreOptions } from '../store-options.ts';
 import { type Envelope, type ProducerBackend, type QueuedJob, REPORT_GRACE_MS, type ReplyChannel, type WorkerBackend } from './backend.ts';
 import { type Consumer, type Handler, openConsumer } from './consumer.ts';
 import { openPostgresProducer, openPostgresWorker } from './postgres-backend.ts';
