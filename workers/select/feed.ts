@@ -175,12 +175,9 @@ function files(all: readonly File[], link: Link): JsonObject[] {
 /** `2026-11-24`, `2026-11-24T10:00:00+01:00` and the like. */
 const ISO = /^(\d{4}-\d\d(?:-(\d\d))?)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** `Tue, 24 Nov 2026 10:00:00 GMT` and the like (RFC 822), also without a time. */
+/** `Tue, 24 Nov 2026 10:00:00 GMT` and the like (RFC 822), also without a time. A comment such as ` (UTC)` may follow. */
 const MAIL =
-    /^(?:[a-z]{3,9}(?:,\s*|\s+))?((\d{1,2})\s+[a-z]{3,9}\s+\d{2,4})(?:\s+\d{1,2}:\d\d(?::\d\d)?(\s*(?:[+-]\d\d:?\d\d|[a-z]{1,4}))?)?$/i;
-
-/** A comment after a time of RFC 822: ` (UTC)`. */
-const COMMENT = /\s*\([^()]*\)$/;
+    /^((?:[a-z]{3,9}(?:,\s*|\s+))?((\d{1,2})\s+[a-z]{3,9}\s+\d{2,4})(?:\s+\d{1,2}:\d\d(?::\d\d)?(\s*(?:[+-]\d\d:?\d\d|[a-z]{1,4}))?)?)(?:\s*\([^()]*\))?$/i;
 
 /**
  * The time in a text of a feed, in UTC with milliseconds; null without one. A time without a zone is in UTC.
@@ -188,7 +185,7 @@ const COMMENT = /\s*\([^()]*\)$/;
  */
 function timeIn(text: unknown): string | null {
     const written = typeof text === 'string' ? text.trim() : '';
-    const time = new Date(isoTime(written) ?? mailTime(written.replace(COMMENT, '')) ?? Number.NaN);
+    const time = new Date(isoTime(written) ?? mailTime(written) ?? Number.NaN);
     return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
@@ -199,9 +196,9 @@ function isoTime(text: string): string | undefined {
 }
 
 function mailTime(text: string): string | undefined {
-    const [, date = '', day = '', zone] = MAIL.exec(text) ?? [];
+    const [, time, date = '', day = '', zone] = MAIL.exec(text) ?? [];
     if (!isInCalendar(`${date} GMT`, day)) return undefined;
-    return zone === undefined ? `${text} GMT` : text;
+    return zone === undefined ? `${time} GMT` : time;
 }
 
 /** Whether a month has the day: JavaScript reads 31 February as 3 March. */
