@@ -1,0 +1,53 @@
+import type { BrowserContext } from 'playwright-core';
+import { END_ALL, type RecordedApplication } from '../starting.ts';
+import { open } from '../visiting.ts';
+
+export const application: RecordedApplication = {
+    name: 'mitmweb',
+    host: 'traffic.test',
+    ready: '/flows',
+    visit,
+    start: (_folder, port) => `${END_ALL}
+        mkdir site && for name in tides ropes lamps; do echo "{\\"about\\":\\"$name\\"}" > site/$name.json; done
+        (cd site && exec python3 -m http.server ${port + 2000} --bind 127.0.0.1) &
+        mitmweb --no-web-open-browser --web-host 127.0.0.1 --web-port ${port} --listen-host 127.0.0.1 --listen-port ${port + 1000} --set confdir=. &
+        until curl -sf -x http://127.0.0.1:${port + 1000} http://127.0.0.1:${port + 2000}/tides.json; do sleep 1; done
+        for name in ropes lamps; do curl -s -x http://127.0.0.1:${port + 1000} "http://127.0.0.1:${port + 2000}/$name.json?q=1"; done
+        wait`,
+};
+
+/** Reads what a proxy has seen, changes and repeats some of it, and sets options, with the application's own page and as its scripts do. */
+async function visit(context: BrowserContext, base: string): Promise<void> {
+    const page = await context.newPage();
+    await open(page, base);
+    const call = async (method: string, path: string, body?: object) =>
+        await page.evaluate(
+            async ([how, where, sent]) => {
+                const token = /_xsrf=([^;]+)/.exec((globalThis as unknown as { document: { cookie: string } }).document.cookie)?.[1] ?? '';
+                const headers = { 'x-xsrftoken': token, ...(sent === undefined ? {} : { 'content-type': 'application/json' }) };
+                const answer = await fetch(where, { method: how, headers, ...(sent === undefined ? {} : { body: JSON.stringify(sent) }) });
+                return await answer.text();
+            },
+            [method, path, body] as const,
+        );
+    for (const path of ['/flows', '/events', '/options', '/commands', '/filter-help']) await call('GET', path);
+    const flows = JSON.parse(await call('GET', '/flows')) as { id: string }[];
+    for (const { id } of flows.slice(0, 2)) {
+        for (const message of ['request', 'response']) {
+            await call('GET', `/flows/${id}/${message}/content.data`);
+            await call('GET', `/flows/${id}/${message}/content/auto.json?lines=513`);
+            await call('GET', `/flows/${id}/${message}/content/json.json?lines=513`);
+        }
+        await call('PUT', `/flows/${id}`, { request: { path: '/ropes.json' }, comment: 'Seen' });
+        await call('POST', `/flows/${id}/duplicate`);
+        await call('POST', `/flows/${id}/replay`);
+        await call('POST', `/flows/${id}/revert`);
+    }
+    for (const { id } of flows.slice(0, 2)) await call('POST', `/flows/${id}/kill`);
+    await call('POST', '/flows/resume');
+    await call('PUT', '/options', { anticache: true });
+    await call('PUT', '/options', { stream_large_bodies: '1m' });
+    for (const { id } of flows.slice(1, 3)) await call('DELETE', `/flows/${id}`);
+    await call('POST', '/clear');
+    await page.close();
+}
