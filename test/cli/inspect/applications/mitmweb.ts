@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BrowserContext } from 'playwright-core';
 import { END_ALL, type RecordedApplication } from '../starting.ts';
 import { open } from '../visiting.ts';
@@ -7,14 +9,33 @@ export const application: RecordedApplication = {
     host: 'traffic.test',
     ready: '/flows',
     visit,
-    start: (_folder, port) => `${END_ALL}
+    start(folder, port) {
+        writeFileSync(join(folder, 'forward.mjs'), FORWARD);
+        return `${END_ALL}
+        ${process.execPath} forward.mjs ${port} ${port + 3000} &
         mkdir site && for name in tides ropes lamps; do echo "{\\"about\\":\\"$name\\"}" > site/$name.json; done
         (cd site && exec python3 -m http.server ${port + 2000} --bind 127.0.0.1) &
-        mitmweb --no-web-open-browser --web-host 127.0.0.1 --web-port ${port} --listen-host 127.0.0.1 --listen-port ${port + 1000} --set confdir=. &
+        mitmweb --no-web-open-browser --web-host 127.0.0.1 --web-port ${port + 3000} --listen-host 127.0.0.1 --listen-port ${port + 1000} --set confdir=. &
         until curl -sf -x http://127.0.0.1:${port + 1000} http://127.0.0.1:${port + 2000}/tides.json; do sleep 1; done
         for name in ropes lamps; do curl -s -x http://127.0.0.1:${port + 1000} "http://127.0.0.1:${port + 2000}/$name.json?q=1"; done
-        wait`,
+        wait`;
+    },
 };
+
+/** It answers no other name than that of the machine. */
+const FORWARD = `
+import { createServer, request } from 'node:http';
+const [from, to] = process.argv.slice(2);
+createServer((asked, answered) => {
+    const headers = { ...asked.headers, host: '127.0.0.1:' + to };
+    const sent = request({ port: to, host: '127.0.0.1', method: asked.method, path: asked.url, headers }, (got) => {
+        answered.writeHead(got.statusCode, got.headers);
+        got.pipe(answered);
+    });
+    sent.on('error', () => answered.writeHead(502).end());
+    asked.pipe(sent);
+}).listen(Number(from), '127.0.0.1');
+`;
 
 /** Reads what a proxy has seen, changes and repeats some of it, and sets options, with the application's own page and as its scripts do. */
 async function visit(context: BrowserContext, base: string): Promise<void> {
