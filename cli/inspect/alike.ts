@@ -4,9 +4,34 @@ import { textOf } from './segments.ts';
 import { featuresOf } from './shape.ts';
 import { shared } from './shared.ts';
 
-/** Whether two words of one place have similar responses. */
-export function areAlike(some: readonly Group[] | undefined, others: readonly Group[] | undefined, place: number): boolean {
-    return (some ?? []).some((one) => (others ?? []).some((other) => one !== other && areOneRoute(one, other, place)));
+/** Whether two words of one place have similar responses. @param below whether their addresses may differ below them */
+export function areAlike(
+    some: readonly Group[] | undefined,
+    others: readonly Group[] | undefined,
+    place: number,
+    { below = 'same' }: { below?: 'same' | 'any' } = {},
+): boolean {
+    if (takeOtherFields(some ?? [], others ?? [], place)) return false;
+    return (some ?? []).some((one) =>
+        (others ?? []).some(
+            (other) => one !== other && (below === 'any' || areSameBelow(one, other, place)) && areOneRoute(one, other, place),
+        ),
+    );
+}
+
+/** Things of one kind take the same fields. Two programs that send their forms to themselves do not. */
+function takeOtherFields(some: readonly Group[], others: readonly Group[], place: number): boolean {
+    const [own, more] = [sentTo(some, place), sentTo(others, place)];
+    return own.size > 0 && more.size > 0 && shared(own, more) < MIN_FIELDS;
+}
+
+function sentTo(groups: readonly Group[], place: number): Set<string> {
+    const posts = groups.filter(({ method, segments }) => method === 'POST' && segments.length === place + 1);
+    return new Set(posts.flatMap(({ body, form }) => [...(body?.fields.keys() ?? []), ...(form?.fields.keys() ?? [])]));
+}
+
+function areSameBelow(one: Group, other: Group, place: number): boolean {
+    return one.segments.slice(place + 1).every((piece, index) => textOf(piece) === textOf(other.segments[place + 1 + index]));
 }
 
 /** How many words of one place are compared. */
@@ -15,10 +40,10 @@ export const MAX_COMPARED = 50;
 /** Responses at least this similar belong to one route. */
 export const MIN_JSON_SIMILARITY = 0.6;
 const MIN_PAGE_SIMILARITY = 0.7;
+const MIN_FIELDS = 0.5;
 
 function areOneRoute(one: Group, other: Group, place: number): boolean {
     if (one.method !== other.method || one.segments.length !== other.segments.length) return false;
-    if (one.segments.slice(place + 1).some((piece, index) => textOf(piece) !== textOf(other.segments[place + 1 + index]))) return false;
     if (shared(fieldsOf(one), fieldsOf(other)) < MIN_JSON_SIMILARITY) return false;
     if (one.shape.seen > 0 && other.shape.seen > 0) {
         const [a, b] = [knownFeatures(one), knownFeatures(other)];

@@ -12,6 +12,7 @@ import { addValues, openValues, wasEmpty } from './values.ts';
 const MAX_WORDS = 60;
 /** Two words may be two views of one thing. */
 const MIN_WORDS = 3;
+const MIN_USUAL_WORDS = 2;
 /** How many groups of one word are compared with those of another word. */
 const MAX_COMPARED = 3;
 /** Pages or responses less similar than this belong to different routes. */
@@ -41,9 +42,17 @@ export function settleDispatch(groups: Iterable<Group>, { seen, texts }: { seen:
     const menu = menuOf(texts);
     settleFlags(all, seen);
     const byPath = Map.groupBy(all, pathOf);
-    return [...byPath.values()]
-        .map((same) => [...Map.groupBy(same, actionOf).values()].flatMap(settleNames))
-        .flatMap((some) => settleAddress(some, menu));
+    const addresses = [...byPath.values()].map((same) => [...Map.groupBy(same, actionOf).values()].flatMap(settleNames));
+    const usual = new Set(
+        addresses.flatMap((some) => wordNamesIn(some).filter((name) => MAYBE_DISPATCHERS.test(name) && chooses(name, some, menu))),
+    );
+    return addresses.flatMap((some) => settleAddress(some, menu, usual));
+}
+
+/** The names of the query params whose words may select a route. */
+function wordNamesIn(groups: readonly Group[]): string[] {
+    const words = groups.flatMap(({ dispatch }) => dispatch.filter(([name, word]) => word !== '' && !isDispatch(name, word)));
+    return [...new Set(words.map(([name]) => name))];
 }
 
 /** What the address says certainly that it does. */
@@ -108,10 +117,10 @@ function pathOf({ origin, segments }: Group): string {
     return `${origin}/${segments.map(({ prefix, core, suffix, form }) => (form === 'word' ? core : `${prefix}{}${suffix}`)).join('/')}`;
 }
 
-function settleAddress(groups: readonly Group[], menu: ReadonlySet<string>): Group[] {
-    const words = groups.flatMap(({ dispatch }) => dispatch.filter(([name, word]) => word !== '' && !isDispatch(name, word)));
-    const names = new Set(words.map(([name]) => name));
-    const values = [...names].filter((name) => !(FORMATS.test(name) ? asksForFormat(name, groups) : chooses(name, groups, menu)));
+/** @param usual names that select routes at some address of the site: at others two words are enough */
+function settleAddress(groups: readonly Group[], menu: ReadonlySet<string>, usual: ReadonlySet<string>): Group[] {
+    const isChoice = (name: string) => chooses(name, groups, menu, usual.has(name) ? MIN_USUAL_WORDS : MIN_WORDS);
+    const values = wordNamesIn(groups).filter((name) => !(FORMATS.test(name) ? asksForFormat(name, groups) : isChoice(name)));
     const actions = new Set(groups.flatMap(({ operation }) => operation?.doubtful ?? []));
     const fields = [...actions].filter((name) => !choosesByBody(name, groups));
     if (values.length + fields.length === 0) return [...groups];
@@ -207,7 +216,7 @@ function sortOf({ answers }: Group): string {
     return (['json', 'html', 'text', 'none'] as const).find((sort) => answers[sort] > 0) ?? '';
 }
 
-function chooses(name: string, groups: readonly Group[], menu: ReadonlySet<string>): boolean {
+function chooses(name: string, groups: readonly Group[], menu: ReadonlySet<string>, least = MIN_WORDS): boolean {
     if (groups.some(({ query, form }) => query.has(name) || form?.fields.has(name) === true)) return false;
     const sent = groups.filter(({ sendings }) => sendings > 0);
     const reads = sent.filter(({ method }) => method === 'GET');
@@ -218,8 +227,10 @@ function chooses(name: string, groups: readonly Group[], menu: ReadonlySet<strin
     const inMenu = [...byWord].filter(([word, some]) => some.some((group) => menu.has(`${pathOf(group)} ${name}=${word}`)));
     if (MAYBE_DISPATCHERS.test(name) && inMenu.length >= MIN_WORDS) return true;
     const layout = layoutOf(reads);
-    return areUnlike([...byWord.values()], (some, others) =>
-        some.some((one) => others.some((other) => paramsOf(one) === paramsOf(other) && looksLike(one, other, layout))),
+    return areUnlike(
+        [...byWord.values()],
+        (some, others) => some.some((one) => others.some((other) => paramsOf(one) === paramsOf(other) && looksLike(one, other, layout))),
+        least,
     );
 }
 
@@ -264,9 +275,13 @@ function actAlike(one: Group, other: Group): boolean {
 }
 
 /** Whether there are several words, and three of four pairs of them are unlike. */
-function areUnlike(byWord: readonly Group[][], alike: (some: readonly Group[], others: readonly Group[]) => boolean): boolean {
+function areUnlike(
+    byWord: readonly Group[][],
+    alike: (some: readonly Group[], others: readonly Group[]) => boolean,
+    least = MIN_WORDS,
+): boolean {
     const words = byWord.map((some) => some.slice(0, MAX_COMPARED));
-    if (words.length < MIN_WORDS || words.length >= MAX_WORDS) return false;
+    if (words.length < least || words.length >= MAX_WORDS) return false;
     const pairs = words.flatMap((some, place) => words.slice(place + 1).map((others) => alike(some, others)));
     return pairs.filter((isAlike) => isAlike).length * 4 <= pairs.length;
 }

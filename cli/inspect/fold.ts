@@ -23,6 +23,8 @@ import { listedNames, namesBelowViews } from './views.ts';
  * - if a page lists it by its name, beside another name with the same pages below it (`/harbour/tags`, `/lighthouse/tags`);
  * - if it is the name of a file below a value, beside other files with similar responses, or below another view of the same thing
  *   (`/log/{rev}/README`, `/diff/{rev}/README`);
+ * - if it follows what names follow on most sites (`/tag/rope`) or the date of a page, or is a value at another address beside another such word;
+ * - if it begins with a capital below a value, beside another such word whose pages look alike (`/{id}/Norway`, `/{id}/Sweden`);
  * - if a page lists it by its name and three views have it (`/log/README`, `/tree/README`, `/blame/README`).
  * Usual words of routes vary only among such files and in writes. What is found for one method applies to all methods.
  */
@@ -32,7 +34,15 @@ export function foldGroups(groups: Iterable<Group>, { seen, texts }: { seen: See
         const own = all.filter((group) => group.origin === origin);
         const fixed = settleDeclared(own, texts.declared);
         const listed = listedNames(texts, origin);
-        const evidence = { fixed, seen, listed, languages: texts.languages, viewed: namesBelowViews(own, listed), files: new Map() };
+        const evidence = {
+            fixed,
+            seen,
+            listed,
+            languages: texts.languages,
+            viewed: namesBelowViews(own, listed),
+            files: new Map(),
+            found: new Set<string>(),
+        };
         foldBelow(own, 0, evidence);
     }
     const routes = joinSame(all);

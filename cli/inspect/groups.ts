@@ -105,7 +105,7 @@ export function addressOf(
 
 /** Whether a query param only breaks caches or tracks visitors. */
 export function isIrrelevant(name: string): boolean {
-    return CACHE_BREAKERS.test(name) || TRACKING.test(name);
+    return CACHE_BREAKERS.test(name) || TRACKING.test(name) || /^\d+$/.test(name);
 }
 
 /**

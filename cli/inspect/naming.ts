@@ -1,7 +1,7 @@
 import type { Group } from './groups.ts';
 import { identifier } from './identifier.ts';
 import { isApiRoot, isPlural, isRange, type Piece, PROGRAM_SUFFIX, type SegmentForm, singular } from './segments.ts';
-import { saysChange } from './verbs.ts';
+import { isVerb, saysChange } from './verbs.ts';
 
 const NAME_BY_FORM: Readonly<Record<Exclude<SegmentForm, 'word'>, string>> = {
     number: 'id',
@@ -131,6 +131,9 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
     if (kind.isForm && !overrides) return `submit_${object}`;
     if (group.method === 'POST' && !overrides && ACTIONS.test(things.at(-1) ?? '')) return object;
     const call = words.at(-1)?.core ?? '';
+    // What is done with a thing stands behind it: `POST /flows/{id}/kill`.
+    if (group.method === 'POST' && !overrides && !endsWithParam && isVerb(call))
+        return [call, ...things.slice(-3, -1), ...choice].join('_');
     if (group.method === 'GET' && (CALLS.test(call) || saysChange(call))) return object;
     if (group.answers.html > 0 && group.method === 'GET') return `open_${object}`;
     if (group.method === 'GET' && !endsWithParam && (kind.givesList || isPlural(words.at(-1)?.core ?? ''))) return `list_${object}`;

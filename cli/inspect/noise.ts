@@ -22,7 +22,7 @@ const ASSET_RESOURCES: ReadonlySet<string> = new Set(['image', 'font', 'styleshe
 const ASSET_TYPES =
     /^(?:image|font|audio|video)\/|^text\/(?:css|javascript|vtt)$|^application\/(?:(?:x-)?javascript|ecmascript|wasm|font-.*|x-font-.*|vnd\.ms-fontobject|manifest\+json|source-map|x-shockwave-flash)$/;
 const DOWNLOAD_TYPES =
-    /^application\/(?:octet-stream|pdf|zip|gzip|x-(?:gzip|tar|bzip2?|7z-compressed|rar-compressed)|vnd\.(?:openxmlformats|ms-excel|oasis).*|msword|x-protobuf|protobuf|grpc.*|x-msgpack|msgpack|vnd\.apple\.mpegurl|dash\+xml)$/;
+    /^application\/(?:octet-stream|pdf|zip|gzip|x-(?:gzip|tar|bzip2?|7z-compressed|rar-compressed)|vnd\.(?:openxmlformats|ms-excel|oasis).*|msword|x-protobuf|protobuf|grpc.*|x-msgpack|msgpack|vnd\.apple\.mpegurl|vnd\.mapbox-vector-tile|dash\+xml)$/;
 const ASSET_PATHS =
     /\.(?:m?js|css|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|wasm|webmanifest|handlebars?|hbs|mustache|tmpl)$/i;
 const WELL_KNOWN =
@@ -32,7 +32,7 @@ const BUILD_FOLDERS =
 const MEASURING_HOSTS =
     /(?:^|\.)(?:google-analytics|googletagmanager|doubleclick|googlesyndication|googleadservices|analytics\.google|hotjar|segment|mixpanel|amplitude|sentry|datadoghq|newrelic|nr-data|fullstory|clarity|matomo|plausible|posthog|optimizely|quantserve|scorecardresearch|criteo|taboola|outbrain|adnxs|bugsnag|rollbar|logrocket|cloudflareinsights|facebook|connect\.facebook|bat\.bing|snowplowanalytics|heapanalytics|intercom|cookielaw|onetrust|cookiebot|usercentrics|recaptcha|hcaptcha|gstatic)\./i;
 const MEASURING_PATHS =
-    /\/(?:collect|beacons?|telemetry|pixel|track(?:ing)?|rum|pageviews?|web-?vitals|matomo\.php|piwik\.php|csp-report|error-?report(?:ing)?|envelope|log-?events?|_vercel\/(?:insights|speed-insights)|gen(?:erate)?_204|keep-?alive\.\w+|(?:client|js)-?errors?|cdn-cgi\/.*|gtm|utag)(?:\/|$)/i;
+    /\/(?:collect|beacons?|telemetry|pixel|track(?:ing)?|rum|pageviews?|web-?vitals|matomo\.php|piwik\.php|csp-report|error-?report(?:ing)?|envelope|log-?events?|wp-cron\.php|(?:wp-)?statistics(?:\/v\d+\/hit|\.php)|collector|_vercel\/(?:insights|speed-insights)|gen(?:erate)?_204|keep-?alive\.\w+|(?:client|js)-?errors?|cdn-cgi\/.*|gtm|utag)(?:\/|$)/i;
 /** What takes the place of a socket where there is none. */
 const SOCKETS = /\/(?:signalr|socket\.io|engine\.io|sockjs(?:-node)?|message-bus|cometd|bayeux|faye)\//i;
 /** Sites take reports of errors at an address of their own, so that no filter stops them. */
@@ -113,9 +113,10 @@ const RULES: readonly Rule[] = [
     {
         what: 'Measuring and advertising',
         why: 'they report the visit to others and return nothing for the caller',
-        applies: ({ url, resource, body }) =>
+        applies: ({ method, url, resource, body, answer }) =>
             MEASURING_HOSTS.test(`${url.hostname}.`) ||
             MEASURING_PATHS.test(url.pathname) ||
+            (method === 'POST' && /\/analytics\//.test(url.pathname) && (answer.text ?? '') === '') ||
             SENTRY.test(body?.text.slice(0, MAX_REPORT_HEAD) ?? '') ||
             resource === 'ping' ||
             resource === 'beacon' ||

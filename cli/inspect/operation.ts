@@ -1,7 +1,7 @@
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
-import { CACHE_BREAKERS, isProgramWord, personalKind, wordsOf } from './harmless.ts';
+import { CACHE_BREAKERS, isProgramWord, namesCredential, personalKind, wordsOf } from './harmless.ts';
 import { isPlural } from './segments.ts';
 import { CHANGES } from './verbs.ts';
 
@@ -36,7 +36,7 @@ export function operationOf(body: Json, path: string, readAnswer: () => Json | u
 export const NAMES_ACTION = /^_?(?:method|action|call|cmd|command|do|op|operation|act|task|func|function|procedure)$/i;
 /** Those that are as often what a user writes (`{task: "Laundry"}`). Alone they name an action only at gateways. */
 const NAMES_DEED = /^(?:task|call|do|act|command)$/i;
-const ARGUMENTS = /^(?:arguments|args|params|parameters|payload|data|input)$/i;
+const ARGUMENTS = /^(?:arguments|args|params|parameters|payload|data|input|variables)$/i;
 /** Fields beside name and arguments that the site ignores. */
 const IGNORED_FIELDS = /^(?:tag|id|seq|version)$/i;
 const GATEWAY = /(?:^|[/_.-])(?:ajax|rpc|gateway|xhr|command|dispatch(?:er)?)(?:$|[/_.-])|\.(?:php|cgi|aspx?|jsp|do|ashx)$/i;
@@ -57,7 +57,8 @@ export function namedOf(body: JsonObject, path: string): Operation | undefined {
     if (key === undefined) return undefined;
     const rest = keys.filter((one) => one !== key);
     const at = rest.find((one) => ARGUMENTS.test(one) && isObject(body[one]));
-    const isWrapped = rest.every((one) => one === at || IGNORED_FIELDS.test(one)) && (at !== undefined || /rpc/i.test(path));
+    const isWrapped =
+        rest.every((one) => one === at || IGNORED_FIELDS.test(one) || namesCredential(one)) && (at !== undefined || /rpc/i.test(path));
     if (isWrapped) return operationNamed({ [key]: body[key] ?? '' }, body[at ?? ''] ?? undefined, at ?? 'arguments', []);
     const isGateway = GATEWAY.test(path);
     const mayName = (one: string) => (isGateway || actions.length > 1 || !NAMES_DEED.test(one)) && isProgramWord(String(body[one]));

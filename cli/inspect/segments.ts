@@ -31,7 +31,7 @@ export function isVarying({ form }: Piece): boolean {
 }
 
 /** Suffixes of programs. What stands before one names a part of the program, and never a thing of its users. */
-export const PROGRAM_SUFFIX = /\.(?:php\d?|as[hmp]x|asp|cfm|jspx?|jsf|do|f?cgi|pl|action|view|xsl)$/i;
+export const PROGRAM_SUFFIX = /\.(?:php\d?|as[hmp]x|asp|cfm|jsp[ax]?|jsf|faces|do|f?cgi|pl|action|view|xsl)$/i;
 /** Suffixes that request a response format. */
 const FORMAT_SUFFIX = new RegExp(`\\.(?:json|js|data|html?|xml|rss|atom|csv|txt)$|${PROGRAM_SUFFIX.source}`, 'i');
 
@@ -102,7 +102,8 @@ export function readSegment(raw: string, place: number, path: readonly string[] 
     if (/.\.pl$/i.test(raw) && place > 0 && !path.includes('cgi-bin')) return { form: 'file', prefix: '', core: raw, suffix: '' };
     const suffix = (FORMAT_SUFFIX.exec(raw) ?? HASH_SUFFIX.exec(raw))?.[0] ?? '';
     const core = raw.slice(0, raw.length - suffix.length);
-    const form = PROGRAM_SUFFIX.test(suffix) && isProgramWord(core) ? 'word' : formOf(percentDecode(core), place);
+    // Struts writes the method of an action behind it: `EditBoat!default.jspa`.
+    const form = PROGRAM_SUFFIX.test(suffix) && core.split('!').every(isProgramWord) ? 'word' : formOf(percentDecode(core), place);
     if (suffix !== '' && core !== '' && form !== 'word' && form !== 'file') return { form, prefix: '', core, suffix };
     // Below the root of an API no kind of thing is named: `/api/openapi.yaml` is the program's.
     if (
@@ -249,6 +250,11 @@ export function precedesPerson(literal: string): boolean {
     );
 }
 
+/** Whether the name by which pages are sorted follows this segment of a path. */
+export function precedesName(literal: string): boolean {
+    return /^(?:tags?|category|categories|topics?|brands?|genres?|authors?|artists?|keywords?)$/i.test(literal);
+}
+
 /** Whether a literal names a kind of items, as `posts` or `dist-tags` do. */
 export function isPlural(literal: string): boolean {
     return singular(literal) !== literal;
@@ -259,7 +265,11 @@ export function singular(word: string): string {
     const lower = word.toLowerCase();
     if (IRREGULAR[lower] !== undefined) return IRREGULAR[lower] ?? word;
     // Abbreviations have no vowels (`dns`), and some words are no plurals of kinds of things.
-    if (lower.length < 4 || !/[aeiouy]/.test(lower) || /(?:ss|us|is|news|series|status|settings|preferences|statistics|stats)$/.test(lower))
+    if (
+        lower.length < 4 ||
+        !/[aeiouy]/.test(lower) ||
+        /(?:ss|us|is|news|series|status|analytics|settings|preferences|statistics|stats)$/.test(lower)
+    )
         return word;
     if (/[^aeiou]ies$/.test(lower)) return `${word.slice(0, -3)}y`;
     if (/(?:x|ch|sh|ss|z)es$/.test(lower)) return word.slice(0, -2);

@@ -15,6 +15,7 @@ import {
     looksRandom,
     type Piece,
     PROGRAM_SUFFIX,
+    precedesName,
     precedesPerson,
     precedesSearchTerm,
     singular,
@@ -33,6 +34,8 @@ export interface Evidence {
     viewed: ReadonlySet<string>;
     /** The files that were found below a value, by the route of the thing that has them. */
     files: Map<string, Set<string>>;
+    /** The words that were found to be values, at any place. */
+    found: Set<string>;
 }
 
 /** The words at one place of addresses that are the same before it. */
@@ -57,7 +60,7 @@ export function varyingWords(
     words: ReadonlyMap<string, readonly Group[]>,
     siblings: readonly Group[],
     place: number,
-    { seen, listed, languages, viewed, files }: Evidence,
+    { seen, listed, languages, viewed, files, found: foundBefore }: Evidence,
 ): Set<string> {
     const first = [...words.values()][0]?.[0] ?? siblings[0];
     const parent = parentOf(first, place);
@@ -90,11 +93,38 @@ export function varyingWords(
     if (isRoot) for (const word of withSamePages(words, candidates, place)) varying.add(word);
     if (isRoot) return varying;
     addWritten(varying, written, here);
+    addNamed(varying, here, foundBefore);
     addAlike(varying, here);
     addUsual(varying, here);
+    for (const word of varying) foundBefore.add(word);
     const found = [...varying].filter(isFileName);
     if (thing !== undefined && found.length > 0) files.set(thing, new Set([...(known ?? []), ...found]));
     return varying;
+}
+
+/**
+ * Adds the names of pages: behind a word that names follow on most sites (`/tag/rope`) or the date of a page (`/2026/a-storm`), names that are
+ * values elsewhere, and names with a capital below a value (`/{id}/Norway/Oslo`), if pages of others look alike whatever is below them.
+ */
+function addNamed(varying: Set<string>, { words, place, parent, candidates, isBelowValue }: Place, foundBefore: ReadonlySet<string>): void {
+    const pages = candidates.filter((word) => (words.get(word) ?? []).every(({ method, answers }) => method === 'GET' && answers.html > 0));
+    const isNamed = parent?.form === 'word' && precedesName(parent.core);
+    for (const word of pages) if (isNamed || isBehindDate((words.get(word) ?? [])[0], place)) varying.add(word);
+    const again = candidates.filter((word) => foundBefore.has(word));
+    const isAgain = again.length > 1 ? !again.every(isPlural) : isBelowValue && again.every((word) => /^[A-Z][a-z]/.test(word));
+    if (isAgain) for (const word of again) varying.add(word);
+    const capital = isBelowValue ? pages.filter((word) => /^[A-Z][a-z]+(?:[_-][A-Za-z][a-z]*)*$/.test(word)).slice(0, MAX_COMPARED) : [];
+    for (const word of capital)
+        if (capital.some((other) => other !== word && areAlike(words.get(word), words.get(other), place, { below: 'any' })))
+            varying.add(word);
+}
+
+/** Whether the segments before a place are the year of a page, or its year and month, and day. */
+function isBehindDate(group: Group | undefined, place: number): boolean {
+    const before = group?.segments[place - 1];
+    if (before?.form === 'date') return true;
+    if (before?.form !== 'number') return false;
+    return /^(?:19|20)\d{2}$/.test(before.core) || (/^[0-3]?\d$/.test(before.core) && isBehindDate(group, place - 1));
 }
 
 /** The words that may be values: no usual parts of routes, except in a folder. @param known the files that the thing has elsewhere */
@@ -163,7 +193,11 @@ function addSeen(varying: Set<string>, here: Place, sent: readonly string[]): vo
         const groups = words.get(word) ?? [];
         const isTerm = parent?.form === 'word' && precedesSearchTerm(parent.core) && !groups.some(sendsSearchTerm);
         const isPerson =
-            parent?.form === 'word' && precedesPerson(parent.core) && !/\.html?$/.test(word) && (isOfThings || !isPlural(word));
+            parent?.form === 'word' &&
+            precedesPerson(parent.core) &&
+            !/\.html?$/.test(word) &&
+            (isOfThings || !isPlural(word)) &&
+            !groups.some(sendsSearchTerm);
         // `network=harbour` was sent, so `/network/harbour` has a value, too.
         const isParam = parent?.form === 'word' && seen.wasSent(percentDecode(word), singular(parent.core));
         if (isTerm || isPerson || isParam || isValueWithNext(groups, place, seen)) varying.add(word);
@@ -318,7 +352,7 @@ function parentOf(group: Group | undefined, place: number): Piece | undefined {
 
 /** Whether the search term is in the query. Then the path contains what is searched (`/search/boats?q=`). */
 function sendsSearchTerm({ query }: Group): boolean {
-    return [...query.keys()].some((name) => /^(?:q|query|search|term|keywords?)$/i.test(name));
+    return [...query.keys()].some((name) => /^(?:q|query|search|terms?|text|words|keys|keywords?)$/i.test(name));
 }
 
 /** Whether the segment is half of a two-segment name such as `owner/repository`. */

@@ -9,10 +9,16 @@ import type { SiteTexts } from './site-texts.ts';
 export function listedNames({ links }: SiteTexts, origin: string): Set<string> {
     const names = new Set<string>();
     for (const { from, to, text } of links) {
-        const path = to.pathname.replace(/\/$/, '');
-        const [, above = '', name = ''] = /^(.*)\/([^/]+)$/.exec(path) ?? [];
-        if (to.origin === origin && isAbove(from.pathname.replace(/\/$/, ''), above) && `${text} `.startsWith(`${percentDecode(name)} `))
-            names.add(path);
+        if (to.origin !== origin) continue;
+        const page = from.pathname.replace(/\/$/, '');
+        const segments = to.pathname.replace(/\/$/, '').split('/').slice(1);
+        for (const [place, segment] of segments.entries()) {
+            const name = percentDecode(segment);
+            // A list may link to the first view of a thing: `harbour` to `/harbour/changes`.
+            const isName = place === segments.length - 1 ? `${text} `.startsWith(`${name} `) : text === name;
+            const above = segments.slice(0, place).map((one) => `/${one}`);
+            if (isName && isAbove(page, above.join(''))) names.add(`${above.join('')}/${segment}`);
+        }
     }
     return names;
 }

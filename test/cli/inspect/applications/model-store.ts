@@ -21,7 +21,7 @@ const occ = '/occ/v2/chandlery';
 const CART = '6d9f0c7e-3a1b-4f5d-9e8c-1b2a3c4d5e6f';
 const sensor = (place: number): Call => ({
     ask: 'POST /uQ7k/Zp3/x0aB/fJ2w9/N1hQ/Xy8vT2',
-    sent: { sensor_data: `3;0;1;0;42;${'Vm9'.repeat(10 + place)}` },
+    sent: { sensor_data: `3;0;1;0;42;${'Vm9'.repeat(60 + place)}` },
     headers: { 'content-type': 'text/plain;charset=UTF-8' },
     answer: { success: true },
     status: 201,
