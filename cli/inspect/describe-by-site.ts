@@ -6,6 +6,7 @@ import { answeredFields, describeEndpoint, describeParam, isCallersOwn, isPlaceI
 import { findByName, findInAnswers, hashesOf, openRelated } from './describe-values.ts';
 import { meaningOf } from './effects.ts';
 import type { Group } from './groups.ts';
+import { isProgramWord } from './harmless.ts';
 import { argumentOf } from './operation.ts';
 import type { Texts } from './page-facts.ts';
 import { findMajority, isQuotable } from './quotable.ts';
@@ -13,6 +14,7 @@ import type { RouteLinks } from './route-links.ts';
 import type { RouteTexts, TextsOfRoutes } from './route-texts.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import type { SiteTexts } from './site-texts.ts';
+import { hashOf } from './values.ts';
 
 interface Drafted {
     endpoint: PackageEndpoint;
@@ -59,7 +61,8 @@ export function describeBySite(
         }
         const declared = findCall(texts.declared, endpoint);
         const leads = [declared, ...leadOf(group, here)];
-        const lead = leads.find((text) => text !== '' && isQuotable(text, seen)) ?? leadOfLinks(one, here.links, names);
+        const lead =
+            leads.find((text) => text !== '' && isQuotable(text, seen) && !repeatsSent(text, group)) ?? leadOfLinks(one, here.links, names);
         endpoint.description = describeEndpoint(endpoint, lead?.startsWith(CALLED_BY) === true ? withName(endpoint, lead) : lead);
         const subject =
             lead === undefined && answeredFields(endpoint).fields.length === 0 ? subjectOf(endpoint, related, drafted) : undefined;
@@ -124,6 +127,26 @@ function leadOf(group: Group, { own, title, heading, link, submit, caller, searc
     const home = isHome ? [[...titles.keys()][0] ?? '', [...headings.keys()][0] ?? ''] : [];
     return [search?.about ?? '', ...form, own, ...both, title, heading, link, ...home, ...calledBy.slice(0, 3)];
 }
+
+/** Whether a text has a value that was sent in the query, as “Results for rope” has. Words of the program are no such values. */
+function repeatsSent(text: string, { query }: Group): boolean {
+    const words = text
+        .split(/[\s“”"'«»]+/)
+        .map((word) => word.replace(/^[(:,]+|[):,;.!?…]+$/g, ''))
+        .filter((word) => word !== '');
+    return words.some((_, from) =>
+        words.slice(from, from + MAX_SENT_WORDS).some((_word, more) => {
+            const part = words.slice(from, from + more + 1).join(' ');
+            const hash = hashOf(JSON.stringify(part));
+            return [...query].some(
+                ([name, { different }]) =>
+                    different.has(hash) && (!isProgramWord(part) || isCallersOwn({ name, source: 'query', schema: {} })),
+            );
+        }),
+    );
+}
+
+const MAX_SENT_WORDS = 5;
 
 /** Describes an endpoint by the pages that link to it, if its own pages have no common text. */
 function leadOfLinks({ endpoint }: Drafted, { from }: RouteLinks, all: Names): string | undefined {

@@ -32,7 +32,11 @@ const BUILD_FOLDERS =
 const MEASURING_HOSTS =
     /(?:^|\.)(?:google-analytics|googletagmanager|doubleclick|googlesyndication|googleadservices|analytics\.google|hotjar|segment|mixpanel|amplitude|sentry|datadoghq|newrelic|nr-data|fullstory|clarity|matomo|plausible|posthog|optimizely|quantserve|scorecardresearch|criteo|taboola|outbrain|adnxs|bugsnag|rollbar|logrocket|cloudflareinsights|facebook|connect\.facebook|bat\.bing|snowplowanalytics|heapanalytics|intercom|cookielaw|onetrust|cookiebot|usercentrics|recaptcha|hcaptcha|gstatic)\./i;
 const MEASURING_PATHS =
-    /\/(?:collect|beacons?|telemetry|pixel|track(?:ing)?|rum|pageviews?|web-?vitals|matomo\.php|piwik\.php|csp-report|error-?report(?:ing)?|envelope|log-?events?|wp-cron\.php|(?:wp-)?statistics(?:\/v\d+\/hit|\.php)|collector|_vercel\/(?:insights|speed-insights)|gen(?:erate)?_204|keep-?alive\.\w+|(?:client|js)-?errors?|cdn-cgi\/.*|gtm|utag)(?:\/|$)/i;
+    /\/(?:collect|beacons?|telemetry|pixel|track(?:ing)?|rum|pageviews?|web-?vitals|matomo\.php|piwik\.php|csp-report|error-?report(?:ing)?|envelope|log-?events?|_vercel\/(?:insights|speed-insights)|gen(?:erate)?_204|keep-?alive\.\w+|(?:client|js)-?errors?|cdn-cgi\/.*|gtm|utag)(?:\/|$)/i;
+/** Words of counters, measurements and jobs in a path. Unlike those above, a site's own API may have them, so that the answer counts too. */
+const MEASURING_WORDS = /\/analytics\/|\/(?:collector|hit|(?:(?:[\w-]*-)?cron|statistics)(?:\.\w+)?)$/i;
+/** A report is answered with nothing, or with a word. */
+const MAX_RECEIPT = 40;
 /** What takes the place of a socket where there is none. */
 const SOCKETS = /\/(?:signalr|socket\.io|engine\.io|sockjs(?:-node)?|message-bus|cometd|bayeux|faye)\//i;
 /** Sites take reports of errors at an address of their own, so that no filter stops them. */
@@ -116,7 +120,7 @@ const RULES: readonly Rule[] = [
         applies: ({ method, url, resource, body, answer }) =>
             MEASURING_HOSTS.test(`${url.hostname}.`) ||
             MEASURING_PATHS.test(url.pathname) ||
-            (method === 'POST' && /\/analytics\//.test(url.pathname) && (answer.text ?? '') === '') ||
+            (method === 'POST' && MEASURING_WORDS.test(url.pathname) && (answer.text ?? '').length <= MAX_RECEIPT) ||
             SENTRY.test(body?.text.slice(0, MAX_REPORT_HEAD) ?? '') ||
             resource === 'ping' ||
             resource === 'beacon' ||

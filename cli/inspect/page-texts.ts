@@ -39,12 +39,18 @@ export function textsOf($: CheerioAPI, url: URL): PageTexts {
         });
     return {
         title: lineOf($('head > title').first().text()),
-        heading: lineOf($('h1').first().text()) || lineOf($('h2').first().text()),
+        heading: lineOf($('h1').first().text()) || headingOfPart($),
         about: lineOf($('meta[name="description" i], meta[property="og:description" i]').first().attr('content') ?? ''),
         links,
         labels: labelsOf($),
         hints: hintsOf($),
     };
+}
+
+/** The first heading of a page without a title, or of a part of it. A heading that is a link names an item, and not the page. */
+function headingOfPart($: CheerioAPI): string {
+    const heading = $('h2').first();
+    return findIn(heading, 'a[href]').length > 0 || heading.closest('a[href]').length > 0 ? '' : lineOf(heading.text());
 }
 
 function labelsOf($: CheerioAPI): Map<string, string> {

@@ -76,9 +76,36 @@ describe('routebook inspect reads public sites', () => {
             { method: 'POST', url: `${SHOP}/rest/analytics/1.0/publish/bulk`, body: [{ name: 'view' }], json: '' },
             { method: 'POST', url: `${SHOP}/wp-cron.php?doing_wp_cron=1`, json: '', type: 'text/html' },
             { method: 'POST', url: `${SHOP}/wp-json/wp-statistics/v2/hit`, form: { id: '7' }, json: { status: true } },
+            { method: 'POST', url: `${SHOP}/core/statistics.php`, form: { nid: '7' }, json: '', type: 'text/html' },
             { url: `${SHOP}/maps/base/4/9/4.mvt`, type: 'application/vnd.mapbox-vector-tile', json: 'x' },
         ]);
         expect(templates(found)).to.have.members(['GET /boats']);
+    });
+
+    it('the same words in addresses that answer a caller as routes', async () => {
+        const answer = { id: 'a7', schedule: '0 4 * * *', next: '2026-12-01T04:00:00Z' };
+        const found = await inspectCalls([
+            { method: 'POST', url: `${SHOP}/api/cron`, body: { schedule: '0 4 * * *' }, json: answer },
+            { url: `${SHOP}/api/collector`, json: [answer] },
+        ]);
+        expect(templates(found)).to.have.members(['POST /api/cron', 'GET /api/collector']);
+    });
+
+    it('no description that repeats what was typed, or the heading of an item', async () => {
+        const items = ['How to tie this', 'Rate my knot'].map(
+            (title, place) => `<article><h2><a href="/t/${place}">${title}</a></h2></article>`,
+        );
+        const part = (after: number): Call => ({ url: `${SHOP}/parts/feed?after=${after}&distance=${after}`, html: items.join('') });
+        const found = await inspectCalls([
+            part(25),
+            part(50),
+            { url: `${SHOP}/from?site=harbour.example`, html: `<title>From harbour.example</title><h1>Results for “harbour.example”</h1>` },
+            { url: `${SHOP}/find?words=winter+tide`, html: '<title>Found: winter tide</title><h1>Search the almanac</h1>' },
+        ]);
+        const said = found.package.endpoints.map(({ description }) => description).join('\n');
+        expect(said)
+            .to.contain('Search the almanac')
+            .and.not.match(/harbour\.example|winter tide|tie this/);
     });
 
     it('a number alone in a query as what makes an address new', async () => {
