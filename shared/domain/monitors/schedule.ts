@@ -107,7 +107,10 @@ export function closestRuns(schedule: Schedule, enough: number, from: Date): num
     const { cron, timezone } = schedule;
     const [minute = '', hour = ''] = cron.trim().split(/\s+/);
     const midnight = Math.floor(from.getTime() / DAY_MS) * DAY_MS;
-    const ofDay = listRuns(timesOf(`${minute} ${hour} * * *`, 'UTC'), new Date(midnight - 1), midnight + DAY_MS - 1, enough);
+    const listFrom = (field: string) => listRuns(timesOf(field, 'UTC'), new Date(midnight - 1), midnight + DAY_MS - 1, enough);
+    // Croner takes 20 ms for the 288 runs of a day with a run each five minutes, so it lists minutes and hours apart.
+    const minutes = listFrom(`${minute} 0 * * *`);
+    const ofDay = listFrom(`0 ${hour} * * *`).flatMap((at) => minutes.map((of) => at + of - midnight));
     let closest = Math.min(DAY, gapOf(ofDay));
     if (closest < enough) return closest;
     const overnight = DAY - ((ofDay.at(-1) ?? 0) - (ofDay[0] ?? 0)) / 1000;
