@@ -5,6 +5,7 @@ import Joi, { type ObjectSchema, type Schema, type ValidationErrorItem } from 'j
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
+import { MAX_DETAILS } from '../../shared/fetch/error-object.ts';
 import { type Detail, type DetailCode, Refusal } from '../../shared/refusals.ts';
 import { countRefused } from '../admission/count-call.ts';
 import { isTooComplex, type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from '../bodies/json-body.ts';
@@ -184,13 +185,15 @@ const IN_LINES: ReadonlySet<string> = new Set(['intent', 'task']);
 /**
  * Finds the decoded names of query parameters with escapes that are not UTF-8. Decoding replaced these with characters that were not sent.
  */
-function findNamesWithBadUtf8(url: string): Set<string> {
+export function findNamesWithBadUtf8(url: string): Set<string> {
     const names = new Set<string>();
     const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? [];
     for (const pair of query.split('&')) {
         const runs = pair.match(/(?:%[\da-f]{2})+/gi) ?? [];
         if (runs.every((run) => isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')))) continue;
         for (const name of Object.keys(parse(pair))) names.add(name);
+        // As many as an error shows. Others are still unknown.
+        if (names.size >= MAX_DETAILS) break;
     }
     return names;
 }

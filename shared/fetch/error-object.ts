@@ -26,7 +26,7 @@ export function errorObject(refusal: Refusal, requestId: string, publicUrl: stri
 }
 
 /** Maximum number of problems in one answer. The last entry gives the number of omitted problems. */
-const MAX_DETAILS = 100;
+export const MAX_DETAILS = 100;
 
 /** The rules of packages have a limit of their own. Batches report the total number of problems. */
 function boundDetails({ code, extras }: Refusal, details: readonly ItemDetail[]): readonly ItemDetail[] {
