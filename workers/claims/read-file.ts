@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { parseSiteUrl } from '../../shared/domain/site/parse-site-url.ts';
 import { hasProofLine, PROOF_FILE_BYTES, proofUrl } from '../../shared/domain/site/proof.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 import { readBounded } from '../../shared/platform/read-bounded.ts';
@@ -60,7 +61,7 @@ async function get(agent: GuardedAgent, url: URL, userAgent: string, time: CallT
 async function read(response: IncomingMessage, url: URL): Promise<Read> {
     const { statusCode = 0, headers } = response;
     const location = headers.location;
-    if (REDIRECTS.has(statusCode) && location !== undefined) return { moved: URL.parse(location, url)?.href ?? '' };
+    if (REDIRECTS.has(statusCode) && location !== undefined) return { moved: parseSiteUrl(location, url.href)?.href ?? '' };
     if (statusCode !== 200) return { problem: `answers with status ${statusCode}` };
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') return { problem: 'answers compressed, which was not asked for' };
     const bytes = await readBounded(response, PROOF_FILE_BYTES);

@@ -1,3 +1,5 @@
+import { parseSiteUrl } from '../../shared/domain/site/parse-site-url.ts';
+
 /**
  * The target of the first link with the relation `next` in a Link header (RFC 8288), absolute and without its fragment.
  * @param header as Node decodes it: several headers joined by commas, one character for each byte
@@ -9,8 +11,8 @@ export function nextLink(header: string | undefined, base: string): string | und
         const relations = (params.get('rel') ?? '').toLowerCase().split(/\s+/);
         // A link with an anchor describes another page (RFC 8288, section 3.2).
         if (!relations.includes('next') || params.has('anchor')) continue;
-        const url = URL.parse(Buffer.from(target, 'latin1').toString('utf8'), base);
-        if (url === null) continue;
+        const url = parseSiteUrl(Buffer.from(target, 'latin1').toString('utf8'), base);
+        if (url === undefined) continue;
         url.hash = '';
         return url.href;
     }

@@ -1,6 +1,7 @@
 import { type PagePlace, stepFrom } from '../../shared/domain/fetch/pages.ts';
 import { fitsOnLoop } from '../../shared/domain/fetch/validate-params.ts';
 import { isExact } from '../../shared/domain/json/exact-numbers.ts';
+import { parseSiteUrl } from '../../shared/domain/site/parse-site-url.ts';
 import type { Endpoint, Json, Pagination } from '../../shared/domain/types.ts';
 import { isNothing } from '../select/is-nothing.ts';
 import type { NextFound } from '../select/parse-page.ts';
@@ -82,7 +83,7 @@ function asSecure(href: string, page: string): string {
 /** The cursor in a URL. Many sites return the whole URL of the next page, or the end of it. */
 function carriedBy(text: string, param: string): string | undefined {
     if (!text.includes('?')) return undefined;
-    const value = URL.parse(text, 'https://relative.invalid')?.searchParams.get(param) ?? '';
+    const value = parseSiteUrl(text, 'https://relative.invalid')?.searchParams.get(param) ?? '';
     return value === '' ? undefined : value;
 }
 

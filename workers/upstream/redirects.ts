@@ -1,3 +1,4 @@
+import { parseSiteUrl } from '../../shared/domain/site/parse-site-url.ts';
 import type { Effect, UpstreamRequest } from '../../shared/domain/types.ts';
 import { checkUrl, type EgressRules, type UrlVerdict } from '../egress.ts';
 import { type Fault, UpstreamFault } from './failures.ts';
@@ -38,9 +39,9 @@ export function followRedirect(
 
 /** Sites send non-ASCII paths as raw UTF-8. */
 function targetOf(location: string, base: string): URL | undefined {
-    const url = URL.parse(Buffer.from(location, 'latin1').toString('utf8'), base);
-    if (url !== null) url.hash = '';
-    return url ?? undefined;
+    const url = parseSiteUrl(Buffer.from(location, 'latin1').toString('utf8'), base);
+    if (url !== undefined) url.hash = '';
+    return url;
 }
 
 /**
