@@ -1,13 +1,21 @@
 import type { Socket } from 'node:net';
+import { createCounts } from '../../shared/platform/counts.ts';
 import type { Check } from './check.ts';
+import { peerIdentity } from './client-address.ts';
 
 /** Maximum number of waiting requests of one connection. Normal clients pipeline fewer. */
 const MAX_WAITING = 100;
 /**
- * While more requests wait on all connections of a process, none may have more than one. Many clients that never pipeline have one, sent
- * before the end of the last response was noticed. Each waiting request costs 60 µs when its connection ends, and all may end in one turn.
+ * While more requests wait on all connections of a process, no connection of a client address with more than MAX_WAITING may have more than
+ * one. Many clients that never pipeline have one, sent before the end of the last response was noticed. Each waiting request costs 60 µs
+ * when its connection ends, and all may end in one turn.
  */
 const MAX_WAITING_IN_ALL = 1000;
+
+interface Queue {
+    client: string;
+    requests: (() => void)[];
+}
 
 /**
  * Serves the requests of one connection one after another, each in its own turn of the event loop. Thousands of pipelined requests may
@@ -15,17 +23,24 @@ const MAX_WAITING_IN_ALL = 1000;
  */
 export function serialQueue(): Check {
     /** The waiting requests of each connection that is serving one. */
-    const queues = new WeakMap<Socket, (() => void)[]>();
+    const queues = new WeakMap<Socket, Queue>();
+    const waitingOf = createCounts();
     let waiting = 0;
 
+    function count(client: string, change: number): void {
+        waiting += change;
+        waitingOf.add(client, change);
+    }
+
     function serveNext(socket: Socket): void {
-        const queue = queues.get(socket) ?? [];
-        const serve = socket.destroyed ? undefined : queue.shift();
+        const queue = queues.get(socket);
+        if (queue === undefined) return;
+        const serve = socket.destroyed ? undefined : queue.requests.shift();
         if (serve === undefined) {
-            waiting -= queue.length;
+            count(queue.client, -queue.requests.length);
             return void queues.delete(socket);
         }
-        waiting -= 1;
+        count(queue.client, -1);
         // Clears the timeout that the previous answer set for its reader.
         socket.setTimeout(0);
         serve();
@@ -39,11 +54,12 @@ export function serialQueue(): Check {
         };
         const queue = queues.get(socket);
         if (queue === undefined) {
-            queues.set(socket, []);
+            queues.set(socket, { client: peerIdentity(socket), requests: [] });
             return serve();
         }
-        waiting += 1;
-        if (queue.push(serve) > (waiting > MAX_WAITING_IN_ALL ? 1 : MAX_WAITING)) {
+        count(queue.client, 1);
+        const isCrowding = waiting > MAX_WAITING_IN_ALL && waitingOf.of(queue.client) > MAX_WAITING;
+        if (queue.requests.push(serve) > (isCrowding ? 1 : MAX_WAITING)) {
             socket.destroy();
             stopParsing(socket);
         }

@@ -51,12 +51,13 @@ describe('a client that pipelines requests on one connection', () => {
     });
     afterEach(() => server.stop({ timeout: 0 }));
 
-    const open = () => connect(Number(server.info.port), '127.0.0.1').on('error', () => undefined);
+    const open = (localAddress = '127.0.0.1') =>
+        connect({ port: Number(server.info.port), host: '127.0.0.1', localAddress }).on('error', () => undefined);
     const ahead = (count: number) => Array.from({ length: count }, (_, at) => `GET /${at} HTTP/1.1\r\nHost: x\r\n\r\n`).join('');
     const last = 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
-    async function textFrom(requests: string): Promise<string> {
-        const caller = open();
+    async function textFrom(requests: string, from?: string): Promise<string> {
+        const caller = open(from);
         caller.write(requests);
         let text = '';
         for await (const chunk of caller) text += chunk;
@@ -86,10 +87,10 @@ describe('a client that pipelines requests on one connection', () => {
         expect(arrived).to.be.within(100, 110);
     });
 
-    it('is disconnected while very many requests wait on all connections, unless only one of its own waits', async () => {
+    it('is disconnected while very many requests wait on all connections, unless only one of its own waits or few of its address', async () => {
         let arrived = 0;
         server.listener.on('request', () => (arrived += 1));
-        const crowd = Array.from({ length: 15 }, open);
+        const crowd = Array.from({ length: 15 }, () => open());
         const ended = crowd.map((caller) => once(caller.resume(), 'close'));
         let closed = 0;
         for (const end of ended) void end.then(() => (closed += 1));
@@ -103,6 +104,7 @@ describe('a client that pipelines requests on one connection', () => {
         greedy.resume().write(ahead(20));
         await once(greedy, 'close');
         expect(await textFrom(`${ahead(1)}${last}`)).to.include('answer last;');
+        expect(await textFrom(`${ahead(20)}${last}`, '127.0.0.2')).to.include('answer last;');
         held.resolve();
         await Promise.all(ended);
         expect(await textFrom(ahead(50) + last)).to.include('answer last;');
@@ -114,7 +116,7 @@ describe('a client that pipelines requests on one connection', () => {
     });
 
     it('does not delay clients on other connections', async () => {
-        const callers = Array.from({ length: 3 }, open);
+        const callers = Array.from({ length: 3 }, () => open());
         for (const caller of callers) caller.write(last);
         for (const caller of callers) {
             let text = '';
