@@ -198,6 +198,20 @@ describe('signing up with a mail server', () => {
         );
     });
 
+    it('mails its links to an unconfirmed address although a stranger used up those of other spellings', async () => {
+        const email = await unconfirmed();
+        const [local, domain] = email.split('@');
+        for (let turn = 0; turn < 6; turn++) await send(visitor(world), `${local}+${turn}@${domain}`);
+        for (const path of ['/signup', '/forgot']) {
+            const sent = mail.mails.length;
+            await visitor(world).send(path, { email, password: PASSWORD }, { from: path });
+            await eventually(
+                async () => mail.mails.slice(sent).some(({ to }) => to === email),
+                (isThere) => isThere,
+            );
+        }
+    });
+
     it('creates one account for ten sign-ups with one address at the same time', async () => {
         const email = freshAddress();
         const answers = await Promise.all(Array.from({ length: 10 }, () => send(visitor(world), email)));

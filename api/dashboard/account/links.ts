@@ -9,6 +9,7 @@ import { type Problems, readFields, secret, waitText } from '../fields.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, type PersonalVisit, type Shown, type Visit, words } from '../page.ts';
 import { hashPassword, newPasswordProblem, passwordFault } from './check-password.ts';
+import { linkAttempt } from './link-attempts.ts';
 import { changedMail, verifyMail } from './mails.ts';
 import { nextOf, withNext } from './next.ts';
 import { afterFirstFactor } from './second-step.ts';
@@ -35,7 +36,7 @@ export async function verifyByForm(visit: Visit): Promise<Answer> {
 
 export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Promise<Answer> {
     if (me.isVerified) return { to: '/dashboard', notice: 'verified' };
-    const wait = await takeAttempts(app.db, [['link by address', me.emailNormalised]]);
+    const wait = await takeAttempts(app.db, [linkAttempt({ address: me.email, normalised: me.emailNormalised }, me)]);
     if (wait > 0) {
         const message = `We already sent this link several times. Try again in ${waitText(wait)}.`;
         return { ...words('Too many requests', message, ['/dashboard', 'Back']), retryAfter: wait };

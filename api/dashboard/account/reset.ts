@@ -7,6 +7,7 @@ import { address, keepTyped, type Problems, readFields, secret, tick, waitText }
 import { MAIL_PRINTED } from '../notices.ts';
 import { type Answer, type Shown, type Visit, words } from '../page.ts';
 import { hashPassword, newPasswordProblem } from './check-password.ts';
+import { linkAttempt } from './link-attempts.ts';
 import { passwordMail, resetMail } from './mails.ts';
 import { afterFirstFactor } from './second-step.ts';
 
@@ -25,9 +26,8 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
         return { ...(await showForgot(visit, { '': problem })), retryAfter: wait };
     }
     visit.later(async () => {
-        if ((await takeAttempts(app.db, [['link by address', email.normalised]])) > 0) return;
         const known = await findCredentials(app.db, email.normalised);
-        if (known === undefined) return;
+        if (known === undefined || (await takeAttempts(app.db, [linkAttempt(email, known)])) > 0) return;
         await app.db.transaction(async (trx) => {
             // A confirmed address gets the mail in its confirmed spelling, since another spelling with the same normalised form may be
             // another mailbox. An unconfirmed address gets it as typed now, since the spelling from sign-up may reach nobody.

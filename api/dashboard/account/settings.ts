@@ -5,7 +5,7 @@ import { endSubscription } from '../../../shared/billing/settle.ts';
 import type { Db } from '../../../shared/platform/db.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { setPlan } from '../../../shared/store/accounts/accounts.ts';
-import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { type Attempt, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import {
     deleteAccount,
     type LeftWorkspace,
@@ -22,6 +22,7 @@ import { isLocked } from '../authorize.ts';
 import { address, type Email, keepTyped, type Problems, readFields, secret, waitText } from '../fields.ts';
 import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
 import { hashPassword, newPasswordProblem, passwordFault } from './check-password.ts';
+import { linkAttempt } from './link-attempts.ts';
 import { changeMail, passwordMail, takenMail } from './mails.ts';
 import { browserName } from './start-session.ts';
 
@@ -70,7 +71,8 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
 async function mailChange({ app, me, hurryMail }: PersonalVisit, email: Email): Promise<void> {
     const holder = await findCredentials(app.db, email.normalised);
     const isTaken = holder !== undefined && holder.userId !== me.userId;
-    if ((await takeAttempts(app.db, [[isTaken ? 'notice by address' : 'link by address', email.normalised]])) > 0) return;
+    const attempt: Attempt = isTaken ? ['notice by address', email.normalised] : linkAttempt(email, holder);
+    if ((await takeAttempts(app.db, [attempt])) > 0) return;
     await whileSignedIn(app.db, me, async (trx) => {
         if (isTaken) return queueMail(trx, app.secrets, takenMail(holder.email));
         const linkId = await makeLink(trx, { purpose: 'change', userId: me.userId, address: email.address });

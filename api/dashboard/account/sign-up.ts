@@ -1,6 +1,6 @@
 import { newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import type { Db } from '../../../shared/platform/db.ts';
-import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { type Attempt, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { findInviter } from '../../../shared/store/accounts/invitations.ts';
 import { makeLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
@@ -11,6 +11,7 @@ import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
 import { address, type Email, keepTyped, type Problems, readFields, secret, waitText } from '../fields.ts';
 import { type Answer, type Shown, type Visit, words } from '../page.ts';
 import { hashPassword, newPasswordProblem } from './check-password.ts';
+import { linkAttempt } from './link-attempts.ts';
 import { knownMail, mailsConfirm, verifyMail } from './mails.ts';
 import { nextOf, withNext } from './next.ts';
 import { startSession } from './start-session.ts';
@@ -69,7 +70,8 @@ async function signUpByMail(visit: Visit, order: Order): Promise<void> {
     if ((await makeUser(visit, order)) === undefined) {
         const known = await findCredentials(app.db, normalised);
         if (known === undefined) return;
-        if ((await takeAttempts(app.db, [[known.isVerified ? 'notice by address' : 'link by address', normalised]])) > 0) return;
+        const attempt: Attempt = known.isVerified ? ['notice by address', normalised] : linkAttempt(order.email, known);
+        if ((await takeAttempts(app.db, [attempt])) > 0) return;
         await app.db.transaction((trx) =>
             known.isVerified
                 ? queueMail(trx, app.secrets, knownMail(known.email, app.publicUrl()))
