@@ -133,7 +133,18 @@ function cookie(app: App, name: CookieName, value: string, seconds: number): str
     return `${nameOf(app, name)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(app) ? '; Secure' : ''}`;
 }
 
-/** The parsed Cookie header. hapi does not parse it for unknown paths. */
+/** Finds who asks for an unknown path, for its page: hapi reads no cookies there. */
+export async function recogniseVisitor(app: App, request: Request): Promise<void> {
+    const state: object | null = request.state;
+    if (state !== null) return;
+    // hapi's types name another result. The error for a malformed cookie has the other cookies too.
+    const parsed: object = await request.server.states.parse(request.raw.req.headers.cookie ?? '').catch((error: object) => error);
+    Object.assign(request, { state: 'states' in parsed ? parsed.states : {} });
+    const user = await visitorOf(app, request).catch(() => undefined);
+    if (user !== undefined) Object.assign(request.auth, { credentials: { user } });
+}
+
+/** The parsed Cookie header. hapi does not parse it for unknown paths; `recogniseVisitor` does. */
 export function cookiesOf(request: Request): Readonly<Record<string, unknown>> {
     const state: Readonly<Record<string, unknown>> | null = request.state;
     return state ?? {};

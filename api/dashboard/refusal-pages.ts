@@ -3,6 +3,7 @@ import type { App } from '../../shared/app.ts';
 import { STATUS_CODES } from '../../shared/platform/node-http.ts';
 import { type Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
 import { recordRefusal, toRefusal } from '../answers/refusal.ts';
+import { recogniseVisitor } from '../auth/session.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { ownPath } from './authorize.ts';
 import { show } from './render.ts';
@@ -16,12 +17,13 @@ export const refusalPages: AppPlugin = {
     register(server, { app }) {
         server.ext(
             'onPreResponse',
-            (request, h) => {
+            async (request, h) => {
                 const { response } = request;
                 if (!('isBoom' in response) || !wantsPage(request)) return h.continue;
                 const refusal = toRefusal(response);
                 recordRefusal(app, request, refusal);
                 try {
+                    if (refusal.code === 'NOT_FOUND') await recogniseVisitor(app, request);
                     return refusalPage(app, request, h, refusal);
                 } catch (error) {
                     // Fall back to the JSON envelope.

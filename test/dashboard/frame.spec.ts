@@ -137,6 +137,14 @@ describe('every page', () => {
         expect(JSON.parse(api.html)).to.have.nested.property('error.code', 'SITE_NOT_FOUND');
     });
 
+    it('that does not exist knows who is signed in', async () => {
+        const { status, html } = await (await signUp(world)).get('/no/such/page');
+        expect(status).to.equal(404);
+        expect(wordsOf(html)).to.include('Dashboard').and.not.include('Sign in');
+        expect(wordsOf((await visitor(world).get('/no/such/page')).html)).to.include('Sign in');
+        expect((await visitor(world).post('/no/such/page', '')).status).to.equal(404);
+    });
+
     it('leads a visitor whose session ended back to the page of the form, and says that nothing was changed', async () => {
         const email = freshAddress();
         const person = await signUp(world, email);
