@@ -102,8 +102,10 @@ describe('publishing rules', () => {
             const verdict = check(editedPackage(edits));
             return verdict.ok ? undefined : verdict.problems.map(({ path, message }) => `${path} ${message}`).join();
         };
-        expect(messageFor({ '/endpoints/0/params/2/example': ['L'] })).to.match(/^\/endpoints\/0\/params\/2\/example .*must be integer\.$/);
-        expect(messageFor({ '/endpoints/1/params/1/default': 0 })).to.match(/^\/endpoints\/1\/params\/1\/default .*must be >= 1\.$/);
+        expect(messageFor({ '/endpoints/0/params/2/example': ['L'] })).to.match(
+            /^\/endpoints\/0\/params\/2\/example .*must be an integer\.$/,
+        );
+        expect(messageFor({ '/endpoints/1/params/1/default': 0 })).to.match(/^\/endpoints\/1\/params\/1\/default .*must be at least 1\.$/);
     });
 
     it('name every problem at once', () => {

@@ -25,7 +25,7 @@ describe('params with expensive schemas', () => {
         const verdicts = Array.from({ length: 1000 }, (_, place) => validate({ type: 'string', maxLength: place + 1 }, place));
         const messages = verdicts.flatMap((verdict) => (verdict.ok ? [] : verdict.errors.map(({ message }) => message)));
         expect(messages).to.have.length(1000);
-        expect(messages.filter((message) => message === 'must be string')).to.have.length(20);
+        expect(messages.filter((message) => message === 'must be a string')).to.have.length(20);
         expect(validate({ type: 'string', maxLength: 3 }, 'abc')).to.deep.equal({ ok: true });
         expect(validate({ anyOf: [{ type: 'string' }] }, 3).ok).to.equal(false);
     });

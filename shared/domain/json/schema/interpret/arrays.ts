@@ -7,7 +7,7 @@ function ofCount(keyword: 'minItems' | 'maxItems', words: string, fits: (length:
     return ({ [keyword]: given }) => {
         if (typeof given !== 'number') return undefined;
         return (value, state) =>
-            !Array.isArray(value) || fits(value.length, given) || fail(state, keyword, `must NOT have ${words} than ${given} items`);
+            !Array.isArray(value) || fits(value.length, given) || fail(state, keyword, `must have ${words} ${given} items`);
     };
 }
 
@@ -16,7 +16,7 @@ const uniqueItems: Rule = ({ uniqueItems: given }) => {
     return (value, state) => {
         const twins = Array.isArray(value) ? findDuplicates(value) : undefined;
         if (twins === undefined) return true;
-        return fail(state, 'uniqueItems', `must NOT have duplicate items (items ## ${twins[0]} and ${twins[1]} are identical)`);
+        return fail(state, 'uniqueItems', `must have no equal items, and ${twins[1]} and ${twins[0]} are equal`);
     };
 };
 
@@ -69,7 +69,7 @@ const contains: Rule = ({ contains: given, minContains = 1, maxContains }, build
             seen?.places.add(place);
         }
         const fits = found >= Number(minContains) && (max === undefined || found <= max);
-        return fits || fail(state, 'contains', `must contain at least ${String(minContains)}${words} valid item(s)`);
+        return fits || fail(state, 'contains', `must contain at least ${String(minContains)}${words} valid items`);
     };
 };
 
@@ -80,7 +80,7 @@ const unevaluatedItems: Rule = ({ unevaluatedItems: given }, building) => {
         if (!Array.isArray(value) || seen === undefined) return true;
         for (let place = seen.upTo; place < value.length; place++) {
             if (seen.places.has(place)) continue;
-            if (given === false) return fail(state, 'unevaluatedItems', `must NOT have more than ${seen.upTo} items`);
+            if (given === false) return fail(state, 'unevaluatedItems', `must have at most ${seen.upTo} items`);
             if (!checkPart(node, value[place] as Json, place, state)) return false;
         }
         seen.upTo = Number.POSITIVE_INFINITY;
@@ -89,8 +89,8 @@ const unevaluatedItems: Rule = ({ unevaluatedItems: given }, building) => {
 };
 
 export const ARRAY_RULES: readonly Rule[] = [
-    ofCount('maxItems', 'more', (length, given) => length <= given),
-    ofCount('minItems', 'fewer', (length, given) => length >= given),
+    ofCount('maxItems', 'at most', (length, given) => length <= given),
+    ofCount('minItems', 'at least', (length, given) => length >= given),
     uniqueItems,
     items,
     contains,

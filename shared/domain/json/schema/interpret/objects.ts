@@ -13,7 +13,7 @@ function ofCount(keyword: 'minProperties' | 'maxProperties', words: string, fits
     return ({ [keyword]: given }) => {
         if (typeof given !== 'number') return undefined;
         return ofObject(
-            (value, state) => fits(namesOf(value).length, given) || fail(state, keyword, `must NOT have ${words} than ${given} properties`),
+            (value, state) => fits(namesOf(value).length, given) || fail(state, keyword, `must have ${words} ${given} properties`),
         );
     };
 }
@@ -117,8 +117,8 @@ const unevaluatedProperties: Rule = ({ unevaluatedProperties: given }, building)
 };
 
 export const OBJECT_RULES: readonly Rule[] = [
-    ofCount('maxProperties', 'more', (length, given) => length <= given),
-    ofCount('minProperties', 'fewer', (length, given) => length >= given),
+    ofCount('maxProperties', 'at most', (length, given) => length <= given),
+    ofCount('minProperties', 'at least', (length, given) => length >= given),
     required,
     dependentRequired,
     propertyNames,

@@ -1,4 +1,5 @@
 import type { Format } from 'ajv';
+import { clip } from '../../../text/clip.ts';
 import type { Json } from '../../../types.ts';
 import { isMultipleOf } from '../../decimals.ts';
 import { FORMATS } from '../formats.ts';
@@ -9,8 +10,17 @@ import type { Rule } from './rule.ts';
 const type: Rule = ({ type: given }) => {
     if (given === undefined) return undefined;
     const types = (Array.isArray(given) ? given : [given]).map(String);
-    const message = `must be ${types.join(',')}`;
+    const message = `must be ${types.map((one) => TYPE_NAMES[one] ?? one).join(' or ')}`;
     return (value, state) => types.some((one) => isOfType(one, value)) || fail(state, 'type', message);
+};
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+    array: 'a list',
+    boolean: 'true or false',
+    integer: 'an integer',
+    number: 'a number',
+    object: 'an object',
+    string: 'a string',
 };
 
 function isOfType(given: string, value: Json): boolean {
@@ -33,7 +43,9 @@ function ofLength(keyword: 'minLength' | 'maxLength', words: string): Rule {
         if (typeof given !== 'number') return undefined;
         const fits = (text: string) => (keyword === 'minLength' ? hasPoints(text, given) : !hasPoints(text, given + 1));
         return (value, state) =>
-            typeof value !== 'string' || fits(value) || fail(state, keyword, `must NOT have ${words} than ${given} characters`);
+            typeof value !== 'string' ||
+            fits(value) ||
+            fail(state, keyword, `must have ${words} ${given} ${given === 1 ? 'character' : 'characters'}`);
     };
 }
 
@@ -61,8 +73,22 @@ export function matches(source: string, text: string): boolean {
 const format: Rule = ({ format: given }) => {
     const known = typeof given === 'string' && Object.hasOwn(FORMATS, given) ? FORMATS[given] : undefined;
     const check = known === undefined ? undefined : checkOf(known);
-    return check && ((value, state) => check(value) || fail(state, 'format', `must match format "${String(given)}"`));
+    return check && ((value, state) => check(value) || fail(state, 'format', formatMessage(String(given))));
 };
+
+const FORMAT_EXAMPLES: Readonly<Record<string, string>> = {
+    date: 'a date such as 2026-12-31',
+    'date-time': 'a time such as 2026-12-31T09:30:00Z',
+    email: 'an email address',
+    time: 'a time such as 09:30:00Z',
+    uri: 'a URL such as https://shop.example/path',
+    uuid: 'a UUID',
+};
+
+function formatMessage(name: string): string {
+    const example = FORMAT_EXAMPLES[name];
+    return example === undefined ? `must have the format "${name}"` : `must be ${example}`;
+}
 
 function checkOf(known: Format): ((value: Json) => boolean) | undefined {
     if (known === true || typeof known === 'string') return undefined;
@@ -80,7 +106,7 @@ function checkOf(known: Format): ((value: Json) => boolean) | undefined {
 const constant: Rule = (schema) => {
     if (!Object.hasOwn(schema, 'const')) return undefined;
     const { const: given } = schema;
-    return (value, state) => areEqual(value, given) || fail(state, 'const', 'must be equal to constant');
+    return (value, state) => areEqual(value, given) || fail(state, 'const', `must be ${shown(given as Json)}`);
 };
 
 const choices: Rule = ({ enum: given }, building) => {
@@ -90,18 +116,31 @@ const choices: Rule = ({ enum: given }, building) => {
     building.keeps(40 * given.length);
     const fits: Check = (value) =>
         plain.has(value) || (typeof value === 'object' && value !== null && others.some((one) => areEqual(one, value)));
-    return (value, state, seen) => fits(value, state, seen) || fail(state, 'enum', 'must be equal to one of the allowed values');
+    return (value, state, seen) => fits(value, state, seen) || fail(state, 'enum', `must be one of ${listed(given)}`);
 };
+
+const MAX_LISTED = 12;
+const MAX_SHOWN = 40;
+
+/** The first values of an enum, as JSON. */
+function listed(values: readonly Json[]): string {
+    const more = values.length - MAX_LISTED;
+    return values.slice(0, MAX_LISTED).map(shown).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+function shown(value: Json): string {
+    return clip(JSON.stringify(value), MAX_SHOWN);
+}
 
 export const PLAIN_RULES: readonly Rule[] = [
     type,
-    ofNumber('maximum', 'must be <=', (value, given) => value <= given),
-    ofNumber('minimum', 'must be >=', (value, given) => value >= given),
-    ofNumber('exclusiveMaximum', 'must be <', (value, given) => value < given),
-    ofNumber('exclusiveMinimum', 'must be >', (value, given) => value > given),
-    ofNumber('multipleOf', 'must be multiple of', isMultipleOf),
-    ofLength('maxLength', 'more'),
-    ofLength('minLength', 'fewer'),
+    ofNumber('maximum', 'must be at most', (value, given) => value <= given),
+    ofNumber('minimum', 'must be at least', (value, given) => value >= given),
+    ofNumber('exclusiveMaximum', 'must be less than', (value, given) => value < given),
+    ofNumber('exclusiveMinimum', 'must be more than', (value, given) => value > given),
+    ofNumber('multipleOf', 'must be a multiple of', isMultipleOf),
+    ofLength('maxLength', 'at most'),
+    ofLength('minLength', 'at least'),
     pattern,
     format,
     constant,
