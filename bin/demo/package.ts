@@ -1,5 +1,12 @@
-import type { PackageDocument } from '../../shared/domain/types.ts';
+import type { JsonObject, PackageDocument } from '../../shared/domain/types.ts';
 import { DEMO_SITE } from './site.ts';
+
+const PRICE: JsonObject = { type: 'object', properties: { amount: { type: 'number' }, currency: { type: 'string' } } };
+
+/** The schema of an answer with a list of items. */
+function listOf(name: string, properties: JsonObject): JsonObject {
+    return { type: 'object', required: [name], properties: { [name]: { type: 'array', items: { type: 'object', properties } } } };
+}
 
 /** The demo site's package, with the port on which the site listens. */
 export function demoPackage(port: number): PackageDocument {
@@ -31,7 +38,13 @@ export function demoPackage(port: number): PackageDocument {
                     schema: {
                         type: 'object',
                         required: ['id', 'title', 'price'],
-                        properties: { id: { type: 'integer' }, title: { type: 'string' }, price: { type: 'object' } },
+                        properties: {
+                            id: { type: 'integer' },
+                            title: { type: 'string' },
+                            section: { type: 'string' },
+                            price: PRICE,
+                            stock: { type: 'integer' },
+                        },
                     },
                 },
                 examples: [{ params: { id: 1 } }],
@@ -59,7 +72,10 @@ export function demoPackage(port: number): PackageDocument {
                         schema: { type: 'string', enum: ['shoes', 'clothing', 'gear'] },
                     },
                 ],
-                response: { select: { items: 'products[].{id: id, title: title, price: price.amount}' } },
+                response: {
+                    select: { items: 'products[].{id: id, title: title, price: price.amount}' },
+                    schema: listOf('items', { id: { type: 'integer' }, title: { type: 'string' }, price: { type: 'number' } }),
+                },
                 billing: { unit: 'result', results: 'items', max_results: 10 },
                 examples: [{ params: { q: 'shoes' } }],
             },
@@ -69,7 +85,11 @@ export function demoPackage(port: number): PackageDocument {
                 description: 'The front page: every product with its link.',
                 method: 'GET',
                 url: `${base}/`,
-                response: { type: 'html', select: { title: 'h1', products: [{ selector: 'li', value: { name: 'a', price: 'b' } }] } },
+                response: {
+                    type: 'html',
+                    select: { title: 'h1', products: [{ selector: 'li', value: { name: 'a', price: 'b' } }] },
+                    schema: listOf('products', { name: { type: 'string' }, price: { type: 'string' } }),
+                },
                 examples: [{ params: {} }],
             },
             {
