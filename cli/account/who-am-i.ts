@@ -1,15 +1,17 @@
 import { describeScopes } from '../../shared/domain/accounts/scopes-text.ts';
 import { formatSeconds } from '../format-seconds.ts';
 import type { Done, Session } from '../session.ts';
+import { fold } from '../terminal.ts';
 import { missingCommands } from './missing-commands.ts';
 
 /** `routebook whoami`: shows the account of the key, its plan and its credits. */
-export async function whoAmI({ client, server, terminal: { paint } }: Session): Promise<Done> {
+export async function whoAmI({ client, server, terminal: { paint, tableWidth } }: Session): Promise<Done> {
     const account = await client().account();
     const { plan, workspace_id, user_id, credits, limits, concurrency, key } = account;
     const { balance, allowance, bonus, held, resets_at } = credits;
     const missing = missingCommands(key.scopes);
-    const row = (name: string, value: string) => `${paint('dim', name.padEnd('connections'.length))}  ${value}`;
+    const width = 'connections'.length;
+    const row = (name: string, value: string) => fold(`${paint('dim', name.padEnd(width))}  ${value}`, tableWidth, ' '.repeat(width + 2));
     return {
         result: { server, ...account, lacking: missing },
         lines: [

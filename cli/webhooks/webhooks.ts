@@ -3,6 +3,7 @@ import { fieldLines, table } from '../../shared/platform/table.ts';
 import type { DeliveryEntry, WebhookEntry } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import { type Done, done, type Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 
 interface AddOptions {
     events: string[];
@@ -23,8 +24,9 @@ export async function addWebhook(
             '',
             `  ${webhook.secret}`,
             '',
-            'Save this secret; it is not shown again. Your program verifies requests with it (verifyWebhook).',
-            `Send a first event: routebook webhook test ${webhook.webhook_id}`,
+            'Save this secret; it is not shown again.',
+            'Your program verifies requests with it (verifyWebhook).',
+            `Send a first event: ${PROGRAM} webhook test ${webhook.webhook_id}`,
         ],
     };
 }
@@ -32,7 +34,7 @@ export async function addWebhook(
 export async function listWebhooks({ client, terminal }: Session): Promise<Done> {
     const webhooks = await client().webhooks.list({ limit: 100 }).all();
     const result = { webhooks };
-    if (webhooks.length === 0) return { result, lines: ['No webhooks; "routebook webhook add URL --events job.*" adds one.'] };
+    if (webhooks.length === 0) return { result, lines: [`No webhooks; "${PROGRAM} webhook add URL --events job.*" adds one.`] };
     const rows = webhooks.map((one) => [one.webhook_id, stateOf(one), one.url, one.events.join(' ')]);
     return { result, lines: table(['webhook', 'state', 'url', 'events'], rows, terminal) };
 }
