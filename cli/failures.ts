@@ -1,6 +1,7 @@
 import { ConfigFault } from '../shared/platform/settings-reader.ts';
 import type { ItemDetail } from '../shared/refusals.ts';
 import { errorBodyOf, RoutebookError } from './client/errors.ts';
+import { PROGRAM } from './settings.ts';
 import type { Paint } from './terminal.ts';
 
 /** A failure that the user can fix. */
@@ -73,7 +74,7 @@ function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
         ...(upstream === undefined ? [] : [`  ${siteAnswered(upstream)}`]),
         ...(retryAfter === undefined ? [] : [`  try again in ${retryAfter} s`]),
         ...(upgrade === undefined ? [] : [`  more credits with the plan ${upgrade.to}: ${upgrade.url}`]),
-        ...(isUnconnected ? [`  connect the site with "routebook connect", or at ${connectUrl}`] : []),
+        ...(isUnconnected ? [`  connect the site with "${PROGRAM} connect", or at ${connectUrl}`] : []),
         ...(isUnconnected && obtainUrl !== undefined ? [`  get a credential at ${obtainUrl}`] : []),
         ...(details.some((detail) => detail.code === 'SCOPE_MISSING') ? [`  ${SCOPE_HINT}`] : []),
         ...(HINTS[code] === undefined ? [] : [`  ${HINTS[code]}`]),
@@ -84,18 +85,18 @@ function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
     return { error: { ...shown, ...(key === undefined ? {} : { idempotency_key: key }) }, lines, exitCode: 1 };
 }
 
-const SCOPE_HINT = '"routebook whoami" shows what the key may do; change that on its page in the dashboard, or log in with another key';
+const SCOPE_HINT = `"${PROGRAM} whoami" shows what the key may do; change that on its page in the dashboard, or log in with another key`;
 
 /** Command-line hints for messages of the server that refer to its routes. */
 const HINTS: Readonly<Record<string, string | undefined>> = {
-    API_KEY_REQUIRED: 'store a key with "routebook login", or set ROUTEBOOK_API_KEY',
-    INVALID_API_KEY: 'store another with "routebook login"; ROUTEBOOK_API_KEY, where it is set, takes precedence',
-    NOT_MAINTAINER: '"routebook claim start <domain>" proves that it is your site, and makes your workspace a maintainer',
-    CLAIM_REQUIRED: '"routebook claim start <domain>" starts the proof',
-    SITE_NOT_FOUND: 'request a schema with "routebook request", or write one with "routebook init"',
+    API_KEY_REQUIRED: `store a key with "${PROGRAM} login", or set ROUTEBOOK_API_KEY`,
+    INVALID_API_KEY: `store another with "${PROGRAM} login"; ROUTEBOOK_API_KEY, where it is set, takes precedence`,
+    NOT_MAINTAINER: `"${PROGRAM} claim start <domain>" proves that it is your site, and makes your workspace a maintainer`,
+    CLAIM_REQUIRED: `"${PROGRAM} claim start <domain>" starts the proof`,
+    SITE_NOT_FOUND: `request a schema with "${PROGRAM} request", or write one with "${PROGRAM} init"`,
     NETWORK_ERROR: 'is the server running? --server and ROUTEBOOK_URL select another',
-    BATCH_PAUSED: '"routebook batch resume <batch>" continues it, also with new limits',
-    VERSION_CONFLICT: '"routebook diff" shows what changed meanwhile',
+    BATCH_PAUSED: `"${PROGRAM} batch resume <batch>" continues it, also with new limits`,
+    VERSION_CONFLICT: `"${PROGRAM} diff" shows what changed meanwhile`,
 };
 
 /** Formats problems as a table: place, kind and message. */

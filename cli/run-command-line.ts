@@ -4,7 +4,7 @@ import { VERSION } from '../shared/platform/version.ts';
 import { addAllCommands } from './commands/all.ts';
 import { presentFailure } from './failures.ts';
 import { openSession, type Run } from './session.ts';
-import type { Settings } from './settings.ts';
+import { PROGRAM, type Settings } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Runs one command. With `--json` the last line of stdout is the result or the error. @returns 0, 1: failure, 2: wrong usage */
@@ -42,7 +42,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
 
 function newProgram(terminal: Terminal): Command {
     const { paint } = terminal;
-    const program = new Command('routebook')
+    const program = new Command(PROGRAM)
         .description('Find the routes behind websites, call them, and publish new ones.')
         .version(VERSION, '-V, --version', 'print the version')
         .helpOption('-h, --help', 'show this help')
@@ -50,7 +50,7 @@ function newProgram(terminal: Terminal): Command {
         .exitOverride()
         // `--version` before a command prints the program's version; after a command it is an option of that command.
         .enablePositionalOptions()
-        .showHelpAfterError('("routebook --help" lists all commands)')
+        .showHelpAfterError(`("${PROGRAM} --help" lists all commands)`)
         .configureOutput({
             writeOut: (text) => terminal.print(text.trimEnd()),
             writeErr: (text) => terminal.complain(text.trimEnd()),
@@ -81,7 +81,7 @@ Environment variables:
                      EGRESS_PROXY_URL
   NO_COLOR           print no colours
 
-"routebook help <command>" shows the help of a command.`;
+"${PROGRAM} help <command>" shows the help of a command.`;
 
 /** `routebook batch run` */
 function pathOf(command: Command): string {

@@ -20,6 +20,9 @@ export interface Settings {
     egress(): EgressSettings;
 }
 
+/** How people started this program, for the commands that hints name: npm sets this variable for npx. */
+export const PROGRAM = process.env['npm_command'] === 'exec' ? 'npx routebook' : 'routebook';
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Reads the environment once. Empty variables count as unset. */

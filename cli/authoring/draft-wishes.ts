@@ -3,6 +3,7 @@ import { CATEGORY_PATHS, isCategory } from '../../shared/domain/package/taxonomy
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import { wrongUsage } from '../failures.ts';
+import { PROGRAM } from '../settings.ts';
 
 /** Values that the user sets for a draft. They replace those of the source. */
 export interface DraftWishes {
@@ -17,7 +18,7 @@ export function readWishes({ site, title, category }: DraftWishes): DraftWishes 
     if (named?.ok === false) throw wrongUsage(`--site: ${named.message}`);
     if (category !== undefined && !isCategory(category)) {
         const near = didYouMean(category, CATEGORY_PATHS);
-        const hint = near.length === 0 ? '"routebook categories" lists them' : `did you mean ${near.join(' or ')}?`;
+        const hint = near.length === 0 ? `"${PROGRAM} categories" lists them` : `did you mean ${near.join(' or ')}?`;
         throw wrongUsage(`--category: there is no category ${JSON.stringify(category)}; ${hint}`);
     }
     return defined({ site: named?.site, title, category });

@@ -4,6 +4,7 @@ import type { PackageDocument } from '../../shared/domain/types.ts';
 import { CommandFault, fileFault } from '../failures.ts';
 import { CannotImport, type Imported, importDocument, type NotCarried, readDocument } from '../import/import.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import type { Paint } from '../terminal.ts';
 import { type DraftWishes, readWishes } from './draft-wishes.ts';
 import { checkAbsent, type DraftPlace, draftFile, textOf, withEditorSchema, writeDraft } from './write-draft.ts';
@@ -48,7 +49,7 @@ export async function importPackage(session: Session, path: string, options: Imp
     const sum =
         packages.length === 1 ? [] : [`${counts.carried} of ${counted(counts.operations, 'operation')} in ${packages.length} packages`];
     const names = files.map(({ file }) => file);
-    const next = ['', `Look it over, then: routebook lint ${names.join(' ')}`];
+    const next = ['', `Look it over, then: ${PROGRAM} lint ${names.join(' ')}`];
     const lines = [...heads, ...sum, ...reportLines(imported, paint), ...next];
     return { result: { file: names[0] ?? null, ...(names.length === 1 ? {} : { files: names }), ...made, ...result }, lines };
 }

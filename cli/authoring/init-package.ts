@@ -5,6 +5,7 @@ import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import type { Kind, Method } from '../../shared/domain/types.ts';
 import { CommandFault, detailLines, wrongUsage } from '../failures.ts';
 import { cancelled, type Done, type Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import { type DraftOrder, draftPackage, endpointNameOf, placeholdersOf, siteOf } from './draft-package.ts';
 import { type DraftPlace, draftFile, textOf, withEditorSchema, writeDraft } from './write-draft.ts';
 
@@ -32,9 +33,9 @@ export async function initPackage({ terminal, settings, note, server }: Session,
     const lines = [
         `${paint('green', '✓')} ${paint('bold', file)} is a draft of ${document.site}.`,
         '  Describe its endpoints, params and answers, then:',
-        `    routebook lint ${file}   ${paint('dim', 'the rules of the registry')}`,
-        `    routebook test ${file}   ${paint('dim', 'calls its examples from here')}`,
-        `    routebook push ${file}   ${paint('dim', 'publishes it')}`,
+        `    ${PROGRAM} lint ${file}   ${paint('dim', 'the rules of the registry')}`,
+        `    ${PROGRAM} test ${file}   ${paint('dim', 'calls its examples from here')}`,
+        `    ${PROGRAM} push ${file}   ${paint('dim', 'publishes it')}`,
     ];
     return { result: { file, package: document, warnings: verdict.warnings }, lines };
 }

@@ -10,6 +10,7 @@ import { type Inspected, type InspectSource, inspect } from '../inspect/inspect.
 import { NoBrowser, record } from '../inspect/record.ts';
 import { awaitInterruption } from '../interruption.ts';
 import { cancelled, type Done, type Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import type { Paint } from '../terminal.ts';
 import { siteOf } from './draft-package.ts';
 import { type DraftWishes, readWishes } from './draft-wishes.ts';
@@ -66,7 +67,7 @@ export async function inspectSite(session: Session, source: string, options: Ins
     await writeDraft(file, document, options);
     const { paint } = terminal;
     const head = `${paint('green', '✓')} ${paint('bold', file)}: ${counted(document.endpoints.length, 'endpoint')} of ${counted(report.read, unit)}`;
-    const next = ['', `Look it over, then: routebook lint ${file}, routebook test ${file}`];
+    const next = ['', `Look it over, then: ${PROGRAM} lint ${file}, ${PROGRAM} test ${file}`];
     return { result: { file, package: document, report }, lines: [head, ...reportLines(report, paint), ...next] };
 }
 

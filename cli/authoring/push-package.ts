@@ -4,6 +4,7 @@ import { type PublishAnswer, type Routebook, RoutebookError } from '../client/in
 import { CommandFault, wrongUsage } from '../failures.ts';
 import { invalidPackage, readValidPackage } from '../package/check-package.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import { changeLines, changeWord } from './diff-package.ts';
 
 interface PushOptions {
@@ -64,8 +65,8 @@ function needsProof({ code, status, fault, retryable, requestId }: RoutebookErro
     const domain = name.ok ? name.registrable : site;
     return new CommandFault(code, `This package needs proof that ${domain} is yours.`, {
         lines: [
-            `  routebook claim start ${domain}   shows what to publish, in DNS or in a file`,
-            `  routebook claim check ${domain}   looks for it; then push again`,
+            `  ${PROGRAM} claim start ${domain}   shows what to publish, in DNS or in a file`,
+            `  ${PROGRAM} claim check ${domain}   looks for it; then push again`,
             '  If it is not yours, ask the operator of this service to let your workspace publish.',
         ],
         fields: { status, fault, retryable, ...(requestId === undefined ? {} : { request_id: requestId }) },
@@ -106,6 +107,6 @@ async function waitForVerification(
     } finally {
         progress.end();
     }
-    note(`! not verified within ${seconds} s. Runs of a domain are 10 minutes apart; "routebook test" shows what a run meets.`);
+    note(`! not verified within ${seconds} s. Runs of a domain are 10 minutes apart; "${PROGRAM} test" shows what a run meets.`);
     return null;
 }

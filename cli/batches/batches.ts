@@ -3,6 +3,7 @@ import { fieldLines, table } from '../../shared/platform/table.ts';
 import type { Batch, BatchStatus } from '../client/index.ts';
 import { formatSeconds } from '../format-seconds.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import { isTimeKnown } from './follow-batch.ts';
 
 export async function listBatches(
@@ -38,7 +39,7 @@ interface ResumeOptions {
 export async function resumeBatch({ client }: Session, batchId: string, { maxCredits, stopAfterFailures }: ResumeOptions): Promise<Done> {
     const limits = defined({ max_credits: maxCredits, stop_after_failures: stopAfterFailures });
     const batch = await client().batches.resume(batchId, limits);
-    return { result: batch, lines: [`The batch continues. Follow it: routebook batch follow ${batchId}`] };
+    return { result: batch, lines: [`The batch continues. Follow it: ${PROGRAM} batch follow ${batchId}`] };
 }
 
 export async function retryBatch({ client }: Session, batchId: string, { code: codes }: { code?: string[] }): Promise<Done> {
@@ -46,7 +47,7 @@ export async function retryBatch({ client }: Session, batchId: string, { code: c
     const again =
         batch.retried === 0
             ? 'No items to retry.'
-            : `${batch.retried.toLocaleString('en')} run again. Follow them: routebook batch follow ${batchId}`;
+            : `${batch.retried.toLocaleString('en')} run again. Follow them: ${PROGRAM} batch follow ${batchId}`;
     return { result: batch, lines: [again] };
 }
 

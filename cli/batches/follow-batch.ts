@@ -5,6 +5,7 @@ import type { Batch, EndedItem } from '../client/index.ts';
 import { formatSeconds } from '../format-seconds.ts';
 import { awaitInterruption, type Interruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import type { Terminal } from '../terminal.ts';
 import { unwritable } from '../write-file.ts';
 
@@ -68,7 +69,7 @@ export async function followBatch(
     } catch (error) {
         if (!interruption.signal.aborted) throw error;
         progress.end();
-        note(`The batch continues. Resume with: routebook batch follow ${batchId}`);
+        note(`The batch continues. Resume with: ${PROGRAM} batch follow ${batchId}`);
         return { result: { batch_id: batchId, interrupted: true } };
     } finally {
         progress.end();
@@ -77,8 +78,8 @@ export async function followBatch(
     }
     const batch = last ?? (await session.client().batches.get(batchId));
     note(summaryLine(batch));
-    if (file === undefined && Number.isFinite(terminal.tableWidth)) note(`Save the results: routebook batch follow ${batchId} --out FILE`);
-    if (batch.counts.failed > 0) note(`Retry failed items: routebook batch retry ${batchId}`);
+    if (file === undefined && Number.isFinite(terminal.tableWidth)) note(`Save the results: ${PROGRAM} batch follow ${batchId} --out FILE`);
+    if (batch.counts.failed > 0) note(`Retry failed items: ${PROGRAM} batch retry ${batchId}`);
     return { result: batch, isFailure: batch.status !== 'succeeded' };
 }
 

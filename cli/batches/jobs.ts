@@ -3,6 +3,7 @@ import { table } from '../../shared/platform/table.ts';
 import { type CallOptions, limitsOf, paramsOfCall } from '../calling/fetch-endpoint.ts';
 import { failureOfJob, type Job, type JobOrder, type JobStatus } from '../client/index.ts';
 import { type Done, done, type Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 
 interface JobOptions extends CallOptions {
     expiresIn?: number;
@@ -16,7 +17,7 @@ export async function addJob(session: Session, site: string, endpoint: string, o
     const order = { site, endpoint, params, ...limitsOf(options), expires_in: expiresIn };
     const job = await client.jobs.create(defined<JobOrder>(order));
     if (wait === true) return showJob(session, job.job_id, { wait });
-    return { result: job, lines: [job.job_id, `Get the result: routebook job show ${job.job_id} --wait`] };
+    return { result: job, lines: [job.job_id, `Get the result: ${PROGRAM} job show ${job.job_id} --wait`] };
 }
 
 export async function listJobs(

@@ -4,6 +4,7 @@ import { type Batch, type BatchDryRun, type BatchOrder, RoutebookError } from '.
 import { formatSeconds } from '../format-seconds.ts';
 import { awaitInterruption } from '../interruption.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import { checkWritable, type FollowTo, followBatch } from './follow-batch.ts';
 import { readItems, readMap } from './read-items.ts';
 
@@ -75,7 +76,7 @@ function presentPrice(result: BatchDryRun): Done {
 }
 
 function presentStarted(batch: Batch): Done {
-    return { result: batch, lines: [batch.batch_id, `Get the results: routebook batch follow ${batch.batch_id}`] };
+    return { result: batch, lines: [batch.batch_id, `Get the results: ${PROGRAM} batch follow ${batch.batch_id}`] };
 }
 
 function count(items: number): string {

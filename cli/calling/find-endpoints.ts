@@ -5,6 +5,7 @@ import { shellWord } from '../../shared/domain/text/shell-word.ts';
 import { paragraph } from '../../shared/platform/table.ts';
 import type { EndpointsQuery, FoundEndpoint } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface FindOptions {
@@ -36,7 +37,10 @@ export async function findEndpoints({ client, terminal }: Session, task: string,
 function nothingFound(suggestion: FindMeta['suggestion']): string[] {
     if (suggestion === undefined) return ['No registered endpoint matches.'];
     const { domain = '<domain>', task } = suggestion.request;
-    return ['No registered endpoint matches. Request one with:', `  routebook request ${String(domain)} --task ${shellWord(String(task))}`];
+    return [
+        'No registered endpoint matches. Request one with:',
+        `  ${PROGRAM} request ${String(domain)} --task ${shellWord(String(task))}`,
+    ];
 }
 
 function linesOf(
@@ -75,5 +79,5 @@ function linesOf(
 
 function commandOf({ site, endpoint, params, dry_run: isDry }: NonNullable<FoundEndpoint['fetch']>): string {
     const given = Object.keys(params).length === 0 ? '' : ` --params ${shellWord(JSON.stringify(params))}`;
-    return `routebook fetch ${site} ${endpoint}${given}${isDry === true ? ' --dry-run' : ''}`;
+    return `${PROGRAM} fetch ${site} ${endpoint}${given}${isDry === true ? ' --dry-run' : ''}`;
 }

@@ -2,6 +2,7 @@ import { defined } from '../../shared/domain/defined.ts';
 import type { RequestOrder } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 
 interface RequestOptions {
     task?: string;
@@ -37,7 +38,7 @@ export async function requestSchema(session: Session, subject: string, options: 
         result: created,
         lines: [
             `${paint('green', '✓')} a schema of ${paint('bold', created.domain)} is requested; open requests for it: ${created.demand}`,
-            paint('dim', `  routebook request ${created.request_id}   shows its state`),
+            paint('dim', `  ${PROGRAM} request ${created.request_id}   shows its state`),
         ],
     };
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { wholeNumber } from '../../shared/platform/command-line.ts';
+import { PROGRAM } from '../settings.ts';
 import { fold } from '../terminal.ts';
 
 export const CONNECTION = 'the connection that sends your credential, or "default"';
@@ -39,7 +40,7 @@ export function collect(text: string, before: readonly string[] = []): string[] 
 
 /** The text below a command's help: notes and examples, of 80 columns. */
 export function examples(lines: readonly string[], about = ''): string {
-    const shown = lines.map((line) => joinWithin(`  $ routebook ${line}`.split(/ (?=--?[a-z]|> )/), ' \\\n      ')).join('\n');
+    const shown = lines.map((line) => joinWithin(`  $ ${PROGRAM} ${line}`.split(/ (?=--?[a-z]|> )/), ' \\\n      ')).join('\n');
     return `${about === '' ? '' : `\n${fold(about, COLUMNS, '')}\n`}\nExamples:\n${shown}`;
 }
 

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { collectPaths, readHours, readPace } from '../../shared/platform/command-line.ts';
 import type { Run } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import { examples } from './options.ts';
 
 export function addOwnerCommands(program: Command, run: Run): void {
@@ -9,7 +10,7 @@ export function addOwnerCommands(program: Command, run: Run): void {
     addPolicy(program, run);
 }
 
-const NEEDS_SCOPE = 'The key needs the scope maintain; "routebook whoami" shows its scopes.';
+const NEEDS_SCOPE = `The key needs the scope maintain; "${PROGRAM} whoami" shows its scopes.`;
 
 function addClaim(program: Command, run: Run): void {
     const claim = program
@@ -70,7 +71,7 @@ function addPolicy(program: Command, run: Run): void {
                     'policy shop.example --hours 22:00-06:00 --timezone Europe/Berlin',
                     'policy shop.example --block-path www.shop.example/admin',
                 ],
-                `Only for the proved owner of the domain ("routebook claim"). Changes take effect within a second.\nThe strictest rule of owner, operator and package applies.\n${NEEDS_SCOPE}`,
+                `Only for the proved owner of the domain ("${PROGRAM} claim"). Changes take effect within a second.\nThe strictest rule of owner, operator and package applies.\n${NEEDS_SCOPE}`,
             ),
         )
         .action(run(async () => (await import('../owners/change-policy.ts')).policyOf));

@@ -6,6 +6,7 @@ import { fieldLines, table } from '../../shared/platform/table.ts';
 import type { AuthorizeAnswer, ConnectionOrder } from '../client/types.ts';
 import { CommandFault, wrongUsage } from '../failures.ts';
 import { type Done, done, type Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import type { Terminal } from '../terminal.ts';
 
 interface ConnectOptions {
@@ -73,7 +74,7 @@ async function askForSecret(
 export async function listConnections({ client, terminal }: Session): Promise<Done> {
     const connections = await client().connections.list({ limit: 100 }).all();
     const result = { connections };
-    if (connections.length === 0) return { result, lines: ['No connections; "routebook connect SITE" adds one.'] };
+    if (connections.length === 0) return { result, lines: [`No connections; "${PROGRAM} connect SITE" adds one.`] };
     const rows = connections.map((one) => [one.connection_id, one.site, one.name, one.status, one.last_used_at ?? 'never']);
     return { result, lines: table(['connection', 'site', 'name', 'status', 'last used'], rows, terminal) };
 }

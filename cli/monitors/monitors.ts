@@ -5,6 +5,7 @@ import { type CallOptions, limitsOf, paramsOfCall } from '../calling/fetch-endpo
 import type { Monitor, MonitorChanges, MonitorOrder, MonitorStatus } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
 import { type Done, done, type Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 
 /** The options of `monitor add` and `monitor change`. */
 interface ChangeOptions {
@@ -34,7 +35,7 @@ export async function addMonitor(session: Session, site: string, endpoint: strin
         lines: [
             `${paint('green', '✓')} monitor ${monitor.monitor_id} runs ${scheduleText(monitor)}${nextText(monitor)}`,
             'The first run stores the base value and reports no change.',
-            `Show changes: routebook monitor changes ${monitor.monitor_id}`,
+            `Show changes: ${PROGRAM} monitor changes ${monitor.monitor_id}`,
         ],
     };
 }
@@ -66,7 +67,7 @@ export async function listMonitors(
 ): Promise<Done> {
     const { items: monitors } = await client().monitors.list(defined({ limit, status })).page();
     const result = { monitors };
-    if (monitors.length === 0) return { result, lines: ['No monitors; "routebook monitor add SITE ENDPOINT --every 1h" adds one.'] };
+    if (monitors.length === 0) return { result, lines: [`No monitors; "${PROGRAM} monitor add SITE ENDPOINT --every 1h" adds one.`] };
     const rows = monitors.map((one) => [
         one.monitor_id,
         stateOf(one),
@@ -112,7 +113,7 @@ export async function runMonitor({ client, terminal }: Session, monitorId: strin
         result: job,
         lines: [
             `${isGood ? terminal.paint('green', '✓') : terminal.paint('red', '✗')} job ${id} ${status}${why}`,
-            `${counted(credits, 'credit')} used. Show its changes: routebook monitor changes ${monitorId}`,
+            `${counted(credits, 'credit')} used. Show its changes: ${PROGRAM} monitor changes ${monitorId}`,
         ],
         isFailure: !isGood,
     };

@@ -4,6 +4,7 @@ import { fieldLines, toTheMinute } from '../../shared/platform/table.ts';
 import type { ClaimEntry } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 
 /** `routebook claim start DOMAIN`: claims a domain and prints what to publish where. */
 export async function startClaim({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
@@ -22,7 +23,7 @@ export async function startClaim({ client, terminal: { paint } }: Session, domai
             `  ${paint('dim', 'file')}  ${file.url}`,
             `        with the line ${claim.value}`,
             '',
-            `Then run: routebook claim check ${claim.domain} ${claim.claim_id}`,
+            `Then run: ${PROGRAM} claim check ${claim.domain} ${claim.claim_id}`,
         ],
     };
 }
@@ -31,7 +32,7 @@ export async function startClaim({ client, terminal: { paint } }: Session, domai
 export async function listClaims({ client, terminal }: Session, domain: string): Promise<Done> {
     const claims = await claimsOn(client(), domain);
     const result = { claims };
-    if (claims.length === 0) return { result, lines: [`No claims; "routebook claim start ${domain}" starts one.`] };
+    if (claims.length === 0) return { result, lines: [`No claims; "${PROGRAM} claim start ${domain}" starts one.`] };
     // A value that is cut cannot be published, and tables cut.
     const lines = claims.flatMap(({ claim_id, status, expires_at, value, reason }, place) => [
         ...(place === 0 ? [] : ['']),
@@ -89,11 +90,11 @@ function claimsOn(api: Api, domain: string): Promise<ClaimEntry[]> {
 /** Finds the named claim, or the only one. @throws CommandFault */
 async function oneClaim(api: Api, domain: string, claimId: string | undefined): Promise<ClaimEntry> {
     const claims = await claimsOn(api, domain);
-    const begin = `"routebook claim start ${domain}" starts one`;
+    const begin = `"${PROGRAM} claim start ${domain}" starts one`;
     if (claimId !== undefined) {
         const named = claims.find(({ claim_id }) => claim_id === claimId);
         if (named !== undefined) return named;
-        const known = claims.length === 0 ? begin : `"routebook claim list ${domain}" shows yours`;
+        const known = claims.length === 0 ? begin : `"${PROGRAM} claim list ${domain}" shows yours`;
         throw new CommandFault('CLAIM_NOT_FOUND', `Your workspace has no claim ${claimId} on ${domain}; it may have expired. ${known}.`);
     }
     const [first, second] = claims;

@@ -2,6 +2,7 @@ import { defined } from '../../shared/domain/defined.ts';
 import { table } from '../../shared/platform/table.ts';
 import type { Card, ListQuery, VersionEntry } from '../client/index.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 
 interface ListOptions {
     category?: string;
@@ -35,7 +36,7 @@ export async function searchSchemas({ client, terminal }: Session, q: string | u
         progress.end();
     }
     const result = { schemas: cards, total, next_cursor: next };
-    if (cards.length === 0) return { result, lines: ['No site matches; "routebook request" requests one.'] };
+    if (cards.length === 0) return { result, lines: [`No site matches; "${PROGRAM} request" requests one.`] };
     const lines = cardLines(cards, terminal);
     if (next === null) return { result, lines };
     return { result, lines, hint: `${cards.length} of ${total}; --limit shows more, --cursor ${next} continues from here` };

@@ -2,6 +2,7 @@ import type { DownloadFormat } from '../../shared/domain/package/registry-choice
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { withEditorSchema } from '../authoring/write-draft.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import { askToReplace, writeText } from '../write-file.ts';
 import { withoutVersion } from './published.ts';
 
@@ -30,7 +31,7 @@ export async function pullPackage({ client, terminal, note, server }: Session, s
     const lines = [
         `${paint('green', '✓')} ${paint('bold', out)}: ${about === undefined ? `${site} as ${format}` : `${about.site} version ${about.version}`}`,
     ];
-    if (about !== undefined) lines.push(paint('dim', `  publish changes with: routebook push ${out} --if-match ${about.version_hash}`));
+    if (about !== undefined) lines.push(paint('dim', `  publish changes with: ${PROGRAM} push ${out} --if-match ${about.version_hash}`));
     return { result: { file: out, site, format, ...about }, lines };
 }
 

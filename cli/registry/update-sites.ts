@@ -4,6 +4,7 @@ import { readGenerated } from '../../shared/domain/package/typescript-export.ts'
 import { type DiffLine, diffLines } from '../../shared/domain/text/diff-lines.ts';
 import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import type { Paint } from '../terminal.ts';
 import { writeText } from '../write-file.ts';
 import { functionsOf } from './add-site.ts';
@@ -27,7 +28,7 @@ export async function updateSites({ client, terminal }: Session, sites: readonly
     const files = await generatedIn(out);
     const unknown = sites.find((site) => !files.some((one) => one.site === site));
     if (unknown !== undefined)
-        throw new CommandFault('FILE_UNREADABLE', `${out} has no functions of ${unknown}; "routebook add ${unknown}" writes them.`);
+        throw new CommandFault('FILE_UNREADABLE', `${out} has no functions of ${unknown}; "${PROGRAM} add ${unknown}" writes them.`);
     const updates: Update[] = [];
     const lines: string[] = [];
     for (const { site, path, source, only } of files.filter((one) => sites.length === 0 || sites.includes(one.site))) {
@@ -43,7 +44,7 @@ export async function updateSites({ client, terminal }: Session, sites: readonly
     }
     return {
         result: { updates },
-        lines: lines.length === 0 ? [`${out} has no generated functions; "routebook add SITE" writes them.`] : lines,
+        lines: lines.length === 0 ? [`${out} has no generated functions; "${PROGRAM} add SITE" writes them.`] : lines,
     };
 }
 

@@ -123,6 +123,21 @@ describe('every command of routebook', () => {
         expect((await shell.run(['nope'])).stderr).to.include('"routebook --help" lists all commands');
     });
 
+    it('names commands as they were typed: after npx with npx', async () => {
+        const run = (args: readonly string[], command: string) =>
+            shell.run(args, { isProcess: true, env: { npm_command: command, ROUTEBOOK_API_KEY: '' } });
+        const packageFile = joinPath(shell.folder, 'new.json');
+        const draft = ['init', '--site', 'shop.example', '--title', 'Shop', '--url', 'https://shop.example/a', '--name', 'a'];
+        const drafted = await run([...draft, '--category', 'commerce', '--out', packageFile, '--force'], 'exec');
+        expect(drafted.stdout, drafted.stderr).to.include(`npx routebook lint ${packageFile}`);
+        expect((await run(['fetch', '--help'], 'exec')).stdout)
+            .to.include('Usage: npx routebook fetch')
+            .and.include('$ npx routebook fetch');
+        expect((await run(['fetch', '--help'], 'run-script')).stdout)
+            .to.include('Usage: routebook fetch')
+            .and.not.include('npx');
+    });
+
     it('reports in one line of JSON, and with exit code 1, that the server is unreachable', async () => {
         // One command of each kind, since all commands call the API through one function.
         const calls = [
