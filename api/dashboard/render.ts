@@ -6,7 +6,7 @@ import { cookiesOf, formToken, keepVisit, signedInOf } from '../auth/session.ts'
 import { assetUrl } from './assets.ts';
 import { isOperator } from './authorize.ts';
 import { formats } from './formats.ts';
-import { dashboardMenu, publicMenu } from './navigation.ts';
+import { dashboardMenu, personMenu, publicMenu } from './navigation.ts';
 import { readNotice } from './notices.ts';
 import type { Shown } from './page.ts';
 
@@ -83,7 +83,8 @@ function frame(
         path,
         isDashboard,
         publicMenu: publicMenu(path),
-        menu: isDashboard ? dashboardMenu(me, isOperator(app, me), path) : [],
+        personMenu: personMenu(path),
+        menu: isDashboard ? dashboardMenu(me, isOperator(app, me), path) : undefined,
         publicUrl: app.publicUrl(),
         now: app.clock.now(),
         needsVerifying: me !== undefined && !me.isVerified && app.config.mail.smtpUrl !== undefined,

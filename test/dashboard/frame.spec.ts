@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { authorize } from '../../api/dashboard/authorize.ts';
+import { dashboardMenu } from '../../api/dashboard/navigation.ts';
 import { operatorPage, type Visit } from '../../api/dashboard/page.ts';
 import { PAGES } from '../../api/dashboard/pages.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import { findSignedIn, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { stranger } from '../support/people.ts';
 import { openWorld, useWorld } from '../support/world.ts';
 import { absentValues, pathOf, SHOWN } from './support/places.ts';
@@ -170,21 +171,34 @@ describe('every page', () => {
     it('marks its place in the menu, and leads from the dashboard to the registry and the documentation', async () => {
         const person = await signUp(world);
         const places = [
-            ['/dashboard', 'Overview'],
-            ['/dashboard/audit', 'Workspace'],
-            ['/dashboard/jobs/batches', 'Jobs'],
+            ['/dashboard', ['Overview']],
+            ['/dashboard/audit', ['Workspace', 'Audit log']],
+            ['/dashboard/jobs/batches', ['Jobs', 'Batches']],
+            ['/dashboard/statement', ['Usage', 'Statement']],
         ] as const;
-        for (const [path, label] of places) {
+        for (const [path, labels] of places) {
             const { html } = await person.get(path);
-            expect([...html.matchAll(/aria-current="page">([^<]+)<\/a>\s*<a href="\/dashboard/g)].map(([, text]) => text)).to.include(
-                label,
-            );
+            expect([...html.matchAll(/aria-current="page">([^<]+)<\/a>/g)].map(([, text]) => text)).to.deep.equal(labels);
             expect(html).to.include('<a href="/registry">Registry</a>').and.include('<a href="/docs">Docs</a>');
         }
         const lost = await person.get('/dashboard/jobs/job_nothing');
         expect(lost.status).to.equal(404);
         expect(wordsOf(lost.html)).to.include('another of your workspaces');
         expect(lost.html).to.include('href="/dashboard">Go to the dashboard');
+    });
+
+    it('is in the menu only for roles that may open it', () => {
+        const menuOf = (role: 'billing' | 'member') =>
+            dashboardMenu({ current: { role } } as unknown as SignedIn, false, '/dashboard/statement');
+        const billing = menuOf('billing');
+        expect(billing.tabs.map(({ label, path }) => `${label} ${path}`)).to.deep.equal([
+            'Overview /dashboard',
+            'Usage /dashboard/statement',
+            'Billing /dashboard/billing',
+            'Workspace /dashboard/workspace',
+        ]);
+        expect(billing.beside).to.equal(undefined);
+        expect(menuOf('member').beside?.entries.map(({ label }) => label)).to.deep.equal(['Charts', 'Request log', 'Statement']);
     });
 
     it('shows its notice once', async () => {
