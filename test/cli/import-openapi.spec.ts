@@ -515,6 +515,9 @@ describe('routebook import, of OpenAPI documents', () => {
             to: { type: 'array', items: { type: 'integer' }, description: 'Whom.', example: [1, 10] },
             note: { type: 'string', example: 'Hi' },
             about: { type: 'object', properties: { topic: { type: 'string' } } },
+            rows: { type: 'string' },
+            people: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' } } } },
+            said: { type: 'string', contentMediaType: 'application/json' },
         };
         const form = (type: string, encoding: object) => ({
             ...operation(type.includes('multipart') ? 'parts' : 'form'),
@@ -524,10 +527,16 @@ describe('routebook import, of OpenAPI documents', () => {
             },
         });
         const json = { contentType: 'application/json' };
+        const text = { type: 'string', contentMediaType: 'application/json' };
         const imported = importWhole({
             paths: {
-                '/a': { post: form('application/x-www-form-urlencoded', { to: json, about: json, note: json }) },
-                '/b': { post: form('multipart/form-data', {}) },
+                '/a': { post: form('application/x-www-form-urlencoded', { to: json, about: json, note: json, people: json }) },
+                '/b': {
+                    post: form('multipart/form-data', {
+                        rows: { contentType: 'text/csv, text/plain' },
+                        note: { contentType: 'text/plain' },
+                    }),
+                },
             },
         });
         expect(whys(imported, 'operation')).to.deep.equal({});
@@ -537,20 +546,27 @@ describe('routebook import, of OpenAPI documents', () => {
                 source: 'body',
                 required: true,
                 description: 'Whom.\n\nJSON, as a text.',
-                schema: { type: 'string' },
+                schema: text,
                 example: '[1,10]',
             },
             { name: 'note', source: 'body', required: false, schema: { type: 'string' }, example: 'Hi' },
-            { name: 'about', source: 'body', required: true, description: 'JSON, as a text.', schema: { type: 'string' } },
+            { name: 'about', source: 'body', required: true, description: 'JSON, as a text.', schema: text },
+            { name: 'rows', source: 'body', required: false, schema: { type: 'string' } },
+            { name: 'people', source: 'body', required: false, description: 'JSON, as a text.', schema: text },
+            { name: 'said', source: 'body', required: false, schema: { type: 'string' } },
         ]);
         expect(requestFor(imported.package, 'form', { to: '[1,10]', about: '{"topic":"a"}' }).body).to.equal(
             'to=%5B1%2C10%5D&about=%7B%22topic%22%3A%22a%22%7D',
         );
-        expect(endpoint(imported, 'parts').params?.map(({ name, schema }) => [name, (schema as JsonObject)['type']])).to.deep.equal([
-            ['to', 'array'],
-            ['note', 'string'],
-            ['about', 'string'],
+        expect(endpoint(imported, 'parts').params?.map(({ name, schema }) => [name, schema])).to.deep.equal([
+            ['to', { type: 'array', items: { type: 'integer' } }],
+            ['note', { type: 'string' }],
+            ['about', text],
+            ['rows', { type: 'string', contentMediaType: 'text/csv' }],
+            ['people', { type: 'array', items: text }],
+            ['said', text],
         ]);
+        expect(faultsOf(imported.package)).to.deep.equal([]);
     });
 
     it('requests the response type of the document', () => {
@@ -1061,6 +1077,52 @@ describe('routebook import, of OpenAPI documents', () => {
             ['name', null, null, 'Ada'],
             ['age', 'In years.', null, 36],
         ]);
+        expect(faultsOf(imported.package)).to.deep.equal([]);
+    });
+
+    it('tells the defaults of body fields and sends none, since a change would reset what a caller does not name', () => {
+        const properties = {
+            private: { type: 'boolean', default: false, description: 'Who sees it.' },
+            type: { type: 'string', enum: ['repository'] },
+            order: { type: 'string', enum: ['asc', 'desc'], default: 'desc' },
+            license: { type: 'object', properties: { key: { type: 'string', default: 'mit' } } },
+            count: { type: 'integer', default: 'many' },
+            token: { type: 'string', default: 'sk_live_4eC39HqLyjWDarjtT1zdp7dc' },
+        };
+        const change = (type: string, id: string) => ({
+            ...operation(id),
+            requestBody: { required: true, content: { [type]: { schema: { type: 'object', required: ['type', 'order'], properties } } } },
+        });
+        const { license: _license, ...plain } = properties;
+        const form = { schema: { type: 'object', required: ['type'], properties: plain } };
+        const imported = importWhole({
+            paths: {
+                '/a': { patch: change('application/json', 'change') },
+                '/b': { post: { ...operation('form'), requestBody: { content: { 'application/x-www-form-urlencoded': form } } } },
+            },
+        });
+        const shown = (name: string) =>
+            Object.fromEntries(
+                (endpoint(imported, name).params ?? []).map(({ name: param, required, default: sent, schema }) => [
+                    param,
+                    { required, sent, schema },
+                ]),
+            );
+        const field = (schema: object, more: object = {}) => ({ required: false, sent: undefined, schema, ...more });
+        expect(shown('change')).to.deep.equal({
+            private: field({ type: 'boolean', default: false }),
+            type: field({ type: 'string', enum: ['repository'] }, { sent: 'repository' }),
+            order: field({ type: 'string', enum: ['asc', 'desc'], default: 'desc' }, { required: true }),
+            license: field({ type: 'object', properties: { key: { type: 'string', default: 'mit' } } }),
+            count: field({ type: 'integer' }),
+            token: field({ type: 'string' }),
+        });
+        expect(requestFor(imported.package, 'change', { order: 'asc' }).body).to.deep.equal({ type: 'repository', order: 'asc' });
+        expect(shown('form')).to.deep.include({
+            private: field({ type: 'boolean', default: false }),
+            type: field({ type: 'string', enum: ['repository'] }),
+        });
+        expect(requestFor(imported.package, 'form').body).to.equal(null);
         expect(faultsOf(imported.package)).to.deep.equal([]);
     });
 

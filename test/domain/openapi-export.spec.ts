@@ -380,6 +380,11 @@ describe('a package as an OpenAPI document', () => {
         expect(bodyOf({ params: [file], body_format: 'multipart', body: { upload: '{photo}' } })).to.have.nested.property(
             'multipart/form-data.schema.properties.upload.contentMediaType',
         );
+        const about = body('about', true, { type: 'string', contentMediaType: 'application/json' });
+        const parts = { encoding: { data: { contentType: 'application/json' } } };
+        expect(bodyOf({ params: [about], body_format: 'multipart', body: { data: '{about}' } })['multipart/form-data']).to.deep.include(
+            parts,
+        );
         for (const [format, type] of [
             ['xml', 'application/xml'],
             ['text', 'text/plain'],

@@ -4,8 +4,8 @@ import type { BodyFormat, Json, JsonObject, JsonSchema, PackageParam } from '../
 import { identifier } from '../../inspect/identifier.ts';
 import type { LeftOut, NotRead } from '../operation.ts';
 import { printableName } from '../texts.ts';
-import { asJsonText, describedBy, examplesOf, isFit, PARAM_NAME } from './params.ts';
-import { plainSchema } from './plain-schema.ts';
+import { asJsonText, describedBy, examplesOf, onlyValue, PARAM_NAME } from './params.ts';
+import { isFit, plainSchema } from './plain-schema.ts';
 import { type DocumentReader, typesOf, UNSAFE_KEYS } from './schemas.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
@@ -104,13 +104,16 @@ function readJson(reading: Reading): Carried {
         const name = needsTemplate ? placeholder(key, used) : key;
         used.add(name);
         template[key] = `{${name}}`;
+        const isNeeded = required && reading.required;
+        const made = reading.reader.ofRequest(schema, nodes);
         params.push({
             name,
             source: 'body',
-            required: required && reading.required,
+            required: isNeeded,
             ...describedBy({ schema }, reading.reader, MAX_DESCRIPTION),
-            schema: reading.reader.ofRequest(schema, nodes),
+            schema: made,
             ...exampleOf(key, schema, reading),
+            ...(isNeeded ? onlyValue(reading.reader.resolve(schema) ?? {}, made) : {}),
         });
     }
     const made = withFewStructures(params);
@@ -162,8 +165,10 @@ function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipar
         }
         used.add(key);
         left.push(...field.left);
+        const isNeeded = required && reading.required;
+        const only = isNeeded ? onlyValue(reading.reader.resolve(schema) ?? {}, field.param.schema ?? {}) : {};
         const description = describedBy({ schema }, reading.reader, MAX_DESCRIPTION);
-        params.push({ name: key, source: 'body', required: required && reading.required, ...description, ...field.param });
+        params.push({ name: key, source: 'body', required: isNeeded, ...description, ...field.param, ...only });
     }
     if (params.length === 0 && reading.required) return without(body, 'Its form has no fields that a package could send.');
     return { ...NOTHING, params: withFewStructures(params), format, isOptional: !reading.required, left };
@@ -182,26 +187,66 @@ function readField(
         const left = file === 'several' ? [{ name: printableName(key), why: 'One file of this list can be sent in a call.' }] : [];
         return { ok: true, param: { schema: { format: 'file' } }, left };
     }
-    if (isJsonText(schema, encoding, format, reader)) {
+    const json = jsonTextOf(schema, encoding, format, reader);
+    if (json !== undefined) {
         const [example] = exampleValues(key, schema, reading).map((value) => JSON.stringify(value));
-        const text = { type: 'string' };
         const shown = asJsonText(describedBy({ schema }, reader, MAX_DESCRIPTION));
-        return { ok: true, param: { ...shown, schema: text, ...(isFit(example, text) ? { example } : {}) }, left: [] };
+        return { ok: true, param: { ...shown, schema: json, ...(isFit(example, json) ? { example } : {}) }, left: [] };
     }
     // Multipart bodies have no styles: a list repeats its name.
     const structure = readStructure(key, schema, format === 'form' ? encoding : {}, reader);
     if (structure?.ok === false) return structure;
     if (structure !== undefined) return { ok: true, param: { schema: structure.schema, ...keepStyle(structure) }, left: structure.left };
-    return { ok: true, param: { schema: plainSchema(reader.ofRequest(schema)), ...exampleOf(key, schema, reading) }, left: [] };
+    const made = reader.ofRequest(schema);
+    const notes = {
+        ...(isObject(made) && made['default'] !== undefined ? { default: made['default'] } : {}),
+        ...partType(schema, encoding, format, reader),
+    };
+    return { ok: true, param: { schema: { ...plainSchema(made), ...notes }, ...exampleOf(key, schema, reading) }, left: [] };
 }
 
-/** Whether a field is sent as the text of its JSON: where the document says so, and objects in a multipart body (OpenAPI, "Encoding Object"). */
-function isJsonText(schema: Json, encoding: JsonObject, format: 'form' | 'multipart', reader: DocumentReader): boolean {
-    const types = typesOf(reader.resolve(schema) ?? {});
-    const isPlain = types.length > 0 && !types.includes('object') && !types.includes('array');
-    const { contentType } = encoding;
-    if (typeof contentType === 'string') return !isPlain && /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType);
-    return format === 'multipart' && types.includes('object');
+/**
+ * The schema of a field that is sent as the text of its JSON; undefined for other fields. That is what the document says so of, and objects
+ * in a multipart body, one by one if they are in a list (OpenAPI, "Encoding Object").
+ */
+function jsonTextOf(
+    schema: Json,
+    { contentType }: JsonObject,
+    format: 'form' | 'multipart',
+    reader: DocumentReader,
+): JsonObject | undefined {
+    const resolved = reader.resolve(schema) ?? {};
+    const types = typesOf(resolved);
+    if (typeof contentType === 'string') {
+        const isPlain = types.length > 0 && !types.includes('object') && !types.includes('array');
+        const type = mediaTypeIn(contentType);
+        return !isPlain && type !== undefined && JSON_TYPE.test(type) ? { type: 'string', contentMediaType: type } : undefined;
+    }
+    if (format !== 'multipart') return undefined;
+    const text = { type: 'string', contentMediaType: 'application/json' };
+    if (types.includes('object')) return text;
+    const isListOfObjects = types.includes('array') && typesOf(reader.resolve(resolved['items']) ?? {}).includes('object');
+    return isListOfObjects ? { type: 'array', items: text } : undefined;
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
+
+/** The media type of a plain field of a multipart body, if the document gives one. */
+function partType(
+    schema: Json,
+    { contentType }: JsonObject,
+    format: 'form' | 'multipart',
+    reader: DocumentReader,
+): { contentMediaType?: string } {
+    const written = contentType ?? reader.resolve(schema)?.['contentMediaType'];
+    const type = format === 'multipart' && typeof written === 'string' ? mediaTypeIn(written) : undefined;
+    return type === undefined || type === 'text/plain' ? {} : { contentMediaType: type };
+}
+
+/** The first media type of a list, without its parameters; undefined for none and for wildcards. */
+function mediaTypeIn(written: string): string | undefined {
+    const [first = ''] = written.toLowerCase().split(/[;,]/, 1);
+    return /^[\w.+-]+\/[\w.+-]+$/.test(first.trim()) ? first.trim() : undefined;
 }
 
 function formFault(key: string, used: ReadonlySet<string>): string | undefined {
@@ -273,8 +318,9 @@ function fileIn(schema: Json | undefined, reader: DocumentReader): 'one' | 'seve
     return items !== undefined && isFile(items) ? 'several' : undefined;
 }
 
-/** A file has `format: binary` in OpenAPI 3.0, and a media type without an encoding in 3.1. */
+/** A file has `format: binary` in OpenAPI 3.0, and a media type without an encoding in 3.1. JSON is a text. */
 function isFile(schema: JsonObject): boolean {
-    const isBinary = schema['format'] === 'binary' || schema['type'] === 'file';
-    return isBinary || (typeof schema['contentMediaType'] === 'string' && schema['contentEncoding'] === undefined);
+    const { format, type, contentMediaType: media, contentEncoding: encoding } = schema;
+    if (format === 'binary' || type === 'file') return true;
+    return typeof media === 'string' && encoding === undefined && !JSON_TYPE.test(mediaTypeIn(media) ?? '');
 }

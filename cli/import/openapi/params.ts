@@ -1,5 +1,4 @@
 import { MAX_HEADER_TEXT } from '../../../shared/domain/fetch/param-place.ts';
-import { fitsOnLoop } from '../../../shared/domain/fetch/validate-params.ts';
 import { isVisibleAscii } from '../../../shared/domain/fetch/visible-ascii.ts';
 import { isObject, listOf } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
@@ -7,7 +6,7 @@ import type { Json, JsonObject, JsonSchema, PackageAuth, PackageParam } from '..
 import { identifier } from '../../inspect/identifier.ts';
 import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
-import { plainSchema } from './plain-schema.ts';
+import { isFit, plainSchema } from './plain-schema.ts';
 import { type DocumentReader, typesOf } from './schemas.ts';
 import { type CredentialParam, isCookieName } from './security.ts';
 import { keepStyle, readStructure } from './styles.ts';
@@ -205,9 +204,7 @@ function addQueryParam(param: JsonObject, { out, reader }: Collecting): string |
     }
     const schema = isJson ? { type: 'string' } : plainSchema(reader.ofRequest(schemaOf(param)));
     const resolved = reader.resolve(schemaOf(param)) ?? {};
-    // A required param with one allowed value becomes optional, with that value as default.
-    const [only, ...others] = required && Array.isArray(resolved['enum']) ? resolved['enum'] : [];
-    const standard = others.length === 0 && isFit(only, schema) ? { default: only, required: false } : defaultOf(resolved, schema);
+    const standard = (required ? onlyValue(resolved, schema) : undefined) ?? defaultOf(resolved, schema);
     out.params.push({ ...base, schema, ...standard, ...exampleOf(param, reader, schema) });
     return undefined;
 }
@@ -286,6 +283,12 @@ export function asJsonText({ description }: { description?: string }): { descrip
     return { description: [description, 'JSON, as a text.'].filter((text) => text !== undefined).join('\n\n') };
 }
 
+/** A required value with one choice becomes optional, with that choice as default. */
+export function onlyValue(schema: JsonObject, bound: JsonSchema): { default: Json; required: false } | undefined {
+    const [only, ...others] = listOf(schema['enum']);
+    return others.length === 0 && isFit(only, bound) ? { default: only, required: false } : undefined;
+}
+
 function defaultOf(schema: JsonObject, bound: JsonSchema): { default?: Json } {
     const value = schema['default'];
     return isFit(value, bound) ? { default: value } : {};
@@ -313,10 +316,4 @@ export function examplesOf(param: JsonObject | undefined, reader: DocumentReader
     const ofNamed = named.slice(0, 10).map((one) => reader.resolve(one)?.['value']);
     const ofSchema = Array.isArray(schema?.['examples']) ? schema['examples'].slice(0, 10) : [];
     return [param?.['example'], ...ofNamed, schema?.['example'], ...ofSchema].filter((one) => one !== undefined);
-}
-
-/** Whether a value is plain, short and valid for a schema. */
-export function isFit(value: Json | undefined, schema: JsonSchema): value is Json {
-    if (value === undefined || value === '' || !['string', 'number', 'boolean'].includes(typeof value)) return false;
-    return (typeof value !== 'string' || value.length <= 200) && fitsOnLoop(schema, value);
 }

@@ -1,7 +1,9 @@
 import { TYPES } from '../../../shared/domain/json/schema/keywords.ts';
 import { compilePattern } from '../../../shared/domain/json/schema/patterns.ts';
 import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
+import { findSecrets } from '../../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject, JsonSchema } from '../../../shared/domain/types.ts';
+import { isFit } from './plain-schema.ts';
 import { openResolver, type Resolver } from './refs.ts';
 
 /**
@@ -9,7 +11,7 @@ import { openResolver, type Resolver } from './refs.ts';
  * packages"): without references, and limited in depth and size.
  */
 export interface DocumentReader extends Resolver {
-    /** The schema of a request value: with limits such as `maxLength`, without read-only fields. */
+    /** The schema of a request value: with limits such as `maxLength` and defaults, without read-only fields. */
     ofRequest(schema: Json | undefined, nodes?: number): JsonSchema;
     /** The schema of an answer: only types and names, since servers add enum values and fields later. */
     ofAnswer(schema: Json | undefined, nodes?: number): JsonSchema;
@@ -89,7 +91,10 @@ export function openReader(document: JsonObject): DocumentReader {
     function ownKeywords(schema: JsonObject, reading: Reading): JsonObject {
         const types = typesOf(schema);
         const out = typeOf(types);
-        if (reading.side === 'request') Object.assign(out, boundsOf(schema), choicesOf(schema, types), textRules(schema, isSound));
+        if (reading.side === 'request') {
+            Object.assign(out, boundsOf(schema), choicesOf(schema, types), textRules(schema, isSound));
+            Object.assign(out, standardOf(schema, out));
+        }
         if (isObject(schema['items'])) out['items'] = below(reading, schema['items']);
         if (isObject(schema['properties'])) Object.assign(out, membersOf(schema['properties'], schema['required'], reading));
         if (isObject(schema['additionalProperties']) && !isObject(schema['properties']))
@@ -239,6 +244,11 @@ function choicesOf(schema: JsonObject, types: readonly string[]): JsonObject {
     const plain = choices.filter((choice) => typeof choice !== 'object' || choice === null);
     const withNull = types.includes('null') && !plain.includes(null) ? [...plain, null] : plain;
     return plain.length === choices.length ? { enum: withNull } : {};
+}
+
+/** What the site assumes if the value is absent. In a schema it only informs: nothing sends it. */
+function standardOf({ default: value }: JsonObject, made: JsonObject): JsonObject {
+    return isFit(value, made) && findSecrets(String(value)) === undefined ? { default: value } : {};
 }
 
 function textRules(schema: JsonObject, isSound: (pattern: string) => boolean): JsonObject {

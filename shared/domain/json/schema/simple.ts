@@ -8,7 +8,7 @@ const PLAIN: ReadonlySet<string> = new Set([
 ]);
 
 /** Annotations that do not affect validation. */
-const NOTES: ReadonlySet<string> = new Set(['default', 'example', 'examples', 'deprecated', '$comment']);
+const NOTES: ReadonlySet<string> = new Set(['default', 'example', 'examples', 'deprecated', 'contentMediaType', '$comment']);
 
 /** Whether a valid schema contains only types, plain enums, bounds, patterns and items of such schemas. */
 export function isSimple(schema: JsonSchema): boolean {

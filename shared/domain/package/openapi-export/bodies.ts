@@ -1,5 +1,6 @@
 import { placeholderIn } from '../../fetch/body-template.ts';
 import { isFileSchema } from '../../fetch/files.ts';
+import { partTypesOf } from '../../fetch/multipart.ts';
 import { isTextFormat } from '../../fetch/text-template.ts';
 import type { Inliner } from '../../json/schema/inline.ts';
 import { isObject } from '../../json/schema/structure.ts';
@@ -17,7 +18,14 @@ export function requestBodyOf(endpoint: Endpoint, inliner: Inliner): JsonObject 
         : endpoint.body === undefined
           ? withFiles(schemaOfParams(params, endpoint.bodyFormat, inliner), params, inliner)
           : ofTemplate(endpoint.body, { endpoint, params: byName, inliner }).schema;
-    return { required: endpoint.bodyRequired, content: { [mediaTypeOf(endpoint)]: { schema } } };
+    const encoding = endpoint.bodyFormat === 'multipart' ? encodingOf(endpoint) : {};
+    return { required: endpoint.bodyRequired, content: { [mediaTypeOf(endpoint)]: { schema, ...encoding } } };
+}
+
+/** The media types of the texts of a multipart body. */
+function encodingOf(endpoint: Endpoint): { encoding?: JsonObject } {
+    const types = [...partTypesOf(endpoint)].map(([field, contentType]): [string, Json] => [field, { contentType }]);
+    return types.length === 0 ? {} : { encoding: Object.fromEntries(types) };
 }
 
 /** Params of a text template, which OpenAPI cannot express. */
