@@ -66,7 +66,7 @@ describe('every command of routebook', () => {
         const output = { isTTY: true, columns: 60, write: (text: string) => (shown += text) };
         const terminal = openTerminal({ mayColour: true }, { stdin: Readable.from([]), stdout: output, stderr: output });
         terminal.complain(
-            `  /params/id  INVALID_TYPE  ${terminal.paintError('bold', 'A_CODE')}  The value of id must be integer, or it must be left out.`,
+            `  /params/id  INVALID_TYPE  ${terminal.paintError('bold', 'A_CODE')}  The value of id must be an integer, or it must be left out.`,
         );
         const lines = shown.trimEnd().split('\n');
         expect(lines.map((line) => stripVTControlCharacters(line))).to.deep.equal([

@@ -453,6 +453,24 @@ describe('the check of a schema', () => {
             expect(explainBySchema(schema, value).map((one) => one.message)).to.deep.equal([message]);
     });
 
+    it('print the values of an enum or a constant once, not for each value that they refuse', () => {
+        let printed = 0;
+        const large = {
+            toJSON() {
+                printed += 1;
+                return 'a large value';
+            },
+        };
+        const values = Array.from({ length: 200 }, (_, at) => at);
+        for (const refusing of [{ enum: [large] }, { const: large }]) {
+            const schema = { items: { anyOf: [refusing, { type: 'integer' }] } } as unknown as JsonSchema;
+            printed = 0;
+            expect(checkBySchema(schema, values)).to.equal(true);
+            expect(validateBySchema(schema, values).ok).to.equal(true);
+            expect(printed).to.be.lessThan(5);
+        }
+    });
+
     it('are simple if they contain only types, plain enums, limits, patterns and items of such', () => {
         expect(isSimple({ type: 'array', items: { enum: ['a'], pattern: 'b' }, maxItems: 3 })).to.equal(true);
         expect(isSimple({ format: 'date' })).to.equal(false);

@@ -106,7 +106,8 @@ function checkOf(known: Format): ((value: Json) => boolean) | undefined {
 const constant: Rule = (schema) => {
     if (!Object.hasOwn(schema, 'const')) return undefined;
     const { const: given } = schema;
-    return (value, state) => areEqual(value, given) || fail(state, 'const', `must be ${shown(given as Json)}`);
+    const message = `must be ${shown(given as Json)}`;
+    return (value, state) => areEqual(value, given) || fail(state, 'const', message);
 };
 
 const choices: Rule = ({ enum: given }, building) => {
@@ -114,9 +115,11 @@ const choices: Rule = ({ enum: given }, building) => {
     const plain = new Set<Json>(given.filter((one) => typeof one !== 'object' || one === null));
     const others = given.filter((one) => typeof one === 'object' && one !== null);
     building.keeps(40 * given.length);
+    // Values may be large and checks many, so the message is made once.
+    const message = `must be one of ${listed(given)}`;
     const fits: Check = (value) =>
         plain.has(value) || (typeof value === 'object' && value !== null && others.some((one) => areEqual(one, value)));
-    return (value, state, seen) => fits(value, state, seen) || fail(state, 'enum', `must be one of ${listed(given)}`);
+    return (value, state, seen) => fits(value, state, seen) || fail(state, 'enum', message);
 };
 
 const MAX_LISTED = 12;
