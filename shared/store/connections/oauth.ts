@@ -21,6 +21,8 @@ export const MAX_CLIENTS = 500;
 /** Maximum number of pending consents of one member. */
 export const MAX_FLOWS = 20;
 
+const PENDING = ['open', 'due', 'running'];
+
 /** A pending consent. */
 export interface Flow extends SealedPlace {
     userId: string;
@@ -49,8 +51,8 @@ export async function addFlow(db: Db, flow: NewFlow): Promise<Date | undefined> 
         const { workspaceId, userId } = flow;
         await lockName(trx, `consents ${userId}`);
         await trx('oauth_flows').where('expires_at', '<=', now(trx)).delete();
-        const open = trx('oauth_flows').where({ workspace_id: workspaceId, user_id: userId, status: 'open' });
-        if ((await countRows(open)) >= MAX_FLOWS) return undefined;
+        const pending = trx('oauth_flows').where({ workspace_id: workspaceId, user_id: userId }).whereIn('status', PENDING);
+        if ((await countRows(pending)) >= MAX_FLOWS) return undefined;
         const [row] = await trx('oauth_flows')
             .insert({ ...toColumns(flow), entry: JSON.stringify(flow.entry), expires_at: fromNow(trx, '10 minutes') })
             .returning<{ expires_at: Date }[]>('expires_at');
@@ -75,11 +77,22 @@ export async function dropFlow(db: Db, stateHash: Buffer): Promise<boolean> {
 /** Raw: whether a consent waits. */
 export const FLOW_IS_DUE = "select true from oauth_flows where status = 'due' order by created_at limit 1";
 
-/** Takes a consent whose code a worker has to exchange. A code works once, so there is no retry. */
+/**
+ * Takes a consent whose code a worker has to exchange: of the workspace that has the fewest running, so that the slow site of one does not
+ * hold up the others. A code works once, so there is no retry.
+ */
 export async function takeDueFlow(db: Db): Promise<Flow | undefined> {
-    const due = db('oauth_flows').where({ status: 'due' }).orderBy('created_at').limit(1).forUpdate().skipLocked();
+    const running = db('oauth_flows as r')
+        .where({ 'r.workspace_id': db.ref('f.workspace_id'), 'r.status': 'running' })
+        .count();
+    const due = db('oauth_flows as f')
+        .where({ 'f.status': 'due' })
+        .orderBy([{ column: running }, { column: 'f.created_at' }])
+        .limit(1)
+        .forUpdate()
+        .skipLocked();
     const [flow] = await db('oauth_flows')
-        .whereIn('state_hash', due.select('state_hash'))
+        .whereIn('state_hash', due.select('f.state_hash'))
         .update({ status: 'running' })
         .returning('state_hash');
     return flow && findFlow(db, flow.state_hash);
@@ -204,11 +217,17 @@ export interface Revocation extends SealedPlace {
 /** Raw: whether a revocation waits. */
 export const REVOCATION_IS_DUE = 'select true from oauth_revocations limit 1';
 
-/** Takes a revocation. It is attempted only once. */
+/** Takes a revocation: of the workspace with the fewest waiting ones, so that many of one do not hold up the others. It is attempted only once. */
 export async function takeRevocation(db: Db): Promise<Revocation | undefined> {
-    const next = db('oauth_revocations').orderBy('created_at').limit(1).forUpdate().skipLocked();
+    const waiting = db('oauth_revocations').groupBy('workspace_id').select('workspace_id').count({ of_workspace: '*' });
+    const next = db('oauth_revocations as r')
+        .join(waiting.as('w'), 'w.workspace_id', 'r.workspace_id')
+        .orderBy(['w.of_workspace', 'r.created_at'])
+        .limit(1)
+        .forUpdate('r')
+        .skipLocked();
     const [taken]: Revocation[] = await db('oauth_revocations')
-        .whereIn('connection_id', next.select('connection_id'))
+        .whereIn('connection_id', next.select('r.connection_id'))
         .delete()
         .returning(['connection_id as connectionId', 'workspace_id as workspaceId', 'site', 'entry', 'sealed']);
     return taken;
