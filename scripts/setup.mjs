@@ -70,7 +70,7 @@ function setUp() {
         if (isDone(wanted)) return;
         const node = needsOwnNode() ? obtainNode() : undefined;
         try {
-            if (!isInstalled()) installPackages();
+            if (!isInstalled(needsDev)) installPackages();
             if (node !== undefined) placeNode(node.binary);
             writeAtomically(stampFile, `${wanted} ${hasDev() ? 'dev' : 'runtime'}\n`);
         } finally {
@@ -103,12 +103,12 @@ function wantedStamp() {
     return `${hash.digest('hex')} ${platform} node-${PINNED_NODE}`;
 }
 
-/** True where somebody installed exactly the locked packages without us: npm keeps its own list of what it installed. */
-function isInstalled() {
+/** True where exactly the locked packages are installed, by us or by somebody else: npm keeps its own list of what it installed. */
+function isInstalled(withDev) {
     if (existsSync(stampFile) && !readFileSync(stampFile, 'utf8').includes(` ${platform} `)) return false;
     const installed = installedPackages();
     return Object.entries(readJson(join(root, 'package-lock.json')).packages).every(([path, wanted]) => {
-        const isNeeded = path !== '' && !wanted.optional && !wanted.link && (needsDev || !(wanted.dev || wanted.devOptional));
+        const isNeeded = path !== '' && !wanted.optional && !wanted.link && (withDev || !(wanted.dev || wanted.devOptional));
         return !isNeeded || installed[path]?.version === wanted.version;
     });
 }
@@ -123,9 +123,14 @@ function installedPackages() {
 }
 
 function installPackages() {
+    // A running server loads some of its packages late, and `npm ci` removes all before it installs: what is missing is added beside them.
+    if (isInstalled(false)) {
+        say('adding the packages for developers (npm install)');
+        return npm(root, 'install', ['--no-save', '--include=dev']);
+    }
     say('installing the packages of package-lock.json (npm ci)');
     // Someone who only runs the product waits for no developer's packages; those that are installed stay.
-    npm(root, [needsDev || hasDev() ? '--include=dev' : '--omit=dev']);
+    npm(root, 'ci', [needsDev || hasDev() ? '--include=dev' : '--omit=dev']);
 }
 
 /** True where the machine's Node is too old, also when this very process runs on the one that we placed. */
@@ -161,7 +166,7 @@ function fetchNode(folder) {
     };
     writeFileSync(join(folder, 'package.json'), JSON.stringify(packages['']));
     writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages }));
-    npm(folder, ['--prefer-offline']);
+    npm(folder, 'ci', ['--prefer-offline']);
     const binary = join(folder, 'node_modules', name, 'bin', 'node');
     chmodSync(binary, 0o755);
     if (!isPinnedNode(binary)) throw new Error(`the fetched Node does not run on this machine: ${advice}`);
@@ -181,9 +186,9 @@ function placeNode(binary) {
     renameSync(draft, ownNode);
 }
 
-/** `npm ci` in a folder. Its messages go to stderr: stdout belongs to the script that runs next. */
-function npm(folder, options) {
-    const argv = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', `--prefix=${folder}`, ...options];
+/** `npm ci` or `npm install` in a folder. Its messages go to stderr: stdout belongs to the script that runs next. */
+function npm(folder, verb, options) {
+    const argv = [verb, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', `--prefix=${folder}`, ...options];
     const environment = Object.fromEntries(
         Object.entries(process.env).filter(([name]) => !/^npm_(config_local_prefix|lifecycle|package)/.test(name)),
     );
@@ -192,7 +197,7 @@ function npm(folder, options) {
     const [command, prefix] = program?.endsWith('npm-cli.js') && node ? [node, [program]] : ['npm', []];
     const { status, error } = spawnSync(command, [...prefix, ...argv], { cwd: folder, env: environment, stdio: ['ignore', 2, 2] });
     if (error) throw new Error(`npm cannot be run (${error.message}): install Node together with npm from https://nodejs.org`);
-    if (status !== 0) throw new Error(`npm ci failed in ${folder} (exit ${status}): its own message stands above`);
+    if (status !== 0) throw new Error(`npm ${verb} failed in ${folder} (exit ${status}): its own message stands above`);
 }
 
 /** One setup of this folder at a time: a second one waits, and then mostly finds its work done. */
