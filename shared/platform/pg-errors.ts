@@ -40,10 +40,10 @@ export function isDuplicate(error: unknown): boolean {
     return codeOfError(error) === '23505';
 }
 
-/** PostgreSQL's codes for "no such table" and "no such function". */
-const NOT_MIGRATED = new Set(['42P01', '42883']);
+/** PostgreSQL's codes for "no such table", "no such function" and "no such column". */
+const NOT_MIGRATED = new Set(['42P01', '42883', '42703']);
 
-/** Whether the database lacks our tables, because `npm run migrate` has not run on it yet. */
+/** Whether the database lacks what this release reads, because `npm run migrate` has not run on it yet. */
 export function isNotMigrated(error: unknown): boolean {
     return NOT_MIGRATED.has(codeOfError(error));
 }

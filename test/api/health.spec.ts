@@ -119,6 +119,25 @@ for (const topology of TOPOLOGIES) {
                 await world.close();
             }
         });
+
+        it('reports a database of an earlier release as down, and a call that needs what it lacks says so in the log', async () => {
+            const world = await openWorld({ topology });
+            const probe = async () => (await stranger(world).call('GET', '/readyz')).status;
+            const newest = await world.app.db('migrations').orderBy('name', 'desc').first();
+            try {
+                await world.app.db('migrations').where({ name: newest.name }).delete();
+                expect(await probe()).to.equal(503);
+                const answer = await ask(world);
+                expect([answer.status, checksOf(answer).split(' ')[0]]).to.deep.equal([503, 'down']);
+                await world.app.db.raw('alter table sites rename column title to title_before');
+                expect(codeOf(await stranger(world).call('GET', '/v1/schemas/shop.test'))).to.equal('SERVICE_UNAVAILABLE');
+                expect(world.logged.map(({ message }) => message)).to.include('the database is not up to date: run npm run migrate');
+                await world.app.db('migrations').insert(newest);
+                expect(await probe()).to.equal(200);
+            } finally {
+                await world.close();
+            }
+        });
     });
 }
 
