@@ -33,7 +33,14 @@ export async function readJsonBody(request: Request, { maxBytes, ...guarded }: G
 
 function checked({ value, text }: { value: Json; text: string }, guarded: Guarded): JsonBody {
     const faults = [...jsonProblems(value, boundsOf(guarded)), ...roundedNumbers(text, guarded.hasParams ? PARAMS : undefined)];
-    return { value: guarded.hasParams && faults.length === 0 ? parseExact(text, value) : value, faults };
+    return { value: guarded.hasParams && faults.length === 0 ? keepDigits(value, parseExact(text, value)) : value, faults };
+}
+
+/** Numbers keep their digits in params alone. Elsewhere a schema would take such a number for an object. */
+function keepDigits(value: Json, exact: Json): Json {
+    if (Array.isArray(value) && Array.isArray(exact)) return value.map((one, at) => keepDigits(one, exact[at] ?? null));
+    if (!isObject(value) || !isObject(value['params']) || !isObject(exact)) return value;
+    return { ...value, params: exact['params'] ?? null };
 }
 
 /** Pointers into the params of a call, and of messages to the agent tools. Numbers in params keep their digits. */

@@ -301,6 +301,20 @@ describe('a request body', () => {
         expect(detailsOf(await maker.call('POST', '/v1/fetch', { body: text }))).to.deep.equal(['/params/tag UNKNOWN_FIELD']);
     });
 
+    for (const number of ['5', '1e30', '1000000000000000000000000000000', '0.12345678901234567890']) {
+        it(`is refused with ${number} where an object belongs`, async () => {
+            const call = `"site":"${SITE}","endpoint":"product","params":{"id":1}`;
+            for (const [path, body, details] of [
+                ['/v1/fetch', number, [' INVALID_TYPE']],
+                ['/v1/fetch', `{"site":"${SITE}","endpoint":"product","params":${number}}`, ['/params INVALID_TYPE']],
+                ['/v1/jobs', `{${call},"metadata":${number}}`, ['/metadata INVALID_TYPE']],
+                ['/v1/monitors', `{${call},"every":"1d","metadata":${number}}`, ['/metadata INVALID_TYPE']],
+                ['/v1/batches', `{"items":[${number}]}`, ['/items/0 INVALID_TYPE']],
+            ] as const)
+                expect(detailsOf(await maker.call('POST', path, { body })), `${path} ${body}`).to.deep.equal(details);
+        });
+    }
+
     it('may contain long numbers anywhere', async () => {
         const long = '9'.repeat(100_000);
         const bodies = [
