@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join as joinPath } from 'node:path';
 import { expect } from 'chai';
+import Papa from 'papaparse';
 import { beginSession } from '../../shared/store/accounts/user-sessions.ts';
 import * as ledger from '../../shared/store/credits/ledger.ts';
 import { visitor } from '../dashboard/support/visitor.ts';
@@ -18,7 +19,9 @@ const SITE = 'stock.test';
 const ROWS = 2000;
 /** One row in this many is unknown to the site at first. */
 const FAILING = 10;
-const CSV = `Article,custom_id\n${Array.from({ length: ROWS }, (_, at) => `${at},row-${at}\n`).join('')}`;
+const NAMES = Array.from({ length: ROWS }, (_, at) => `row-${at}`);
+const FAILED = NAMES.filter((_, at) => at % FAILING === 0);
+const CSV = `Article,custom_id\n${NAMES.map((name, at) => `${at},${name}\n`).join('')}`;
 
 interface Batch {
     status: string;
@@ -31,6 +34,7 @@ interface Item {
     custom_id: string;
     status: string;
     credits_used: number;
+    result: { data: { id: number } } | null;
 }
 
 describe('a CSV file of 2,000 rows, of which a tenth fails while workers are killed,', function () {
@@ -87,22 +91,27 @@ describe('a CSV file of 2,000 rows, of which a tenth fails while workers are kil
             300_000,
         );
 
-    /** Each row once, and every credit accounted for. */
-    async function expectExact(id: string, items: readonly Item[], failed: number): Promise<void> {
+    /** Each row once with its own answer, and every credit accounted for. */
+    async function expectExact(id: string, items: readonly Item[], failed: readonly string[]): Promise<void> {
         const { counts, credits, status } = await read(id);
+        const price = ROWS - failed.length;
         expect([status, counts['total'], counts['succeeded'], counts['failed']]).to.deep.equal([
-            failed === 0 ? 'succeeded' : 'finished',
+            failed.length === 0 ? 'succeeded' : 'finished',
             ROWS,
-            ROWS - failed,
-            failed,
+            price,
+            failed.length,
         ]);
-        expect(items.length).to.equal(ROWS);
-        expect(new Set(items.map(({ custom_id: name }) => name)).size).to.equal(ROWS);
-        expect(items.filter(({ status: end }) => end === 'failed').length).to.equal(failed);
-        expect(items.reduce((sum, { credits_used: used }) => sum + used, 0)).to.equal(ROWS - failed);
-        expect(credits.used).to.equal(ROWS - failed);
+        const ends = items.map(({ custom_id: name, status: end, credits_used: used, result }) => [
+            name,
+            end,
+            used,
+            result?.data.id ?? null,
+        ]);
+        const wanted = NAMES.map((name, at) => (failed.includes(name) ? [name, 'failed', 0, null] : [name, 'succeeded', 1, at]));
+        expect(ends.toSorted()).to.deep.equal(wanted.toSorted());
+        expect(credits.used).to.equal(price);
         const { rows } = await processes.world.app.db.raw('select coalesce(sum(charged), 0)::integer as charged from holds');
-        expect(rows[0].charged).to.equal(ROWS - failed);
+        expect(rows[0].charged).to.equal(price);
         expect(await ledger.totalHeld(processes.world.app.db)).to.equal(0);
     }
 
@@ -129,11 +138,14 @@ describe('a CSV file of 2,000 rows, of which a tenth fails while workers are kil
                 .trim()
                 .split('\n')
                 .map((line) => JSON.parse(line) as Item);
-        await expectExact(id, await results(), ROWS / FAILING);
+        await expectExact(id, await results(), FAILED);
         isMended = true;
         expect((await person.send(`${to}/retry`, { key }, { from: to })).to).to.equal(to);
         await untilEnded(id);
-        await expectExact(id, await results(), 0);
+        await expectExact(id, await results(), []);
+        const table = Papa.parse<Record<keyof Item, string>>((await person.get(`${to}/results.csv`)).html.trim(), { header: true }).data;
+        const cells = table.map((row) => ({ ...row, credits_used: Number(row.credits_used), result: JSON.parse(row.result) }));
+        await expectExact(id, cells, []);
     });
 
     it('is counted exactly by the command line, which writes each row once', async () => {
@@ -143,7 +155,7 @@ describe('a CSV file of 2,000 rows, of which a tenth fails while workers are kil
             const call = ['--site', SITE, '--endpoint', 'stock', '--map', 'Article=id'];
             const ordered = await shell.run(['batch', 'run', 'rows.csv', ...call, '--detach', '--json']);
             const id = String(ordered.json['batch_id']);
-            const following = shell.run(['batch', 'follow', id, '--out', 'first.ndjson']);
+            const following = shell.run(['batch', 'follow', id, '--out', 'results.ndjson']);
             await surviveDeaths(id);
             expect((await following).stderr).not.to.include('BATCH_PAUSED');
             const itemsOf = (file: string) =>
@@ -151,12 +163,12 @@ describe('a CSV file of 2,000 rows, of which a tenth fails while workers are kil
                     .trim()
                     .split('\n')
                     .map((line) => JSON.parse(line) as Item);
-            await expectExact(id, itemsOf('first.ndjson'), ROWS / FAILING);
+            await expectExact(id, itemsOf('results.ndjson'), FAILED);
             isMended = true;
             expect((await shell.run(['batch', 'retry', id])).stdout).to.include('200 run again');
             await untilEnded(id);
-            await shell.run(['batch', 'follow', id, '--out', 'second.ndjson']);
-            await expectExact(id, itemsOf('second.ndjson'), 0);
+            await shell.run(['batch', 'follow', id, '--out', 'results.ndjson']);
+            await expectExact(id, itemsOf('results.ndjson'), []);
         } finally {
             shell.close();
         }
