@@ -218,22 +218,6 @@ describe('a monitor', () => {
         await remove(monitor);
     });
 
-    it('makes up for a missed run once, and repeats none, with two workers over 15 days', async () => {
-        const monitor = await made({ every: '1d' });
-        calls = 0;
-        // Beyond its start offset, which is up to half a minute.
-        await world.clock.advance({ days: 5, minutes: 1 });
-        await ended(monitor, 2);
-        for (let day = 1; day <= 10; day++) {
-            await world.clock.advance({ days: 1 });
-            await ended(monitor, day + 2);
-        }
-        expect(calls).to.equal(11);
-        const dues = (await runsOf(monitor)).map(({ due_at: due }) => due);
-        expect(new Set(dues).size).to.equal(12);
-        await remove(monitor);
-    });
-
     it('sets a new baseline for other params, watch or identity, without a report', async () => {
         const monitor = await made();
         dataOf(await ada.call('PATCH', at(monitor), { body: { watch: 'items[].id' } }));
