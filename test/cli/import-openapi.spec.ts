@@ -174,6 +174,60 @@ describe('routebook import, of OpenAPI documents', () => {
         expect(urls(importDocument(whole(parts), { site: 'example.com' }))).to.deep.equal({ a: 'https://api.example.com/v1/a' });
     });
 
+    it('prefers servers of the site, and those for all callers to those for trials', () => {
+        const servers = [
+            { url: 'https://peer.shop.zone', description: 'Development instance' },
+            { url: 'https://api-sandbox.shop.dev' },
+            { url: 'https://api.shop.dev', description: 'Production' },
+            { url: 'https://api.shop.org' },
+        ];
+        const paths = { '/a': { get: operation('a') } };
+        const urlFor = (site?: string, own: object[] = servers) =>
+            urls(importDocument(whole({ servers: own, paths }), site === undefined ? {} : { site }))['a'];
+        expect(urlFor()).to.equal('https://api.shop.dev/a');
+        expect(urlFor('shop.org')).to.equal('https://api.shop.org/a');
+        expect(urlFor('shop.zone')).to.equal('https://peer.shop.zone/a');
+        expect(urlFor(undefined, servers.slice(0, 1))).to.equal('https://peer.shop.zone/a');
+    });
+
+    it('names a host that stands for that of a customer, and uses the site in its place', () => {
+        const document = whole({ servers: [{ url: 'https://your-subdomain.shop.dev/api' }], paths: { '/a': { get: operation('a') } } });
+        const why = 'A part of the host stands for your own; name your host with --site.';
+        expect(whys(importDocument(document), 'document')).to.deep.equal({ servers: why });
+        expect(urls(importDocument(document, { site: 'acme.shop.dev' }))).to.deep.equal({ a: 'https://acme.shop.dev/api/a' });
+    });
+
+    it('makes a write of a GET request that changes something by its own words', () => {
+        const get = (id: string, summary: string) => ({
+            get: { ...operation(id), summary, parameters: [{ name: 'q', in: 'query', example: 'x', schema: { type: 'string' } }] },
+        });
+        const imported = importWhole({
+            paths: {
+                '/unlink': get('unlink', 'Deletes a file or folder.'),
+                '/add': get('add', 'Add entry to history'),
+                '/block': get('block', 'Block details by hash'),
+                '/added': get('added', 'Address of an update'),
+            },
+        });
+        const shown = imported.package.endpoints.map(({ name, kind, effect, examples }) => [name, kind, effect, examples?.length]);
+        expect(shown).to.deep.equal([
+            ['unlink', 'api_call', 'write', undefined],
+            ['add', 'api_call', 'write', undefined],
+            ['block', 'search', undefined, 1],
+            ['added', 'search', undefined, 1],
+        ]);
+        expect(faultsOf(imported.package)).to.deep.equal([]);
+    });
+
+    it('leaves out descriptions that say only that an operation succeeds', () => {
+        const paths = {
+            '/a': { get: { ...operation('a'), summary: 'Get a pad', description: 'Success' } },
+            '/b': { get: { ...operation('b'), description: 'Successful operation.' } },
+        };
+        const { endpoints } = importWhole({ paths }).package;
+        expect(endpoints.map(({ description }) => description)).to.deep.equal(['Get a pad', undefined]);
+    });
+
     it('reads servers without a scheme, unless they begin like a path', () => {
         const of = (url: string) =>
             urls(importDocument(whole({ servers: [{ url }], paths: { '/a': { get: operation('a') } } }), { site: 'shop.dev' }));
@@ -1146,6 +1200,13 @@ describe('routebook import, of OpenAPI documents', () => {
         );
         const weather = importWhole({ info: { title: 'Weather forecast', description: 'Temperature, wind and rain.' }, paths });
         expect(weather.package.intent_category).to.equal('weather/forecast');
+        const connect = Object.fromEntries(
+            ['GET', 'POST', 'PUT'].map((word) => [
+                `/${word}`,
+                { post: { ...operation(word), summary: `connect ${word} requests to the proxy` } },
+            ]),
+        );
+        expect(importWhole({ info: { title: 'Clusters' }, paths: connect }).package.intent_category).to.not.equal('social/posts');
     });
 
     it('needs a site for a document whose host is not public', () => {

@@ -12,8 +12,9 @@ import { readOperation } from './operations.ts';
 import type { Resolver } from './refs.ts';
 import { openReader } from './schemas.ts';
 import { readSchemes } from './security.ts';
-import { chooseServer, type Server, serverOfSite, siteOfBases } from './servers.ts';
+import { chooseServer, isOfCustomer, type Server, serverOfSite, siteOfBases } from './servers.ts';
 
+const METHOD_NAMES = /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\b/g;
 const METHODS: ReadonlySet<string> = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace', 'query']);
 
 /** Imports an OpenAPI 3.x document. Each operation is converted, or listed with the reason why not. */
@@ -94,6 +95,8 @@ function operationsOf(document: JsonObject, resolver: Resolver, notCarried: NotC
 function noteServers(document: JsonObject, base: Server, notCarried: NotCarried[]): void {
     if (base.ok && base.wasHttp)
         leaveOut(notCarried, 'servers', 'The server is given as http, which a package cannot call; https was taken.');
+    if (base.ok && isOfCustomer(new URL(base.base).hostname))
+        leaveOut(notCarried, 'servers', 'A part of the host stands for your own; name your host with --site.');
     const { length } = listOf(document['servers']);
     if (length > 1) leaveOut(notCarried, 'servers', `Of ${length} servers one was taken; a package has one address for each endpoint.`);
 }
@@ -124,8 +127,10 @@ function headOf(document: JsonObject, site: string, operations: readonly ReadOpe
     const tags = listOf(document['tags']).flatMap((tag: Json) => (isObject(tag) && typeof tag['name'] === 'string' ? [tag['name']] : []));
     const title = options.title ?? cleanLine(info['title'], 200) ?? site;
     const description = cleanText(info['description'], 1500);
-    // Titles describe what a site is for. Paths contain too many words such as `status` and `api`.
-    const titles = operations.slice(0, 200).map(({ tag = '', endpoint }) => `${tag} ${endpoint.description?.split('\n', 1)[0] ?? ''}`);
+    // Titles describe what a site is for. Paths contain too many words such as `status` and `api`, and methods are no words (`POST`).
+    const titles = operations
+        .slice(0, 200)
+        .map(({ tag = '', endpoint }) => `${tag} ${endpoint.description?.split('\n', 1)[0] ?? ''}`.replaceAll(METHOD_NAMES, ' '));
     const words = [site, title, title, description?.slice(0, 300) ?? '', ...tags, ...titles];
     return {
         format: 'routebook/1' as const,

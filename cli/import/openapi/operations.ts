@@ -61,12 +61,14 @@ export function readOperation(found: Operation, context: OperationContext): Read
         ...(answer.accept === undefined ? {} : { accept: answer.accept }),
         ...(body.contentType === undefined ? {} : { 'content-type': body.contentType }),
     };
-    // An operation that sends files is a write, so it is no `search`.
-    const kind = body.format === 'multipart' ? 'api_call' : kindOf(method, path, params.params, answer.response.type);
+    const described = readDescription(operation);
+    const isChange = method === 'GET' && saysChange(operation);
+    // An operation that sends files or changes something is a write, so it is no `search`.
+    const kind = body.format === 'multipart' || isChange ? 'api_call' : kindOf(method, path, params.params, answer.response.type);
     const endpoint: PackageEndpoint = {
         name: nameEndpoint(wantedName(operation, method, path), context.names),
         kind,
-        ...readDescription(operation),
+        ...described,
         method: method as Method,
         url,
         ...(Object.keys(headers).length > 0 ? { headers } : {}),
@@ -75,12 +77,13 @@ export function readOperation(found: Operation, context: OperationContext): Read
         ...(body.format !== 'json' && body.params.length > 0 ? { body_format: body.format } : {}),
         ...(body.isOptional && body.params.length > 0 ? { body_required: false } : {}),
         ...(access.fault === undefined ? {} : { hosted: false }),
+        ...(isChange ? { effect: 'write' } : {}),
         auth: access.need,
         ...(access.scopes.length === 0 ? {} : { scopes: [...access.scopes] }),
         ...(Object.keys(answer.response).length > 0 ? { response: answer.response } : {}),
-        ...pagesOf(operation, params.params, method, answer.response),
+        ...(isChange ? {} : pagesOf(operation, params.params, method, answer.response)),
     };
-    const example = access.fault === undefined && method === 'GET' ? exampleOf(params.params) : undefined;
+    const example = access.fault === undefined && method === 'GET' && !isChange ? exampleOf(params.params) : undefined;
     return {
         ok: true,
         endpoint: example === undefined ? endpoint : { ...endpoint, examples: [{ params: example }] },
@@ -145,9 +148,22 @@ function wantedName(operation: JsonObject, method: string, path: string): string
     return id === '' ? `${method.toLowerCase()}_${identifier(path) || 'root'}` : id;
 }
 
+/** Whether a GET request changes something by its own words, as in programs that do everything by GET. Names alone do not say so. */
+function saysChange({ summary, description }: JsonObject): boolean {
+    return CHANGE.test(cleanText(summary, 300) ?? cleanText(description, 300) ?? '');
+}
+
+/** Verbs of change at the beginning of a sentence, without those that are nouns as well, such as `Block` and `Set`. */
+const CHANGE =
+    /^(?:add|append|assign|cancel|clear|create|deactivate|delete|destroy|disable|edit|enable|insert|kill|modify|purge|remove|rename|restart|revoke|save|send|stop|submit|unlink|unset|unsubscribe|update|write)s? /i;
+
+/** What generators write where nobody described the operation. */
+const SAYS_NOTHING = /^(?:ok|success(?:ful(?:ly)?)?(?: (?:operation|response))?)[.!]?$/i;
+
 function readDescription(operation: JsonObject): { description?: string } {
-    const summary = cleanText(operation['summary'], 300);
-    const description = cleanText(operation['description'], 1200);
+    const [summary, description] = [cleanText(operation['summary'], 300), cleanText(operation['description'], 1200)].map((text) =>
+        text !== undefined && SAYS_NOTHING.test(text) ? undefined : text,
+    );
     const texts = [
         operation['deprecated'] === true ? 'Deprecated.' : undefined,
         summary,

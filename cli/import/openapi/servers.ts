@@ -7,12 +7,31 @@ import { printableName } from '../texts.ts';
 /** The base URL of operations, without a trailing slash; or why the document gives none. */
 export type Server = { ok: true; base: string; wasHttp: boolean } | NotRead;
 
-/** The first of `servers` that a package can call, with the defaults of its variables. `site` replaces a missing host. */
+/**
+ * The first of `servers` that a package can call, with the defaults of its variables. One of the site precedes others, then one for all
+ * callers those for trials. `site` replaces a missing host.
+ */
 export function chooseServer(servers: Json | undefined, site: string | undefined): Server | undefined {
     if (!Array.isArray(servers) || servers.length === 0) return undefined;
-    const read = servers.map((server) => readServer(server, site));
-    return read.find((server) => server.ok && !server.wasHttp) ?? read.find((server) => server.ok) ?? read[0];
+    const read = servers.map((server) => ({ server: readServer(server, site), isForTrials: isForTrials(server) }));
+    const worth = ({ server, isForTrials }: (typeof read)[number]) => {
+        if (!server.ok) return 0;
+        const { hostname } = new URL(server.base);
+        const isOwn = site !== undefined && (hostname === site || registrableDomain(hostname) === registrableDomain(site));
+        return 1 + (isOwn ? 4 : 0) + (server.wasHttp ? 0 : 2) + (isForTrials ? 0 : 1);
+    };
+    return read.toSorted((a, b) => worth(b) - worth(a))[0]?.server;
 }
+
+/** Whether a server is for trials, by its description or a part of its host's name. */
+function isForTrials(server: Json): boolean {
+    const { url, description } = objectOf(server);
+    const host = /^[a-z]+:\/\/([^/:]+)/i.exec(String(url))?.[1]?.toLowerCase() ?? '';
+    const ownParts = host.slice(0, host.length - (registrableDomain(host) ?? host).length);
+    return TRIAL.test(ownParts.replaceAll('_', '-')) || TRIAL.test(typeof description === 'string' ? description.slice(0, 200) : '');
+}
+
+const TRIAL = /\b(?:dev|development|mock|preprod|qa|sandbox|stage|staging|test|testing|uat)\b/i;
 
 /** The base URL for a document that names no server. */
 export function serverOfSite(site: string | undefined): Server {
@@ -35,7 +54,11 @@ function readServer(server: Json, site: string | undefined): Server {
     const isRelative = !/^[a-z][a-z0-9+.-]*:/i.test(filled) && !filled.startsWith('//');
     if (isRelative && site === undefined) return { ok: false, why: 'The server is given without a host; name the site with --site.' };
     const url = URL.parse(filled, `https://${site ?? 'unknown.invalid'}/`);
-    if (url === null || !/^https?:$/.test(url.protocol)) return { ok: false, why: 'The server is no address of the web.' };
+    if (url === null || !/^https?:$/.test(url.protocol))
+        return {
+            ok: false,
+            why: 'The server is no address of the web; write one into the document, or take its servers out and name the site with --site.',
+        };
     if (url.search !== '' || url.username !== '' || url.password !== '')
         return { ok: false, why: 'The server has a query or a user name in its address.' };
     // Documents of self-hosted programs name localhost or example.com, so the site replaces it.
@@ -55,10 +78,18 @@ function withScheme(url: string): string {
     return host === undefined || registrableDomain(host) === undefined ? url : `https://${url}`;
 }
 
-/** Whether a host stands for that of the reader (RFC 2606), as in documents of programs that others host. */
+/** Whether a host stands for that of the reader (RFC 2606), as in documents of programs that others host, or for a customer's own. */
 function isStandIn(host: string, site: string): boolean {
     const domain = registrableDomain(host);
+    if (isOfCustomer(host)) return site !== domain;
     return /^example\.(?:com|net|org)$/.test(domain ?? '') && domain !== registrableDomain(site);
+}
+
+/** Whether a part of a host's name stands for that of a customer: `your-subdomain.okta.com`, `yourcompany.api.com`. */
+export function isOfCustomer(host: string): boolean {
+    return /(?:^|\.)your[-_]?(?:account|app|company|domain|host|instance|name|org|organi[sz]ation|server|site|store|subdomain|team|tenant|workspace)s?[\w-]*\./i.test(
+        host,
+    );
 }
 
 /** The registrable domain of most base URLs, since an API often has its own host. */
