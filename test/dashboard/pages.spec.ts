@@ -114,6 +114,7 @@ describe('every page of the table', () => {
             await page.locator('summary', { hasText: 'Manage' }).first().click();
         },
         'scene.versions-compared': ({ page }) => page.goto(`/registry/${somebody.values.site}/versions?from=1&to=2`),
+        'scene.docs-found': ({ page }) => page.goto('/docs/search?q=batch'),
         'scene.site-absent': ({ page }) => page.goto('/registry/nobody-wrote-it.example'),
         'scene.nothing-found': ({ page }) => page.goto('/registry?q=zzzzzz&verified=true'),
         'scene.try-a-write': async ({ page }) => {
