@@ -145,7 +145,7 @@ describe('workspaces on the dashboard', () => {
         const other = await confirmed();
         const refused = await other.send(link);
         expect(refused.status).to.equal(403);
-        expect(wordsOf(refused.html)).to.include('This invitation is not for');
+        expect(wordsOf(refused.html)).to.include('This invitation is for');
         const guest = await signUp(world, email);
         const early = await guest.send(link);
         expect(wordsOf(early.html)).to.include('Confirm your email address before you join');

@@ -56,12 +56,14 @@ async function accept(visit: PersonalVisit): Promise<Answer> {
     return { to: '/dashboard', notice: 'workspace-joined' };
 }
 
+const NOT_CONFIRMED = 'Confirm your email address before you join.';
+
 function showOffer({ me }: Visit, offer: Offer, obstacle = me === undefined ? undefined : obstacleFor(me, offer)): Answer {
     return {
         view: 'invite/offer',
         title: `Join ${offer.workspaceName}`,
         status: obstacle === undefined ? 200 : 403,
-        model: { offer, words: `this role ${ROLE_WORDS[offer.role]}`, obstacle, mayVerify: me?.isVerified === false },
+        model: { offer, words: `this role ${ROLE_WORDS[offer.role]}`, obstacle, mayVerify: obstacle === NOT_CONFIRMED },
     };
 }
 
@@ -69,9 +71,9 @@ function showOffer({ me }: Visit, offer: Offer, obstacle = me === undefined ? un
 function obstacleFor(me: SignedIn, offer: Offer): string | undefined {
     if (me.workspaces.some(({ workspaceId }) => workspaceId === offer.workspaceId)) return 'You are already a member.';
     if (offer.addressNormalised !== null && offer.addressNormalised !== me.emailNormalised) {
-        return `This invitation is not for ${me.email}.`;
+        return `This invitation is for ${offer.address}. You are signed in as ${me.email}.`;
     }
-    return me.isVerified ? undefined : 'Confirm your email address before you join.';
+    return me.isVerified ? undefined : NOT_CONFIRMED;
 }
 
 async function mailFriend(visit: PersonalVisit): Promise<Answer> {
