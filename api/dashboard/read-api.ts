@@ -72,6 +72,12 @@ export async function readList<Item>(
     return { items: body['data'] as Item[], total: pagination.total, next: pagination.next_cursor };
 }
 
+/** The rows from number `cursor` on, of a list that is read as a whole. */
+export function partOf<Item>(all: readonly Item[], cursor: string | undefined, rows: number): Omit<ListPage<Item>, 'total'> {
+    const from = /^\d{1,6}$/.test(cursor ?? '') ? Number(cursor) : 0;
+    return { items: all.slice(from, from + rows), next: from + rows < all.length ? String(from + rows) : null };
+}
+
 /** The links from one page of a list to its newest and to older entries, where there are any. */
 export function pagerOf(
     path: string,

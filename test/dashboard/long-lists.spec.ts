@@ -4,7 +4,10 @@ import { loadStarterRegistry } from '../../bin/demo/starter-registry.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { withoutTurns } from '../../shared/platform/in-turn.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { join as joinWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { testWebhook } from '../../shared/store/events/deliveries.ts';
+import { createWebhook } from '../../shared/store/events/webhooks.ts';
+import { createClaim } from '../../shared/store/registry/claims.ts';
 import { create as createRequest } from '../../shared/store/registry/schema-requests.ts';
 import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 import { join as joinWorld, withKey } from '../support/people.ts';
@@ -34,15 +37,16 @@ describe('long lists and long names', () => {
         somebody = await settle(world);
         const caller = withKey(world, somebody.apiKey);
         dataOf(await caller.publish(aPackage(LONG, { title: TITLE })));
-        for (let number = 1; number <= 12; number++) dataOf(await caller.publish(aPackage(`department-${number}.example`)));
+        for (let number = 1; number <= 18; number++) dataOf(await caller.publish(aPackage(`department-${number}.example`)));
         await callStarters();
         await wishForMore();
         const { workspaceId, userId, values } = somebody;
-        for (let number = 1; number <= 12; number++) {
+        for (let number = 1; number <= 24; number++) {
             const name = number === 1 ? 'continuous integration of the warehouse team (staging)' : `service ${number}`;
             await createKey(world.app.db, { workspaceId, userId, name });
             await testWebhook(world.app.db, { webhookId: values.webhook_id, workspaceId }, withoutTurns);
         }
+        await addRows();
         tab = await openTab(browser, world.base, { viewport: PHONE });
         await tab.context.addCookies([...somebody.cookies].map(([name, value]) => ({ name, value, url: world.base })));
     });
@@ -50,6 +54,35 @@ describe('long lists and long names', () => {
         await browser?.close();
         await world?.close();
     });
+
+    /** Many members, connections, claims and webhooks. */
+    async function addRows(): Promise<void> {
+        const { db } = world.app;
+        const { workspaceId, userId } = somebody;
+        const order = { workspaceId, userId, accountId: userId, by: { actor: 'system' as const } };
+        const entry = { id: 'key', type: 'header', name: 'X-Api-Key' };
+        for (let number = 1; number <= 24; number++) {
+            const { userId: member } = await joinWorld(world);
+            await joinWorkspace(db, { workspaceId, userId: member, role: 'member' });
+            if (number === 1)
+                await db('users')
+                    .where({ id: member })
+                    .update({ email: `maximilian-alexander-${'m'.repeat(20)}@${LONG}` });
+            const site = number === 1 ? LONG : `department-${number}.example`;
+            const kept = { site, hosts: [site], auth_id: entry.id, entry: JSON.stringify(entry), sealed: Buffer.alloc(32), hint: '…8f2c' };
+            const name = number === 1 ? 'account of the whole ministry for each harbour' : `mine ${number}`;
+            await db('connections').insert({ id: newId('con'), workspace_id: workspaceId, owner_id: userId, shared: false, name, ...kept });
+            await createClaim(db, { ...order, registrable: site });
+            if (number > 6)
+                await db('claims')
+                    .where({ registrable: site })
+                    .update({ status: 'proven', method: 'dns', proven_at: db.raw('app_now()') });
+            const url = `https://receiver.example/${number === 1 ? `${LONG}/${LONG}` : number}`;
+            const receiver = { url, host: 'receiver.example', registrable: 'receiver.example' };
+            const hook = { receiver, events: ['job.*', 'batch.*', 'monitor.changed'], description: null, isEnabled: true };
+            await createWebhook(db, world.app.secrets, { ...order, ...hook });
+        }
+    }
 
     /** One call of each of thirty sites, by a user who maintains none. */
     async function callStarters(): Promise<void> {
@@ -83,6 +116,10 @@ describe('long lists and long names', () => {
         '/trending',
         '/requests',
         '/dashboard',
+        '/dashboard/keys',
+        '/dashboard/connections',
+        '/dashboard/domains',
+        '/dashboard/webhooks',
         '/dashboard/schemas',
         '/dashboard/audit',
         '/dashboard/workspace',
@@ -129,7 +166,9 @@ describe('long lists and long names', () => {
 
         it(`keep words whole on ${screen}`, async () => {
             await tab.page.setViewportSize(size);
-            const lists = ['/dashboard/audit', '/dashboard/usage/calls', '/dashboard/keys'].map((path) => [path, 'th, td'] as const);
+            const lists = ['/dashboard/audit', '/dashboard/usage/calls', '/dashboard/keys', '/dashboard/workspace'].map(
+                (path) => [path, 'th, td'] as const,
+            );
             for (const [path, cells] of [...lists, ['/registry/open-meteo.com', '.params th code'] as const]) {
                 await tab.visit(path);
                 const broken = await tab.page.evaluate<string[]>(`[...document.querySelectorAll('${cells}')].flatMap((cell) => {

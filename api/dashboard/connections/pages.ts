@@ -25,7 +25,7 @@ import {
     type WorkspaceVisit,
     workspacePage,
 } from '../page.ts';
-import { change } from '../read-api.ts';
+import { change, pagerOf, readList } from '../read-api.ts';
 import { confirmCallback, showCallback } from './callback.ts';
 import { type Way, waysOf } from './ways.ts';
 
@@ -49,15 +49,19 @@ export const connectionPages = [
 
 const PATH = '/dashboard/connections';
 
-/** GET /dashboard/connections: the newest 100 connections that the visitor may use. */
+/** The number of connections on one page. */
+const ROWS = '6';
+
+/** GET /dashboard/connections: connections that the visitor may use, newest first. */
 async function listConnections(visit: WorkspaceVisit, problems: Problems = {}): Promise<Answer> {
     const { app, fields, workspace } = visit;
-    const answer = await visit.ask({ method: 'GET', path: '/v1/connections?limit=100' });
-    const connections = answer.ok ? (answer.body['data'] as ConnectionEntry[]) : [];
+    const cursor = visit.query('cursor');
+    const { items: connections, next } = await readList<ConnectionEntry>(visit, '/v1/connections', { cursor, limit: ROWS });
     const mayManage = MANAGERS.includes(workspace.role);
     const redirects = fields.get('redirects') ?? (await redirectUrls(app.db, workspace.workspaceId)).join('\n');
     const model = {
         connections,
+        ...pagerOf(PATH, {}, { cursor, next }),
         mayManage,
         redirects,
         max: MAX_REDIRECTS,

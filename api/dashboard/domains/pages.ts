@@ -33,7 +33,8 @@ export const domainPages = [
     workspacePage({ ...CONFIRMED, path: `${ONE}/policy`, formBytes: POLICY_BYTES, respond: savePolicy }),
 ];
 
-const DOMAINS = 50;
+/** The number of domains on one page. */
+const DOMAINS = 12;
 
 /** GET /dashboard/domains: the domains that this workspace claims, by name. The query `domain` fills in the form. */
 async function listDomains(visit: WorkspaceVisit, problem?: string, retryAfter?: number): Promise<Shown> {

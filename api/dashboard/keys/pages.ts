@@ -20,6 +20,7 @@ import { AGENT_CAP, dayCap } from '../billing/caps.ts';
 import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
 import { type Answer, pageNotFound, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
+import { pagerOf, partOf } from '../read-api.ts';
 import { changeRecorded, recordVisit } from '../record-act.ts';
 import { confirmFirst } from '../typed-before.ts';
 import { seesAll } from '../usage/scope.ts';
@@ -79,11 +80,17 @@ function presetOf(name: string | undefined): keyof typeof PRESETS {
 /** The number of keys that have ended on the page of all keys. */
 const SHOWN_ENDED = 50;
 
+/** The number of active keys on one page. */
+const ROWS = 8;
+
 async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
     const keys = await visibleKeys(visit, { ended: SHOWN_ENDED + 1 });
     const ended = keys.filter(({ state }) => state !== 'active');
     const { fields: typed } = visit;
     const preset = presetOf(typed.get('preset') ?? visit.query('for'));
+    const cursor = visit.query('cursor');
+    const isActive = ({ state, isGrant }: ListedKey) => state === 'active' && !isGrant;
+    const { items, next } = partOf(keys.filter(isActive), cursor, ROWS);
     return {
         view: 'keys/list',
         title: 'Keys',
@@ -91,7 +98,8 @@ async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): Promise
             problems,
             typed: keepTyped(typed),
             seesAll: seesAll(visit),
-            active: keys.filter(({ state, isGrant }) => state === 'active' && !isGrant),
+            active: items,
+            ...pagerOf('/dashboard/keys', {}, { cursor, next }),
             apps: keys.filter(({ state, isGrant }) => state === 'active' && isGrant),
             over: ended.slice(0, SHOWN_ENDED),
             isCut: ended.length > SHOWN_ENDED,

@@ -55,7 +55,7 @@ export const schemaPages = [
     openPage({ method: 'POST', path: '/maintainers/stop', worksWithoutFactor: true, respond: stopByLink }),
 ];
 
-const SITES = 50;
+const SITES = 15;
 const VERSIONS = 30;
 const MAINTAINERS = 100;
 const REPORTS = 20;

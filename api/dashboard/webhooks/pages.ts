@@ -7,7 +7,7 @@ import { besideField, keepTyped, line, type Problems, problemsAt, readFields } f
 import type { ApiCall } from '../internal-api.ts';
 import type { Notice } from '../notices.ts';
 import { type Answer, MANAGERS, pageNotFound, type Shown, type WorkspaceVisit, workspacePage } from '../page.ts';
-import { change, dateOf, readData } from '../read-api.ts';
+import { change, dateOf, pagerOf, readData, readList } from '../read-api.ts';
 
 const ONE = '/dashboard/webhooks/{webhook_id}';
 /** Options of actions that send events elsewhere or show a secret. They require a recent sign-in. */
@@ -29,16 +29,21 @@ export const webhookPages = [
 
 const EVENTS = [...EVENT_PREFIXES, ...EVENT_TYPES];
 
-const DELIVERIES = 20;
+const DELIVERIES = 10;
+
+/** The number of webhooks on one page. */
+const ROWS = '10';
 
 /** GET /dashboard/webhooks */
 async function listWebhooks(visit: WorkspaceVisit, problems: Problems = {}): Promise<Shown> {
-    const webhooks = await readData<WebhookEntry[]>(visit, `/v1/webhooks?limit=${MAX_WEBHOOKS}`);
+    const cursor = visit.query('cursor');
+    const { items: webhooks, next } = await readList<WebhookEntry>(visit, '/v1/webhooks', { cursor, limit: ROWS });
     return {
         view: 'webhooks/list',
         title: 'Webhooks',
         model: {
             webhooks,
+            ...pagerOf('/dashboard/webhooks', {}, { cursor, next }),
             max: MAX_WEBHOOKS,
             names: EVENTS,
             events: visit.query('events') ?? 'job.*',

@@ -29,6 +29,7 @@ import {
     type WorkspaceVisit,
     workspacePage,
 } from '../page.ts';
+import { pagerOf, partOf } from '../read-api.ts';
 import { changeRecorded, recordVisit } from '../record-act.ts';
 
 const BASE = '/dashboard/workspace';
@@ -55,6 +56,9 @@ export const ROLE_WORDS: Readonly<Record<Role, string>> = {
     member: 'creates and uses their own keys.',
 };
 
+/** The number of members on one page. */
+const ROWS = 8;
+
 interface WorkspaceProblems {
     members?: Problems;
     invite?: Problems;
@@ -75,20 +79,25 @@ export async function showWorkspace(
     const isManager = membership !== undefined && MANAGERS.includes(membership.role);
     const members = membership === undefined ? [] : await listMembers(app.db, membership.workspaceId);
     const invitations = membership === undefined || !isManager ? [] : await listInvitations(app.db, membership.workspaceId);
+    // The member whose new role was chosen before the user had to confirm their identity or sign in.
+    const memberTyped = /\/members\/([^/]+)\/role$/.exec(visit.form ?? '')?.[1];
+    const typedAt = members.findIndex(({ userId }) => userId === memberTyped);
+    const cursor = typedAt < 0 ? visit.query('cursor') : String(typedAt - (typedAt % ROWS));
+    const { items, next } = partOf(members, cursor, ROWS);
     const owners = members.filter(({ role }) => role === 'owner').length;
     return {
         view: 'workspace/workspace',
         title: 'Workspace',
         model: {
             membership,
-            members,
+            members: items,
+            ...pagerOf(BASE, {}, { cursor, next }),
             invitations,
             isManager,
             problems,
             link,
             typed: keepTyped(visit.fields),
-            /** The member whose new role was chosen before the user had to confirm their identity or sign in. */
-            memberTyped: /\/members\/([^/]+)\/role$/.exec(visit.form ?? '')?.[1],
+            memberTyped,
             /** The path of the form to which the typed values belong. */
             sentTo: visit.form,
             isLastOwner: membership?.role === 'owner' && owners === 1,
