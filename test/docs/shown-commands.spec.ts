@@ -15,6 +15,7 @@ const CLIENT = join(ROOT, 'cli/client/index.ts');
 const NOT_RUN: readonly (readonly [string, string])[] = [
     ['kubectl delete job', 'needs a cluster'],
     ['umask 077', 'needs Docker'],
+    ['pg_dump', 'needs a production database; test/ops/pgbouncer.spec.ts does it'],
     ['npm start', 'runs until Ctrl-C; this very test starts it'],
     ['routebook ready on', 'what npm start prints; compared below'],
     ['export DATABASE_URL', 'needs a production database and Redis'],
