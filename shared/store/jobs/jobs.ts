@@ -96,20 +96,16 @@ interface JobList {
     before?: number | undefined;
 }
 
-/** Ends that few jobs have. An index has them, so that a list of one of these reads no others. */
-const INDEXED: ReadonlySet<JobStatus | undefined> = new Set(['failed', 'cancelled', 'expired']);
-
 /**
- * Jobs with a number below `before`, newest first, and their total number. Most filters read jobs that do not match them, and rows stay for
- * 90 days, so at most 100,000 are read: a page may have fewer jobs than `limit`, or none, although older ones follow at `next`.
+ * Jobs with a number below `before`, newest first, and their total number. A filter reads jobs that do not match it, and rows stay for 90
+ * days, so at most 100,000 are read: a page may have fewer jobs than `limit`, or none, although older ones follow at `next`.
  */
 export async function listJobs(
     db: Db,
     reader: Reader,
     { status, site, batchId, limit, before }: JobList,
 ): Promise<{ jobs: JobRow[]; next: number | undefined; total: number }> {
-    const indexed = batchId === undefined && INDEXED.has(status) ? status : undefined;
-    const own = definedConditions({ workspace_id: reader.workspaceId, batch_id: batchId, status: indexed });
+    const own = definedConditions({ workspace_id: reader.workspaceId, batch_id: batchId });
     const readTo = async (from: number): Promise<number> => {
         const older = db('jobs').where(own).where('number', '<', from).orderBy('number', 'desc').offset(MAX_COUNTED);
         return (await older.first('number'))?.number ?? 0;
