@@ -196,26 +196,48 @@ function utf16Of(body: Uint8Array): string | undefined {
     return body[0] === 0 && body[1] !== 0 && body[2] === 0 && body[3] !== 0 ? 'utf-16be' : undefined;
 }
 
-/** The charset that markup declares: in HTML in its `meta`, in XML and XHTML in the declaration at its beginning. */
+/** The charset that markup declares: in HTML in a `meta`, in XML and XHTML in the declaration at its beginning, whatever its type is called. */
 function charsetInside(body: Uint8Array, type: ResponseType): string | undefined {
-    if (type === 'html') return metaCharset(body) ?? declaredCharset(body);
-    return type === 'xml' || type === 'feed' ? declaredCharset(body) : undefined;
+    return (type === 'html' ? metaCharset(body) : undefined) ?? declaredCharset(body);
 }
 
 /** The charset of an XML declaration, which is in ASCII and therefore not UTF-16. */
 function declaredCharset(body: Uint8Array): string | undefined {
     const head = Buffer.from(body.subarray(0, 1024)).toString('latin1');
-    const label = /^\s{0,100}<\?xml\s[^<>]{0,200}?encoding\s*=\s*["']([a-z0-9_:.-]{1,40})["']/i.exec(head)?.[1];
-    return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
+    return inAscii(/^\s{0,100}<\?xml\s[^<>]{0,200}?encoding\s*=\s*["']([a-z0-9_:.-]{1,40})["']/i.exec(head)?.[1]);
 }
 
 /** What is no markup of a page, although it may look like it. */
-const NO_MARKUP = /<!--[\s\S]*?(?:-->|$)|<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
+const NO_MARKUP = /<!--(?:-?>|[\s\S]*?(?:-->|$))|<(script|style|title|textarea)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
+const META = /<meta(?=[\s/])/i;
+/** The attributes of an element, from its name on. */
+const ATTRIBUTES = /^(?:[^"'>]|"[^"]{0,2000}"|'[^']{0,2000}'){0,2000}(?=>)/;
+/** Pages have far fewer `meta` elements before the one that counts. */
+const MAX_METAS = 100;
+const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g;
 
-/** The charset of an HTML `meta`, in ASCII. It should be within the first 1,024 bytes, but browsers obey a later one, too. */
+/**
+ * The first known charset of the HTML `meta` elements, in ASCII: in their `charset`, or in the `content` of a Content-Type. It should be
+ * within the first 1,024 bytes, but browsers obey a later one, too.
+ */
 function metaCharset(body: Uint8Array): string | undefined {
     const head = Buffer.from(body.subarray(0, READ)).toString('latin1').replaceAll(NO_MARKUP, '');
-    const label = /<meta\s[^<>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})/i.exec(head)?.[1];
-    // A `meta` readable as ASCII is not UTF-16, whatever it says. Browsers use UTF-8.
-    return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
+    for (const rest of head.split(META, MAX_METAS + 1).slice(1)) {
+        const [written = ''] = ATTRIBUTES.exec(rest) ?? [];
+        const attributes = new Map<string, string>();
+        for (const [, name = '', double, single, bare] of written.matchAll(ATTRIBUTE))
+            attributes.set(name.toLowerCase(), attributes.get(name.toLowerCase()) ?? double ?? single ?? bare ?? '');
+        const isType = attributes.get('http-equiv')?.toLowerCase() === 'content-type';
+        const ofType = isType ? /charset\s*=\s*["']?\s*([^\s"';]{1,40})/i.exec(attributes.get('content') ?? '')?.[1] : undefined;
+        const label = inAscii((attributes.get('charset') ?? ofType)?.trim());
+        if (knownEncoding(label) !== undefined) return label;
+    }
+    return undefined;
+}
+
+/** Markup that is readable as ASCII is not UTF-16, whatever it says: browsers use UTF-8. They read `x-user-defined` as Windows-1252. */
+function inAscii(label: string | undefined): string | undefined {
+    if (label === undefined) return undefined;
+    if (/^x-user-defined$/i.test(label)) return 'windows-1252';
+    return /^utf-?16/i.test(label) ? 'utf-8' : label;
 }
