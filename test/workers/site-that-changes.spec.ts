@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
@@ -28,6 +29,16 @@ const COURSE: fc.Arbitrary<Course> = fc.record({
     beyond: fc.constantFrom<Beyond>('an empty page', 'its last page', 404),
 });
 
+/** How the pages of a list are followed, by the name of the endpoint. */
+const STYLES: Readonly<Record<string, NonNullable<PackageEndpoint['pagination']>>> = {
+    offset: { style: 'offset', param: 'offset' },
+    cursor: { style: 'cursor', param: 'after', next: 'next' },
+    link: { style: 'link' },
+    total: { style: 'page', param: 'page', end: { total: 'total' } },
+    more: { style: 'page', param: 'page', end: { has_more: 'more' } },
+    short: { style: 'page', param: 'page', end: { short_page: true } },
+};
+
 describe('a paginated call of a site that changes meanwhile', () => {
     let site: Site;
     let runner: JobRunner;
@@ -40,8 +51,10 @@ describe('a paginated call of a site that changes meanwhile', () => {
 
     before(async () => {
         site = await openSite((request, response) => {
+            const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site');
+            if (pathname !== '/list') return void answerInStyle(pathname.slice(1), searchParams, response);
             if (refusals.shift() === true) return void response.writeHead(410).end();
-            const page = Number(new URL(request.url ?? '/', 'http://site').searchParams.get('page'));
+            const page = Number(searchParams.get('page'));
             list = changed(list, course.changes[served.length] ?? 'nothing');
             const answer = pageOf(list, page, course.beyond);
             served.push(answer);
@@ -57,8 +70,45 @@ describe('a paginated call of a site that changes meanwhile', () => {
             pagination: { style: 'page', param: 'page', max_pages: MAX_PAGES },
         };
         const once: PackageEndpoint = { ...walk, name: 'once', pagination: { ...walk.pagination, unique: 'id' } };
-        runner = openJobRunner(SITE, loopbackRules(`127.0.0.1:${site.port}`, { [SITE]: '127.0.0.1' }), [walk, once]);
+        const styled = Object.entries(STYLES).flatMap(([name, pagination]) => [
+            { ...walk, name, url: `http://${SITE}:${site.port}/${name}`, pagination: { max_pages: MAX_PAGES, ...pagination } },
+            {
+                ...walk,
+                name: `${name}_once`,
+                url: `http://${SITE}:${site.port}/${name}`,
+                pagination: { max_pages: MAX_PAGES, ...pagination, unique: 'id' },
+            },
+        ]);
+        runner = openJobRunner(SITE, loopbackRules(`127.0.0.1:${site.port}`, { [SITE]: '127.0.0.1' }), [walk, once, ...styled]);
     });
+
+    /** Serves the next page of a style. The page tells all signs of its end; an endpoint reads those of its style. */
+    function answerInStyle(style: string, query: URLSearchParams, response: ServerResponse): void {
+        list = changed(list, course.changes[served.length] ?? 'nothing');
+        const after = query.get('after');
+        const from =
+            style === 'offset'
+                ? Number(query.get('offset'))
+                : after === null
+                  ? (Number(query.get('page') ?? 1) - 1) * PAGE_SIZE
+                  : list.indexOf(Number(after)) + 1;
+        const isBeyond = from > 0 && from >= list.length;
+        const items =
+            isBeyond && course.beyond === 'its last page'
+                ? list.slice(Math.floor((list.length - 1) / PAGE_SIZE) * PAGE_SIZE)
+                : list.slice(from, from + PAGE_SIZE);
+        const answer = isBeyond && course.beyond === 404 ? 404 : items;
+        served.push(answer);
+        const hasMore = from + PAGE_SIZE < list.length;
+        const next = hasMore ? String(items.at(-1)) : null;
+        if (answer === 404) return void response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+        response
+            .writeHead(200, {
+                'content-type': 'application/json',
+                ...(hasMore ? { link: `</${style}?page=${from / PAGE_SIZE + 2}>; rel="next"` } : {}),
+            })
+            .end(JSON.stringify({ total: list.length, more: hasMore, next, items: items.map((id) => ({ id })) }));
+    }
     after(async () => {
         await runner.close();
         await site.close();
@@ -122,6 +172,47 @@ describe('a paginated call of a site that changes meanwhile', () => {
             }),
             { numRuns: 300 },
         );
+    });
+
+    for (const style of Object.keys(STYLES)) {
+        it(`bills each result of the pages that count, and those alone, in the style ${style}`, async () => {
+            await fc.assert(
+                fc.asyncProperty(COURSE, fc.integer({ min: 1, max: 20 }), async (next, maxResults) => {
+                    const outcome = await run(next, maxResults, style);
+                    const { pages } = wholePages(served);
+                    const all = pages.flat();
+                    expect(outcome.data['items']).to.deep.equal(all.slice(0, maxResults).map((id) => ({ id })));
+                    expect(outcome.results, 'results').to.equal(Math.min(all.length, maxResults));
+                    expect(outcome.requests, 'billed pages').to.equal(pages.filter((page) => page.length > 0).length);
+                    expect(outcome.truncated, 'truncated').to.equal(['max_pages', 'max_results'].includes(outcome.paginationEnd ?? ''));
+                }),
+                { numRuns: 100 },
+            );
+        });
+
+        it(`bills each item once that a package identifies, in the style ${style}`, async () => {
+            await fc.assert(
+                fc.asyncProperty(COURSE, fc.integer({ min: 1, max: 20 }), async (next, maxResults) => {
+                    const outcome = await run(next, maxResults, `${style}_once`);
+                    const ids = [...new Set(served.filter((page) => page !== 404).flat())];
+                    expect(outcome.data['items']).to.deep.equal(ids.slice(0, maxResults).map((id) => ({ id })));
+                    expect(outcome.results, 'results').to.equal(Math.min(ids.length, maxResults));
+                    expect(outcome.requests, 'billed pages').to.be.at.most(served.length);
+                }),
+                { numRuns: 100 },
+            );
+        });
+    }
+
+    it('bills a whole list once whatever the style, if nothing changes', async () => {
+        for (const style of Object.keys(STYLES))
+            for (const items of [0, 1, 3, 4, 6, 14])
+                for (const beyond of ['an empty page', 'its last page', 404] as const) {
+                    const outcome = await run({ items, changes: [], beyond }, 1000, style);
+                    const whole = Array.from({ length: items }, (_, id) => ({ id }));
+                    expect(outcome.data['items'], `${style} ${items} ${beyond}`).to.deep.equal(whole);
+                    expect(outcome).to.include({ results: items, requests: Math.ceil(items / PAGE_SIZE), truncated: false });
+                }
     });
 
     it('returns each item once in as many calls as needed, even if pages fail in between', async () => {
