@@ -1,4 +1,5 @@
 import type { ResponseType } from '../../shared/domain/types.ts';
+import { decodeKorean } from './korean.ts';
 import { isPacked, unpackedStart } from './unpack.ts';
 
 /** A body, and the signs of its encoding. */
@@ -47,7 +48,8 @@ export function typeOfStep(body: Uint8Array, contentType: string | undefined, { 
  * ignored; invalid bytes become U+FFFD.
  */
 export function decode(page: Undecoded): string {
-    return new TextDecoder(encodingOf(page)).decode(page.body);
+    const encoding = encodingOf(page);
+    return encoding === 'euc-kr' ? decodeKorean(page.body) : new TextDecoder(encoding).decode(page.body);
 }
 
 export function isUtf8(page: Undecoded): boolean {
