@@ -207,6 +207,7 @@ describe('routebook import, of OpenAPI documents', () => {
                 '/add': get('add', 'Add entry to history'),
                 '/block': get('block', 'Block details by hash'),
                 '/added': get('added', 'Address of an update'),
+                '/stops': get('stops', 'Stops near a place'),
             },
         });
         const shown = imported.package.endpoints.map(({ name, kind, effect, examples }) => [name, kind, effect, examples?.length]);
@@ -215,6 +216,7 @@ describe('routebook import, of OpenAPI documents', () => {
             ['add', 'api_call', 'write', undefined],
             ['block', 'search', undefined, 1],
             ['added', 'search', undefined, 1],
+            ['stops', 'search', undefined, 1],
         ]);
         expect(faultsOf(imported.package)).to.deep.equal([]);
     });

@@ -153,9 +153,9 @@ function saysChange({ summary, description }: JsonObject): boolean {
     return CHANGE.test(cleanText(summary, 300) ?? cleanText(description, 300) ?? '');
 }
 
-/** Verbs of change at the beginning of a sentence, without those that are nouns as well, such as `Block` and `Set`. */
+/** Verbs of change at the beginning of a sentence, without words that are nouns as well: `Block`, `Set`, `Stop times`, `Updates`, `Edit history`. */
 const CHANGE =
-    /^(?:add|append|assign|cancel|clear|create|deactivate|delete|destroy|disable|edit|enable|insert|kill|modify|purge|remove|rename|restart|revoke|save|send|stop|submit|unlink|unset|unsubscribe|update|write)s? /i;
+    /^(?:update|(?:add|append|assign|cancel|create|deactivate|delete|destroy|disable|enable|insert|modify|purge|remove|rename|restart|revoke|send|submit|unlink|unset|unsubscribe)s?) /i;
 
 /** What generators write where nobody described the operation. */
 const SAYS_NOTHING = /^(?:ok|success(?:ful(?:ly)?)?(?: (?:operation|response))?)[.!]?$/i;
