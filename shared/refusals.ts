@@ -64,7 +64,7 @@ const TABLE = {
     WEBHOOK_NOT_FOUND: callerFault(404, 'Your workspace has no webhook with this id.'),
     METHOD_NOT_ALLOWED: callerFault(405, 'The path exists, but not with this method; see the Allow header.'),
     REQUEST_TIMEOUT: refusal(408, 'caller', true, 'The request did not arrive completely within 15 seconds.'),
-    IDEMPOTENCY_CONFLICT: callerFault(409, 'This Idempotency-Key was used with another body.'),
+    IDEMPOTENCY_CONFLICT: callerFault(409, 'This Idempotency-Key was used with another body, or with another query of a batch.'),
     IDEMPOTENCY_IN_PROGRESS: refusal(409, 'caller', true, 'A call with this Idempotency-Key is still running.'),
     VERSION_CONFLICT: callerFault(409, 'The latest version is not the one that If-Match names.'),
     JOB_NOT_CANCELLABLE: callerFault(409, 'This job has ended, or it is a write that was sent.'),

@@ -1,5 +1,6 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Monitor, MonitorChanges, MonitorParams } from '../../shared/contracts/monitor-fields.ts';
+import { defined } from '../../shared/domain/defined.ts';
 import { admitMonitor, callOf, nextRunOf, scheduleOf } from '../../shared/fetch/begin-monitor-run.ts';
 import { trustedEffect } from '../../shared/fetch/check-rights.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
@@ -56,9 +57,9 @@ async function changeFrom(
 
     const changed = OF_CALL.filter((field) => body[field] !== undefined);
     if (changed.length > 0 || status === 'active') {
-        const asked: Record<string, unknown> = { ...(await callOf(app, before)) };
-        for (const field of changed) asked[field] = body[field] ?? undefined;
-        const { found, connection } = await admitMonitor(app, caller, asked as unknown as FetchRequest, { isLater: true });
+        const given = Object.fromEntries(changed.map((field) => [field, body[field] ?? undefined]));
+        const asked = defined<FetchRequest>({ ...(await callOf(app, before)), ...given });
+        const { found, connection } = await admitMonitor(app, caller, asked, { isLater: true });
         fields.needs = await trustedEffect(app, found);
         fields.connectionId = connection?.connectionId ?? null;
         fields.ownerId = connection?.shared === false ? connection.ownerId : null;

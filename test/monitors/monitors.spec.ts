@@ -371,6 +371,15 @@ describe('a monitor', () => {
         expect(dataOf(await change({ cron: null }))).to.include({ every: '1d', cron: null });
     });
 
+    it('loses with null what it has, and stays as it is with null for what it does not have', async () => {
+        const more = { name: 'Prices', timeout_ms: 9000, max_credits: 8, watch: 'items', identity: 'id', max_credits_per_day: 5 };
+        const monitor = dataOf<Monitor>(await order(more));
+        const none = { version: null, max_results: null, max_pages: null, connection: null, cron: null, timezone: null };
+        const nulls = { ...Object.fromEntries(Object.keys(more).map((field) => [field, null])), ...none };
+        expect(dataOf(await ada.call('PATCH', at(monitor), { body: nulls }))).to.include({ ...nulls, every: '1h' });
+        await remove(monitor);
+    });
+
     it('is moved to another timezone without its cron expression, if it has one', async () => {
         const monitor = dataOf<Monitor>(await order({ every: undefined, cron: '0 8 * * *', timezone: 'Europe/Berlin' }));
         const move = (timezone: string) => ada.call('PATCH', at(monitor), { body: { timezone } });
