@@ -51,8 +51,12 @@ function areOneRoute(one: Group, other: Group, place: number): boolean {
     }
     if (one.skeleton.size + other.skeleton.size === 0 && one.answers.text > 0 && other.answers.text > 0)
         return one.segments.length > place + 1 && other.segments[place]?.form !== 'word';
+    return haveOneLayout(one, other);
+}
+
+/** Whether the pages of two addresses have the same elements. Small pages have little to differ in. */
+export function haveOneLayout(one: Group, other: Group): boolean {
     const [size, similarity] = [Math.min(one.skeleton.size, other.skeleton.size), shared(one.skeleton, other.skeleton)];
-    // Small pages have little to differ in.
     return size > 20 ? similarity >= MIN_PAGE_SIMILARITY : size > 4 && similarity === 1;
 }
 

@@ -58,11 +58,15 @@ export function readEntry(entry: unknown, place: number): { ok: true; exchange: 
     };
 }
 
-/** The address without the session that Java programs write into its path, and with `&` between the pairs of its query. */
+/**
+ * The address without the session that Java programs write into its path, with one slash where a script joined two at the root, and with `&`
+ * between the pairs of its query.
+ */
 export function plainAddress(url: URL): URL {
-    if (!SESSION.test(url.pathname)) return withAmpersands(url);
+    const pathname = url.pathname.replace(SESSION, '').replace(/^\/+/, '/');
+    if (pathname === url.pathname) return withAmpersands(url);
     const plain = new URL(url);
-    plain.pathname = url.pathname.replace(SESSION, '');
+    plain.pathname = pathname;
     return withAmpersands(plain);
 }
 

@@ -5,7 +5,7 @@ import { type Group, mergeGroups } from './groups.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { isLanguage, isPlural, type Piece, textOf } from './segments.ts';
 import type { SiteTexts } from './site-texts.ts';
-import { type Evidence, varyingWords } from './varying-words.ts';
+import { type Evidence, pathOf, varyingWords } from './varying-words.ts';
 import { listedNames, namesBelowViews } from './views.ts';
 
 /**
@@ -25,6 +25,8 @@ import { listedNames, namesBelowViews } from './views.ts';
  *   (`/log/{rev}/README`, `/diff/{rev}/README`);
  * - if it follows what names follow on most sites (`/tag/rope`) or the date of a page, or is a value at another address beside another such word;
  * - if it begins with a capital below a value, beside another such word whose pages look alike (`/{id}/Norway`, `/{id}/Sweden`);
+ * - if it is one of several sections of a site of articles, or an article beside them (`/usage/new-pages`, `/ropes/old-hemp`);
+ * - if answers have it as a value, and the site has all that is below it at its root, too (`/host/harbour/api/charts`);
  * - if a page lists it by its name and three views have it (`/log/README`, `/tree/README`, `/blame/README`).
  * Usual words of routes vary only among such files and in writes. What is found for one method applies to all methods.
  */
@@ -42,6 +44,7 @@ export function foldGroups(groups: Iterable<Group>, { seen, texts }: { seen: See
             viewed: namesBelowViews(own, listed),
             files: new Map(),
             found: new Set<string>(),
+            paths: new Set(own.map(({ segments }) => pathOf(segments))),
         };
         foldBelow(own, 0, evidence);
     }

@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts';
 import { type FormFacts, joinForms } from './form-facts.ts';
 import { CACHE_BREAKERS, holdsCredential } from './harmless.ts';
 import { addHeader, fixedHeader } from './headers.ts';
-import { isDispatch } from './is-dispatch.ts';
+import { dispatchesAt } from './is-dispatch.ts';
 import type { Operation } from './operation.ts';
 import type { Page } from './page.ts';
 import { addPage, mergePages, openPages, type PageFacts } from './page-facts.ts';
@@ -95,8 +95,8 @@ export function addressOf(
 ): Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch' | 'names'> & { key: string } {
     const { method, url } = exchange;
     const segments = url.pathname.slice(1).split('/').map(readSegment);
-    const dispatch = [...[...url.searchParams].filter(([name, value]) => isDispatch(name, value)), ...chosen].sort(([a], [b]) =>
-        a < b ? -1 : 1,
+    const dispatch = [...[...url.searchParams].filter(([name, value]) => dispatchesAt(url.pathname, name, value)), ...chosen].sort(
+        ([a], [b]) => (a < b ? -1 : 1),
     );
     const path = segments.map(({ form, prefix, core, suffix }) => (form === 'word' ? core : `${prefix}{}${suffix}`)).join('/');
     const key = `${method} ${url.origin}/${path} ${JSON.stringify([dispatch, names])}`;

@@ -22,6 +22,16 @@ export function isDispatch(name: string, value: string): boolean {
     return (DISPATCHERS.test(name) && isProgramWord(value)) || (name === 'title' && isSpecialPage(value));
 }
 
+/** Names that say how something is done where the path says what (`/api/v1/weights?method=volume`). */
+const SAYS_HOW = /^(?:method|function|func)$/i;
+/** The ends of paths that leave it to the query what is done: roots of APIs and gateways. */
+const SAYS_NOTHING = /(?:^|[/_.-])(?:apis?|rest|rpc|ajax|query|gateway|services?|server|dispatch(?:er)?|call|execute|v?\d+(?:\.\d+)*)$/i;
+
+/** Whether a query pair certainly selects the action of the program at an address. */
+export function dispatchesAt(path: string, name: string, value: string): boolean {
+    return isDispatch(name, value) && !(SAYS_HOW.test(name) && !ONE_ADDRESS.test(path) && !SAYS_NOTHING.test(path));
+}
+
 /**
  * Whether a query pair may select the action of the program at an address. Its exchanges stay separate until all were read.
  * @param answer the JSON that answered, if it did

@@ -1,7 +1,7 @@
 import type { Group } from './groups.ts';
 import { identifier } from './identifier.ts';
 import { isApiRoot, isPlural, isRange, type Piece, PROGRAM_SUFFIX, type SegmentForm, singular } from './segments.ts';
-import { isVerb, saysChange } from './verbs.ts';
+import { isVerb, saysChange, saysDeed } from './verbs.ts';
 
 const NAME_BY_FORM: Readonly<Record<Exclude<SegmentForm, 'word'>, string>> = {
     number: 'id',
@@ -101,6 +101,11 @@ function wordsOfPath({ segments, dispatch }: Group): Piece[] {
         .map((piece) => ({ ...piece, core: piece.core.replace(PROGRAM_SUFFIX, '') }));
 }
 
+/** The last word of a path that has no others, such as `data` of `/api/v1/data`. */
+function wordOfApi({ segments }: Group): string | undefined {
+    return segments.findLast(({ form, core }) => form === 'word' && core !== '' && !PROGRAM_SUFFIX.test(core))?.core;
+}
+
 function choiceOf({ dispatch, selector }: Group): string[] {
     return [...dispatch.map(([name, value]) => value || name), ...(selector === undefined ? [] : [selector])];
 }
@@ -125,7 +130,7 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
         return (isLast ? isSingle : isPlural(core)) ? singular(core) : core;
     });
     const choice = choiceOf(group);
-    const object = [...things.slice(-3), ...choice].join('_') || (endsWithParam ? 'item' : 'home');
+    const object = [...things.slice(-3), ...choice].join('_') || (endsWithParam ? 'item' : (wordOfApi(group) ?? 'home'));
     if (kind.isSearch)
         return /search/i.test(object) ? object : `search_${[...words.map(({ core }) => core).slice(-2), ...choice].join('_') || 'site'}`;
     if (kind.isForm && !overrides) return `submit_${object}`;
@@ -134,6 +139,8 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
     // What is done with a thing stands behind it: `POST /flows/{id}/kill`.
     if (group.method === 'POST' && !overrides && !endsWithParam && isVerb(call))
         return [call, ...things.slice(-3, -1), ...choice].join('_');
+    // Or the word says both: `POST /rn-add-page`, `POST /savemap`.
+    if (group.method === 'POST' && !overrides && !endsWithParam && saysDeed(call)) return [call, ...choice].join('_');
     if (group.method === 'GET' && (CALLS.test(call) || saysChange(call))) return object;
     if (group.answers.html > 0 && group.method === 'GET') return `open_${object}`;
     if (group.method === 'GET' && !endsWithParam && (kind.givesList || isPlural(words.at(-1)?.core ?? ''))) return `list_${object}`;

@@ -1,7 +1,8 @@
-import { areAlike, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
+import { areAlike, haveOneLayout, MAX_COMPARED, MIN_JSON_SIMILARITY } from './alike.ts';
 import type { Group } from './groups.ts';
-import { isPlural, isVarying, textOf } from './segments.ts';
+import { isPlural, isRouteWord, isVarying, textOf } from './segments.ts';
 import { shared } from './shared.ts';
+import { isVerb } from './verbs.ts';
 import { isLast, isWritten } from './written-words.ts';
 
 /**
@@ -29,6 +30,23 @@ export function unlikeNames(words: ReadonlyMap<string, readonly Group[]>, names:
             requests.size > 0 && below.every((other) => other.name === name || [...requests].every((one) => !other.requests.has(one))),
     );
     return new Set(unlike.length > 1 ? unlike.map(({ name }) => name) : []);
+}
+
+/**
+ * The names below the root of an API whose answers resemble those of no other word or value there. Users and things of one kind answer alike;
+ * parts of the API (`/api/v1/charts`) may have the name of something, too.
+ */
+export function unlikeAnswers(
+    words: ReadonlyMap<string, readonly Group[]>,
+    names: readonly string[],
+    { siblings, place }: { siblings: readonly Group[]; place: number },
+): string[] {
+    const others = [...words].slice(0, MAX_COMPARED);
+    return names.filter((name) => {
+        const own = words.get(name) ?? [];
+        if (!own.every((group) => group.method === 'GET' && isLast(group, place) && group.answers.json > 0)) return false;
+        return !areAlike(own, siblings, place) && !others.some(([other, groups]) => other !== name && areAlike(own, groups, place));
+    });
 }
 
 /**
@@ -76,6 +94,38 @@ export function withSamePages(words: ReadonlyMap<string, readonly Group[]>, cand
             pages.filter((other) => areAlike(one.own, other.own, place) && areAlike(one.below, other.below, place)).length >= MIN_SECTIONS,
     );
     return found.every(({ word }) => isPlural(word)) ? [] : found.map(({ word }) => word);
+}
+
+/**
+ * The sections of a site of articles, and the articles beside them: three or more words whose pages below them all look alike, two of them
+ * with nothing but articles (`/install/first-steps`, `/usage/new-pages`, `/ropes/hemp`). Usual words of routes do not count (`/docs`).
+ */
+export function withArticles(words: ReadonlyMap<string, readonly Group[]>, place: number): string[] {
+    const pages = [...words].filter(([word, groups]) => word !== '' && !isRouteWord(word) && groups.every(isPage)).slice(0, MAX_COMPARED);
+    const sections = pages.flatMap(([word, groups]) => {
+        const below = groups.filter(({ segments }) => segments.length === place + 2);
+        return below.length > 0
+            ? [{ word, below, areArticles: below.every(({ segments }) => isArticle(segments[place + 1]?.core ?? '')) }]
+            : [];
+    });
+    const [first, ...others] = sections.filter(({ areArticles }) => areArticles);
+    if (first === undefined || others.length === 0) return [];
+    const alike = sections.filter((one) => one === first || areAlike(one.below, first.below, place, { below: 'any' }));
+    if (alike.length <= MIN_SECTIONS || !others.every((one) => alike.includes(one))) return [];
+    const beside = pages.filter(([, groups]) =>
+        groups.some((group) => isLast(group, place) && haveOneLayout(group, first.below[0] as Group)),
+    );
+    return [...alike.map(({ word }) => word), ...beside.map(([word]) => word)];
+}
+
+function isPage({ method, answers }: Group): boolean {
+    return method === 'GET' && answers.html > 0;
+}
+
+/** The name of an article has several words, and does not say what is done. */
+export function isArticle(name: string): boolean {
+    const words = name.split('-');
+    return words.length > 1 && words.every((word) => /^[a-z\d]+$/i.test(word)) && !isVerb(words[0] ?? '');
 }
 
 /** How many other sections a section has at least. */

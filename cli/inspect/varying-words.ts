@@ -3,7 +3,7 @@ import { areAlike, MAX_COMPARED } from './alike.ts';
 import { areFiles, isFileName } from './file-names.ts';
 import type { Group } from './groups.ts';
 import { isProgramWord, isSpecialPage, isUnlikelyWord } from './harmless.ts';
-import { unlikeNames, withSameBelow, withSamePages, withSameRequests } from './same-use.ts';
+import { isArticle, unlikeAnswers, unlikeNames, withArticles, withSameBelow, withSamePages, withSameRequests } from './same-use.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import {
     isApiRoot,
@@ -36,6 +36,8 @@ export interface Evidence {
     files: Map<string, Set<string>>;
     /** The words that were found to be values, at any place. */
     found: Set<string>;
+    /** All paths of the origin. */
+    paths: ReadonlySet<string>;
 }
 
 /** The words at one place of addresses that are the same before it. */
@@ -60,7 +62,7 @@ export function varyingWords(
     words: ReadonlyMap<string, readonly Group[]>,
     siblings: readonly Group[],
     place: number,
-    { seen, listed, languages, viewed, files, found: foundBefore }: Evidence,
+    { seen, listed, languages, viewed, files, paths, found: foundBefore }: Evidence,
 ): Set<string> {
     const first = [...words.values()][0]?.[0] ?? siblings[0];
     const parent = parentOf(first, place);
@@ -90,7 +92,8 @@ export function varyingWords(
     for (const word of candidates) if ((words.get(word) ?? []).some((group) => viewed.has(pathTo(group, place)))) varying.add(word);
     addSaid(varying, here);
     addFormats(varying, here);
-    if (isRoot) for (const word of withSamePages(words, candidates, place)) varying.add(word);
+    if (place > 0) for (const word of candidates) if (wasValue(seen, word) && repeatsSite(words.get(word), place, paths)) varying.add(word);
+    if (isRoot) for (const word of [...withSamePages(words, candidates, place), ...withArticles(words, place)]) varying.add(word);
     if (isRoot) return varying;
     addWritten(varying, written, here);
     addNamed(varying, here, foundBefore);
@@ -107,7 +110,7 @@ export function varyingWords(
  * values elsewhere, and names with a capital below a value (`/{id}/Norway/Oslo`), if pages of others look alike whatever is below them.
  */
 function addNamed(varying: Set<string>, { words, place, parent, candidates, isBelowValue }: Place, foundBefore: ReadonlySet<string>): void {
-    const pages = candidates.filter((word) => (words.get(word) ?? []).every(({ method, answers }) => method === 'GET' && answers.html > 0));
+    const pages = candidates.filter((word) => arePages(words.get(word)));
     const isNamed = parent?.form === 'word' && precedesName(parent.core);
     for (const word of pages) if (isNamed || isBehindDate((words.get(word) ?? [])[0], place)) varying.add(word);
     const again = candidates.filter((word) => foundBefore.has(word));
@@ -187,7 +190,9 @@ function addSeen(varying: Set<string>, here: Place, sent: readonly string[]): vo
     // The only word below the root of an API is a part of the API, even if a user has that name (`/api/admin/…`).
     const isOnlyPart = isRoot && parent !== undefined && words.size + siblings.length === 1;
     // The site may list its modules by name. They have different addresses below them; things of one kind share some.
-    const parts = isRoot ? unlikeNames(words, candidates.filter(wasName), place) : new Set();
+    const names = isRoot ? candidates.filter(wasName) : [];
+    const unlike = parent === undefined ? [] : unlikeAnswers(words, names, { siblings, place });
+    const parts = new Set([...unlikeNames(words, names, place), ...unlike]);
     const isView = isOneView(here);
     for (const word of candidates) {
         const groups = words.get(word) ?? [];
@@ -235,6 +240,16 @@ function addSaid(varying: Set<string>, { words, place, candidates, isBelowValue,
             varying.add(word);
 }
 
+/** Whether the site has all that is below the word at its root, too: it answers for others of its kind (`/host/harbour/api/charts`). */
+function repeatsSite(groups: readonly Group[] = [], place: number, paths: ReadonlySet<string>): boolean {
+    return groups.length > 1 && groups.every(({ segments }) => segments.length > place + 2 && paths.has(pathOf(segments.slice(place + 1))));
+}
+
+/** The path that segments are written as. */
+export function pathOf(segments: readonly Piece[]): string {
+    return segments.map(({ prefix, core, suffix }) => prefix + core + suffix).join('/');
+}
+
 /** Adds words in a format of data that resemble a value in such a format, and the same words in other formats. */
 function addFormats(varying: Set<string>, { words, place, candidates }: Place): void {
     const inFormats = [...varying].filter((word) => DATA.test(word)).slice(0, MAX_COMPARED);
@@ -276,11 +291,22 @@ function addAlike(varying: Set<string>, { words, siblings, place, candidates, is
             const beside = isNoId ? values.filter(({ segments }) => !isCounted(segments[place])) : values;
             if (areAlike(words.get(word), beside, place) || (isOfThings && !isNoId && alike.length > 0)) varying.add(word);
             else if (isBelowValue && alike.length > 0 && areFiles([word, ...alike])) varying.add(word);
+            else if (
+                alike.some(isArticle) &&
+                isArticle(word) &&
+                arePages(words.get(word)) &&
+                words.get(word)?.every((group) => isLast(group, place))
+            )
+                varying.add(word);
             else if (/.\.html?$/.test(word) && [...varying].some((other) => /.\.html?$/.test(other))) varying.add(word);
             else if (alike.length >= 2 && [word, ...alike].filter((one) => !/^[a-z]+$/.test(one)).length > alike.length / 2)
                 varying.add(word);
         }
     }
+}
+
+function arePages(groups: readonly Group[] = []): boolean {
+    return groups.every(({ method, answers }) => method === 'GET' && answers.html > 0);
 }
 
 /** Whether a program gave the thing its id. */

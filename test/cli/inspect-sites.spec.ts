@@ -149,6 +149,67 @@ describe('routebook inspect reads public sites', () => {
         expect(templates(found)).to.have.members(['GET /', ...views.map((view) => `GET /{}/${view}`)]);
     });
 
+    it('articles of several sections as values, and the articles beside them', async () => {
+        const paths = ['/install/first-steps', '/usage/new-pages', '/usage/page-titles', '/ropes/hemp', '/what-is-it', '/contributing'];
+        const found = await inspectCalls([
+            opened('/', 'start', '<h2>Welcome to the handbook of the harbour</h2>'),
+            ...paths.map((path) => opened(path, 'article')),
+            opened('/docs/old-ropes', 'manual'),
+        ]);
+        expect(templates(found)).to.have.members(['GET /', 'GET /{}', 'GET /{}/{}', 'GET /docs/old-ropes']);
+    });
+
+    it('pages of settings and usual parts of a site as words, though they look alike', async () => {
+        const paths = ['/settings/edit-profile', '/settings/change-mail', '/docs/first-steps', '/blog/new-pages', '/news/big-storm'];
+        const found = await inspectCalls(paths.map((path) => opened(path, 'page')));
+        expect(templates(found)).to.include.members(paths.slice(0, 2).map((path) => `GET ${path}`));
+        expect(templates(found).filter((route) => /GET \/\{/.test(route))).to.deep.equal([]);
+    });
+
+    it('parts of an API that have the name of something as words, and things that answer alike as values', async () => {
+        const charts = { charts: { a: { name: 'registry', title: 'x' } }, memory: 7, os: 'x' };
+        const user = (name: string) => ({ url: `${SHOP}/api/${name}`, json: { name, joined: 2020, boats: 3 } });
+        const found = await inspectCalls([
+            { url: `${SHOP}/api/v1/parts`, json: [{ name: 'charts' }, { name: 'registry' }] },
+            { url: `${SHOP}/api/v1/charts`, json: charts },
+            { url: `${SHOP}/api/v1/registry`, json: { machine: 'x', urls: [] } },
+            user('ada'),
+            user('bo'),
+        ]);
+        expect(templates(found)).to.have.members(['GET /api/v1/parts', 'GET /api/v1/charts', 'GET /api/v1/registry', 'GET /api/{}']);
+    });
+
+    it('the way in which something is done as a param, where the path says what is done', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/api/v1/weights?method=volume&after=-60`, json: { points: [1] } },
+            { url: `${SHOP}/services/rest?method=listBoats&after=7`, json: { boats: [] } },
+        ]);
+        const asked = found.package.endpoints.map(({ url, params = [] }) => [
+            url.replace(SHOP, '').split('&')[0],
+            params.map(({ name }) => name).sort(),
+        ]);
+        expect(asked).to.deep.include(['/api/v1/weights', ['after', 'method']]);
+        expect(JSON.stringify(asked)).to.contain('/services/rest?method=listBoats');
+    });
+
+    it('two slashes at the root as one', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}//api/v1/info`, json: { version: '1' } },
+            { url: `${SHOP}/api/v1/info`, json: { version: '1' } },
+        ]);
+        expect(templates(found)).to.deep.equal(['GET /api/v1/info']);
+    });
+
+    it('the name of another machine for which the site answers as a value', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/api/v1/info`, json: { mirrored: ['harbour'] } },
+            { url: `${SHOP}/api/v1/charts`, json: { charts: 3 } },
+            { url: `${SHOP}/host/harbour/api/v1/info`, json: { mirrored: ['harbour'] } },
+            { url: `${SHOP}/host/harbour/api/v1/charts`, json: { charts: 3 } },
+        ]);
+        expect(templates(found)).to.include.members(['GET /host/{}/api/v1/info', 'GET /host/{}/api/v1/charts']);
+    });
+
     it('programs that send other fields to themselves as words, though their pages look alike', async () => {
         const fields = { RequestExample: ['first', 'last'], CookieExample: ['cookie', 'value'], SessionExample: ['data', 'kind'] };
         const found = await inspectCalls(
