@@ -93,7 +93,8 @@ async function walk(collecting: Collecting, pages: WalkedPage[]): Promise<Stop> 
         }
         bytes += part.bytes;
         // The earlier pages are the result: `Reader.join` would reject a larger one.
-        if (bytes > MAX_OUTPUT && pages.length > 0) return stopAtFailure(at, tooLong());
+        if (bytes > MAX_OUTPUT && pages.length > 0)
+            return stopAtFailure(at, { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message: TOO_LONG, details: [] });
         const kept = part.kept ?? part.items;
         pages.push({ at, part, kept });
         items += kept;
@@ -226,10 +227,6 @@ function startOf({ pagination }: Endpoint, values: Values): Continuation {
 /** After the first request, a missed deadline is the site's timeout. */
 function inMidWalk(failure: FetchFailure): FetchFailure {
     return failure.code === 'DEADLINE_EXCEEDED' ? { ...failure, code: 'UPSTREAM_TIMEOUT' } : failure;
-}
-
-function tooLong(): FetchFailure {
-    return { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message: TOO_LONG, details: [] };
 }
 
 function unusableNext(): FetchFailure {

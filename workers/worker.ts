@@ -123,7 +123,7 @@ export async function openWorker(app: App, { isWarm = true, lookMs, connector: g
     };
 }
 
-/** Reports the slots of the worker every second. The first report has several tries; the slots count from then on. */
+/** Reports the slots of the worker every second. They count from the first report on, which has several tries. */
 async function startHeartbeat({ config, fleet, log, metrics }: App, consumer: Consumer): Promise<{ stop(): void }> {
     const id = newId('op').replace('op_', 'worker_');
     const slots = config.workerConcurrency;
@@ -206,7 +206,7 @@ function createFullNotice(log: App['log']): () => void {
     };
 }
 
-/** Sends the first report, with retries while the connection opens. The worker's slots count from then on. */
+/** Sends the first report, with retries while the connection opens. */
 async function untilReported(report: () => Promise<void>): Promise<void> {
     for (let tries = 0; tries < FIRST_BEAT_TRIES; tries++) {
         try {

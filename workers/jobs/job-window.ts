@@ -14,8 +14,9 @@ const MIN_SHARE = 16;
 const RECENT_MS = 1000;
 
 /**
- * Creates the bound of jobs that may run at once. Without live calls, jobs may use all of their slots. With live calls, their number is halved while the event loop is delayed, and
- * otherwise grows slowly: jobs that wait for their sites do not slow down live calls, but jobs that need the CPU do.
+ * Creates the bound of jobs that may run at once. Without live calls, jobs may use all of their slots. With live calls, their number is
+ * halved while the event loop is delayed, and otherwise grows slowly: jobs that wait for their sites do not slow down live calls, but jobs
+ * that need the CPU do.
  * @param max slots of jobs
  * @param delay returns the delay of the event loop since its previous call, in milliseconds
  */

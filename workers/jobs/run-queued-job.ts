@@ -89,13 +89,10 @@ export async function runQueuedJob(tools: JobTools, slice: Slice, job: ClaimedJo
         await attempt(tools, slice, job, await orderOf(app, job, caller), signal);
         return undefined;
     } catch (error) {
-        return waitOn(tools, job, isGone(error) ? new Refusal('CONNECTION_REQUIRED', 'The connection of this job is gone.') : error);
+        // The connection was deleted after the job was created.
+        const isGone = error instanceof Refusal && error.code === 'CONNECTION_NOT_FOUND';
+        return waitOn(tools, job, isGone ? new Refusal('CONNECTION_REQUIRED', 'The connection of this job is gone.') : error);
     }
-}
-
-/** Whether the connection was deleted since the job was created. */
-function isGone(error: unknown): boolean {
-    return error instanceof Refusal && error.code === 'CONNECTION_NOT_FOUND';
 }
 
 async function attempt(tools: JobTools, slice: Slice, job: ClaimedJob, order: FetchOrder, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import type { App } from '../../shared/app.ts';
+import { defined } from '../../shared/domain/defined.ts';
 import type { PausedReason } from '../../shared/domain/monitors/states.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { nextRunOf, type PreparedRun, prepareRun, storeRun } from '../../shared/fetch/begin-monitor-run.ts';
@@ -43,13 +44,11 @@ export async function beginDueRun(app: App, monitor: DueMonitor): Promise<void> 
             await addEndedRun(trx, ended, { status: 'skipped', reason: 'unfinished' });
         } else if (refusal !== undefined) {
             const { code, message, extras } = refusal;
-            const error = await sealError(app.secrets, {
-                message,
-                ...(extras.details === undefined ? {} : { details: [...extras.details] }),
-            });
+            const error = await sealError(app.secrets, defined({ message, details: extras.details }));
             await addEndedRun(trx, ended, { status: 'failed', code, error });
             await countFailure(trx, app, monitor, dueAt, code);
-        } else if (prepared !== undefined && !(await storeRun(trx, monitor, prepared, dueAt)))
+        } else if (prepared !== undefined && !(await storeRun(trx, monitor, prepared, dueAt))) {
             await addEndedRun(trx, ended, { status: 'skipped', reason: 'max_credits_per_day' });
+        }
     });
 }

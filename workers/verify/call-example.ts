@@ -47,7 +47,8 @@ export async function callExample(app: App, call: ExampleCall): Promise<Finding>
     const bound = bindParams(call.endpoint, call.params, createParamValidator());
     const called = bound.ok ? await callGuarded(app, call, bound.values) : toRefused('INVALID_PARAMS', bound.problems[0]?.message);
     const outcome = exampleOutcome(call.endpoint, called);
-    const verdict = isQuarantined(outcome) ? 'failed' : verdictOf(outcome);
+    // A quarantine counts as the endpoint's failure, unlike a site that is down.
+    const verdict = outcome === QUARANTINED ? 'failed' : verdictOf(outcome);
     const durationMs = Math.round(performance.now() - began);
     if (outcome.ok) return { name, verdict, code: null, message: null, status: outcome.upstream.status, durationMs };
     const { code, message = null, upstream } = outcome;
@@ -110,11 +111,6 @@ function whyClosed({ quarantineMs, openMs, halfOpen }: GuardState): FetchOutcome
 }
 
 const QUARANTINED = toRefused('SITE_UNAVAILABLE', 'Calls of this endpoint ended two workers; it is quarantined.');
-
-/** A quarantine counts as the endpoint's failure, unlike a site that is down. */
-function isQuarantined(outcome: FetchOutcome): boolean {
-    return outcome === QUARANTINED;
-}
 
 /** Builds the job. One page is enough to validate an answer. */
 function jobOf(

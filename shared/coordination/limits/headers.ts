@@ -2,7 +2,8 @@ import type { WindowState } from './types.ts';
 
 /** `X-RateLimit-*` describes the tightest window. The structured fields of the IETF draft describe all windows (docs/api.md, "Limits"). */
 export function limitHeaders(windows: readonly WindowState[]): Record<string, string> {
-    const tightest = tightestOf(windows);
+    // On a tie, the window that resets last.
+    const [tightest] = windows.toSorted((a, b) => a.remaining - b.remaining || b.resetsIn - a.resetsIn);
     if (tightest === undefined) return {};
     return {
         'RateLimit-Policy': windows.map(({ name, limit, seconds }) => `"${name}";q=${limit};w=${seconds}`).join(', '),
@@ -11,9 +12,4 @@ export function limitHeaders(windows: readonly WindowState[]): Record<string, st
         'X-RateLimit-Remaining': String(tightest.remaining),
         'X-RateLimit-Reset': String(tightest.resetsIn),
     };
-}
-
-/** The window with the fewest remaining calls. On a tie, the window that resets last. */
-function tightestOf(windows: readonly WindowState[]): WindowState | undefined {
-    return windows.toSorted((a, b) => a.remaining - b.remaining || b.resetsIn - a.resetsIn)[0];
 }

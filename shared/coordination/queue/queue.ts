@@ -131,7 +131,8 @@ export function openQueue(options: QueueOptions): Queue {
                 const open = waiters.queuedIds();
                 const surviving = open.length === 0 ? new Set<string>() : await producer.surviving(open);
                 return () => {
-                    for (const id of open) if (!surviving.has(id)) waiters.settle(id, workerLost());
+                    const lost = open.filter((id) => !surviving.has(id));
+                    for (const id of lost) waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' });
                 };
             },
         });
@@ -149,10 +150,6 @@ export function openQueue(options: QueueOptions): Queue {
 
 function unavailable(): FetchFailure {
     return { ok: false, code: 'SERVICE_UNAVAILABLE', retryAfter: 1 };
-}
-
-function workerLost(): FetchFailure {
-    return { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' };
 }
 
 function openProducer({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueOptions): ProducerBackend {

@@ -67,7 +67,7 @@ export function memorableWords(sought: readonly string[]): string[] {
  * package.
  */
 export function rankEndpoints(endpoints: readonly Endpoint[], sought: readonly string[], experience: Experience = NONE): Endpoint[] {
-    const words = indexesOf(endpoints);
+    const words = getOrMake(indexes, endpoints, () => endpoints.map(indexOf));
     const scores = endpoints.map(() => 0);
     for (const word of sought) {
         const led = experience.outcomes.get(word);
@@ -102,10 +102,6 @@ interface Index {
 
 /** A cache by endpoint list. Versions are immutable, so each list is split into words only once. */
 const indexes = new WeakMap<readonly Endpoint[], Index[]>();
-
-function indexesOf(endpoints: readonly Endpoint[]): Index[] {
-    return getOrMake(indexes, endpoints, () => endpoints.map(indexOf));
-}
 
 function indexOf(endpoint: Endpoint): Index {
     const index: Index = { tokens: [], weights: [] };

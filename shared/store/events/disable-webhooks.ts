@@ -121,8 +121,8 @@ export async function lockWaiting(trx: Db, which: { webhook_id: string; host?: s
 }
 
 /**
- * Stops the deliveries that waited when this webhook was disabled; they are sent only if a user redelivers them. There may be 100,000, so this
- * takes many transactions, and none in which spreading is blocked.
+ * Stops the deliveries that waited when this webhook was disabled; they are sent only if a user redelivers them. There may be 100,000, so
+ * this takes many transactions, and none in which spreading is blocked.
  */
 export async function stopWaiting(db: Db, webhookId: string, inTurn: InTurn): Promise<void> {
     while (await inTurn(() => retryRolledBack(() => stopSome(db, webhookId))));

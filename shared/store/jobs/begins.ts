@@ -3,7 +3,7 @@ import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.t
 import { type HoldOrder, holdArrays } from '../credits/moves.ts';
 import { type ClaimedJob, lockClaimed } from './claims.ts';
 import { type Ending, endHolds, groupByHold, type Held, holdJobs } from './holds.ts';
-import { namedBySizes, TIMEOUT_MS } from './planned.ts';
+import { namedBySizes, TIMEOUT_MS } from './plans-by-size.ts';
 
 /** Why an item may not start. `limit`: the batch would exceed max_credits. `paused`: the batch is not running. */
 type OverBudget = 'paused' | { limit: { held: number } };

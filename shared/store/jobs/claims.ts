@@ -2,7 +2,7 @@ import type { WaitingFor } from '../../domain/jobs/states.ts';
 import { columnList, columns, type Db } from '../../platform/db.ts';
 import { compose, runComposed } from '../../platform/prepared-query.ts';
 import type { NewJob } from './orders.ts';
-import { namedBySizes, noteSizes, TIMEOUT_MS } from './planned.ts';
+import { namedBySizes, noteSizes, TIMEOUT_MS } from './plans-by-size.ts';
 
 /** A claimed job. It belongs to one worker until it starts, waits again or ends. */
 export interface ClaimedJob

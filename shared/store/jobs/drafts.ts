@@ -8,7 +8,7 @@ export interface NewItem extends OrderedCall {
 }
 
 /** The common fields of a batch's items. */
-type OfAll = Pick<NewJob, 'workspaceId' | 'keyId' | 'accountId' | 'sessionId'> & { batchId: string };
+type CommonFields = Pick<NewJob, 'workspaceId' | 'keyId' | 'accountId' | 'sessionId'> & { batchId: string };
 
 /** Maximum number of items in one statement. A body that is arriving, which may take ten minutes, keeps no more in memory. */
 const OF_STATEMENT = 500;
@@ -32,7 +32,7 @@ interface Drafts {
  * @param mayKeep called with the number of items and bytes before they are stored, and at the end for all that were not; it throws to
  * refuse them
  */
-export function openDrafts(db: Db, all: OfAll, mayKeep: (more: JobBounds) => Promise<void>): Drafts {
+export function openDrafts(db: Db, all: CommonFields, mayKeep: (more: JobBounds) => Promise<void>): Drafts {
     const { batchId } = all;
     let held: NewItem[] = [];
     let bytes = 0;

@@ -3,7 +3,7 @@ import type { Db } from '../../platform/db.ts';
 import { codeOfError } from '../../platform/error-code.ts';
 import { compose, runComposed } from '../../platform/prepared-query.ts';
 import { BONUSES } from '../credits/bonuses.ts';
-import { namedBySizes, TIMEOUT_MS } from './planned.ts';
+import { namedBySizes, TIMEOUT_MS } from './plans-by-size.ts';
 import type { AttemptEnd, EndedAttempt, EndingAttempt, HoldEnd } from './write-ends.ts';
 
 /** The SQLSTATE of `undo_if` (migrations/100_common_functions.ts). */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../domain/types.ts';
 import { type Db, fromNow, now, orNow } from '../../platform/db.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
-import { CLAIM, type Claim, LASTS, updateClaim, updateOwnership } from './claims.ts';
+import { CLAIM, CLAIM_LASTS, type Claim, updateClaim, updateOwnership } from './claims.ts';
 import { addMaintainer } from './maintainers.ts';
 import { dropRemoval } from './removals.ts';
 import { lockRegistrable } from './sites.ts';
@@ -103,7 +103,7 @@ async function countFailure(db: Db, claim: Claim, failures: number, reason: stri
     const isLost = failures >= MAX_FAILURES;
     await recordClaimAct(db, claim, isLost ? 'claim.lost' : 'claim.recheck_failed', { failures, reason });
     if (isLost) {
-        const expires_at = fromNow(db, LASTS);
+        const expires_at = fromNow(db, CLAIM_LASTS);
         await updateClaim(db, claimId, { status: 'failed', reason, method: null, failures: 0, proven_at: null, expires_at });
         await updateOwnership(db, registrable, workspaceId);
     } else {

@@ -32,7 +32,7 @@ export const CLAIM: Columns<Claim> = {
 
 /** Maximum number of unproven claims of an account at a time, and the lifetime of such a claim. */
 export const OPEN_CLAIMS = 10;
-export const LASTS = '7 days';
+export const CLAIM_LASTS = '7 days';
 
 /** Creates a claim. Returns the number of seconds to wait if the account has too many open claims. */
 export async function createClaim(
@@ -54,7 +54,7 @@ export async function createClaim(
             workspace_id: workspaceId,
             account_id: accountId,
             token: newClaimToken(),
-            expires_at: fromNow(trx, LASTS),
+            expires_at: fromNow(trx, CLAIM_LASTS),
         });
         await recordAct(trx, { ...by, workspaceId, action: 'claim.created', target: registrable, details: { claim_id: name.claimId } });
         return { ok: true, claim: await queryClaim(trx, name).first(CLAIM) };

@@ -25,7 +25,7 @@ export function explainBySchema(schema: JsonSchema, value: Json): Faults {
 /** Validates an answer and gives the reasons if it is invalid. @throws TooMuchWork */
 export function validateBySchema(schema: JsonSchema, value: Json): Verdict {
     if (typeof schema === 'boolean') return schema ? { ok: true } : { ok: false, errors: explainBoolean(schema) };
-    const node = nodeOfAnswer(schema);
+    const node = getOrMake(ofAnswers, schema, () => buildNode(schema).node);
     if (node.check(value, { path: [], faults: undefined }, undefined)) return { ok: true };
     return { ok: false, errors: explain(node, value) };
 }
@@ -52,7 +52,3 @@ function nodeOf(schema: JsonObject): Node {
 
 /** Nodes live as long as their schemas: a process that reads pages gets a new copy of a schema with each page. */
 const ofAnswers = new WeakMap<JsonObject, Node>();
-
-function nodeOfAnswer(schema: JsonObject): Node {
-    return getOrMake(ofAnswers, schema, () => buildNode(schema).node);
-}
