@@ -2,6 +2,7 @@ import type { ConnectionEntry } from '../../../shared/contracts/connections.ts';
 import type { AuthorizeAnswer } from '../../../shared/contracts/oauth.ts';
 import { hasEnded } from '../../../shared/domain/connections/connection.ts';
 import { hostOf, MAX_REDIRECTS, redirectProblem } from '../../../shared/domain/connections/redirect-urls.ts';
+import { defined } from '../../../shared/domain/defined.ts';
 import { allChangesOfTerms, termsOf } from '../../../shared/domain/package/auth.ts';
 import { readSite } from '../../../shared/domain/site/read-site.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
@@ -29,25 +30,27 @@ import { change, pagerOf, readList } from '../read-api.ts';
 import { confirmCallback, showCallback } from './callback.ts';
 import { type Way, waysOf } from './ways.ts';
 
-const ONE = '/dashboard/connections/{connection_id}';
+const PATH = '/dashboard/connections';
+const ONE = `${PATH}/{connection_id}` as const;
+const SHOWN = { method: 'GET', audience: USERS } as const;
+const FORM = { method: 'POST', audience: USERS } as const;
 
 export const connectionPages = [
-    workspacePage({ method: 'GET', path: '/dashboard/connections', audience: USERS, respond: (visit) => listConnections(visit) }),
-    workspacePage({ method: 'POST', path: '/dashboard/connections', audience: USERS, respond: connect }),
-    workspacePage({ method: 'GET', path: '/dashboard/connections/new', audience: USERS, respond: (visit) => showNew(visit) }),
-    workspacePage({ method: 'POST', path: '/dashboard/connections/consent', audience: USERS, respond: beginConsent }),
-    workspacePage({ method: 'POST', path: '/dashboard/connections/redirects', audience: MANAGERS, respond: changeRedirects }),
-    workspacePage({ method: 'GET', path: ONE, audience: USERS, respond: (visit) => showConnection(visit) }),
-    workspacePage({ method: 'POST', path: ONE, audience: USERS, respond: changeSecret }),
-    workspacePage({ method: 'POST', path: `${ONE}/agree`, audience: USERS, respond: agree }),
-    workspacePage({ method: 'POST', path: `${ONE}/lend`, audience: USERS, respond: lend }),
-    workspacePage({ method: 'POST', path: `${ONE}/test`, audience: USERS, respond: testConnection }),
-    workspacePage({ method: 'POST', path: `${ONE}/delete`, audience: USERS, respond: deleteConnection }),
+    workspacePage({ ...SHOWN, path: PATH, respond: (visit) => listConnections(visit) }),
+    workspacePage({ ...FORM, path: PATH, respond: connect }),
+    workspacePage({ ...SHOWN, path: `${PATH}/new`, respond: (visit) => showNew(visit) }),
+    workspacePage({ ...FORM, path: `${PATH}/consent`, respond: beginConsent }),
+    workspacePage({ method: 'POST', path: `${PATH}/redirects`, audience: MANAGERS, respond: changeRedirects }),
+    workspacePage({ ...SHOWN, path: ONE, respond: (visit) => showConnection(visit) }),
+    workspacePage({ ...FORM, path: ONE, respond: (visit) => patch(visit, { secret: secretIn(visit.fields) }) }),
+    // The owner agrees to how the latest version uses the connection.
+    workspacePage({ ...FORM, path: `${ONE}/agree`, respond: (visit) => patch(visit, { agree: true }) }),
+    workspacePage({ ...FORM, path: `${ONE}/lend`, respond: lend }),
+    workspacePage({ ...FORM, path: `${ONE}/test`, respond: (visit) => act(visit, { method: 'POST', path: '/test' }, 'connection-works') }),
+    workspacePage({ ...FORM, path: `${ONE}/delete`, respond: (visit) => act(visit, { method: 'DELETE', path: '' }, 'connection-deleted') }),
     personalPage({ method: 'GET', path: '/connections/callback', respond: showCallback }),
     personalPage({ method: 'POST', path: '/connections/callback', respond: confirmCallback }),
 ];
-
-const PATH = '/dashboard/connections';
 
 /** The number of connections on one page. */
 const ROWS = '6';
@@ -76,13 +79,9 @@ async function connect(visit: WorkspaceVisit): Promise<Answer> {
     const { fields } = visit;
     const read = readFields(fields, { site: line({ maxLength: 253 }) });
     if (!read.ok) return showNew(visit, read.problems);
-    const authId = fields.get('auth_id') ?? '';
-    const body = {
-        site: read.values.site,
-        ...(authId === '' ? {} : { auth_id: authId }),
-        ...(fields.get('shared') === 'on' ? { shared: true } : {}),
-        secret: secretIn(fields),
-    };
+    const authId = fields.get('auth_id') || undefined;
+    const shared = fields.get('shared') === 'on' || undefined;
+    const body = defined({ site: read.values.site, auth_id: authId, shared, secret: secretIn(fields) });
     const sent: Sent = { to: PATH, notice: 'connected' };
     return change(visit, { method: 'POST', path: '/v1/connections', body }, sent, (refused) => showNew(visit, problemsOf(refused)));
 }
@@ -99,8 +98,7 @@ async function beginConsent(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, { site: line({ maxLength: 253 }) });
     if (!read.ok) return showNew(visit, read.problems);
     const { site } = read.values;
-    const authId = visit.fields.get('auth_id') ?? '';
-    const body = { site, ...(authId === '' ? {} : { auth_id: authId }) };
+    const body = defined({ site, auth_id: visit.fields.get('auth_id') || undefined });
     const showLink = ({ authorize_url: url }: AuthorizeAnswer): Answer => {
         return { view: 'connections/consent', title: `Connect ${site}`, model: { site, url, host: hostOf(url) } };
     };
@@ -108,14 +106,7 @@ async function beginConsent(visit: WorkspaceVisit): Promise<Answer> {
     return change(visit, call, showLink, (refused) => showNew(visit, problemsOf(refused)));
 }
 
-function testConnection(visit: WorkspaceVisit): Promise<Answer> {
-    return act(visit, { method: 'POST', path: '/test' }, 'connection-works');
-}
-
-function deleteConnection(visit: WorkspaceVisit): Promise<Answer> {
-    return act(visit, { method: 'DELETE', path: '' }, 'connection-deleted');
-}
-
+/** Sends a test or a deletion of the connection of the path. */
 function act(visit: WorkspaceVisit, { method, path }: ApiCall, notice: Notice): Promise<Answer> {
     const call = { method, path: `/v1/connections/${encodeURIComponent(visit.params['connection_id'] ?? '')}${path}` };
     return change(visit, call, { to: PATH, notice }, ({ message }) => listConnections(visit, { '': message }));
@@ -193,16 +184,6 @@ async function showConnection(visit: WorkspaceVisit, problems: Problems = {}): P
     };
 }
 
-/** POST …/{connection_id}: replaces the secret. */
-function changeSecret(visit: WorkspaceVisit): Promise<Answer> {
-    return patch(visit, { secret: secretIn(visit.fields) });
-}
-
-/** POST …/{connection_id}/agree: the owner agrees to how the latest version uses the connection. */
-function agree(visit: WorkspaceVisit): Promise<Answer> {
-    return patch(visit, { agree: true });
-}
-
 /**
  * POST …/{connection_id}/lend: the owner allows or forbids verification runs to use the connection. The workspace must maintain the site.
  */
@@ -216,7 +197,7 @@ type Change = { secret: object } | { agree: true } | { verify_with: boolean };
 async function patch(visit: WorkspaceVisit, body: Change, notice: Notice = 'connected'): Promise<Answer> {
     const { connectionId } = await findMine(visit);
     const call = { method: 'PATCH', path: `/v1/connections/${connectionId}`, body } as const;
-    return change(visit, call, { to: '/dashboard/connections', notice }, (refused) => showConnection(visit, problemsOf(refused)));
+    return change(visit, call, { to: PATH, notice }, (refused) => showConnection(visit, problemsOf(refused)));
 }
 
 async function findMine({ app, me, workspace, params }: WorkspaceVisit): Promise<Connection> {

@@ -3,6 +3,7 @@ import { changesOfPolicy } from '../../../shared/domain/site/policy-changes.ts';
 import { proofName, proofUrl } from '../../../shared/domain/site/proof.ts';
 import { isOnDomain, normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { NO_POLICY } from '../../../shared/domain/site/site-policy.ts';
+import { cutPage } from '../../../shared/platform/db.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import { claimedDomains, OPEN_CLAIMS } from '../../../shared/store/registry/claims.ts';
 import { isOwner } from '../../../shared/store/registry/ownership.ts';
@@ -40,14 +41,14 @@ const DOMAINS = 12;
 async function listDomains(visit: WorkspaceVisit, problem?: string, retryAfter?: number): Promise<Shown> {
     const { app, fields, query, workspace } = visit;
     const domains = await claimedDomains(app.db, workspace.workspaceId, { limit: DOMAINS + 1, after: query('after') });
-    const shown = domains.slice(0, DOMAINS);
+    const { shown, last } = cutPage(domains, DOMAINS);
     return {
         view: 'domains/list',
         title: 'Domains',
         retryAfter,
         model: {
             domains: shown,
-            next: domains.length > DOMAINS ? shown.at(-1)?.registrable : undefined,
+            next: last?.registrable,
             isFirst: query('after') === undefined,
             max: OPEN_CLAIMS,
             problems: problem === undefined ? {} : { domain: problem },
@@ -69,7 +70,7 @@ async function showDomain(visit: WorkspaceVisit, about?: string, refused?: Error
     return {
         view: 'domains/one',
         title: domain,
-        status: refused === undefined ? 200 : refused.retry_after === undefined ? 422 : 429,
+        status: refused && (refused.retry_after === undefined ? 422 : 429),
         retryAfter: refused?.retry_after,
         model: {
             domain,

@@ -60,15 +60,8 @@ export async function showJob(visit: WorkspaceVisit, refused?: ErrorBody): Promi
     };
 }
 
-export async function cancelJob(visit: WorkspaceVisit): Promise<Answer> {
-    return remove(visit, '', 'job-cancelled');
-}
-
-export async function deleteResult(visit: WorkspaceVisit): Promise<Answer> {
-    return remove(visit, '/result', 'job-result-deleted');
-}
-
-async function remove(visit: WorkspaceVisit, what: string, notice: Notice): Promise<Answer> {
+/** Cancels the job of the path, or deletes its result. */
+export async function remove(visit: WorkspaceVisit, what: '' | '/result', notice: Notice): Promise<Answer> {
     const id = encodeURIComponent(visit.params['job_id'] ?? '');
     return change(visit, { method: 'DELETE', path: `/v1/jobs/${id}${what}` }, { to: `${PATH}/${id}`, notice }, (refused) => {
         if (refused.code === 'JOB_NOT_CANCELLABLE') return showJob(visit, refused);

@@ -1,6 +1,6 @@
 import { USERS, workspacePage } from '../page.ts';
 import { actOnBatch, downloadCsv, downloadLines, listBatches, showBatch, showItems, showProgress } from './batches.ts';
-import { cancelJob, deleteResult, listJobs, showJob } from './jobs.ts';
+import { listJobs, remove, showJob } from './jobs.ts';
 import { orderByForm, showUpload, UPLOAD_BYTES } from './upload.ts';
 
 const JOB = '/dashboard/jobs/{job_id}';
@@ -12,8 +12,8 @@ const FORM = { method: 'POST', audience: USERS } as const;
 export const jobPages = [
     workspacePage({ ...SHOWN, path: '/dashboard/jobs', respond: listJobs }),
     workspacePage({ ...SHOWN, path: JOB, respond: (visit) => showJob(visit) }),
-    workspacePage({ ...FORM, path: `${JOB}/cancel`, respond: cancelJob }),
-    workspacePage({ ...FORM, path: `${JOB}/delete-result`, respond: deleteResult }),
+    workspacePage({ ...FORM, path: `${JOB}/cancel`, respond: (visit) => remove(visit, '', 'job-cancelled') }),
+    workspacePage({ ...FORM, path: `${JOB}/delete-result`, respond: (visit) => remove(visit, '/result', 'job-result-deleted') }),
     workspacePage({ ...SHOWN, path: '/dashboard/jobs/batches', respond: listBatches }),
     workspacePage({ ...SHOWN, path: '/dashboard/jobs/batches/new', respond: showUpload }),
     workspacePage({ ...FORM, path: '/dashboard/jobs/batches/new', formBytes: UPLOAD_BYTES, respond: orderByForm }),

@@ -3,6 +3,7 @@ import { YANK_REASONS, type YankReason } from '../../../shared/domain/package/re
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { isId } from '../../../shared/domain/text/ids.ts';
 import { readStopToken } from '../../../shared/mail/news.ts';
+import { cutPage } from '../../../shared/platform/db.ts';
 import { actorOfUser, type By } from '../../../shared/store/accounts/workspace-audit.ts';
 import { findHistory } from '../../../shared/store/registry/history.ts';
 import { isMaintainer, pageOfMaintainers } from '../../../shared/store/registry/maintainers.ts';
@@ -69,11 +70,11 @@ const REASON_LABELS: Readonly<Record<YankReason, string>> = {
 /** GET /dashboard/schemas: the sites that this workspace maintains, by name. */
 async function listOwn({ app, query, workspace }: WorkspaceVisit): Promise<Shown> {
     const sites = await ownSites(app.db, workspace.workspaceId, { limit: SITES + 1, after: query('after') });
-    const shown = sites.slice(0, SITES);
+    const { shown, last } = cutPage(sites, SITES);
     return {
         view: 'schemas/list',
         title: 'Schemas',
-        model: { sites: shown, next: sites.length > SITES ? shown.at(-1)?.site : undefined, isFirst: query('after') === undefined },
+        model: { sites: shown, next: last?.site, isFirst: query('after') === undefined },
     };
 }
 

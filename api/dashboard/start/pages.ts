@@ -16,8 +16,8 @@ const NAMED = 6;
 export const startPages = [
     openPage({ method: 'GET', path: '/', respond: showHome }),
     openPage({ method: 'GET', path: '/status', respond: showStatus }),
-    openPage({ method: 'GET', path: '/terms', respond: showTerms }),
-    openPage({ method: 'GET', path: '/privacy', respond: showPrivacy }),
+    openPage({ method: 'GET', path: '/terms', respond: ({ app }) => showLegal(app, 'terms') }),
+    openPage({ method: 'GET', path: '/privacy', respond: ({ app }) => showLegal(app, 'privacy') }),
     openPage({ method: 'GET', path: '/docs/errors', respond: showErrors }),
     openPage({ method: 'GET', path: '/abuse', respond: showAbuse }),
     openPage({ method: 'GET', path: '/security', respond: showSecurity }),
@@ -45,12 +45,17 @@ async function showStatus({ app }: Visit): Promise<Shown> {
     };
 }
 
-async function showTerms({ app }: Visit): Promise<Shown> {
-    return legal(app.config.legal.terms ?? shipped('terms'), 'What you may do with this service, and what it promises.');
-}
+const LEGAL = {
+    terms: 'What you may do with this service, and what it promises.',
+    privacy: 'What this service keeps of you, why, and for how long.',
+} as const;
 
-async function showPrivacy({ app }: Visit): Promise<Shown> {
-    return legal(app.config.legal.privacy ?? shipped('privacy'), 'What this service keeps of you, why, and for how long.');
+/** Shows the operator's text, or else the one of the release. */
+async function showLegal({ config }: App, name: keyof typeof LEGAL): Promise<Shown> {
+    const { renderMarkdown } = await import('../docs/markdown.ts');
+    const shipped = () => readFileSync(new URL(`../../../shared/data/${name}.md`, import.meta.url), 'utf8');
+    const { title, html } = renderMarkdown(config.legal[name] ?? shipped());
+    return { view: 'start/legal', title, description: LEGAL[name], model: { article: html } };
 }
 
 async function showErrors(): Promise<Shown> {
@@ -97,14 +102,4 @@ async function readLiveSites(app: App): Promise<LiveSites> {
     ]);
     const others = (await cardsOf(app.browse, sites)).filter(({ site }) => !used.some((other) => other.site === site));
     return { live: [...used, ...others].slice(0, NAMED).map(({ site, title }) => ({ site, title })), sites: total };
-}
-
-async function legal(source: string, description: string): Promise<Shown> {
-    const { renderMarkdown } = await import('../docs/markdown.ts');
-    const { title, html } = renderMarkdown(source);
-    return { view: 'start/legal', title, description, model: { article: html } };
-}
-
-function shipped(name: 'terms' | 'privacy'): string {
-    return readFileSync(new URL(`../../../shared/data/${name}.md`, import.meta.url), 'utf8');
 }

@@ -19,11 +19,19 @@ export const webhookPages = [
     workspacePage({ ...CONFIRMED, path: '/dashboard/webhooks', respond: createByForm }),
     workspacePage({ method: 'GET', path: ONE, audience: MANAGERS, respond: (visit) => showWebhook(visit) }),
     workspacePage({ ...CONFIRMED, path: `${ONE}/edit`, respond: changeByForm }),
-    workspacePage({ ...CONFIRMED, path: `${ONE}/rotate`, respond: rotateByForm }),
+    workspacePage({
+        ...CONFIRMED,
+        path: `${ONE}/rotate`,
+        respond: (visit) => act(visit, { method: 'POST', path: '/rotate' }, (webhook) => showSecret(webhook, true)),
+    }),
     workspacePage({ ...FORM, path: `${ONE}/enable`, respond: (visit) => setEnabled(visit, true) }),
     workspacePage({ ...FORM, path: `${ONE}/disable`, respond: (visit) => setEnabled(visit, false) }),
-    workspacePage({ ...FORM, path: `${ONE}/test`, respond: testByForm }),
-    workspacePage({ ...FORM, path: `${ONE}/delete`, respond: deleteByForm }),
+    workspacePage({ ...FORM, path: `${ONE}/test`, respond: (visit) => act(visit, { method: 'POST', path: '/test' }, 'webhook-sent') }),
+    workspacePage({
+        ...FORM,
+        path: `${ONE}/delete`,
+        respond: (visit) => act(visit, { method: 'DELETE', path: '' }, () => ({ to: '/dashboard/webhooks', notice: 'webhook-deleted' })),
+    }),
     workspacePage({ ...FORM, path: `${ONE}/deliveries/{delivery_id}/redeliver`, respond: redeliverByForm }),
 ];
 
@@ -128,10 +136,6 @@ function problemsOf(refused: ErrorBody): Problems {
     });
 }
 
-function rotateByForm(visit: WorkspaceVisit): Promise<Answer> {
-    return act(visit, { method: 'POST', path: '/rotate' }, (webhook: WebhookEntry) => showSecret(webhook, true));
-}
-
 function showSecret({ webhook_id: id, secret, url }: WebhookEntry, isRotated: boolean): Shown {
     return { view: 'webhooks/secret', title: 'Webhook secret', model: { id, secret, url, isRotated } };
 }
@@ -140,17 +144,9 @@ function setEnabled(visit: WorkspaceVisit, enabled: boolean): Promise<Answer> {
     return act(visit, { method: 'PATCH', path: '', body: { enabled } }, enabled ? 'webhook-enabled' : 'webhook-disabled');
 }
 
-function testByForm(visit: WorkspaceVisit): Promise<Answer> {
-    return act(visit, { method: 'POST', path: '/test' }, 'webhook-sent');
-}
-
 function redeliverByForm(visit: WorkspaceVisit): Promise<Answer> {
     const path = `/deliveries/${encodeURIComponent(visit.params['delivery_id'] ?? '')}/redeliver`;
     return act(visit, { method: 'POST', path }, 'webhook-sent');
-}
-
-function deleteByForm(visit: WorkspaceVisit): Promise<Answer> {
-    return act(visit, { method: 'DELETE', path: '' }, () => ({ to: '/dashboard/webhooks', notice: 'webhook-deleted' }));
 }
 
 /** Sends a change of the webhook of the path. @param done the notice on its page, or the answer @throws Refusal NOT_FOUND */

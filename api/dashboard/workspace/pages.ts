@@ -45,8 +45,8 @@ export const workspacePages = [
     workspacePage({ ...CONFIRMED_FORM, path: `${BASE}/invitations`, respond: invite }),
     workspacePage({ ...FORM, path: `${BASE}/invitations/{invitation_id}/withdraw`, respond: withdrawByForm }),
     workspacePage({ ...CONFIRMED_FORM, path: `${MEMBER}/role`, respond: changeRoleByForm }),
-    workspacePage({ ...FORM, path: `${MEMBER}/remove`, respond: removeMemberByForm }),
-    workspacePage({ method: 'POST', path: `${BASE}/leave`, audience: MEMBERS, respond: leaveWorkspace }),
+    workspacePage({ ...FORM, path: `${MEMBER}/remove`, respond: (visit) => remove(visit, visit.params['user_id'] ?? '', 'members') }),
+    workspacePage({ ...FORM, path: `${BASE}/leave`, audience: MEMBERS, respond: (visit) => remove(visit, visit.me.userId, 'leave') }),
 ];
 
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {
@@ -192,29 +192,19 @@ async function changeRoleByForm(visit: WorkspaceVisit): Promise<Answer> {
     return showWorkspace(visit, { members: { '': faultText(done.fault) } });
 }
 
-async function removeMemberByForm(visit: WorkspaceVisit): Promise<Answer> {
-    const { me, params } = visit;
-    const userId = params['user_id'] ?? '';
-    const done = await remove(visit, userId);
-    if (!done.ok) return showWorkspace(visit, { members: { '': faultText(done.fault) } });
-    return { to: '/dashboard/workspace', notice: userId === me.userId ? 'workspace-left' : 'member-removed' };
-}
-
-async function leaveWorkspace(visit: WorkspaceVisit): Promise<Answer> {
-    const done = await remove(visit, visit.me.userId);
-    if (!done.ok) return showWorkspace(visit, { leave: { '': faultText(done.fault) } });
-    return { to: '/dashboard/workspace', notice: 'workspace-left' };
-}
-
-async function remove(visit: WorkspaceVisit, userId: string): ReturnType<typeof removeMember> {
+/** Removes a member, or the visitor. @param form the form that shows why nobody was removed */
+async function remove(visit: WorkspaceVisit, userId: string, form: 'members' | 'leave'): Promise<Answer> {
     const { app, me, workspace } = visit;
     const { workspaceId } = workspace;
-    return app.db.transaction(async (trx) => {
-        const done = await removeMember(trx, { workspaceId, userId, by: me.userId });
-        const action = userId === me.userId ? 'member.left' : 'member.removed';
-        if (done.ok) await recordVisit(trx, visit, { workspaceId, action, target: userId });
-        return done;
+    const isLeaving = userId === me.userId;
+    const done = await app.db.transaction(async (trx) => {
+        const removed = await removeMember(trx, { workspaceId, userId, by: me.userId });
+        const action = isLeaving ? 'member.left' : 'member.removed';
+        if (removed.ok) await recordVisit(trx, visit, { workspaceId, action, target: userId });
+        return removed;
     });
+    if (!done.ok) return showWorkspace(visit, { [form]: { '': faultText(done.fault) } });
+    return { to: '/dashboard/workspace', notice: isLeaving ? 'workspace-left' : 'member-removed' };
 }
 
 /** Creates an invitation: a mail to the only address that may use it, or a link for anyone. Only a confirmed address may invite. */
