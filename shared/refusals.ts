@@ -6,7 +6,7 @@
 export type Fault = 'caller' | 'service' | 'upstream' | 'schema';
 
 /** `reads`: retryable only if the effect of the endpoint is `read`. */
-export type Retryable = boolean | 'reads';
+type Retryable = boolean | 'reads';
 
 export interface RefusalEntry {
     status: number;

@@ -11,19 +11,13 @@ import { type ChangeRow, lastRuns, type MonitorRow, type RunRow } from '../../sh
 import { openText } from '../../shared/store/monitors/sealed.ts';
 
 export async function presentMonitors(app: App, rows: readonly MonitorRow[]): Promise<Monitor[]> {
-    const runs = await lastRuns(
-        app.db,
-        rows.map(({ monitorId }) => monitorId),
-    );
+    const runs = await lastRuns(app.db, rows);
     return Promise.all(rows.map((row) => present(app, row, runs.get(row.monitorId))));
 }
 
 /** The same as JSON texts. They are written one after another, since each may have params of 2 MiB. */
 export async function writeMonitors(app: App, rows: readonly MonitorRow[]): Promise<string[]> {
-    const runs = await lastRuns(
-        app.db,
-        rows.map(({ monitorId }) => monitorId),
-    );
+    const runs = await lastRuns(app.db, rows);
     return eachInTurn(rows, async (row) => JSON.stringify(await present(app, row, runs.get(row.monitorId))));
 }
 

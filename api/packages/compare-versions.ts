@@ -1,4 +1,5 @@
 import { type Change, comparePackages } from '../../shared/domain/package/diff.ts';
+import { clip } from '../../shared/domain/text/clip.ts';
 import { type DiffLine, diffLines } from '../../shared/domain/text/diff-lines.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 
@@ -12,6 +13,7 @@ export interface Comparison {
 
 const PARTS = 30;
 const LINES = 400;
+const MAX_LETTERS = 500;
 
 /** Compares two packages. Shows the differences in the description of the site and in each endpoint that was added, removed or changed. */
 export function compareVersions(before: PackageDocument, after: PackageDocument): Comparison {
@@ -43,7 +45,7 @@ function print(value: object | undefined): string {
 function cut(lines: DiffLine[]): { lines: DiffLine[]; isCut: boolean } {
     const shown = lines.filter(({ text }) => text !== '').slice(0, LINES);
     return {
-        lines: shown.map(({ kind, text }) => ({ kind, text: text.length > 500 ? `${text.slice(0, 500).toWellFormed()}…` : text })),
+        lines: shown.map(({ kind, text }) => ({ kind, text: clip(text, MAX_LETTERS) })),
         isCut: lines.length > LINES,
     };
 }

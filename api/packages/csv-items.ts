@@ -1,5 +1,5 @@
 import papaparse from 'papaparse';
-import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { tryParseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { JsonSchema } from '../../shared/domain/types.ts';
 
 /** How the columns of a file map to params. */
@@ -151,10 +151,7 @@ function readCell(cell: string, schema: JsonSchema | undefined): unknown {
     const type = typeof schema === 'object' ? schema['type'] : 'string';
     const types = Array.isArray(type) ? type : [type];
     if (types.includes('string') || cell.length > MAX_JSON) return cell;
-    try {
-        const value = parseExact(cell);
-        return types.includes('array') && !Array.isArray(value) ? [value] : value;
-    } catch {
-        return types.includes('array') ? [cell] : cell;
-    }
+    const parsed = tryParseExact(cell);
+    const value = parsed === undefined ? cell : parsed;
+    return types.includes('array') && !Array.isArray(value) ? [value] : value;
 }

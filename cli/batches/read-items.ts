@@ -1,4 +1,4 @@
-import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { tryParseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, PackageParam } from '../../shared/domain/types.ts';
 import { nameCells, readRows } from '../../workers/select/csv.ts';
@@ -100,11 +100,9 @@ function checkWidths(file: string, header: readonly string[], rows: readonly str
 }
 
 function parseJson(text: string, what: string): Json {
-    try {
-        return parseExact(text);
-    } catch {
-        throw new CommandFault('INVALID_JSON', `${what} is not valid JSON.`);
-    }
+    const value = tryParseExact(text);
+    if (value === undefined) throw new CommandFault('INVALID_JSON', `${what} is not valid JSON.`);
+    return value;
 }
 
 /** Maps columns to params by the map or by name; all columns if the params are unknown. Empty cells are omitted. */

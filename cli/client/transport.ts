@@ -1,5 +1,4 @@
-import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
-import type { Json } from '../../shared/domain/types.ts';
+import { tryParseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { openDeadline } from './deadline.ts';
 import { type Failure, failureOf, RoutebookError } from './errors.ts';
 
@@ -119,7 +118,7 @@ export class Transport {
             return { ok: false, failure: unreachable(cause, this.#base, request.isRepeatable), cause, wasHeard: false };
         }
         if (text === undefined) return { ok: false, failure: tooLong(response.status, maxAnswerBytes), wasHeard: false };
-        const body = tryParse(text);
+        const body = tryParseExact(text);
         const isAccepted = response.status === request.accepts && typeof body === 'object' && body !== null && 'data' in body;
         if (isAccepted || (response.ok && body !== undefined)) return { ok: true, body };
         const failure = failureOf(response.status, body, response.headers.get('retry-after'));
@@ -148,15 +147,6 @@ function checkedBase(text: string): string {
 function newKey(): string {
     const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
     return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-/** Parses JSON; undefined if it is invalid. Numbers keep their digits. */
-export function tryParse(text: string): Json | undefined {
-    try {
-        return parseExact(text);
-    } catch {
-        return undefined;
-    }
 }
 
 /** A `bigint` is sent as a number with all its digits. Older JavaScript engines round it. */

@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { type GivenFile, isFileSchema, MAX_FILE_BYTES } from '../../shared/domain/fetch/files.ts';
+import { tryParseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam } from '../../shared/domain/types.ts';
-import { tryParse } from '../client/transport.ts';
 import { wrongUsage } from '../failures.ts';
 
 /** The params options: `--param name=value`, `--param name:=json`, `--params '{…}'`. */
@@ -42,7 +42,7 @@ function readObject(text: string): JsonObject {
 }
 
 function readJson(text: string, what: string): Json {
-    const value = tryParse(text);
+    const value = tryParseExact(text);
     if (value === undefined) throw wrongUsage(`the value of ${what} is not valid JSON`);
     return value;
 }
@@ -51,7 +51,7 @@ function convertText(text: string, name: string, schema: JsonSchema | undefined)
     if (isFileSchema(schema) && text.startsWith('@')) return { ...readGivenFile(text.slice(1), name) };
     const types = typesOf(schema);
     if (types === undefined || types.includes('string')) return text;
-    const value = tryParse(text);
+    const value = tryParseExact(text);
     const item = typeof schema === 'object' ? schema['items'] : undefined;
     if (types.includes('array') && !Array.isArray(value)) return [convertText(text, name, isSchema(item) ? item : undefined)];
     return value ?? text;

@@ -165,7 +165,7 @@ export interface Found extends Omit<SiteState, 'isBlocked' | 'isKnown' | 'versio
 }
 
 /** The refusal of a call: 404 or 422. It counts against the rate limit, so the caller throws it after counting. */
-export interface RefusedCall {
+interface RefusedCall {
     ok: false;
     site: string;
     /** Whether any version of the site has ever been published. */

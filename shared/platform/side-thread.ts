@@ -1,4 +1,4 @@
-import { parentPort, type Transferable, Worker } from 'node:worker_threads';
+import { parentPort, Worker } from 'node:worker_threads';
 import { getOrMake } from '../domain/get-or-make.ts';
 import { lowerThreadPriority, SIDE_THREAD_NICENESS } from './low-priority.ts';
 
@@ -9,7 +9,6 @@ type ThreadMessage = 'ready' | { answer: unknown } | { failed: string };
 
 interface Job {
     task: unknown;
-    moved: readonly Transferable[];
     done(answer: unknown): void;
     fail(error: Error): void;
 }
@@ -63,7 +62,7 @@ export function createSideThread(file: URL) {
             return;
         }
         timer = setTimeout(() => end(new SideThreadFailure('a task took too long')), TASK_MS).unref();
-        worker?.postMessage(running.task, running.moved);
+        worker?.postMessage(running.task);
     }
 
     function takeNext(): Job | undefined {
@@ -91,13 +90,12 @@ export function createSideThread(file: URL) {
     return {
         /**
          * @param owner the tasks of one owner run in order; the queue of one owner does not delay other owners
-         * @param moved buffers that are transferred to the thread instead of copied
          * @throws SideThreadFailure if the task was aborted or the thread failed
          */
-        run<Answer>(owner: string, task: unknown, moved: readonly Transferable[] = []): Promise<Answer> {
+        run<Answer>(owner: string, task: unknown): Promise<Answer> {
             return new Promise<Answer>((done, fail) => {
                 const jobs = getOrMake(waiting, owner, () => []);
-                jobs.push({ task, moved, done: done as (answer: unknown) => void, fail });
+                jobs.push({ task, done: done as (answer: unknown) => void, fail });
                 if (worker === undefined) start();
                 else next();
             });

@@ -1,6 +1,6 @@
 import type { CheerioAPI } from 'cheerio';
 import { getOrMake } from '../../shared/domain/get-or-make.ts';
-import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { tryParseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { isJsonTooDeep } from '../../shared/domain/json/tokens.ts';
 import type { Json } from '../../shared/domain/types.ts';
@@ -129,16 +129,7 @@ function plainOf(text: string): string {
 function tryParse(text: string): Json | undefined {
     if (isJsonTooDeep(text, MAX_DEPTH)) return undefined;
     // Many pages have line breaks inside texts, which JSON does not allow.
-    return parseOrNot(text) ?? parseOrNot(text.replaceAll(/[\u0000-\u001f]+/g, ' '));
-}
-
-/** Other blocks may be well-formed. */
-function parseOrNot(text: string): Json | undefined {
-    try {
-        return parseExact(text);
-    } catch {
-        return undefined;
-    }
+    return tryParseExact(text) ?? tryParseExact(text.replaceAll(/[\u0000-\u001f]+/g, ' '));
 }
 
 /** The literals that a script assigns to a variable, as text; `window.X` may be written `window["X"]`. */

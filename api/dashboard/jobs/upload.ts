@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Batch, BatchDryRun } from '../../../shared/contracts/batch-fields.ts';
 import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
+import { clip } from '../../../shared/domain/text/clip.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
@@ -180,11 +181,7 @@ function tableOf(rows: Order['rows']) {
     return {
         head: JSON.stringify(rows.head),
         count: rows.count,
-        columns: rows.head.map((name, place) => ({ name: cut(name), param: rows.columns[place] ?? '', place })),
-        first: rows.first.map((cells, at) => ({ line: rows.lines[at], cells: cells.map(cut) })),
+        columns: rows.head.map((name, place) => ({ name: clip(name, CELL), param: rows.columns[place] ?? '', place })),
+        first: rows.first.map((cells, at) => ({ line: rows.lines[at], cells: cells.map((cell) => clip(cell, CELL)) })),
     };
-}
-
-function cut(cell: string): string {
-    return cell.length > CELL ? `${cell.slice(0, CELL).toWellFormed()}…` : cell;
 }

@@ -1,4 +1,4 @@
-import { parseExact } from '../../../shared/domain/json/exact-numbers.ts';
+import { tryParseExact } from '../../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
 import type { ErrorBody } from '../../../shared/refusals.ts';
 import { type Fields, type Problems, problemsAt } from '../fields.ts';
@@ -113,13 +113,8 @@ function readValue(param: Param, text: string): { ok: true; value: Json } | { ok
     const types = typesOf(param.schema);
     const isChosen = optionsOf(param) !== undefined;
     if (types.includes('string') && !isChosen && !isJson(param)) return { ok: true, value: text };
-    try {
-        return { ok: true, value: parseExact(text) };
-    } catch {
-        if (types.includes('integer') || types.includes('number')) return { ok: false, problem: 'Enter a number.' };
-        return {
-            ok: false,
-            problem: isChosen ? 'Choose one of these.' : 'Enter JSON: a list in [ ], an object in { }, a text in " ".',
-        };
-    }
+    const value = tryParseExact(text);
+    if (value !== undefined) return { ok: true, value };
+    if (types.includes('integer') || types.includes('number')) return { ok: false, problem: 'Enter a number.' };
+    return { ok: false, problem: isChosen ? 'Choose one of these.' : 'Enter JSON: a list in [ ], an object in { }, a text in " ".' };
 }

@@ -6,6 +6,7 @@ import { type Metadata, metadata } from '../../../shared/contracts/jobs.ts';
 import { defined } from '../../../shared/domain/defined.ts';
 import { BATCH_ARRIVAL_MS, BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
 import { type SplitBody, splitItems } from '../../../shared/domain/json/split-items.ts';
+import { splitOnce } from '../../../shared/domain/text/split-once.ts';
 import { type Detail, type DetailCode, type ItemDetail, Refusal } from '../../../shared/refusals.ts';
 import { emptyBody, isJsonType, isTooComplex, readJsonPart } from '../../bodies/json-body.ts';
 import { type Chunks, openChunks } from '../../bodies/read-chunks.ts';
@@ -67,9 +68,7 @@ export async function hashBody(call: BatchCall): Promise<string> {
 }
 
 function queryOf({ request }: BatchCall): string {
-    const url = request.raw.req.url ?? '';
-    const at = url.indexOf('?');
-    return at === -1 ? '' : url.slice(at + 1);
+    return splitOnce(request.raw.req.url ?? '', '?')[1] ?? '';
 }
 
 function typeOf({ header }: BatchCall): 'json' | 'lines' {

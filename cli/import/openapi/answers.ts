@@ -5,7 +5,7 @@ import { printableName } from '../texts.ts';
 import { type DocumentReader, typesOf } from './schemas.ts';
 
 /** The answer of an operation, or the reason why it cannot be read. */
-export type ReadAnswer =
+type ReadAnswer =
     | {
           ok: true;
           response: NonNullable<PackageEndpoint['response']>;

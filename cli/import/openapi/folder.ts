@@ -1,6 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { splitOnce } from '../../../shared/domain/text/split-once.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { CannotImport } from '../imported.ts';
 import { parseDocument } from '../parse-document.ts';
@@ -29,7 +30,7 @@ export async function withFilesOfFolder(document: JsonObject, path: string): Pro
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
         const { file, value } = next;
         for (const holder of referencesIn(value)) {
-            const [target = '', pointer = ''] = splitOnce(holder['$ref'] as string);
+            const [target, pointer = ''] = splitOnce(holder['$ref'] as string, '#');
             const known = `${dirname(file)} ${target}`;
             if (target !== '' && !named.has(known)) named.set(known, await inFolder(target, file, folder));
             const name = target === '' ? file : named.get(known);
@@ -68,11 +69,6 @@ export function referencesIn(value: Json): JsonObject[] {
         waiting.push(...Object.values(next).filter((one) => typeof one === 'object'));
     }
     return found;
-}
-
-function splitOnce(reference: string): [string, string] {
-    const at = reference.indexOf('#');
-    return at === -1 ? [reference, ''] : [reference.slice(0, at), reference.slice(at + 1)];
 }
 
 /** The real path of the file that a reference names. Undefined for a URL, a missing file, or a file outside of the folder. */

@@ -12,7 +12,7 @@ import { type CredentialParam, isCookieName } from './security.ts';
 import { keepStyle, readStructure } from './styles.ts';
 
 /** The params of an operation besides those of the body, or why the operation cannot be imported. */
-export type ReadParams = ({ ok: true } & Collected) | NotRead;
+type ReadParams = ({ ok: true } & Collected) | NotRead;
 
 /** Valid param names (docs/api.md, "Schema packages"). */
 export const PARAM_NAME = /^[!-z|~]{1,64}$/;
@@ -129,7 +129,7 @@ export function withBraces(path: string, lists: readonly (Json | undefined)[], r
 }
 
 /** The names between braces, each once. */
-export function namesIn(path: string): string[] {
+function namesIn(path: string): string[] {
     return [...new Set([...path.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] ?? ''))];
 }
 

@@ -14,7 +14,7 @@ export interface DocumentReader extends Resolver {
     /** The schema of a request value: with limits such as `maxLength` and defaults, without read-only fields. */
     ofRequest(schema: Json | undefined, nodes?: number): JsonSchema;
     /** The schema of an answer: only types and names, since servers add enum values and fields later. */
-    ofAnswer(schema: Json | undefined, nodes?: number): JsonSchema;
+    ofAnswer(schema: Json | undefined): JsonSchema;
 }
 
 interface Reading {
@@ -141,7 +141,7 @@ export function openReader(document: JsonObject): DocumentReader {
     return {
         ...resolver,
         ofRequest: (schema, nodes = 60) => read(schema, 'request', nodes),
-        ofAnswer: (schema, nodes = 250) => read(schema, 'answer', nodes),
+        ofAnswer: (schema) => read(schema, 'answer', 250),
     };
 }
 

@@ -4,7 +4,7 @@ import { UNSAFE_KEYS } from '../openapi/schemas.ts';
 import type { LeftOut } from '../operation.ts';
 import { printableName } from '../texts.ts';
 
-export interface ReadAnswer {
+interface ReadAnswer {
     response: NonNullable<PackageEndpoint['response']>;
     left: LeftOut[];
 }

@@ -1,5 +1,6 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { decodeQueryPart } from '../../../shared/domain/text/percent-decode.ts';
+import { splitOnce } from '../../../shared/domain/text/split-once.ts';
 import type { BodyFormat, Json, JsonObject } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/identifier.ts';
 import type { NotRead } from '../operation.ts';
@@ -74,7 +75,7 @@ function readFormTemplate(text: string): ReadTemplate {
     const template: JsonObject = {};
     const names: string[] = [];
     for (const pair of text.split('&').filter((part) => part !== '')) {
-        const [key = '', value = ''] = splitOnce(pair);
+        const [key, value = ''] = splitOnce(pair, '=');
         const name = decodeQueryPart(key);
         const whole = WHOLE.exec(decodeQueryPart(value))?.[1];
         const inside = [...decodeQueryPart(value).matchAll(PLACEHOLDER)][0]?.[1];
@@ -85,9 +86,4 @@ function readFormTemplate(text: string): ReadTemplate {
         template[name] = known === undefined ? filled : [...(Array.isArray(known) ? known : [known]), filled];
     }
     return { ok: true, template, names: [...new Set(names)], format: 'form' };
-}
-
-function splitOnce(pair: string): string[] {
-    const place = pair.indexOf('=');
-    return place === -1 ? [pair] : [pair.slice(0, place), pair.slice(place + 1)];
 }

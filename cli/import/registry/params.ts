@@ -6,7 +6,7 @@ import { cleanText, printableName } from '../texts.ts';
 import { typeOf } from './answers.ts';
 import { nameIn } from './body-templates.ts';
 
-export type ReadParams = { ok: true; params: PackageParam[]; left: LeftOut[] } | NotRead;
+type ReadParams = { ok: true; params: PackageParam[]; left: LeftOut[] } | NotRead;
 
 /** An input that an operation declares. */
 interface Declared {

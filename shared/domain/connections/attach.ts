@@ -1,5 +1,6 @@
 import { encodeSegment } from '../fetch/build-request.ts';
 import { decodeQueryPart } from '../text/percent-decode.ts';
+import { splitOnce } from '../text/split-once.ts';
 import type { PackageAuth, UpstreamRequest } from '../types.ts';
 import type { Secret } from './secret.ts';
 
@@ -42,10 +43,9 @@ function withValue(request: UpstreamRequest, { type, name = '', prefix = '' }: P
 }
 
 function withPair(url: string, name: string, encoded: string): string {
-    const mark = url.indexOf('?');
-    const pairs = mark === -1 ? [] : url.slice(mark + 1).split('&');
-    const others = pairs.filter((pair) => pair !== '' && nameOf(pair) !== name);
-    return `${mark === -1 ? url : url.slice(0, mark)}?${[...others, `${encodeSegment(name)}=${encoded}`].join('&')}`;
+    const [base, query = ''] = splitOnce(url, '?');
+    const others = query.split('&').filter((pair) => pair !== '' && nameOf(pair) !== name);
+    return `${base}?${[...others, `${encodeSegment(name)}=${encoded}`].join('&')}`;
 }
 
 function nameOf(pair: string): string {

@@ -1,4 +1,5 @@
 import { decodeQueryPart } from '../text/percent-decode.ts';
+import { splitOnce } from '../text/split-once.ts';
 import { HIDDEN } from './attach.ts';
 import type { Secret } from './secret.ts';
 
@@ -58,14 +59,12 @@ export function createEchoMask(secret: Secret, also: readonly string[] = []): Ec
             return Buffer.from(masked, 'latin1');
         },
         url(given) {
-            const mark = given.indexOf('?');
+            const [base, query] = splitOnce(given, '?');
             const holds = (piece: string) =>
                 [piece, fromBytes(piece), decodeQueryPart(piece), decodeQueryPart(decodeQueryPart(piece))].some(
                     (form) => text(form) !== form || form.includes(HIDDEN),
                 );
-            const pairs = mark === -1 ? [] : given.slice(mark + 1).split('&');
-            const kept = pairs.filter((pair) => !holds(pair));
-            const base = mark === -1 ? given : given.slice(0, mark);
+            const kept = query?.split('&').filter((pair) => !holds(pair)) ?? [];
             const bare = kept.length === 0 ? base : `${base}?${kept.join('&')}`;
             return holds(bare) ? undefined : bare;
         },

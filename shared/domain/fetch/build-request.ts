@@ -1,5 +1,6 @@
 import { isExact } from '../json/exact-numbers.ts';
 import { valueIn } from '../json/value-in.ts';
+import { splitOnce } from '../text/split-once.ts';
 import type { Endpoint, Json, PrepareStep, ResponseType, UpstreamRequest, Values } from '../types.ts';
 import { isSegment } from './param-place.ts';
 import type { PreparedForm } from './prepared-form.ts';
@@ -152,9 +153,4 @@ function headersOf(endpoint: Endpoint, values: Values, identity: Identity, conte
 function acceptOf({ response: { type, sse = false } }: Endpoint): string {
     if (sse) return 'text/event-stream';
     return type === undefined ? '*/*' : ACCEPT[type];
-}
-
-function splitOnce(text: string, mark: string): [string, string | undefined] {
-    const place = text.indexOf(mark);
-    return place === -1 ? [text, undefined] : [text.slice(0, place), text.slice(place + 1)];
 }

@@ -1,3 +1,4 @@
+import { splitOnce } from '../text/split-once.ts';
 import type { Endpoint, Json, Pagination, Param, Values } from '../types.ts';
 
 /** The position of one page of results: a value of `pagination.param`, or a URL that the site returned. */
@@ -51,9 +52,7 @@ function carrier(name: string): Param {
 }
 
 function withoutPair(url: string, name: string): string {
-    const place = url.indexOf('?');
-    if (place === -1) return url;
-    const pairs = url.slice(place + 1).split('&');
-    const kept = pairs.filter((pair) => !new URLSearchParams(pair).has(name));
-    return kept.length === 0 ? url.slice(0, place) : `${url.slice(0, place)}?${kept.join('&')}`;
+    const [base, query] = splitOnce(url, '?');
+    const kept = query?.split('&').filter((pair) => !new URLSearchParams(pair).has(name)) ?? [];
+    return kept.length === 0 ? base : `${base}?${kept.join('&')}`;
 }

@@ -93,6 +93,15 @@ export function parseExact<Value = Json>(text: string, parsed: Json = JSON.parse
     return restoreNumbers(marked, JSON.parse(`"${mark}"`), new Map()) as Value;
 }
 
+/** Like `parseExact`; undefined for a text that is no JSON. */
+export function tryParseExact(text: string): Json | undefined {
+    try {
+        return parseExact(text);
+    } catch {
+        return undefined;
+    }
+}
+
 function isOfNumber(code: number): boolean {
     return code === 0x2d || (code >= 0x30 && code <= 0x39);
 }

@@ -182,9 +182,10 @@ export async function pauseSurplus(db: Db, max: Readonly<Record<string, number>>
     );
 }
 
-export async function lastRuns(db: Db, monitorIds: readonly string[]): Promise<Map<string, RunRow>> {
+export async function lastRuns(db: Db, monitors: readonly Pick<MonitorRow, 'monitorId'>[]): Promise<Map<string, RunRow>> {
+    const ids = monitors.map(({ monitorId }) => monitorId);
     const rows: (RunRow & { monitorId: string })[] = await db('monitor_runs as r')
-        .whereIn('r.monitor_id', [...monitorIds])
+        .whereIn('r.monitor_id', ids)
         .distinctOn('r.monitor_id')
         .orderBy([{ column: 'r.monitor_id' }, { column: 'r.number', order: 'desc' }])
         .select({ ...RUN, monitorId: 'r.monitor_id' });

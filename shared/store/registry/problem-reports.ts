@@ -1,4 +1,5 @@
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
+import { clip } from '../../domain/text/clip.ts';
 import { withoutReordering } from '../../domain/text/text-rule.ts';
 import { type Columns, columns, type Db } from '../../platform/db.ts';
 import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
@@ -41,8 +42,7 @@ export async function addReport(
             .pluck('workspace_id');
         // On one line and without quotation marks of its own, so that no part of it looks like words of our mail.
         const words = withoutReordering(text).replaceAll(/\s+/g, ' ').replaceAll('"', "'");
-        const shown = words.length > MAILED ? `${words.slice(0, MAILED).toWellFormed()}…` : words;
-        const line = `A caller reported ${endpoint === null ? site : `${endpoint} of ${site}`}, version ${version} (${kind}): "${shown}"`;
+        const line = `A caller reported ${endpoint === null ? site : `${endpoint} of ${site}`}, version ${version} (${kind}): "${clip(words, MAILED)}"`;
         for (const maintainer of maintainers) {
             await notifyOwners(trx, {
                 workspaceId: maintainer,

@@ -1,4 +1,5 @@
 import { decodeQueryPart } from '../../text/percent-decode.ts';
+import { splitOnce } from '../../text/split-once.ts';
 import type { Endpoint } from '../../types.ts';
 
 /** A pair of the template's own query. */
@@ -39,8 +40,7 @@ export function takeApart({ url }: Endpoint): TemplateParts {
         return `{${own}}`;
     });
     const pairs = query.split('&').map((pair) => {
-        const place = pair.indexOf('=');
-        const [name, value] = place === -1 ? [pair, ''] : [pair.slice(0, place), pair.slice(place + 1)];
+        const [name, value = ''] = splitOnce(pair, '=');
         return { name: decodeQueryPart(name), value: decodeQueryPart(value) };
     });
     return { origin, path: unique === '' ? '/' : unique, placeholders, query: pairs.filter(({ name }) => name !== '') };
