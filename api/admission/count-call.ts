@@ -5,6 +5,7 @@ import type { Lease } from '../../shared/coordination/limits/limits.ts';
 import { ANONYMOUS, type RateWindow, windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { OWN_WINDOWS, type OwnWindow } from '../../shared/domain/jobs/bounds.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
+import { once } from '../../shared/platform/once.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { callerOf } from '../auth/caller.ts';
@@ -47,14 +48,6 @@ export async function countCall(call: OpenCall<unknown, unknown, unknown>, lease
     }
     const message = `Too many fetches of this account are in flight: it may have ${lease?.concurrency} at a time.`;
     throw new Refusal('CONCURRENCY_LIMITED', message, { retryAfter });
-}
-
-function once(act: () => Promise<void>): () => Promise<void> {
-    let done: Promise<void> | undefined;
-    return () => {
-        done ??= act();
-        return done;
-    };
 }
 
 /**

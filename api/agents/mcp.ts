@@ -15,6 +15,7 @@ import { createKeyedQueue } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import { callOwnApi } from '../answers/own-api.ts';
 import { servePublic } from '../answers/public-file.ts';
+import { keyRequired } from '../auth/api-key.ts';
 import { callerOf } from '../auth/caller.ts';
 import { readJsonBody } from '../bodies/json-body.ts';
 import { goneSignal } from '../call.ts';
@@ -39,12 +40,12 @@ export const agentTools: AppPlugin = {
         let isLoaded = false;
         const serve = async (request: Request, h: ResponseToolkit, signIn: boolean, find: () => Promise<Offer>) => {
             const caller = callerOf(request);
-            if (signIn && caller === undefined) throw keyRequired(app);
+            if (signIn && caller === undefined) throw keyRequired(app, 'This tool needs a sign-in or an API key');
             const { value, faults } = await readJsonBody(request, { guard: 'data', maxBytes: BODY_BYTES, hasParams: true });
             if (faults.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
             const parsedBody = messagesIn(value);
             const { tools, instructions } = await find();
-            if (caller === undefined && callsWithKey(parsedBody, tools)) throw keyRequired(app);
+            if (caller === undefined && callsWithKey(parsedBody, tools)) throw keyRequired(app, 'This tool needs a sign-in or an API key');
             await turns.wait(limitIdentity(request.app.clientAddress));
             if (!isLoaded) await loadProtocol();
             isLoaded = true;
@@ -181,13 +182,6 @@ function callsWithKey(body: unknown, tools: readonly AgentTool[]): boolean {
     const messages = (Array.isArray(body) ? body : [body]) as ({ method?: unknown; params?: { name?: unknown } | null } | null)[];
     const called = messages.filter((message) => message?.method === 'tools/call').map((message) => message?.params?.name);
     return tools.some(({ name, needsKey }) => needsKey && called.includes(name));
-}
-
-function keyRequired(app: App): Refusal {
-    return new Refusal(
-        'API_KEY_REQUIRED',
-        `This tool needs a sign-in or an API key: Authorization: Bearer <API_KEY>. Sign up for one at ${app.publicUrl()}/signup.`,
-    );
 }
 
 function webRequest(app: App, { raw }: Request): globalThis.Request {

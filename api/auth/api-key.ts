@@ -24,7 +24,9 @@ export const apiKey: AppPlugin = {
         server.auth.scheme('api-key', () => ({
             async authenticate(request, h) {
                 if (request.raw.req.headers.authorization === undefined) {
-                    return h.unauthenticated(request.auth.mode === 'required' ? keyRequired(app) : WITHOUT_KEY);
+                    return h.unauthenticated(
+                        request.auth.mode === 'required' ? keyRequired(app, 'This route needs an API key') : WITHOUT_KEY,
+                    );
                 }
                 const caller = await findCaller(app, request);
                 if (caller === undefined) {
@@ -84,11 +86,9 @@ async function freshCaller(app: App, request: Request): Promise<Caller> {
     return caller;
 }
 
-function keyRequired(app: App): Refusal {
-    return new Refusal(
-        'API_KEY_REQUIRED',
-        `This route needs an API key: Authorization: Bearer <API_KEY>. Sign up for one at ${app.publicUrl()}/signup.`,
-    );
+/** @param needs what needs a key, for example `This route needs an API key` */
+export function keyRequired(app: App, needs: string): Refusal {
+    return new Refusal('API_KEY_REQUIRED', `${needs}: Authorization: Bearer <API_KEY>. Sign up for one at ${app.publicUrl()}/signup.`);
 }
 
 /** Undefined if the key is unknown. @throws Refusal INVALID_API_KEY if the header appears twice */

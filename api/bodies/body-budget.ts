@@ -32,9 +32,9 @@ interface Entry extends Sender {
 }
 
 /**
- * Creates the memory budget of one process for request bodies. It counts the bytes that arrived, not the Content-Length. Above the limit, it drops bodies: first the one that has
- * been stalled longest, then the newest one of the largest sender in the largest network. Free accounts can use only half of the budget,
- * and so can the bodies of running calls.
+ * Creates the memory budget of one process for request bodies. It counts the bytes that arrived, not the Content-Length. Above the limit, it
+ * drops bodies: first the one that has been stalled longest, then the newest one of the largest sender in the largest network. Free
+ * accounts can use only half of the budget, and so can the bodies of running calls.
  * @param maxBytes of all bodies together
  */
 export function createBodyBudget({ maxBytes = MAX, now = () => performance.now() }: { maxBytes?: number; now?: () => number } = {}) {

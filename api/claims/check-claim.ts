@@ -1,15 +1,14 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ClaimChecked, ClaimParams } from '../../shared/contracts/claims.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
+import { lookUntil } from '../../shared/platform/look-until.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
 import { writeInTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../call.ts';
 
-/** How long a caller waits for the check, and the polling interval. */
-const PATIENCE_MS = 9000;
-const LOOK_MS = 150;
+/** How long a caller waits for the check. */
+const LOOKS = { everyMs: 150, maxMs: 9000 };
 
 /** POST /v1/sites/{domain}/claims/{claim_id}/check: a worker checks the proof while the caller waits. */
 export async function checkClaim(call: Call<ClaimParams, object, undefined>): Promise<Reply<ClaimChecked>> {
@@ -25,13 +24,10 @@ export async function checkClaim(call: Call<ClaimParams, object, undefined>): Pr
         await claims.askForCheck(app.db, claim.claimId);
     });
 
-    const endsAt = performance.now() + PATIENCE_MS;
-    while (performance.now() < endsAt && !gone.aborted) {
-        await pause(LOOK_MS);
-        const now = await claims.findClaim(app.db, name);
-        if (now === undefined) throw new Refusal('CLAIM_NOT_FOUND');
-        if (now.checks > claim.checks) return { answer: { status: now.status, reason: now.reason } };
-    }
+    const look = () => claims.findClaim(app.db, name);
+    const now = await lookUntil(LOOKS, look, (seen) => seen === undefined || seen.checks > claim.checks || gone.aborted);
+    if (now === undefined) throw new Refusal('CLAIM_NOT_FOUND');
+    if (now.checks > claim.checks) return { answer: { status: now.status, reason: now.reason } };
     return { answer: { status: 'pending', reason: 'The lookup has not ended yet; list the claims to see how it ended.' } };
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
 import type { MonitorParams } from '../../shared/contracts/monitor-fields.ts';
 import { RUNS_BY_HAND } from '../../shared/domain/monitors/bounds.ts';
@@ -6,6 +5,7 @@ import { newId } from '../../shared/domain/text/ids.ts';
 import { type PreparedRun, prepareRun, storeRun } from '../../shared/fetch/begin-monitor-run.ts';
 import { presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import type { Db } from '../../shared/platform/db.ts';
+import { lookUntil } from '../../shared/platform/look-until.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { cancelJob } from '../../shared/store/jobs/ends.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
@@ -17,9 +17,8 @@ import type { Call, Reply } from '../call.ts';
 import { checkTakeover } from './check-monitor.ts';
 import { mustFindMonitor } from './monitors.ts';
 
-/** How often to check whether a run has ended, and for how long. */
-const LOOK_MS = 50;
-const PATIENCE_MS = 5000;
+/** How long to wait for the end of a run. */
+const LOOKS = { everyMs: 50, maxMs: 5000 };
 
 /** POST /v1/monitors/{monitor_id}/run: later runs also use the calling key. @throws Refusal RATE_LIMITED, PLAN_LIMIT */
 export async function runMonitor(call: Call<MonitorParams, object, undefined>): Promise<Reply<never>> {
@@ -55,8 +54,11 @@ export async function runMonitor(call: Call<MonitorParams, object, undefined>): 
 
 /** Waits until a worker has ended a run whose job has ended, so that the answer is a new job. */
 async function waitForRunEnd({ db, isDraining }: App, monitorId: string): Promise<void> {
-    const until = performance.now() + PATIENCE_MS;
-    while (performance.now() < until && !isDraining() && (await isRunEnding(db, monitorId))) await sleep(LOOK_MS);
+    await lookUntil(
+        LOOKS,
+        () => isRunEnding(db, monitorId),
+        (isEnding) => !isEnding || isDraining(),
+    );
 }
 
 /** Skips a run that could exceed the credits of the day. The answer is still a job, which is cancelled at once. */

@@ -1,4 +1,5 @@
 import { defined } from '../../shared/domain/defined.ts';
+import { lookUntil } from '../../shared/platform/look-until.ts';
 import { fieldLines, table } from '../../shared/platform/table.ts';
 import type { DeliveryEntry, WebhookEntry } from '../client/index.ts';
 import { wrongUsage } from '../failures.ts';
@@ -117,17 +118,10 @@ async function outcomeOf({ client, terminal }: Session, webhookId: string, sent:
 }
 
 /** A receiver has 10 s to answer, and workers check for due deliveries several times a second. */
-const MAX_MS = 15_000;
-const LOOK_MS = 300;
+const LOOKS = { everyMs: 300, maxMs: 15_000 };
 
 async function nextAttempt(sent: DeliveryEntry, look: () => Promise<DeliveryEntry | undefined>): Promise<DeliveryEntry> {
-    const until = performance.now() + MAX_MS;
-    let known = sent;
-    while (known.attempts === sent.attempts && performance.now() < until) {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-        known = (await look()) ?? known;
-    }
-    return known;
+    return (await lookUntil(LOOKS, look, (seen) => seen !== undefined && seen.attempts !== sent.attempts)) ?? sent;
 }
 
 export async function listDeliveries(

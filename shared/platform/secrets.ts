@@ -2,6 +2,7 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { createKeyRing, KEY_BYTES, type KeyRing, keyIdOf, type SecretKey } from '../domain/accounts/key-ring.ts';
 import type { Db } from './db.ts';
 import type { Log } from './log.ts';
+import { once } from './once.ts';
 import { bytesInTurns, stepsInTurns } from './turns.ts';
 
 export type Secrets = ReturnType<typeof createSecrets>;
@@ -59,18 +60,6 @@ export function createSecrets({ db, keys, log }: SecretsOptions) {
         },
         /** Whether the first key of the ring encrypted it. Otherwise it has to be encrypted again. */
         isCurrent: async (sealed: Buffer): Promise<boolean> => (await current()).isCurrent(sealed),
-    };
-}
-
-/** Caches the result of a successful read. Repeats a failed read. */
-export function once<T>(read: () => Promise<T>): () => Promise<T> {
-    let asked: Promise<T> | undefined;
-    return () => {
-        asked ??= read().catch((error: unknown) => {
-            asked = undefined;
-            throw error;
-        });
-        return asked;
     };
 }
 

@@ -1,8 +1,9 @@
 import type { App } from '../../shared/app.ts';
 import { openBatchByKey } from '../../shared/platform/batch.ts';
 import type { Db } from '../../shared/platform/db.ts';
+import { once } from '../../shared/platform/once.ts';
 import { isOutage, retryUntilKnown } from '../../shared/platform/pg-errors.ts';
-import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
+import { findCallerById } from '../../shared/store/accounts/callers.ts';
 import type { Balance } from '../../shared/store/credits/accounts.ts';
 import { type BatchBudget, beginAttempts, readBudget, type StartOrder, type StartResult } from '../../shared/store/jobs/begins.ts';
 import { type ClaimedJob, putBack, type Returned, storedBytes } from '../../shared/store/jobs/claims.ts';
@@ -19,7 +20,10 @@ export const MAX_SLICE = 100;
 
 export type Slice = ReturnType<typeof openSlice>;
 
-/** Opens the items of one batch that were claimed together, or one job. Shared values are read once; what an item uses is subtracted. */
+/**
+ * Opens the items of one batch that were claimed together, or one job. All have one key, batch and account, which are read once; what an
+ * item uses is subtracted.
+ */
 export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'keyId'>) {
     let expected = 0;
     const caller = once(() => findCallerById(db, keyId));
@@ -27,7 +31,7 @@ export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'key
     const budget = once((batchId: string) => readBudget(db, batchId));
     const kept = once((accountId: string) => storedBytes(db, accountId));
     return {
-        caller: (): Promise<Caller | undefined> => caller(''),
+        caller,
         /** The account's balance, minus what items of this slice are about to hold. */
         async balance(accountId: string): Promise<Pick<Balance, 'available' | 'held'>> {
             const { available = 0, held = 0 } = (await balance(accountId)) ?? {};
@@ -43,15 +47,6 @@ export function openSlice({ db, credits }: App, { keyId }: Pick<ClaimedJob, 'key
             expected += more;
         },
         storedBytes: kept,
-    };
-}
-
-/** All items of a slice have one key, one batch and one account. */
-function once<Answer>(read: (id: string) => Promise<Answer>): (id: string) => Promise<Answer> {
-    let answer: Promise<Answer> | undefined;
-    return (id) => {
-        answer ??= read(id);
-        return answer;
     };
 }
 

@@ -25,8 +25,8 @@ export interface Content {
 }
 
 /**
- * Turns an answer into `data` (docs/api.md, "Hosted fetch"): decoded, parsed, selected, wrapped, validated by `response.schema`, and cut. JSON without a
- * selection keeps the site's text, unless parsers could disagree about it. Numbers keep their digits.
+ * Turns an answer into `data` (docs/api.md, "Hosted fetch"): decoded, parsed, selected, wrapped, validated by `response.schema`, and cut.
+ * JSON without a selection keeps the site's text, unless parsers could disagree about it. Numbers keep their digits.
  * @param options.isMeasured whether to count the selected data first; for inline rules the page's size bounds it
  * @throws InvalidResponse for an answer that does not fit the endpoint, and for more than 10 MiB before the cut
  */

@@ -25,9 +25,10 @@ interface Host {
 }
 
 /**
- * Creates the list of the deliveries in a worker's memory, by leased host. Limits concurrent deliveries to each webhook and host. The webhooks of a host take turns, those with fewer failures first. Webhooks that
- * do not deliver are slowed down together, and those of a free account have a pace, so that nobody can use webhooks to flood a host that
- * does not expect them. A free account has a share of the requests, so that others do not wait for its slow receivers.
+ * Creates the list of the deliveries in a worker's memory, by leased host. Limits concurrent deliveries to each webhook and host. The
+ * webhooks of a host take turns, those with fewer failures first. Webhooks that do not deliver are slowed down together, and those of a
+ * free account have a pace, so that nobody can use webhooks to flood a host that does not expect them. A free account has a share of the
+ * requests, so that others do not wait for its slow receivers.
  * @param send resolves when a delivery ended; it never rejects
  * @param now milliseconds of a monotonic clock
  */

@@ -1,16 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EFFECTS } from '../../../shared/domain/accounts/scopes.ts';
 import { isDocumentId } from '../../../shared/domain/apps/describe-app.ts';
 import { isRegistered } from '../../../shared/domain/apps/redirect-uri.ts';
 import { readResource } from '../../../shared/domain/apps/resource.ts';
 import type { Effect } from '../../../shared/domain/types.ts';
+import { lookUntil } from '../../../shared/platform/look-until.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { askForDocument, type ClientApp, findApp } from '../../../shared/store/apps/apps.ts';
 import type { PersonalVisit } from '../page.ts';
 
 /** How long the page waits until a worker has read the app's document. */
-const PATIENCE_MS = 7000;
-const LOOK_MS = 100;
+const LOOKS = { everyMs: 100, maxMs: 7000 };
 
 export interface AppRequest {
     client: ClientApp;
@@ -77,10 +76,8 @@ async function findClient(
         const retryAfter = await takeAttempts(app.db, [['app document by user', me.userId]]);
         if (retryAfter > 0) return { problem: 'You connected too many apps within an hour. Try again later.', retryAfter };
         await askForDocument(app.db, id);
-        for (const until = performance.now() + PATIENCE_MS; client === undefined && performance.now() < until; ) {
-            await sleep(LOOK_MS);
-            client = await findApp(app.db, id);
-        }
+        const look = () => findApp(app.db, id);
+        client = await lookUntil(LOOKS, look, (found) => found !== undefined);
     }
     if (client === undefined) return { problem: "The app's document could not be read in time. Reload this page." };
     return client.problem === null ? { client } : { problem: `The app's document cannot be used: ${client.problem}` };

@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { lookUntil } from '../../../shared/platform/look-until.ts';
 import { CALLBACK_PATH, dropFlow, type Flow, findFlow, hashOfState, submitFlow } from '../../../shared/store/connections/oauth.ts';
 import { openPlaced, sealSecret } from '../../../shared/store/connections/sealing.ts';
 import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
 
 /** How long the page waits until a worker has exchanged the code. */
-const PATIENCE_MS = 15_000;
-const LOOK_MS = 150;
+const LOOKS = { everyMs: 150, maxMs: 15_000 };
 
 /** GET /connections/callback, after the consent at the site. Nothing is stored until the person confirms the site and the workspace. */
 export async function showCallback(visit: PersonalVisit): Promise<Answer> {
@@ -58,13 +57,8 @@ async function findMine({ app, me }: PersonalVisit, state: string | undefined): 
 }
 
 async function untilEnded({ app }: PersonalVisit, flow: Flow): Promise<Flow> {
-    const until = performance.now() + PATIENCE_MS;
-    for (;;) {
-        const now = await findFlow(app.db, flow.stateHash);
-        const isOver = now === undefined || now.status === 'done' || now.status === 'failed';
-        if (isOver || performance.now() > until) return now ?? flow;
-        await sleep(LOOK_MS);
-    }
+    const look = () => findFlow(app.db, flow.stateHash);
+    return (await lookUntil(LOOKS, look, (now) => now === undefined || now.status === 'done' || now.status === 'failed')) ?? flow;
 }
 
 function showEnded(visit: PersonalVisit, flow: Flow): Answer {

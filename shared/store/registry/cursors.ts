@@ -1,7 +1,7 @@
 import { cursorSealer, openCursor } from '../../domain/search/cursor.ts';
 import type { Json } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
-import { once } from '../../platform/secrets.ts';
+import { once } from '../../platform/once.ts';
 
 /** Cursors that every process can open. They are authenticated with the key in the database. */
 export interface Cursors {

@@ -88,15 +88,9 @@ function walksOf({ strict, loose, cost }: Candidates, filters: FindFilters): Rec
     };
 }
 
-function isNarrowed({ category, kind, effect, isVerifiedOnly, maxCredits, needsConnection }: FindFilters): boolean {
-    return (
-        needsConnection !== undefined ||
-        category !== undefined ||
-        kind !== undefined ||
-        effect !== undefined ||
-        maxCredits !== undefined ||
-        isVerifiedOnly
-    );
+/** Whether there is a filter that the index does not contain: any but the site. */
+function isNarrowed({ site: _site, isVerifiedOnly, ...others }: FindFilters): boolean {
+    return isVerifiedOnly || Object.values(others).some((filter) => filter !== undefined);
 }
 
 const NARROWING_TYPES = { verified: 'boolean', connection: 'boolean', maxcredits: 'integer' } as const;
