@@ -28,7 +28,6 @@ import { jobFields, waitQuery } from './jobs.ts';
 import * as v from './vocabulary.ts';
 
 const COMMON = { tag: 'Jobs', scope: 'jobs', window: 'reads' } as const;
-const ONE = ['BATCH_NOT_FOUND'] as const;
 const { json, lines } = BATCH_BODIES;
 
 export const postBatch = contract('postBatch', 'POST /v1/batches', {
@@ -76,7 +75,6 @@ export const getBatch = contract('getBatch', 'GET /v1/batches/{batch_id}', {
     summary: 'Read a batch, or wait for its end',
     query: waitQuery(),
     answer: { schema: () => batchSchema() },
-    refusals: ONE,
 });
 
 export const getBatches = contract('getBatches', 'GET /v1/batches', {
@@ -106,13 +104,12 @@ export const getBatchResults = contract('getBatchResults', 'GET /v1/batches/{bat
         schema: () => v.objects<EndedItem>({ ...jobFields({ result: true }), cursor: Joi.string() }),
         lines: 'One item a line, as in data',
     },
-    refusals: ONE,
 });
 
 const CHANGE = {
     ...COMMON,
     answer: { schema: () => batchSchema() },
-    refusals: [...ONE, 'BATCH_NOT_OPEN'],
+    refusals: ['BATCH_NOT_OPEN'],
 } as const;
 
 export const postBatchPause = contract('postBatchPause', 'POST /v1/batches/{batch_id}/pause', {
@@ -151,5 +148,5 @@ export const deleteBatch = contract('deleteBatch', 'DELETE /v1/batches/{batch_id
     description:
         'Cancels queued items at once, and aborts running reads, which are not billed. The batch is cancelling until running writes have ended.',
     answer: { schema: () => batchSchema() },
-    refusals: [...ONE, 'BATCH_NOT_OPEN'],
+    refusals: ['BATCH_NOT_OPEN'],
 });

@@ -75,7 +75,6 @@ export const postClaimCheck = contract('postClaimCheck', 'POST /v1/sites/{domain
     description:
         'No body. A worker looks up the TXT record and reads the file over https; a redirect may only lead to `www.` of the domain. Answers within 10 seconds, with `pending` if the lookup has not ended by then. One check a minute per claim, 20 an hour per account. The proof makes the workspace the owner and a maintainer. It is checked again every month and lost after three failures a day apart.',
     answer: { schema: () => v.complete<ClaimChecked>({ status: status(), reason: reason() }) },
-    refusals: ['CLAIM_NOT_FOUND'],
 });
 
 export const deleteClaim = contract('deleteClaim', 'DELETE /v1/sites/{domain}/claims/{claim_id}', {
@@ -84,5 +83,4 @@ export const deleteClaim = contract('deleteClaim', 'DELETE /v1/sites/{domain}/cl
     window: 'changes',
     description: 'Works for proved claims too: the workspace stops being an owner and remains a maintainer.',
     answer: { schema: () => v.deleted('claim_id') },
-    refusals: ['CLAIM_NOT_FOUND'],
 });

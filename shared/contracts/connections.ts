@@ -171,7 +171,6 @@ export const getConnection = contract('getConnection', 'GET /v1/connections/{con
     ...USED,
     summary: 'Read one connection',
     answer: { schema: () => entry() },
-    refusals: ['CONNECTION_NOT_FOUND'],
 });
 
 export const deleteConnection = contract('deleteConnection', 'DELETE /v1/connections/{connection_id}', {
@@ -180,5 +179,4 @@ export const deleteConnection = contract('deleteConnection', 'DELETE /v1/connect
     window: 'changes',
     description: 'Every process drops the value within a second. Owners and admins of the workspace can also delete shared connections.',
     answer: { schema: () => v.deleted('connection_id') },
-    refusals: ['CONNECTION_NOT_FOUND'],
 });

@@ -181,6 +181,9 @@ function standardRefusals(
     if (method === 'POST' || body !== undefined) codes.push('UNSUPPORTED_MEDIA_TYPE');
     if (method === 'GET' && answer.shape === 'list') codes.push('INVALID_CURSOR');
     if (/\{(?:site|domain)\}/.test(path)) codes.push('INVALID_DOMAIN');
+    // `JOB_NOT_FOUND` for `{job_id}`.
+    const absent = [...path.matchAll(/\{(\w+)_id\}/g)].map(([, what = '']) => `${what.toUpperCase()}_NOT_FOUND`);
+    codes.push(...[...REFUSALS.keys()].filter((code) => absent.includes(code)));
     if (idempotent) codes.push('INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS');
     if (auth === 'required') codes.push('API_KEY_REQUIRED');
     if (auth !== 'ignored') codes.push('INVALID_API_KEY', 'FORBIDDEN');

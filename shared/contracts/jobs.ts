@@ -95,8 +95,6 @@ export const jobFields = (shown: { params?: true; result?: true } = {}) =>
 export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => v.complete<Job>(jobFields(shown));
 
 const COMMON = { tag: 'Jobs', scope: 'jobs', window: 'reads' } as const;
-const ONE = ['JOB_NOT_FOUND'] as const;
-
 export const postJob = contract('postJob', 'POST /v1/jobs', {
     ...COMMON,
     summary: 'Queue a call as a job',
@@ -126,7 +124,6 @@ export const getJob = contract('getJob', 'GET /v1/jobs/{job_id}', {
     summary: 'Read a job, or wait for its end',
     query: waitQuery(),
     answer: { schema: () => jobSchema({ params: true, result: true }) },
-    refusals: ONE,
 });
 
 export const getJobs = contract('getJobs', 'GET /v1/jobs', {
@@ -149,7 +146,7 @@ export const deleteJob = contract('deleteJob', 'DELETE /v1/jobs/{job_id}', {
     summary: 'Cancel a job',
     description: 'Cancels a queued job, or aborts a running read, which is not billed. Cancelling a cancelled job changes nothing.',
     answer: { schema: () => jobSchema({ params: true, result: true }) },
-    refusals: [...ONE, 'JOB_NOT_CANCELLABLE'],
+    refusals: ['JOB_NOT_CANCELLABLE'],
 });
 
 export const deleteJobResult = contract('deleteJobResult', 'DELETE /v1/jobs/{job_id}/result', {
@@ -158,5 +155,4 @@ export const deleteJobResult = contract('deleteJobResult', 'DELETE /v1/jobs/{job
     description:
         'Deletes them at once, and the copy that max_age would serve. The job itself remains. A job that has not ended is unchanged.',
     answer: { schema: () => jobSchema({ params: true, result: true }) },
-    refusals: ONE,
 });

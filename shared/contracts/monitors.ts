@@ -7,7 +7,6 @@ import { jobSchema } from './jobs.ts';
 import { change, changes, type MonitorsQuery, monitor, order, run } from './monitor-fields.ts';
 import * as v from './vocabulary.ts';
 
-const ONE = ['MONITOR_NOT_FOUND'] as const;
 const ADMISSION = ADMISSION_REFUSALS.filter((code) => code !== 'INSUFFICIENT_CREDITS' && code !== 'INVALID_CURSOR');
 
 const COMMON = { tag: 'Monitors', scope: 'jobs' } as const;
@@ -39,7 +38,6 @@ export const getMonitor = contract('getMonitor', 'GET /v1/monitors/{monitor_id}'
     summary: 'Read one monitor',
     window: 'reads',
     answer: { schema: () => monitor() },
-    refusals: ONE,
 });
 
 export const patchMonitor = contract('patchMonitor', 'PATCH /v1/monitors/{monitor_id}', {
@@ -51,7 +49,7 @@ export const patchMonitor = contract('patchMonitor', 'PATCH /v1/monitors/{monito
     body: { ...body, schema: changes() },
     answer: { schema: () => monitor() },
     // The site was validated when the monitor was created.
-    refusals: [...WITH_BODY.filter((code) => code !== 'INVALID_DOMAIN'), 'MONITOR_NOT_FOUND'],
+    refusals: WITH_BODY.filter((code) => code !== 'INVALID_DOMAIN'),
 });
 
 export const deleteMonitor = contract('deleteMonitor', 'DELETE /v1/monitors/{monitor_id}', {
@@ -59,7 +57,6 @@ export const deleteMonitor = contract('deleteMonitor', 'DELETE /v1/monitors/{mon
     summary: 'Delete a monitor with its runs and changes',
     window: 'reads',
     answer: { schema: () => v.deleted('monitor_id') },
-    refusals: ONE,
 });
 
 export const postMonitorRun = contract('postMonitorRun', 'POST /v1/monitors/{monitor_id}/run', {
@@ -68,12 +65,7 @@ export const postMonitorRun = contract('postMonitorRun', 'POST /v1/monitors/{mon
     description:
         'Up to ten times an hour for each monitor. Returns the job of the run; if a run has not ended yet, returns its job. A run that could exceed max_credits_per_day is skipped, and its job is cancelled at once.',
     answer: { status: 202, schema: () => jobSchema({ result: true }) },
-    refusals: [
-        ...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)),
-        'PLAN_LIMIT',
-        'SITE_UNAVAILABLE',
-        'MONITOR_NOT_FOUND',
-    ],
+    refusals: [...ADMISSION.filter((code) => !['INVALID_JSON', 'INVALID_DOMAIN'].includes(code)), 'PLAN_LIMIT', 'SITE_UNAVAILABLE'],
 });
 
 export const getMonitorChanges = contract('getMonitorChanges', 'GET /v1/monitors/{monitor_id}/changes', {
@@ -83,7 +75,6 @@ export const getMonitorChanges = contract('getMonitorChanges', 'GET /v1/monitors
     description: 'Newest first; the latest 100 are kept.',
     query: v.pageQuery(),
     answer: { shape: 'list', schema: () => v.listOf(change()) },
-    refusals: ONE,
 });
 
 export const getMonitorRuns = contract('getMonitorRuns', 'GET /v1/monitors/{monitor_id}/runs', {
@@ -93,5 +84,4 @@ export const getMonitorRuns = contract('getMonitorRuns', 'GET /v1/monitors/{moni
     description: 'Newest first; the latest 100 are kept.',
     query: v.pageQuery(),
     answer: { shape: 'list', schema: () => v.listOf(run()) },
-    refusals: ONE,
 });

@@ -115,5 +115,4 @@ export const getSchemaRequest = contract('getSchemaRequest', 'GET /v1/schema-req
                 history: v.objects({ status: status(), at: v.time() }),
             }),
     },
-    refusals: ['REQUEST_NOT_FOUND'],
 });

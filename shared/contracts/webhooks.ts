@@ -101,7 +101,6 @@ const delivery = () =>
         next_attempt_at: v.nullableTime(),
     });
 
-const ONE = ['WEBHOOK_NOT_FOUND'] as const;
 /** Shared by all webhook routes. Events concern the whole workspace. */
 const COMMON = { tag: 'Webhooks', scope: 'account', ofWholeWorkspace: true } as const;
 
@@ -137,7 +136,6 @@ export const getWebhook = contract('getWebhook', 'GET /v1/webhooks/{webhook_id}'
     summary: 'Read one webhook',
     window: 'reads',
     answer: { schema: () => entry() },
-    refusals: ONE,
 });
 
 export const patchWebhook = contract('patchWebhook', 'PATCH /v1/webhooks/{webhook_id}', {
@@ -156,7 +154,7 @@ export const patchWebhook = contract('patchWebhook', 'PATCH /v1/webhooks/{webhoo
         guard: 'lines',
     },
     answer: { schema: () => entry() },
-    refusals: [...ONE, 'SITE_BLOCKED'],
+    refusals: ['SITE_BLOCKED'],
 });
 
 export const deleteWebhook = contract('deleteWebhook', 'DELETE /v1/webhooks/{webhook_id}', {
@@ -164,7 +162,6 @@ export const deleteWebhook = contract('deleteWebhook', 'DELETE /v1/webhooks/{web
     summary: 'Delete a webhook',
     window: 'changes',
     answer: { schema: () => v.deleted('webhook_id') },
-    refusals: ONE,
 });
 
 export const postWebhookRotate = contract('postWebhookRotate', 'POST /v1/webhooks/{webhook_id}/rotate', {
@@ -173,7 +170,6 @@ export const postWebhookRotate = contract('postWebhookRotate', 'POST /v1/webhook
     window: 'changes',
     description: 'The previous secret also signs for 24 hours. Any older secret stops signing at once.',
     answer: { schema: () => entry({ secret: true }) },
-    refusals: ONE,
 });
 
 export const postWebhookTest = contract('postWebhookTest', 'POST /v1/webhooks/{webhook_id}/test', {
@@ -182,7 +178,6 @@ export const postWebhookTest = contract('postWebhookTest', 'POST /v1/webhooks/{w
     window: 'reads',
     description: 'Sends an event of type webhook.test, even to a disabled webhook. Up to 10 a minute, together with POST …/redeliver.',
     answer: { status: 202, schema: () => delivery() },
-    refusals: ONE,
 });
 
 export const getDeliveries = contract('getDeliveries', 'GET /v1/webhooks/{webhook_id}/deliveries', {
@@ -192,7 +187,6 @@ export const getDeliveries = contract('getDeliveries', 'GET /v1/webhooks/{webhoo
     description: 'Newest first, of the last 14 days. `total` counts up to 100,000.',
     query: Joi.object<DeliveriesQuery, true>({ status: v.oneOf(DELIVERY_STATUSES), limit: v.limit(), cursor: v.cursor() }),
     answer: { shape: 'list', schema: () => v.listOf(delivery()) },
-    refusals: ONE,
 });
 
 export const postRedeliver = contract('postRedeliver', 'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver', {
@@ -202,5 +196,5 @@ export const postRedeliver = contract('postRedeliver', 'POST /v1/webhooks/{webho
     description:
         'Sends the delivery again at once, whatever its status, with the same webhook-id, even to a disabled webhook. Up to 10 a minute, together with POST …/test.',
     answer: { status: 202, schema: () => delivery() },
-    refusals: [...ONE, 'NOT_FOUND'],
+    refusals: ['NOT_FOUND'],
 });
