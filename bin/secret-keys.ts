@@ -1,6 +1,7 @@
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newSecretKey, parseSecretKeys, type SecretKey } from '../shared/domain/accounts/key-ring.ts';
+import { codeOfError } from '../shared/platform/error-code.ts';
 import { ConfigFault } from '../shared/platform/settings-reader.ts';
 
 /** The key ring of `npm start` without SECRET_KEYS. The first start creates it in DATA_DIR/secret-keys (mode 0600). */
@@ -15,7 +16,7 @@ export function keepSecretKeys(dataDir: string): readonly SecretKey[] {
             // of a key.
             linkSync(draft, file);
         } catch (error) {
-            if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+            if (codeOfError(error) !== 'EEXIST') throw error;
         } finally {
             rmSync(draft, { force: true });
         }

@@ -6,6 +6,7 @@ import { checkPackage } from '../shared/domain/package/rules.ts';
 import { type EgressAllowEntry, isPortAllowed } from '../shared/domain/site/egress-allow.ts';
 import type { PackageDocument } from '../shared/domain/types.ts';
 import type { Db } from '../shared/platform/db.ts';
+import { codeOfError } from '../shared/platform/error-code.ts';
 import { publishStarter, type StarterLoad } from '../shared/store/registry/starter.ts';
 
 export const STARTER_FOLDER = fileURLToPath(new URL('../schemas', import.meta.url));
@@ -101,7 +102,7 @@ function readable<T>(path: string, read: () => T): T {
     try {
         return read();
     } catch (error) {
-        const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+        const code = codeOfError(error);
         if (code === 'ENOENT') throw new LoadFault('NOT_FOUND', `There is no file or folder ${path}.`);
         throw new LoadFault('NOT_FOUND', `${path} cannot be read (${code}).`);
     }

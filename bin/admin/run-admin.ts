@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { usageExit } from '../../shared/platform/command-line.ts';
+import { codeOfError } from '../../shared/platform/error-code.ts';
 import { isNotMigrated } from '../../shared/platform/pg-errors.ts';
 import { ConfigFault } from '../../shared/platform/settings-reader.ts';
 import { type Page, table } from '../../shared/platform/table.ts';
@@ -81,7 +82,7 @@ function toFault(error: unknown): { code: string; message: string } {
     if (error instanceof AdminFault) return error;
     if (error instanceof ConfigFault) return { code: 'VALIDATION_ERROR', message: error.lines.join('; ') };
     if (isNotMigrated(error)) return { code: 'SERVICE_UNAVAILABLE', message: 'the database is not up to date: run npm run migrate' };
-    const sqlState = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const sqlState = codeOfError(error);
     if (/^(E[A-Z]+|57P0\d|08\d{3}|28\w{3}|3D000)$/.test(sqlState) || isConnectFault(error)) {
         return { code: 'SERVICE_UNAVAILABLE', message: `the database cannot be reached (${sqlState || 'time-out'}): check DATABASE_URL` };
     }

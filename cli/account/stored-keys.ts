@@ -1,5 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tryParseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { codeOfError } from '../../shared/platform/error-code.ts';
 import { CommandFault } from '../failures.ts';
 
 /** Stores API keys by server in one file that only this user can read. */
@@ -44,20 +46,12 @@ function readContent(file: string): Content {
     try {
         text = readFileSync(file, 'utf8');
     } catch (error) {
-        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { servers: {} };
+        if (codeOfError(error) === 'ENOENT') return { servers: {} };
         throw new CommandFault('CREDENTIALS_UNREADABLE', `${file} cannot be read: ${String(error)}`);
     }
-    const content = tryParse(text);
+    const content: unknown = tryParseExact(text);
     if (!isContent(content)) throw new CommandFault('CREDENTIALS_UNREADABLE', `${file} is damaged; remove it and log in again`);
     return content;
-}
-
-function tryParse(text: string): unknown {
-    try {
-        return JSON.parse(text);
-    } catch {
-        return undefined;
-    }
 }
 
 function isContent(value: unknown): value is Content {

@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { proofLine, proofName } from '../../shared/domain/site/proof.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
+import { codeOfError } from '../../shared/platform/error-code.ts';
 
 /** Timeout of one query, which is retried once, and of all queries together. */
 const TIMEOUT_MS = 1500;
@@ -26,7 +27,7 @@ export async function readTxt(registrable: string, token: string, resolvers: rea
         if (!records.some((chunks) => chunks.join('').trim() === proofLine(token))) return `${name} has no TXT record with this value.`;
         return await checkAliases(resolver, name, registrable);
     } catch (error) {
-        return `${name}: ${WORDS[(error as { code?: string }).code ?? ''] ?? 'the name servers could not be asked'}.`;
+        return `${name}: ${WORDS[codeOfError(error)] ?? 'the name servers could not be asked'}.`;
     } finally {
         clearTimeout(timer);
     }

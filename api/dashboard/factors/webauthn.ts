@@ -6,6 +6,7 @@ import type {
     RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import type { App } from '../../../shared/app.ts';
+import { tryParseExact } from '../../../shared/domain/json/exact-numbers.ts';
 import * as passkeys from '../../../shared/store/accounts/passkeys.ts';
 
 /** The user who proved their identity, and the user's sign-in revision at that time. */
@@ -120,10 +121,6 @@ async function credentialsOf(app: App, userId: string) {
 
 /** Parses a browser's answer. The library checks everything except the id. */
 function parse<T extends { id: string }>(answer: string): T | undefined {
-    try {
-        const value: unknown = JSON.parse(answer);
-        return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? (value as T) : undefined;
-    } catch {
-        return undefined;
-    }
+    const value: unknown = tryParseExact(answer);
+    return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? (value as T) : undefined;
 }
