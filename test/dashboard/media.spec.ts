@@ -74,6 +74,20 @@ describe('a page of the dashboard', () => {
         }
     });
 
+    it('prints no table wider than a sheet of A4', async () => {
+        const cut = `[...document.querySelectorAll('main :is(td, th)')]
+            .filter((cell) => cell.checkVisibility() && cell.getBoundingClientRect().right > document.documentElement.clientWidth)
+            .map((cell) => cell.textContent)`;
+        const look = async (page: Page) => {
+            await page.emulateMedia({ media: 'print' });
+            const found = await page.evaluate<string[]>(cut);
+            await page.emulateMedia({ media: 'screen' });
+            return found;
+        };
+        // The sheet has 210 mm, and margins of 10 mm.
+        for (const [path, found] of await onEach({ viewport: { width: 718, height: 1047 } }, look)) expect(found, path).to.deep.equal([]);
+    });
+
     it('shows no value behind the button of its row at a zoom of 200 %', async () => {
         const behind = `[...document.querySelectorAll('table.compact tbody tr')].flatMap((row) => {
             const button = row.querySelector('.acts a, .acts button, summary')?.getBoundingClientRect();
