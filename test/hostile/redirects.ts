@@ -15,6 +15,9 @@ function hops(count: number, status = 302): Behaviour['serve'] {
     return (asked) => (asked.turn > count ? void asked.socket.write(whole(OK, '{}')) : to(`?${asked.turn}`, status)(asked));
 }
 
+/** The parser of URLs takes 70 ms for a host of these. As bytes in UTF-8. */
+const LETTERS = Buffer.from(Array.from({ length: 5000 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join('')).toString('latin1');
+
 const repeats = (requests: number) => ({ requests, write: { requests } });
 
 /** Five redirects are followed, on the site. A write is never sent again. */
@@ -41,6 +44,7 @@ export const REDIRECTS: readonly Behaviour[] = [
         CODE,
     ),
     row('redirects to no URL', to('http://[::1'), CODE),
+    row('redirects to a host of thousands of letters', to(`//${LETTERS}/`), CODE),
     row('redirects to a script', to('javascript:alert(1)'), CODE),
     row('redirects to a file', to('file:///etc/passwd'), CODE),
     row(
