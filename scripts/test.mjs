@@ -318,7 +318,8 @@ function readMissing() {
 function tellMissing(names) {
     if (names.length === 0) return;
     console.log(`Some tests were left out, since this machine lacks: ${names.join(', ')}`);
-    console.log(`Debian: apt-get install --no-install-recommends ${packagesOf(names)}`);
+    const packages = packagesOf(names);
+    if (packages !== '') console.log(`Debian: apt-get install --no-install-recommends ${packages}`);
 }
 
 /** A folder of this run in memory, with room for its files, from which programs can be started; undefined where that cannot be. */

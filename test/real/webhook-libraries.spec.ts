@@ -10,7 +10,7 @@ import { join, type Person } from '../support/people.ts';
 import { installPublished, type PythonClient } from '../support/python.ts';
 import { dataOf } from '../support/routes.ts';
 import { openSite, type Seen, type Site } from '../support/sites.ts';
-import { needs } from '../support/system-programs.ts';
+import { needs, noteMissing } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 /** Reads `{secret, headers, body}` and prints the verified event, or why it is refused. */
@@ -39,6 +39,7 @@ describe('a webhook, verified by the published libraries of Standard Webhooks', 
         needs(this, 'python');
         folder = mkdtempSync(joinPath(tmpdir(), 'routebook-webhooks-'));
         python = await installPublished(folder, 'standardwebhooks>=1,<2');
+        if (python === undefined) noteMissing('the Python package standardwebhooks');
         site = await openSite((_request, response) => void response.writeHead(204).end());
         world = await openWorld();
         ada = await join(world);

@@ -46,9 +46,9 @@ export function noteMissing(name: string): void {
     if (file !== undefined) appendFileSync(file, `${name}\n`);
 }
 
-/** The Debian packages that install these dependencies. */
+/** The Debian packages that install these dependencies, as far as Debian has them. */
 export function packagesOf(names: readonly string[]): string {
-    return [...new Set(names.flatMap((name) => programNamed(name).packages.split(' ')))].join(' ');
+    return [...new Set(names.flatMap((name) => find(name)?.packages.split(' ') ?? []))].join(' ');
 }
 
 /** The path of the first program of this name on the PATH. */
@@ -69,8 +69,12 @@ export function isCi(): boolean {
     return !['', '0', 'false', undefined].includes(process.env['CI']);
 }
 
+function find(name: string): SystemProgram | undefined {
+    return SYSTEM_PROGRAMS.find((one) => one.name === name);
+}
+
 function programNamed(name: string): SystemProgram {
-    const found = SYSTEM_PROGRAMS.find((one) => one.name === name);
+    const found = find(name);
     if (found === undefined) throw new Error(`system-programs.txt has no ${name}`);
     return found;
 }
