@@ -1,4 +1,4 @@
-import { type EgressAllowEntry, isAllowed, isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
+import { type EgressAllowEntry, isAllowed, isPortAllowed, portOf } from '../../shared/domain/site/egress-allow.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 import type { EgressSettings } from '../../shared/platform/config.ts';
 import { classifyAddress, type NonPublic } from './addresses.ts';
@@ -54,9 +54,4 @@ export function checkUrl(url: URL, registrable: string, rules: EgressRules): Url
     if (url.protocol === 'https:' && port === 443) return 'allowed';
     if (isPortAllowed(rules.allow, port)) return 'allowed';
     return url.protocol === 'https:' ? 'port' : 'scheme';
-}
-
-function portOf(url: URL): number {
-    if (url.port !== '') return Number(url.port);
-    return url.protocol === 'https:' ? 443 : 80;
 }

@@ -1,4 +1,4 @@
-import { type EgressAllowEntry, isPortAllowed } from '../site/egress-allow.ts';
+import { type EgressAllowEntry, isPortAllowed, portOf } from '../site/egress-allow.ts';
 import { registrableDomain } from '../site/site-name.ts';
 
 export const MAX_URL_CHARACTERS = 2048;
@@ -41,11 +41,6 @@ export function readReceiver(
 /** The host without its trailing dot. */
 function hostOf({ hostname }: URL): string {
     return hostname.replace(/\.$/, '');
-}
-
-function portOf({ port, protocol }: URL): number {
-    if (port !== '') return Number(port);
-    return protocol === 'https:' ? 443 : 80;
 }
 
 function wrong(message: string): { ok: false; message: string } {

@@ -43,6 +43,12 @@ export function isPortAllowed(entries: readonly EgressAllowEntry[], port: number
     return entries.some((entry) => entry.port === undefined || entry.port === port);
 }
 
+/** The port of a URL, also if it is the default of its scheme. */
+export function portOf({ port, protocol }: URL): number {
+    if (port !== '') return Number(port);
+    return protocol === 'https:' ? 443 : 80;
+}
+
 const IN_BRACKETS = /^\[([^\]]+)\](?:\/(\d{1,3}))?(?::(\d{1,5}))?$/;
 const IPV4 = /^([\d.]+)(?:\/(\d{1,2}))?(?::(\d{1,5}))?$/;
 const BARE_IPV6 = /^([0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*)(?:\/(\d{1,3}))?$/i;
