@@ -5,6 +5,8 @@ import { startRedis } from '../queue/redis-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Answer, join, stranger } from '../support/people.ts';
+import { createEmptyDatabase } from '../support/postgres.ts';
+import { startProcess } from '../support/processes.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
@@ -140,6 +142,21 @@ for (const topology of TOPOLOGIES) {
         });
     });
 }
+
+describe('an API and a worker of a release whose migrations have not run', () => {
+    for (const name of ['api', 'worker'] as const) {
+        it(`${name}: names the command when it starts`, async () => {
+            const database = await createEmptyDatabase();
+            const running = startProcess(name, { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'error' });
+            try {
+                await running.said('the database is not up to date: run npm run migrate');
+            } finally {
+                await running.end('SIGKILL');
+                await database.drop();
+            }
+        });
+    }
+});
 
 describe('a worker’s METRICS_PORT', () => {
     it('answers /livez and /readyz like an API: the process, and the database while it takes calls', async () => {
