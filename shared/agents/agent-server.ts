@@ -3,16 +3,17 @@ import {
     type InputRequiredResult,
     ProtocolError,
     ProtocolErrorCode,
-    Server,
+    type Server,
     type ServerContext,
 } from '@modelcontextprotocol/server';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as z from 'zod/v4';
-import { getOrMake } from '../domain/get-or-make.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
+import { didYouMean } from '../domain/text/suggestions.ts';
 import { VERSION } from '../platform/version.ts';
 import type { ItemDetail } from '../refusals.ts';
+import { argumentProblems } from './argument-problems.ts';
 import { type ApiCall, type ApiError, type Ask, AskFailure } from './ask.ts';
+import { CheckedServer } from './checked-server.ts';
 import { fitToBudget } from './fit-to-budget.ts';
 import { type FullResults, readResultPage, resultUri } from './full-results.ts';
 import { type Failed, nextCall, nextStepText } from './next-step.ts';
@@ -33,7 +34,7 @@ export interface Served {
 /** Creates a Model Context Protocol server for these tools, independent of the transport. */
 export function agentServer({ tools, ask, instructions, fullResults, agreements }: Served): Server {
     const capabilities = { tools: {}, ...(fullResults === undefined ? {} : { resources: {} }) };
-    const server = new Server({ name: 'routebook', title: 'Routebook', version: VERSION }, { instructions, capabilities });
+    const server = new CheckedServer({ name: 'routebook', title: 'Routebook', version: VERSION }, { instructions, capabilities });
     if (fullResults !== undefined) serveFullResults(server, fullResults);
     server.setRequestHandler('tools/list', LIST, ({ cursor }) => {
         refuseCursor(cursor);
@@ -41,7 +42,7 @@ export function agentServer({ tools, ask, instructions, fullResults, agreements 
     });
     server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, { mcpReq }) => {
         const tool = tools.find((one) => one.name === name);
-        if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
+        if (tool === undefined) throw unknownTool(name, tools);
         return call(tool, args, { tools, ask, fullResults, agreements, mcpReq });
     });
     return server;
@@ -74,6 +75,15 @@ function serveFullResults(server: Server, fullResults: FullResults): void {
     });
 }
 
+function unknownTool(name: string, tools: readonly AgentTool[]): ProtocolError {
+    const near = didYouMean(
+        name,
+        tools.map((tool) => tool.name),
+    );
+    const hint = near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`;
+    return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}${hint}`);
+}
+
 function toListedTool({ name, description, inputSchema, outputSchema, annotations }: AgentTool) {
     return { name, description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), annotations };
 }
@@ -83,7 +93,7 @@ async function call(
     args: Arguments,
     { tools, ask, fullResults, agreements, mcpReq }: Omit<Served, 'instructions'> & Pick<ServerContext, 'mcpReq'>,
 ): Promise<CallToolResult | InputRequiredResult> {
-    const problems = tool.isCheckedByRoute ? [] : problemsOf(tool, args);
+    const problems = tool.isCheckedByRoute ? [] : argumentProblems(tool.inputSchema, args);
     const asked = { tool: tool.name, args };
     const offered = new Set(tools.map(({ name }) => name));
     const failed: Failed = { ...asked, isEndpoint: tool.isCheckedByRoute === true, offered };
@@ -169,18 +179,3 @@ const INVALID_ARGUMENTS: ApiError = {
     fault: 'caller',
     retryable: false,
 };
-
-const ajv = new Ajv2020({ allErrors: true, strict: false });
-const checks = new WeakMap<object, ValidateFunction>();
-
-function problemsOf({ inputSchema }: AgentTool, args: Arguments): ItemDetail[] {
-    const validate = getOrMake(checks, inputSchema, () => ajv.compile(inputSchema));
-    return validate(args) ? [] : (validate.errors ?? []).map(presentProblem);
-}
-
-function presentProblem({ keyword, instancePath, params, message = '' }: ErrorObject): ItemDetail {
-    const { missingProperty, additionalProperty } = params as { missingProperty?: string; additionalProperty?: string };
-    if (missingProperty !== undefined) return { path: `${instancePath}/${missingProperty}`, code: 'REQUIRED', message };
-    if (additionalProperty !== undefined) return { path: `${instancePath}/${additionalProperty}`, code: 'UNKNOWN_FIELD', message };
-    return { path: instancePath, code: keyword === 'type' ? 'INVALID_TYPE' : 'INVALID_VALUE', message };
-}

@@ -34,6 +34,16 @@ for (const client of CLIENTS) {
             }
         });
 
+        it('learns in words which arguments are wrong, and what it may have meant', async () => {
+            const { error } = (await use('find_endpoint', { taks: 'buy shoes', limit: 'five', effect: 'reed' })).said;
+            expect(error.details).to.deep.equal([
+                { path: '/task', code: 'REQUIRED', message: 'The argument task is required.' },
+                { path: '/taks', code: 'UNKNOWN_FIELD', message: 'There is no such argument; did you mean task?' },
+                { path: '/effect', code: 'INVALID_VALUE', message: 'The value of effect must be one of "read", "write".' },
+                { path: '/limit', code: 'INVALID_TYPE', message: 'The value of limit must be an integer.' },
+            ]);
+        });
+
         it('learns what its person has to do about a connection', async () => {
             const url = `http://dear.test:${shop.port}/status/401`;
             const auth: PackageAuth[] = [{ id: 'key', type: 'header', name: 'X-Api-Key', obtain_url: 'https://dear.test/keys' }];

@@ -83,6 +83,26 @@ describe('POST /mcp', () => {
             expect(await codeOf('tools/call', params)).to.equal(-32602);
     });
 
+    it('says in words which params of a request are wrong, as wrong params', async () => {
+        const errorOf = async (method: string, params?: object) => {
+            const answer = await post({}, { jsonrpc: '2.0', id: 1, method, params });
+            return ((await answer.json()) as { error: { code: number; message: string } }).error;
+        };
+        const missing = await errorOf('initialize', { protocolVersion: 1, capabilities: {} });
+        expect(missing).to.deep.equal({
+            code: -32602,
+            message: 'Invalid params for initialize. The argument clientInfo is required. The value of protocolVersion must be a string.',
+        });
+        expect((await errorOf('initialize')).message).to.include('The argument protocolVersion is required.');
+        expect(await errorOf('tools/call', { name: 'find_endpoint', arguments: ['shoes'] })).to.deep.equal({
+            code: -32602,
+            message: 'Invalid params for tools/call. The value of arguments must be an object.',
+        });
+        expect((await errorOf('tools/call', { name: 'find_endpont' })).message).to.equal(
+            'Unknown tool: find_endpont; did you mean find_endpoint?',
+        );
+    });
+
     it('names no tool as the next step that its list does not have', async () => {
         const { apiKey } = await join(world);
         const wrong = called('fetch', { site: 'missing.example', endpoint: 'any' });
