@@ -1,7 +1,6 @@
 import { defined } from '../../shared/domain/defined.ts';
-import { CATEGORY_PATHS, isCategory } from '../../shared/domain/package/taxonomy.ts';
+import { isCategory, nearCategories } from '../../shared/domain/package/taxonomy.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
-import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import { wrongUsage } from '../failures.ts';
 import { PROGRAM } from '../settings.ts';
 
@@ -17,7 +16,7 @@ export function readWishes({ site, title, category }: DraftWishes): DraftWishes 
     const named = site === undefined ? undefined : normaliseSite(site);
     if (named?.ok === false) throw wrongUsage(`--site: ${named.message}`);
     if (category !== undefined && !isCategory(category)) {
-        const near = didYouMean(category, CATEGORY_PATHS);
+        const near = nearCategories(category);
         const hint = near.length === 0 ? `"${PROGRAM} categories" lists them` : `did you mean ${near.join(' or ')}?`;
         throw wrongUsage(`--category: there is no category ${JSON.stringify(category)}; ${hint}`);
     }

@@ -1,6 +1,6 @@
 import Joi, { type CustomHelpers, type ErrorReport } from 'joi';
 import { findSecrets } from '../domain/package/secrets-scan.ts';
-import { isCategory } from '../domain/package/taxonomy.ts';
+import { isCategory, nearCategories } from '../domain/package/taxonomy.ts';
 import { CLAIMS } from '../domain/site/claim.ts';
 import {
     AUTH_NEEDS,
@@ -117,9 +117,14 @@ export const pageQuery = () => Joi.object<PageQuery, true>({ limit: limit(), cur
 /** A category of GET /v1/categories: `parent` or `parent/child`. */
 export const category = () =>
     Joi.string()
-        .custom((path: string, { error }) => (isCategory(path) ? path : error('category.unknown')))
-        .messages({ 'category.unknown': '{{#label}} is not a category; GET /v1/categories lists them as parent/child' })
+        .custom((path: string, { error }) => (isCategory(path) ? path : error('category.unknown', { hint: meant(path) })))
+        .messages({ 'category.unknown': '{{#label}} is not a category;{{#hint}} GET /v1/categories lists them as parent/child' })
         .description('parent or parent/child, as GET /v1/categories lists them');
+
+function meant(path: string): string {
+    const near = nearCategories(path);
+    return near.length === 0 ? '' : ` did you mean ${near.join(' or ')}?`;
+}
 
 /** A text of at most `max` Unicode code points. Joi's own `max` counts an emoji twice. */
 export const characters = (max: number) =>

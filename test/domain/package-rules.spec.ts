@@ -52,6 +52,9 @@ describe('publishing rules', () => {
         };
         expect(messageFor('pricing')).to.include('There is no category "pricing". Did you mean commerce/pricing?');
         expect(messageFor('commerce/reviewes')).to.include('Did you mean commerce/reviews');
+        expect(messageFor('developer/repos')).to.include('Did you mean developer/repositories?');
+        expect(messageFor('developers/packages')).to.include('Did you mean developer/packages');
+        expect(messageFor('weather/tides')).to.include('Did you mean weather/current or weather/forecast or');
         expect(messageFor('zzz')).to.not.include('Did you mean');
     });
 

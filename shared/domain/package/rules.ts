@@ -1,6 +1,5 @@
 import type { Detail } from '../../refusals.ts';
 import { normaliseSite } from '../site/site-name.ts';
-import { didYouMean } from '../text/suggestions.ts';
 import { normaliseNewlines } from '../text/text-rule.ts';
 import type { Json, PackageAuth, PackageDocument } from '../types.ts';
 import { checkAuth } from './rules/auth.ts';
@@ -13,7 +12,7 @@ import type { EndpointDraft, PackageDraft } from './rules/structure.ts';
 import { MAX_PARAMS, readPackage } from './rules/structure.ts';
 import { checkTree } from './rules/tree.ts';
 import type { UrlContext } from './rules/urls.ts';
-import { CATEGORY_PATHS, isCategory } from './taxonomy.ts';
+import { isCategory, nearCategories } from './taxonomy.ts';
 import { isVerifiablePackage } from './verification.ts';
 
 export interface PackageContext {
@@ -76,7 +75,7 @@ function checkSite(text: string, report: Report): { site: string; registrable: s
 
 function checkCategory({ intent_category: category }: PackageDraft, report: Report): void {
     if (category === undefined || isCategory(category)) return;
-    const near = didYouMean(category, CATEGORY_PATHS);
+    const near = nearCategories(category);
     const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
     report.add(
         ['intent_category'],

@@ -1,3 +1,5 @@
+import { didYouMean } from '../text/suggestions.ts';
+
 /** A top-level category of the intent taxonomy, as `GET /v1/categories` shows it. */
 interface Category {
     slug: string;
@@ -44,6 +46,19 @@ const PATHS: ReadonlySet<string> = new Set(CATEGORY_PATHS);
 /** Whether a package may declare `path`: `parent` or `parent/child`, spelled exactly as in `GET /v1/categories`. */
 export function isCategory(path: string): boolean {
     return PATHS.has(path);
+}
+
+/** Categories that may have been meant: of a known parent its children, otherwise those with such a child or such a name. */
+export function nearCategories(path: string): string[] {
+    const [parent = '', child] = path.split('/');
+    const known = CATEGORIES.find(({ slug }) => slug === parent);
+    if (known === undefined || child === undefined) {
+        const named = CATEGORIES.flatMap(({ children }) => children).filter(({ slug }) => slug === (child ?? parent));
+        return [...new Set([...named.map((one) => one.path), ...didYouMean(path, CATEGORY_PATHS)])].slice(0, 3);
+    }
+    const slugs = known.children.map(({ slug }) => slug);
+    const near = didYouMean(child, slugs);
+    return (near.length === 0 ? slugs : near).map((slug) => `${parent}/${slug}`);
 }
 
 function titleCase(slug: string): string {
