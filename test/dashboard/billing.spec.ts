@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { givePasskey } from './support/factor.ts';
-import { userOf } from './support/settled.ts';
+import { settle, userOf } from './support/settled.ts';
 import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 interface Owner extends Visitor {
@@ -533,17 +533,23 @@ describe('the billing pages', () => {
     });
 
     it('say how to ask the operator if payment is not configured, and show the plan that the operator sets', async () => {
-        const plain = await openWorld({ workers: 0, config: { trustProxy: 1, operatorEmails: ['ops@routebook.example'] } });
+        const operatorEmails = ['ops@routebook.example'];
+        const plain = await openWorld({ workers: 0, config: { trustProxy: 1, operatorEmails } });
         try {
             const person = await owner(plain);
-            const page = await person.get('/dashboard/billing');
-            expect(wordsOf(page.html)).to.include('Online payment is not set up').and.include(`plan set ${person.workspaceId} starter`);
-            expect(page.html).to.include('mailto:ops@routebook.example');
-            expect(await words(person, '/upgrade?plan=starter')).to.include('Online payment is not set up');
+            for (const path of ['/dashboard/billing', '/upgrade?plan=starter']) {
+                const { html } = await person.get(path);
+                expect(html).to.include('mailto:ops@routebook.example').and.not.include('npm run admin');
+                expect(wordsOf(html)).to.include('Online payment is not set up').and.include(`name your workspace: ${person.workspaceId}`);
+            }
+            expect(await words(visitor(plain), '/upgrade')).to.not.include('npm run admin');
             expect((await person.send('/upgrade', { plan: 'starter' })).status).to.equal(200);
             await setPlan(plain.app.db, person.workspaceId, 'starter', {});
-            expect(await words(person, '/dashboard/billing')).to.include(`plan set ${person.workspaceId} pro`);
             expect(wordsOf((await person.get('/dashboard/billing')).html)).to.include('15,000 of 15,000');
+            const operator = await settle(plain);
+            operatorEmails.push(operator.email);
+            expect(await words(operator, '/dashboard/billing')).to.include(`plan set ${operator.workspaceId} starter`);
+            expect(await words(operator, '/upgrade')).to.include('npm run admin -- plan set WORKSPACE PLAN');
         } finally {
             await plain.close();
         }

@@ -49,6 +49,7 @@ export async function showBilling(visit: WorkspaceVisit, problems: Problems = {}
             isSetUp,
             hasPortal: isSetUp && mayPay && subscription !== undefined,
             choices,
+            isOperator: visit.isOperator,
             planAbove: planAbove(workspace.plan),
             contact: app.config.operatorEmails[0],
         },

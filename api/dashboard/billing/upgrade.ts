@@ -120,6 +120,7 @@ function plans(visit: Visit, obstacle?: string): Shown {
             current: me?.current?.plan,
             workspace: me?.current?.workspaceId,
             contact: app.config.operatorEmails[0],
+            isOperator: visit.isOperator,
         },
     };
 }
