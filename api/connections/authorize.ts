@@ -24,7 +24,7 @@ export async function authorize(call: Call<object, object, AuthorizeOrder>): Pro
     if (wrong.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: wrong });
     const client = await bindClient(app, { workspaceId, site }, originsOf(offer.auth));
     if (client === undefined) {
-        const message = 'There is no OAuth client for this site: set one with PUT /v1/oauth-clients/{site}.';
+        const message = `There is no OAuth client for this site: set one with PUT /v1/oauth-clients/${site}.`;
         throw invalidField('/site', message);
     }
     const stray = strayProblem(client, site, entry);

@@ -2,7 +2,7 @@ import type { App } from '../../shared/app.ts';
 import type { ConnectionEntry, ConnectionParams, ConnectionPatch, NewConnectionQuery } from '../../shared/contracts/connections.ts';
 import { hintOf, type SecretFields, type StoredSecret, secretProblems, toStoredSecret } from '../../shared/domain/connections/secret.ts';
 import { type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
-import { readSite } from '../../shared/domain/site/read-site.ts';
+import { notMaintainer, readSite } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { checkCookies, requireExternalKeyRing } from '../../shared/fetch/choose-connection.ts';
 import { invalidField, Refusal } from '../../shared/refusals.ts';
@@ -87,5 +87,5 @@ async function tryValue(
 async function mayLend({ db }: App, { site, ownerId }: connections.Connection, { workspaceId, userId }: Caller): Promise<void> {
     if (ownerId !== userId) throw new Refusal('FORBIDDEN', 'A connection is lent to verification runs by its owner alone.');
     const { registrable } = readSite(site, '/site');
-    if (!(await isMaintainer(db, registrable, workspaceId))) throw new Refusal('NOT_MAINTAINER');
+    if (!(await isMaintainer(db, registrable, workspaceId))) throw notMaintainer(registrable);
 }

@@ -1,7 +1,7 @@
 import type { MaintainerEntry, MaintainerParams } from '../../shared/contracts/maintainers.ts';
 import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
-import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
+import { notMaintainer, readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
@@ -54,12 +54,12 @@ async function change(call: Call<MaintainerParams, object, undefined>, apply: ty
     const { workspaceId: by } = call.caller;
     const order = { registrable, by, workspaceId: params.workspace_id, actor: byCall(call) };
     const refusal = await writeInTurn(call, registrable, () => apply(app.db, order));
+    if (refusal === 'not-maintainer') throw notMaintainer(registrable);
     if (refusal !== undefined) throw new Refusal(...REFUSALS[refusal]);
     return answerList({ ...call, query: {} }, registrable, app.db);
 }
 
-const REFUSALS: Readonly<Record<MaintainerRefusal, [code: RefusalCode, message?: string]>> = {
-    'not-maintainer': ['NOT_MAINTAINER'],
+const REFUSALS: Readonly<Record<Exclude<MaintainerRefusal, 'not-maintainer'>, [code: RefusalCode, message?: string]>> = {
     'no-workspace': ['NOT_FOUND', 'There is no such workspace.'],
     routebook: ['FORBIDDEN', 'Only an operator adds or removes Routebook.'],
     owner: ['FORBIDDEN', 'That workspace has proved that the domain is its own: only an operator removes it.'],

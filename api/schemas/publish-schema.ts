@@ -3,6 +3,7 @@ import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
 import { offDomainAuthHosts } from '../../shared/domain/package/auth.ts';
 import type { PackageContent } from '../../shared/domain/package/content.ts';
 import { holdsName } from '../../shared/domain/site/name-list.ts';
+import { notMaintainer } from '../../shared/domain/site/read-site.ts';
 import { registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { JsonObject, PackageAuth } from '../../shared/domain/types.ts';
 import { userContentHosts } from '../../shared/platform/reserved-names.ts';
@@ -136,7 +137,7 @@ function toRefusal(refusal: PublishRefusal, registrable: string): Refusal {
                       'NOT_MAINTAINER',
                       'Routebook maintains this domain itself: ask for what is missing with POST /v1/schema-requests. An operator lets a workspace publish here with "maintainer add".',
                   )
-                : new Refusal('NOT_MAINTAINER');
+                : notMaintainer(registrable);
         case 'CLAIM_REQUIRED':
             return new Refusal(
                 'CLAIM_REQUIRED',

@@ -2,7 +2,7 @@ import type { Report, ReportCreated, ReportOrder } from '../../shared/contracts/
 import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { REPORTS } from '../../shared/domain/accounts/plans.ts';
-import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
+import { notMaintainer, readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
@@ -58,7 +58,7 @@ export async function listReports(call: Call<SiteParams, PageQuery, undefined>):
     const { site, registrable } = readSite(params.site, '/site');
     const { isKnown } = await app.latest.find({ site, registrable });
     if (!isKnown) throw siteNotFound(site);
-    if (!(await isMaintainer(app.db, registrable, call.caller.workspaceId))) throw new Refusal('NOT_MAINTAINER');
+    if (!(await isMaintainer(app.db, registrable, call.caller.workspaceId))) throw notMaintainer(registrable);
     const page = await readPage<RowPlace>(call, 'getReports', site);
     const listed = await reportsOf(app.db, site, { limit: page.limit, after: page.from });
     return {

@@ -2,7 +2,7 @@ import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import type { VersionEntry, VersionParams, YankOrder } from '../../shared/contracts/versions.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { YANKS } from '../../shared/domain/accounts/plans.ts';
-import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
+import { notMaintainer, readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { findHistory, type HistoryRow } from '../../shared/store/registry/history.ts';
@@ -32,7 +32,7 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
     if (yanked.ok) return { answer: presentVersion(yanked.version) };
     if (yanked.code === 'FORBIDDEN')
         throw new Refusal('FORBIDDEN', 'An operator took this version out of use, and only an operator puts it back.');
-    throw new Refusal(yanked.code);
+    throw yanked.code === 'NOT_MAINTAINER' ? notMaintainer(registrable) : new Refusal(yanked.code);
 }
 
 /**

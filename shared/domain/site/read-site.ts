@@ -13,6 +13,14 @@ export function siteNotFound(site: string): Refusal {
     return new Refusal('SITE_NOT_FOUND', undefined, { soughtSite: site });
 }
 
+/** The 403 that names who maintains a domain, and how to prove that it is one's own. */
+export function notMaintainer(registrable: string): Refusal {
+    return new Refusal(
+        'NOT_MAINTAINER',
+        `Only a workspace that maintains ${registrable} may do this: GET /v1/schemas/${registrable}/maintainers names those, and each can add yours; POST /v1/sites/${registrable}/claims proves that the domain is yours.`,
+    );
+}
+
 /** The refusal for a domain that an operator blocked. Its maintainer cannot lift the block. */
 export function siteBlocked(): Refusal {
     return new Refusal('SITE_BLOCKED');
