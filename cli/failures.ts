@@ -69,7 +69,11 @@ function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
     const isUnconnected = connectUrl !== undefined && details.length === 0;
     const lines = [
         cross(paint)(`${paint('bold', code)}  ${message}`),
-        ...detailLines(details, paint),
+        // A detail may say the same as the message.
+        ...detailLines(
+            details.filter((detail) => detail.message !== message),
+            paint,
+        ),
         ...(didYouMean.length === 0 ? [] : [`  did you mean ${didYouMean.join(' or ')}?`]),
         ...(upstream === undefined ? [] : [`  ${siteAnswered(upstream)}`]),
         ...(retryAfter === undefined ? [] : [`  try again in ${retryAfter} s`]),
@@ -77,7 +81,7 @@ function showRefusal(error: RoutebookError, paint: Paint): ShownFailure {
         ...(isUnconnected ? [`  connect the site with "${PROGRAM} connect", or at ${connectUrl}`] : []),
         ...(isUnconnected && obtainUrl !== undefined ? [`  get a credential at ${obtainUrl}`] : []),
         ...(details.some((detail) => detail.code === 'SCOPE_MISSING') ? [`  ${SCOPE_HINT}`] : []),
-        ...(HINTS[code] === undefined ? [] : [`  ${HINTS[code]}`]),
+        ...hintFor(code, message),
         ...(requestId === undefined ? [] : [paint('dim', `  ${requestId}`)]),
     ];
     const { doc_url: _, ...shown } = errorBodyOf(error);
@@ -91,13 +95,25 @@ const SCOPE_HINT = `"${PROGRAM} whoami" shows what the key may do; change that o
 const HINTS: Readonly<Record<string, string | undefined>> = {
     API_KEY_REQUIRED: `store a key with "${PROGRAM} login", or set ROUTEBOOK_API_KEY`,
     INVALID_API_KEY: `store another with "${PROGRAM} login"; ROUTEBOOK_API_KEY, where it is set, takes precedence`,
-    NOT_MAINTAINER: `"${PROGRAM} claim start <domain>" proves that it is your site, and makes your workspace a maintainer`,
-    CLAIM_REQUIRED: `"${PROGRAM} claim start <domain>" starts the proof`,
+    NOT_MAINTAINER: `"${PROGRAM} claim start DOMAIN" proves that it is your site, and makes your workspace a maintainer`,
+    CLAIM_REQUIRED: `"${PROGRAM} claim start DOMAIN" starts the proof`,
     SITE_NOT_FOUND: `request a schema with "${PROGRAM} request", or write one with "${PROGRAM} init"`,
+    VERSION_NOT_FOUND: `"${PROGRAM} versions" lists the versions of a site`,
+    ENDPOINT_NOT_FOUND: `"${PROGRAM} catalog" lists the endpoints of a site`,
     NETWORK_ERROR: 'is the server running? --server and ROUTEBOOK_URL select another',
-    BATCH_PAUSED: `"${PROGRAM} batch resume <batch>" continues it, also with new limits`,
+    INVALID_ANSWER: 'is this the address of a Routebook? --server and ROUTEBOOK_URL select another',
+    BATCH_PAUSED: `"${PROGRAM} batch resume BATCH" continues it, also with new limits`,
     VERSION_CONFLICT: `"${PROGRAM} diff" shows what changed meanwhile`,
 };
+
+/** The hint for an error, with the domain or batch that its message names. */
+function hintFor(code: string, message: string): string[] {
+    const hint = HINTS[code];
+    if (hint === undefined) return [];
+    const [, domain = 'DOMAIN'] = /\/v1\/sites\/([^/\s]+)\/claims/.exec(message) ?? [];
+    const [batch = 'BATCH'] = /\bbat_\w+/.exec(message) ?? [];
+    return [`  ${hint.replace('DOMAIN', domain).replace('BATCH', batch)}`];
+}
 
 /** Formats problems as a table: place, kind and message. */
 export function detailLines(details: readonly ItemDetail[], paint: Paint): string[] {

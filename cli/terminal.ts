@@ -44,7 +44,7 @@ interface Output {
 export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, stdout, stderr }: Streams = process): Terminal {
     const isColourful = { out: mayColour && stdout.isTTY === true, error: mayColour && stderr.isTTY === true };
     // Programs and files get each line as one.
-    const lineWidth = stderr.isTTY === true && stderr.columns !== undefined ? stderr.columns : Number.POSITIVE_INFINITY;
+    const lineWidth = widthOf(stderr);
     let shown: ReturnType<typeof spin> | undefined;
     return {
         print(line) {
@@ -59,8 +59,8 @@ export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, std
         paint: painting(isColourful.out),
         paintError: painting(isColourful.error),
         isColourful,
-        columns: stdout.columns ?? 80,
-        tableWidth: stdout.isTTY === true && stdout.columns !== undefined ? stdout.columns : Number.POSITIVE_INFINITY,
+        columns: stdout.columns || 80,
+        tableWidth: widthOf(stdout),
         isInteractive: stdin.isTTY === true && stderr.isTTY === true,
         async readAll() {
             const chunks: Buffer[] = [];
@@ -73,6 +73,11 @@ export function openTerminal({ mayColour }: { mayColour: boolean }, { stdin, std
             return shown;
         },
     };
+}
+
+/** The width for what is read by a person. A terminal that does not know its width says 0. */
+function widthOf({ isTTY, columns }: Output): number {
+    return isTTY === true && columns ? columns : Number.POSITIVE_INFINITY;
 }
 
 /** The colours of `painting`, or a character that controls the terminal, other than tab and newline, or reorders the words around it. */

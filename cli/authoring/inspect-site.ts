@@ -33,8 +33,8 @@ export async function inspectSite(session: Session, source: string, options: Ins
     const { egressAllow } = settings.egress();
     const confirmExample = exampleCheck(session, options);
     const interruption = isVisit ? awaitInterruption() : undefined;
-    const progress = terminal.progress(`reading ${source}`);
     const from = interruption === undefined ? await sourceOf(source) : visit(session, source, options, interruption.signal);
+    const progress = terminal.progress(`reading ${source}`);
     const unit = 'openapi' in from ? 'operation' : 'recorded call';
     const { package: draft, report } = await inspectOrFail(
         from,

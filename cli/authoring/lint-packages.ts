@@ -3,11 +3,13 @@ import { CommandFault } from '../failures.ts';
 import { type CheckedFile, checkFile, problemLines } from '../package/check-package.ts';
 import { readPackageFile } from '../package/read-package-file.ts';
 import type { Done, Session } from '../session.ts';
+import { fold } from '../terminal.ts';
 
 /** `routebook lint FILE…`: checks each file by the server's rules. One that is not JSON does not keep the others from being checked. */
 export async function lintPackages(session: Session, paths: readonly string[]): Promise<Done> {
-    const { terminal, say } = session;
-    const { paint } = terminal;
+    const { terminal } = session;
+    const { paint, tableWidth } = terminal;
+    const say = (line: string) => session.say(fold(line, tableWidth));
     const files = [];
     for (const path of paths) {
         const checked = await lintFile(session, path, { isOnlyOne: paths.length === 1 });

@@ -4,6 +4,7 @@ import { counted } from '../../shared/domain/text/counted.ts';
 import { shellWord } from '../../shared/domain/text/shell-word.ts';
 import { paragraph } from '../../shared/platform/table.ts';
 import type { EndpointsQuery, FoundEndpoint } from '../client/index.ts';
+import { commandLines } from '../command-lines.ts';
 import type { Done, Session } from '../session.ts';
 import { PROGRAM } from '../settings.ts';
 import type { Terminal } from '../terminal.ts';
@@ -27,20 +28,18 @@ export async function findEndpoints({ client, terminal }: Session, task: string,
         .finally(() => progress.end());
     const { total, next_cursor } = meta.pagination;
     const result = { endpoints: data, total, next_cursor, session_id: meta.session_id ?? null, suggestion: meta.suggestion ?? null };
-    if (data.length === 0) return { result, lines: nothingFound(meta.suggestion) };
+    if (data.length === 0) return { result, lines: nothingFound(meta.suggestion, terminal) };
     const lines = data.flatMap((found, place) => [...(place === 0 ? [] : ['']), ...linesOf(found, terminal)]);
     if (next_cursor === null) return { result, lines };
     return { result, lines, hint: `${data.length} of ${total}; --cursor ${next_cursor} continues from here` };
 }
 
 /** @param suggestion absent for a task that looks like it has a secret */
-function nothingFound(suggestion: FindMeta['suggestion']): string[] {
+function nothingFound(suggestion: FindMeta['suggestion'], terminal: Terminal): string[] {
     if (suggestion === undefined) return ['No registered endpoint matches.'];
-    const { domain = '<domain>', task } = suggestion.request;
-    return [
-        'No registered endpoint matches. Request one with:',
-        `  ${PROGRAM} request ${String(domain)} --task ${shellWord(String(task))}`,
-    ];
+    const { domain = 'DOMAIN', task } = suggestion.request;
+    const command = [`${PROGRAM} request ${String(domain)}`, `--task ${shellWord(String(task))}`];
+    return ['No registered endpoint matches. Request one with:', ...commandLines(command, terminal)];
 }
 
 function linesOf(
@@ -57,8 +56,9 @@ function linesOf(
         hosted,
         fetch,
     }: FoundEndpoint,
-    { paint, tableWidth }: Terminal,
+    terminal: Terminal,
 ) {
+    const { paint, tableWidth } = terminal;
     const nameWidth = Math.max(0, ...required.map(({ name }) => name.length));
     const price = hosted ? `${counted(credits, 'credit')} a ${billing_unit}` : 'not hosted: call it yourself';
     const facts = [
@@ -73,11 +73,16 @@ function linesOf(
         ...required.flatMap(({ name, type, description: about }) => {
             return paragraph(`    ${name.padEnd(nameWidth)}  ${paint('dim', type)}  `, about, tableWidth, nameWidth + 6);
         }),
-        ...(fetch === null ? [] : [`  ${paint('dim', '$')} ${commandOf(fetch)}`]),
+        ...(fetch === null ? [] : commandLines(commandOf(fetch), terminal, `  ${paint('dim', '$')} `)),
     ];
 }
 
-function commandOf({ site, endpoint, params, dry_run: isDry }: NonNullable<FoundEndpoint['fetch']>): string {
-    const given = Object.keys(params).length === 0 ? '' : ` --params ${shellWord(JSON.stringify(params))}`;
-    return `${PROGRAM} fetch ${site} ${endpoint}${given}${isDry === true ? ' --dry-run' : ''}`;
+/** The command that calls an endpoint. Its params may be broken between two of them. */
+function commandOf({ site, endpoint, params, dry_run: isDry }: NonNullable<FoundEndpoint['fetch']>): string[] {
+    const given = Object.entries(params).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    return [
+        `${PROGRAM} fetch ${site} ${endpoint}`,
+        ...(given.length === 0 ? [] : [`--params ${shellWord(`{${given.join(',\n')}}`)}`]),
+        ...(isDry === true ? ['--dry-run'] : []),
+    ];
 }

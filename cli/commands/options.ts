@@ -25,7 +25,7 @@ export function addCallOptions(command: Command, { version, cap }: { version: st
 export function versionName(text: string): number | string {
     if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
     if (/^[0-9a-f]{64}$/.test(text)) return text;
-    throw new InvalidArgumentError('It is the number of a version, or its hash of 64 digits.');
+    throw new InvalidArgumentError('It must be the number of a version, or its hash of 64 digits.');
 }
 
 /** Joins the words of a text that somebody wrote without quotes. */

@@ -1,13 +1,13 @@
 import { proofName } from '../../shared/domain/site/proof.ts';
 import { isOnDomain } from '../../shared/domain/site/site-name.ts';
-import { fieldLines, toTheMinute } from '../../shared/platform/table.ts';
+import { fieldLines, paragraph, toTheMinute } from '../../shared/platform/table.ts';
 import type { ClaimEntry } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 import { PROGRAM } from '../settings.ts';
 
 /** `routebook claim start DOMAIN`: claims a domain and prints what to publish where. */
-export async function startClaim({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
+export async function startClaim({ client, terminal: { paint, tableWidth } }: Session, domain: string): Promise<Done> {
     const claim = await client().claims.create(domain);
     const [dns, file] = claim.methods;
     // On a public suffix the name of the DNS record could belong to a customer of the suffix, so only the file counts.
@@ -16,10 +16,15 @@ export async function startClaim({ client, terminal: { paint } }: Session, domai
     return {
         result: claim,
         lines: [
-            `${paint('green', '✓')} claim ${claim.claim_id} on ${paint('bold', claim.domain)} waits for its proof${until}`,
+            ...paragraph(
+                '',
+                `${paint('green', '✓')} claim ${claim.claim_id} on ${paint('bold', claim.domain)} waits for its proof${until}`,
+                tableWidth,
+                2,
+            ),
             '',
             `Publish ${mayUseDns ? 'one of these' : 'this'} and leave it in place:`,
-            ...(mayUseDns ? [`  ${paint('dim', 'DNS ')}  ${dns.dns}`] : []),
+            ...(mayUseDns ? paragraph(`  ${paint('dim', 'DNS ')}  `, dns.dns, tableWidth, 8) : []),
             `  ${paint('dim', 'file')}  ${file.url}`,
             `        with the line ${claim.value}`,
             '',
@@ -66,7 +71,8 @@ export async function checkClaim({ client, terminal }: Session, domain: string, 
         return { result, lines };
     }
     const head = status === 'pending' ? 'The lookup has not ended yet' : 'No proof was found';
-    return { result, lines: [`${paint('red', '✗')} ${head}${reason === null ? '' : `: ${reason}`}`], isFailure: true };
+    const lines = paragraph(`${paint('red', '✗')} `, `${head}${reason === null ? '' : `: ${reason}`}`, terminal.tableWidth, 2);
+    return { result, lines, isFailure: true };
 }
 
 /** `routebook claim delete DOMAIN [CLAIM]`: withdraws a claim. */

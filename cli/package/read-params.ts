@@ -25,7 +25,7 @@ export function readParams({ param: pairs = [], params: json }: TypedParams, kno
         }
         if (read.has(name)) throw wrongUsage(`the param ${name} is given twice`);
         const param = known.find((candidate) => candidate.name === name);
-        read.set(name, mark === ':=' ? readJson(text, name) : convertText(text, name, param?.schema));
+        read.set(name, mark === ':=' ? readJson(text, name, '5, true or \'["a", "b"]\'') : convertText(text, name, param?.schema));
     }
     return Object.fromEntries(read);
 }
@@ -36,14 +36,17 @@ export function needsSchema({ param: pairs = [] }: TypedParams): boolean {
 }
 
 function readObject(text: string): JsonObject {
-    const value = readJson(text, '--params');
+    const value = readJson(text, '--params', OBJECT);
     if (isObject(value)) return value;
-    throw wrongUsage(`--params takes a JSON object, such as '{"q": "shoes"}'`);
+    throw wrongUsage(`--params takes a JSON object, such as ${OBJECT}`);
 }
 
-function readJson(text: string, what: string): Json {
+/** As a shell takes it. */
+const OBJECT = `'{"q": "shoes", "page": 1}'`;
+
+function readJson(text: string, what: string, example: string): Json {
     const value = tryParseExact(text);
-    if (value === undefined) throw wrongUsage(`the value of ${what} is not valid JSON`);
+    if (value === undefined) throw wrongUsage(`the value of ${what} is not valid JSON, such as ${example}`);
     return value;
 }
 

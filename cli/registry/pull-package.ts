@@ -1,6 +1,7 @@
 import type { DownloadFormat } from '../../shared/domain/package/registry-choices.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { withEditorSchema } from '../authoring/write-draft.ts';
+import { commandLines } from '../command-lines.ts';
 import type { Done, Session } from '../session.ts';
 import { PROGRAM } from '../settings.ts';
 import { askToReplace, writeText } from '../write-file.ts';
@@ -31,7 +32,10 @@ export async function pullPackage({ client, terminal, note, server }: Session, s
     const lines = [
         `${paint('green', '✓')} ${paint('bold', out)}: ${about === undefined ? `${site} as ${format}` : `${about.site} version ${about.version}`}`,
     ];
-    if (about !== undefined) lines.push(paint('dim', `  publish changes with: ${PROGRAM} push ${out} --if-match ${about.version_hash}`));
+    if (about !== undefined) {
+        lines.push('  publish changes with:');
+        lines.push(...commandLines([`${PROGRAM} push ${out}`, `--if-match ${about.version_hash}`], terminal));
+    }
     return { result: { file: out, site, format, ...about }, lines };
 }
 

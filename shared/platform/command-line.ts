@@ -14,7 +14,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
     return (text) => {
         const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
         if (value >= min && value <= max) return value;
-        throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
+        throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
     };
 }
 
@@ -25,12 +25,12 @@ export function readPace(text: string): number | 'none' {
 export function readHours(text: string): Times {
     const times = readTimes(text);
     if (times !== undefined) return times;
-    throw new InvalidArgumentError('It is two different times of day, such as 22:00-06:00.');
+    throw new InvalidArgumentError('It must be two different times of day, such as 22:00-06:00.');
 }
 
 /** Reads a `--block-path` or `--unblock-path` and adds it to the earlier ones. */
 export function collectPaths(text: string, before: readonly BlockedPath[] = []): BlockedPath[] {
     const path = readBlockedPath(text);
     if (path !== undefined) return [...before, path];
-    throw new InvalidArgumentError('It is a host and the beginning of a path, such as www.shop.example/admin.');
+    throw new InvalidArgumentError('It must be a host and the beginning of a path, such as www.shop.example/admin.');
 }

@@ -49,7 +49,7 @@ describe('calling sites from the command line', () => {
         expect(shown.code, shown.stderr).to.equal(0);
         expect(shown.stdout).to.include(`${SHOP} `);
         const none = await shell.run(['find', "what is my cat's horoscope"]);
-        expect(none.stdout).to.include("routebook request <domain> --task 'what is my cat'\\''s horoscope'");
+        expect(none.stdout).to.include("routebook request DOMAIN --task 'what is my cat'\\''s horoscope'");
         const short = await shell.run(['find', 'horoscope', '--site', 'stars.example']);
         const [, asked = ''] = /routebook request stars\.example --task '(.+)'/.exec(short.stdout) ?? [];
         expect((await shell.run(['request', 'stars.example', '--task', asked])).code, asked).to.equal(0);

@@ -138,6 +138,59 @@ describe('the lists of routebook', () => {
             ]);
         });
 
+        it('break commands that are too long so that they can be pasted', async () => {
+            const fetch = {
+                site: 'a-shop.example',
+                endpoint: 'convert',
+                params: { base_currency_id: 'btc-bitcoin', quote_currency_id: "usd-us-dollar's", amount: 1 },
+                dry_run: true,
+            };
+            const found = { site: 'a-shop.example', endpoint: 'convert', description: '', effect: 'write', required: [], hosted: true };
+            const priced = { ...found, credits: 1, billing_unit: 'request', verified: false };
+            pages = [
+                [
+                    { ...priced, fetch },
+                    { ...priced, fetch: { ...fetch, params: { amount: 1, currency: 'bitcoin' } } },
+                ],
+            ];
+            expect(await shown('find', 'convert bitcoin')).to.deep.equal([
+                'a-shop.example convert  1 credit a request, write',
+                '  $ routebook fetch a-shop.example convert \\',
+                `        --params '{"base_currency_id":"btc-bitcoin",`,
+                `            "quote_currency_id":"usd-us-dollar'\\''s",`,
+                `            "amount":1}' \\`,
+                '        --dry-run',
+                '',
+                'a-shop.example convert  1 credit a request, write',
+                '  $ routebook fetch a-shop.example convert \\',
+                `        --params '{"amount":1,"currency":"bitcoin"}' \\`,
+                '        --dry-run',
+            ]);
+        });
+
+        it('say what to publish for a claim in 80 columns, with the value in one line', async () => {
+            const value = `routebook-claim=${'v'.repeat(32)}`;
+            const domain = 'a-shop.example';
+            const methods = [{ dns: `_routebook.${domain} TXT ${value}` }, { url: `https://${domain}/.well-known/routebook.txt` }];
+            const claim = { claim_id: `clm_${'0'.repeat(22)}`, domain, value, methods, expires_at: '2026-12-07T09:11:00.000Z' };
+            pages = [claim as unknown as object[]];
+            const lines = await shown('claim', 'start', domain);
+            expect(Math.max(...lines.map((line) => line.length))).to.be.at.most(80);
+            expect(lines).to.include(`        ${value}`);
+        });
+
+        it('show no progress of work that could not begin', async () => {
+            let running = 0;
+            const progress = () => {
+                running++;
+                return { update: () => {}, end: () => running-- };
+            };
+            const screen = { isTTY: true, columns: 80, write: () => {} };
+            const terminal = openTerminal({ mayColour: false }, { stdin: Readable.from([]), stdout: screen, stderr: screen });
+            expect(await runCommandLine(['inspect', 'nothing.har'], { ...terminal, progress }, readSettings({}))).to.equal(1);
+            expect(running).to.equal(0);
+        });
+
         it('break descriptions between words, and say below how to continue', async () => {
             const found = {
                 site: 'a-shop.example',

@@ -137,7 +137,7 @@ describe('claiming a domain on the command line', () => {
     it('says what to do if the domain is not proved, or the key lacks the scope', async () => {
         const unproved = await shell.run(['policy', 'elses.test', '--block']);
         expect(unproved.code).to.equal(1);
-        expect(unproved.stderr).to.include('CLAIM_REQUIRED').and.include('routebook claim start <domain>');
+        expect(unproved.stderr).to.include('CLAIM_REQUIRED').and.include('routebook claim start elses.test');
         const { apiKey = '' } = await scopedKey(world, ada, { routes: ['fetch', 'catalog'] });
         const env = { ROUTEBOOK_API_KEY: apiKey };
         for (const args of [
@@ -180,6 +180,7 @@ describe('claiming a domain on the command line', () => {
         writeFileSync(joinPath(shell.folder, 'taken.json'), JSON.stringify(aPackage('taken.test', { title: 'Mine' })));
         const ran = await shell.run(['push', 'taken.json', '--json']);
         expect([ran.code, ran.error['code']]).to.deep.equal([1, 'NOT_MAINTAINER']);
-        expect(ran.stderr).to.include('routebook claim start <domain>');
+        expect(ran.error['message']).to.include('/v1/schemas/taken.test/maintainers').and.not.include('{');
+        expect(ran.stderr).to.include('"routebook claim start taken.test"');
     });
 });

@@ -87,6 +87,7 @@ describe('the registry on the command line', () => {
         const theirs = await shell.run(['yank', site, '2', '--reason', 'legal', '--json'], { env });
         expect(theirs.code).to.equal(1);
         expect(theirs.error).to.include({ code: 'NOT_MAINTAINER' });
+        expect(theirs.stderr).to.include(`"routebook claim start ${site}"`).and.not.include('{');
     });
 
     it('downloads a site in other formats', async () => {
