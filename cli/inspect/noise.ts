@@ -92,12 +92,17 @@ const SESSIONS = /\/auth\/(?:session|csrf|providers|_log|refresh)$|\/(?:csrf|xsr
 /** Whether the exchange only concerns the session of the visitor, by its address, or since nothing but tokens is answered. */
 function isOfSession({ method, url, answer }: Exchange): boolean {
     if (SESSIONS.test(url.pathname)) return true;
-    if (method !== 'GET' || !/json/.test(answer.type) || (answer.text?.length ?? 0) > MAX_TOKENS) return false;
+    if (!/json/.test(answer.type) || (answer.text?.length ?? 0) > MAX_TOKENS) return false;
     const value = parseJson(answer.text ?? '');
     const fields = isObject(value) ? Object.entries(value) : [];
-    return fields.length > 0 && fields.every(([name, token]) => typeof token === 'string' && token !== '' && namesCredential(name));
+    const tokens = fields.filter(([name, token]) => typeof token === 'string' && token !== '' && namesCredential(name));
+    // A write may answer with the key of what it made: only a token with its type and its end is one of a session.
+    const isGranted = tokens.length < fields.length && fields.every((field) => tokens.includes(field) || OF_TOKENS.test(field[0]));
+    return tokens.length > 0 && (isGranted || (method === 'GET' && tokens.length === fields.length));
 }
 
+/** What is said of a token beside it (RFC 6749, section 5.1). */
+const OF_TOKENS = /^(?:token_?type|expires(?:_?(?:in|at))?|scope)$/i;
 const MAX_TOKENS = 4000;
 
 const RULES: readonly Rule[] = [

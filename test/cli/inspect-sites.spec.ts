@@ -192,6 +192,16 @@ describe('routebook inspect reads public sites', () => {
         expect(JSON.stringify(asked)).to.contain('/services/rest?method=listBoats');
     });
 
+    it('what only grants a token, by any address and method, as no route', async () => {
+        const granted = { access_token: 'eyJhbGciOiJub25lIn0.planted.x', token_type: 'Bearer', expires_in: 28_800 };
+        const found = await inspectCalls([
+            { method: 'POST', url: `${SHOP}/api/auth/guest`, body: {}, json: granted },
+            { url: `${SHOP}/api/setup/begin`, json: granted },
+            { method: 'POST', url: `${SHOP}/api/boats`, body: { name: 'gull' }, json: { name: 'gull', token: 'planted-0123456789abcdef' } },
+        ]);
+        expect(templates(found)).to.deep.equal(['POST /api/boats']);
+    });
+
     it('two slashes at the root as one', async () => {
         const found = await inspectCalls([
             { url: `${SHOP}//api/v1/info`, json: { version: '1' } },
