@@ -56,7 +56,7 @@ export const schemaPages = [
     openPage({ method: 'POST', path: '/maintainers/stop', worksWithoutFactor: true, respond: stopByLink }),
 ];
 
-const SITES = 15;
+const SITES = 14;
 const VERSIONS = 30;
 const MAINTAINERS = 100;
 const REPORTS = 20;
