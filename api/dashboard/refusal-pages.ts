@@ -75,7 +75,6 @@ const MESSAGES: Partial<Record<RefusalCode, string>> = {
     INTERNAL: 'This is a bug, and it was logged.',
     INVALID_CURSOR: 'This link leads to no part of the list. Open the list from the menu.',
     METHOD_NOT_ALLOWED: 'This address only takes forms.',
-    SERVICE_UNAVAILABLE: 'A part of this service does not answer.',
 };
 
 /** What the visitor can do, where the message of the API does not say it. */
