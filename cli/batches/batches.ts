@@ -12,7 +12,7 @@ export async function listBatches(
 ): Promise<Done> {
     const { items: batches } = await client().batches.list(defined({ limit, status })).page();
     const result = { batches };
-    if (batches.length === 0) return { result, lines: ['No batches.'] };
+    if (batches.length === 0) return { result, lines: ['No batches.', `Start one: ${PROGRAM} batch run FILE --site SITE --endpoint NAME`] };
     const rows = batches.map((one) => [
         one.batch_id,
         one.status,

@@ -33,7 +33,7 @@ export async function listJobs(
         if (jobs.length > 0) break;
     }
     const result = { jobs };
-    if (jobs.length === 0) return { result, lines: ['No jobs.'] };
+    if (jobs.length === 0) return { result, lines: ['No jobs.', `Queue one: ${PROGRAM} job add SITE ENDPOINT`] };
     // A code says that the job failed, and leaves room for the rest of the row.
     const rows = jobs.map((one) => [one.job_id, one.error?.code ?? one.status, one.endpoint, one.site, one.created_at, one.credits_used]);
     return { result, lines: table(['job', 'status', 'endpoint', 'site', 'created', 'credits'], rows, terminal) };

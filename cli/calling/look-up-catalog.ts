@@ -1,11 +1,20 @@
 import { counted } from '../../shared/domain/text/counted.ts';
 import { paragraph } from '../../shared/platform/table.ts';
 import type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../client/index.ts';
+import { wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
+import { PROGRAM } from '../settings.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** `routebook catalog DOMAIN --intent …`: lists every endpoint of a site, best matches of the intent first. */
-export async function lookUpCatalog({ client, terminal }: Session, domain: string, { intent }: { intent: string }): Promise<Done> {
+/** `routebook catalog DOMAIN INTENT`: lists every endpoint of a site, best matches of the intent first. */
+export async function lookUpCatalog(
+    { client, terminal }: Session,
+    domain: string,
+    words: string | readonly [],
+    { intent = words.toString() }: { intent?: string },
+): Promise<Done> {
+    if (intent === '')
+        throw wrongUsage(`Say what you want to do: ${PROGRAM} catalog ${domain} --intent 'find a product by its name'`);
     const progress = terminal.progress(`looking ${domain} up`);
     const answer = await client()
         .catalog(domain, { intent })

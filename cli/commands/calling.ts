@@ -22,7 +22,8 @@ export function addCallingCommands(program: Command, run: Run): void {
         .command('catalog')
         .description('list every endpoint of a site, best matches of your intent first')
         .argument('<domain>')
-        .requiredOption('--intent <text>', 'what you want to do: at least 20 characters and 5 distinct words')
+        .argument('[intent...]', 'what you want to do: at least 20 characters and 5 distinct words', joined)
+        .option('--intent <text>', 'the same in one option')
         .addHelpText('after', examples(["catalog openlibrary.org --intent 'find the works of an author by name'"]))
         .action(run(async () => (await import('../calling/look-up-catalog.ts')).lookUpCatalog));
     const fetch = program.command('fetch').description('call an endpoint through Routebook: result to stdout, cost to stderr');

@@ -171,7 +171,12 @@ describe('calling sites from the command line', () => {
             .to.match(/\d more endpoints not allowed by the site's owner/)
             .and.not.include('/echo/orders');
         await world.app.db.transaction((trx) => setPolicy(trx, SHOP, null));
+        const inWords = await shell.run(['catalog', SHOP, ...'place an order for something in the shop'.split(' '), '--json']);
+        expect((inWords.json['endpoints'] as { name: string }[])[0]?.name).to.equal('order');
         const short = await shell.run(['catalog', SHOP, '--intent', 'too short', '--json']);
         expect(short.error).to.include({ code: 'INTENT_TOO_SHORT' });
+        const without = await shell.run(['catalog', SHOP, '--json']);
+        expect(without).to.deep.include({ code: 2 });
+        expect(without.error['message']).to.include(`catalog ${SHOP} --intent`);
     });
 });

@@ -71,7 +71,7 @@ describe('every command of routebook', () => {
         const lines = shown.trimEnd().split('\n');
         expect(lines.map((line) => stripVTControlCharacters(line))).to.deep.equal([
             '  /params/id  INVALID_TYPE  A_CODE  The value of id must be',
-            '    integer, or it must be left out.',
+            '    an integer, or it must be left out.',
         ]);
     });
 

@@ -68,7 +68,9 @@ describe('the lists of routebook', () => {
         pages = [[], [], [{ job_id: 'job_1' }], [{ job_id: 'job_0' }]];
         expect((await shell.run([...list, '--json'])).json['jobs']).to.deep.equal([{ job_id: 'job_1' }]);
         pages = [[], []];
-        expect((await shell.run(list)).stdout).to.include('No jobs.');
+        expect((await shell.run(list)).stdout)
+            .to.include('No jobs.')
+            .and.include('job add SITE ENDPOINT');
     });
 
     describe('on a terminal of 80 columns', () => {
