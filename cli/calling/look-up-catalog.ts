@@ -13,8 +13,7 @@ export async function lookUpCatalog(
     words: string | readonly [],
     { intent = words.toString() }: { intent?: string },
 ): Promise<Done> {
-    if (intent === '')
-        throw wrongUsage(`Say what you want to do: ${PROGRAM} catalog ${domain} --intent 'find a product by its name'`);
+    if (intent === '') throw wrongUsage(`Say what you want to do: ${PROGRAM} catalog ${domain} --intent 'find a product by its name'`);
     const progress = terminal.progress(`looking ${domain} up`);
     const answer = await client()
         .catalog(domain, { intent })

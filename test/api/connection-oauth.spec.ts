@@ -123,7 +123,9 @@ for (const topology of ANY_TOPOLOGY) {
             expect((await eve.send('/connections/callback', { state, code }, { from: '/dashboard/keys' })).status).to.equal(404);
             expect((await ada.send('/connections/callback', { state, code }, { from: path })).status).to.equal(303);
             expect((await ada.send('/connections/callback', { state, code }, { from: '/dashboard/keys' })).status).not.to.equal(500);
-            expect((await ada.get('/connections/callback?state=unknown&code=x')).status).to.equal(404);
+            const late = await ada.get('/connections/callback?state=unknown&code=x');
+            expect(late.status).to.equal(404);
+            expect(late.html).to.include('Begin again at your connections');
             expect(await mine()).to.have.length(1);
         });
 

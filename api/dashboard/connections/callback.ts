@@ -1,7 +1,8 @@
 import { lookUntil } from '../../../shared/platform/look-until.ts';
+import { Refusal } from '../../../shared/refusals.ts';
 import { CALLBACK_PATH, dropFlow, type Flow, findFlow, hashOfState, submitFlow } from '../../../shared/store/connections/oauth.ts';
 import { openPlaced, sealSecret } from '../../../shared/store/connections/sealing.ts';
-import { type Answer, type PersonalVisit, pageNotFound, type Shown } from '../page.ts';
+import type { Answer, PersonalVisit, Shown } from '../page.ts';
 
 /** How long the page waits until a worker has exchanged the code. */
 const LOOKS = { everyMs: 150, maxMs: 15_000 };
@@ -52,7 +53,7 @@ export async function confirmCallback(visit: PersonalVisit): Promise<Answer> {
 async function findMine({ app, me }: PersonalVisit, state: string | undefined): Promise<Flow> {
     const flow = state === undefined ? undefined : await findFlow(app.db, hashOfState(state));
     const isMine = flow?.userId === me.userId && me.workspaces.some(({ workspaceId }) => workspaceId === flow.workspaceId);
-    if (flow === undefined || !isMine) throw pageNotFound();
+    if (flow === undefined || !isMine) throw new Refusal('NOT_FOUND', 'A consent ends after 10 minutes. Begin again at your connections.');
     return flow;
 }
 
