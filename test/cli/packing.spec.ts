@@ -91,7 +91,7 @@ describe('the published package', function () {
 
     it('runs by npx', async () => {
         const help = await there('npx', ['routebook', '--help']);
-        expect(help).to.include('Usage: routebook').and.include('publish a package');
+        expect(help).to.include('Usage: npx routebook').and.include('publish a package');
         expect((await there('npx', ['routebook', '--version'])).trim()).to.equal(
             String(readJson(joinPath(ROOT, 'package.json'))['version']),
         );

@@ -116,7 +116,7 @@ describe('trying an endpoint on its page', () => {
         for (const [value, problem] of [
             ['', 'Fill this in.'],
             ['seven', 'Enter a number.'],
-            ['0', 'must be &gt;= 1'],
+            ['0', 'must be at least 1'],
             ['7.5', 'integer'],
         ] as const) {
             const { status, html } = await person.send(at('product'), { step: 'price', key: keyId, 'param-0': value });
