@@ -36,6 +36,7 @@ const MAX_MESSAGES = 10;
 export const agentTools: AppPlugin = {
     name: 'mcp',
     register(server, { app }) {
+        const turns = createClientTurns(fetchShareOf(app).pauseAfter);
         let isLoaded = false;
         const serve = async (request: Request, h: ResponseToolkit, signIn: boolean, find: () => Promise<Offer>) => {
             const caller = callerOf(request);
@@ -45,7 +46,7 @@ export const agentTools: AppPlugin = {
             const parsedBody = messagesIn(value);
             const { tools, instructions } = await find();
             if (caller === undefined && callsWithKey(parsedBody, tools)) throw keyRequired(app, 'This tool needs a sign-in or an API key');
-            await turnsOf(app).wait(limitIdentity(request.app.clientAddress));
+            await turns.wait(limitIdentity(request.app.clientAddress));
             if (!isLoaded) await loadProtocol();
             isLoaded = true;
             const { serveTools } = await import('./serve-tools.ts');
@@ -203,14 +204,10 @@ function acceptsJson(accept = '*/*'): boolean {
  */
 const readsOf = perApp(() => createKeyedQueue());
 
-/** Requests, and the reads of their messages, take turns of the event loop. Fetches do not wait here. */
-export const turnsOf = perApp((app) => createClientTurns(fetchShareOf(app).pauseAfter));
-
 /** Calls our own routes with the key of the agent's request. The calls end when the agent leaves, like any other caller's. */
 function askAs(app: App, request: Request): Ask {
     const { authorization } = request.raw.req.headers;
-    const client = limitIdentity(request.app.clientAddress);
-    const reader = callerOf(request)?.accountId ?? client;
+    const reader = callerOf(request)?.accountId ?? limitIdentity(request.app.clientAddress);
     const gone = goneSignal(request);
     const turn = { keys: [reader], gone, full: () => new Refusal('OVERLOADED') };
     return async ({ method, path, query = {}, body, headers, confirmed, onLong }) => {
@@ -223,8 +220,7 @@ function askAs(app: App, request: Request): Ask {
                 headers: { ...(authorization !== undefined && { authorization }), ...headers },
                 app: { confirmed, gone },
             });
-        const read = () => turnsOf(app).wait(client).then(call);
-        const answer = await (method === 'GET' && !query['wait'] ? readsOf(app).run(turn, read) : call());
+        const answer = await (method === 'GET' && !query['wait'] ? readsOf(app).run(turn, call) : call());
         if (answer.error !== undefined) throw new AskFailure(answer.error);
         if (answer.isCut) onLong?.(answer.text);
         return answer.body;

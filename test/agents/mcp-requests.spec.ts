@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { turnsOf } from '../../api/agents/mcp.ts';
 import { eventually } from '../support/eventually.ts';
 import { join } from '../support/people.ts';
 import { SHOP, SHOP_HOSTS, shopPackage, useShop } from '../support/shop.ts';
@@ -25,24 +24,6 @@ describe('POST /mcp', () => {
     });
 
     const called = (name: string, args: object) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } });
-    it('starts each read of a request in a turn of its own, so that calls between them go on', async () => {
-        const turns = turnsOf(world.app);
-        const { wait } = turns;
-        let begun = 0;
-        turns.wait = (client) => {
-            begun += 1;
-            return wait(client);
-        };
-        try {
-            const reads = Array.from({ length: 10 }, (_, id) => ({ ...called('find_endpoint', { task: 'weather in a city' }), id }));
-            const answers = (await (await post({}, reads)).json()) as { result: object }[];
-            expect(answers).to.have.length(10);
-            expect(begun).to.equal(11);
-        } finally {
-            turns.wait = wait;
-        }
-    });
-
     const listOf = async (query: string) => {
         const { result } = (await (await post({}, undefined, query)).json()) as { result: { tools: { name: string }[] } };
         return result.tools.map(({ name }) => name);
