@@ -95,6 +95,7 @@ export const jobFields = (shown: { params?: true; result?: true } = {}) =>
 export const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => v.complete<Job>(jobFields(shown));
 
 const COMMON = { tag: 'Jobs', scope: 'jobs', window: 'reads' } as const;
+
 export const postJob = contract('postJob', 'POST /v1/jobs', {
     ...COMMON,
     summary: 'Queue a call as a job',

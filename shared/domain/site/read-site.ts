@@ -15,10 +15,8 @@ export function siteNotFound(site: string): Refusal {
 
 /** The 403 that names who maintains a domain, and how to prove that it is one's own. */
 export function notMaintainer(registrable: string): Refusal {
-    return new Refusal(
-        'NOT_MAINTAINER',
-        `Only a workspace that maintains ${registrable} may do this: GET /v1/schemas/${registrable}/maintainers names those, and each can add yours; POST /v1/sites/${registrable}/claims proves that the domain is yours.`,
-    );
+    const { message } = new Refusal('NOT_MAINTAINER');
+    return new Refusal('NOT_MAINTAINER', message.replace('this domain', registrable).replaceAll(/\{\w+\}/g, registrable));
 }
 
 /** The refusal for a domain that an operator blocked. Its maintainer cannot lift the block. */
