@@ -23,7 +23,8 @@ export const refusalPages: AppPlugin = {
                 const refusal = toRefusal(response);
                 recordRefusal(app, request, refusal);
                 try {
-                    if (refusal.code === 'NOT_FOUND') await recogniseVisitor(app, request);
+                    // Reads of one client are limited (client-reads.ts); forms that are sent to no page are not.
+                    if (refusal.code === 'NOT_FOUND' && request.method === 'get') await recogniseVisitor(app, request);
                     return refusalPage(app, request, h, refusal);
                 } catch (error) {
                     // Fall back to the JSON envelope.

@@ -139,8 +139,11 @@ describe('every page', () => {
     });
 
     it('that does not exist knows who is signed in', async () => {
-        const { status, html } = await (await signUp(world)).get('/no/such/page');
+        const person = await signUp(world);
+        const { status, html } = await person.get('/no/such/page');
         expect(status).to.equal(404);
+        // The number of reads of one client is limited, and that of other requests to no page is not.
+        expect(wordsOf((await person.post('/no/such/page', '')).html)).to.include('Sign in');
         expect(wordsOf(html)).to.include('Dashboard').and.not.include('Sign in');
         expect(wordsOf((await visitor(world).get('/no/such/page')).html)).to.include('Sign in');
         expect((await visitor(world).post('/no/such/page', '')).status).to.equal(404);
