@@ -32,7 +32,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
         await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
         return exitCode;
     } catch (error) {
-        if (error instanceof CommanderError) return usageExit(error, isJson, terminal);
+        if (error instanceof CommanderError) return usageExit({ ...error, message: suggest(error.message) }, isJson, terminal);
         const failure = presentFailure(error, terminal.paintError);
         for (const line of failure.lines) terminal.complain(line);
         if (isJson) terminal.print(JSON.stringify({ error: failure.error }));
@@ -57,7 +57,7 @@ function newProgram(terminal: Terminal): Command {
             getOutHelpWidth: () => Math.min(terminal.columns, 110),
             getOutHasColors: () => terminal.isColourful.out,
             getErrHasColors: () => terminal.isColourful.error,
-            outputError: (text, write) => write(text.replace(/^error: /, `${terminal.paintError('red', '✗')} `)),
+            outputError: (text, write) => write(suggest(text).replace(/^error: /, `${terminal.paintError('red', '✗')} `)),
         })
         .configureHelp({
             showGlobalOptions: false,
@@ -82,6 +82,29 @@ Environment variables:
   NO_COLOR           print no colours
 
 "${PROGRAM} help <command>" shows the help of a command.`;
+
+/** Words that people try, and the commands that do what they mean. */
+const MEANT: Readonly<Record<string, string | undefined>> = {
+    account: 'whoami',
+    call: 'fetch',
+    credits: 'whoami',
+    download: 'pull',
+    events: 'webhook',
+    lookup: 'catalog or find',
+    publish: 'push',
+    register: 'login',
+    signup: 'login',
+    sites: 'list',
+    validate: 'lint',
+    watch: 'monitor',
+};
+
+/** Replaces commander's suggestion, which knows the spelling alone: `logout` for `lookup`. */
+function suggest(text: string): string {
+    return text.replace(/^error: unknown command '(\w+)'(?:\n\(Did you mean .*\))?/, (said: string, word: string) =>
+        Object.hasOwn(MEANT, word) ? `error: unknown command '${word}'\n(Did you mean ${MEANT[word]}?)` : said,
+    );
+}
 
 /** `routebook batch run` */
 function pathOf(command: Command): string {

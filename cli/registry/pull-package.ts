@@ -34,7 +34,7 @@ export async function pullPackage({ client, terminal, note, server }: Session, s
     ];
     if (about !== undefined) {
         lines.push('  publish changes with:');
-        lines.push(...commandLines([`${PROGRAM} push ${out}`, `--if-match ${about.version_hash}`], terminal));
+        lines.push(...commandLines([`${PROGRAM} push ${out}`, '--if-match', about.version_hash], terminal));
     }
     return { result: { file: out, site, format, ...about }, lines };
 }

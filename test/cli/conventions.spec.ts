@@ -123,6 +123,16 @@ describe('every command of routebook', () => {
         expect((await shell.run(['nope'])).stderr).to.include('"routebook --help" lists all commands');
     });
 
+    it('suggests what people mean by a word, not only what is spelled alike', async () => {
+        const meant = { lookup: 'catalog or find', download: 'pull', call: 'fetch', jobs: 'job', serch: 'search' };
+        for (const [word, names] of Object.entries(meant)) {
+            const ran = await shell.run(['--server', NOWHERE, word, 'shop.example', '--json']);
+            expect(ran.code, word).to.equal(2);
+            expect(ran.error['message'], word).to.include(`unknown command '${word}'`).and.include(`Did you mean ${names}?`);
+            expect(ran.stderr, word).to.include(`Did you mean ${names}?`).and.not.include('logout');
+        }
+    });
+
     it('names commands as they were typed: after npx with npx', async () => {
         const run = (args: readonly string[], command: string) =>
             shell.run(args, { isProcess: true, env: { npm_command: command, ROUTEBOOK_API_KEY: '' } });

@@ -52,6 +52,19 @@ describe('routebook lint', () => {
         expect(ran.code).to.equal(1);
     });
 
+    it("says how to check a package for a server of one's own", async () => {
+        const name = write(
+            'own.json',
+            JSON.stringify(aPackage('shop.example')).replaceAll('https://shop.example', 'http://shop.example:8081'),
+        );
+        const closed = await shell.run(['lint', name]);
+        expect(closed.code).to.equal(1);
+        expect(closed.stdout).to.include('port 8081').and.include('EGRESS_ALLOW=127.0.0.1/32:8081');
+        const [setting = ''] = /EGRESS_ALLOW=\S+/.exec(closed.stdout) ?? [];
+        const open = await shell.run(['lint', name], { env: { EGRESS_ALLOW: setting.slice('EGRESS_ALLOW='.length) } });
+        expect(open.code, open.stdout).to.equal(0);
+    });
+
     it('points at the line and the column of each problem', async () => {
         const name = write('lines.json', withChange(aPackage('shop.example'), '/endpoints/0/params/0/source', 'cookie'));
         const ran = await shell.run(['lint', name, '--json']);

@@ -1,3 +1,4 @@
+import { join as joinPath } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { resultLine } from '../../cli/batches/follow-batch.ts';
@@ -7,6 +8,7 @@ import { readSettings } from '../../cli/settings.ts';
 import { openTerminal } from '../../cli/terminal.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { eventually } from '../support/eventually.ts';
+import { aPackage } from '../support/schemas.ts';
 import { openSite, type Site } from '../support/sites.ts';
 
 /** Every command that lists something, and what it asks the server for. */
@@ -179,6 +181,16 @@ describe('the lists of routebook', () => {
             const lines = await shown('claim', 'start', domain);
             expect(Math.max(...lines.map((line) => line.length))).to.be.at.most(80);
             expect(lines).to.include(`        ${value}`);
+        });
+
+        it('say how to publish what was pulled in 80 columns, with the hash in one piece', async () => {
+            const hash = '0'.repeat(64);
+            pages = [{ ...aPackage('a-shop.example'), version: 1, version_hash: hash, published_at: '' } as unknown as object[]];
+            const lines = await shown('pull', 'a-shop.example', '--force', '--out', joinPath(shell.folder, 'a.json'));
+            const [command, ...options] = lines.slice(2).map((line) => line.trim());
+            expect(command).to.match(/^routebook push .*a\.json \\$/);
+            expect(options).to.deep.equal(['--if-match \\', hash]);
+            expect(lines.filter((line) => line.includes(hash) && line.length > 80)).to.deep.equal([]);
         });
 
         it('show no progress of work that could not begin', async () => {

@@ -144,7 +144,7 @@ function checkReach(url: URL, at: Path, report: Report, context: UrlContext): vo
             at,
             url.port === ''
                 ? 'A URL has to begin with https://.'
-                : 'A URL has to use https on its default port: leave the port out, unless EGRESS_ALLOW covers it where you check and where you publish.',
+                : `A URL has to use https on its default port: leave port ${port} out. For a server of your own, set EGRESS_ALLOW=127.0.0.1/32:${port} (its address and port) where you check and where you publish.`,
         );
     }
     if (context.registrable !== undefined && !isOnDomain(url.hostname, context.registrable)) {
