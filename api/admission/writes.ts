@@ -6,8 +6,9 @@ import { createCounts } from '../../shared/platform/counts.ts';
 import type { InTurn } from '../../shared/platform/in-turn.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { checkKeyAgain } from '../auth/api-key.ts';
 import { callerOf } from '../auth/caller.ts';
-import type { Call, Reply } from '../call.ts';
+import type { Call, OpenCall, Reply } from '../call.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { createKeyedQueue, type QueueTurn } from './keyed-queue.ts';
 import { perApp } from './per-app.ts';
@@ -40,7 +41,9 @@ const queuesOf = perApp(() => {
     };
 });
 
-type Writer = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'gone'>;
+type Writer = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'gone' | 'request'>;
+/** Somebody who may have no key, such as the sender of a schema request. */
+type OpenWriter = Pick<OpenCall<unknown, unknown, unknown>, keyof Writer>;
 
 /**
  * Runs the writes of one account, and those of one domain, one after another. They wait in this process, because a write that waits for
@@ -64,13 +67,20 @@ function accountRefusal(app: App, caller: Caller, begun: number): Refusal | unde
     return begun > WAITING_PER_ACCOUNT || queuesOf(app).accounts.isFull(caller.accountId) ? accountFull(app, caller) : undefined;
 }
 
-/** The second part of a write, called within the first: waits for one of the few database connections for writes. */
-export function inDomainTurn<Result>(
-    { app, gone }: Pick<Writer, 'app' | 'gone'>,
-    registrable: string | undefined,
-    work: () => Promise<Result>,
-): Promise<Result> {
-    return queuesOf(app).domains.run({ keys: registrable === undefined ? [] : [registrable], gone, full: processFull }, work);
+/**
+ * The second part of a write, called within the first: waits for one of the few database connections for writes.
+ * @throws Refusal INVALID_API_KEY or FORBIDDEN if the caller lost the right to write meanwhile
+ */
+export function inDomainTurn<Result>(writer: OpenWriter, registrable: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    const { app, gone } = writer;
+    const keys = registrable === undefined ? [] : [registrable];
+    return queuesOf(app).domains.run({ keys, gone, full: processFull }, () => ifStillAllowed(writer, work));
+}
+
+/** Packages of others may have delayed the write by seconds. A revoked key must have no effect after one second. */
+async function ifStillAllowed<Result>({ caller, ...call }: OpenWriter, work: () => Promise<Result>): Promise<Result> {
+    if (caller !== undefined) await checkKeyAgain({ ...call, caller });
+    return work();
 }
 
 /**
@@ -80,7 +90,7 @@ export function inDomainTurn<Result>(
  * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
  */
 export function orderInTurn<Result>(
-    { app, caller, gone }: Writer,
+    { app, caller, gone }: Omit<Writer, 'request'>,
     work: () => Promise<Result>,
     { isLarge = false }: { isLarge?: boolean } = {},
 ): Promise<Result> {
@@ -102,7 +112,8 @@ export function inTurn<Params, Query, Body, Answer>(respond: (call: Call<Params,
 export function inSteps<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>, inTurn: InTurn) => Promise<Reply<Answer>>) {
     return (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => {
         const { domains } = queuesOf(call.app);
-        return inAccountTurn(call, () => respond(call, (step) => domains.run({ keys: [], full: processFull }, step)));
+        const work = () => respond(call, (step) => domains.run({ keys: [], full: processFull }, step));
+        return inAccountTurn(call, () => ifStillAllowed(call, work));
     };
 }
 

@@ -6,7 +6,6 @@ import { invalidField, Refusal } from '../../shared/refusals.ts';
 import * as connections from '../../shared/store/connections/connections.ts';
 import { sealSecret } from '../../shared/store/connections/sealing.ts';
 import { inDomainTurn, writeInTurn } from '../admission/writes.ts';
-import { checkKeyAgain } from '../auth/api-key.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentConnection } from './connections.ts';
@@ -51,8 +50,6 @@ export async function addConnection(call: Call<object, NewConnectionQuery, Conne
 async function keepTried(call: Call<object, NewConnectionQuery, ConnectionOrder>, trial: connections.Connection, test: string) {
     try {
         await passTest(call, trial, test);
-        // The test may have taken as long as a fetch.
-        await checkKeyAgain(call);
         // The line of the account has admitted the trial, so a full line does not refuse it now.
         const kept = await inDomainTurn(call, undefined, () => connections.keepTrial(call.app.db, trial, byCall(call)));
         if (kept === undefined) throw new Error('a trial that passed is gone');

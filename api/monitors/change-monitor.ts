@@ -88,5 +88,5 @@ async function changeFrom(
         const [answer] = await presentMonitors(app, [row]);
         return answer;
     };
-    return writeInTurn({ app, caller, gone: call.gone }, undefined, () => app.db.transaction(store));
+    return writeInTurn({ ...call, app, caller }, undefined, () => app.db.transaction(store));
 }
