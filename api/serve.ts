@@ -42,8 +42,10 @@ export function serve<Params, Query, Body, Answer, Auth extends KeyUse>(
             return toResponse(undefined, render(contract, reply), request, h);
         }
         const answer = contract.idempotent ? await answerOnce({ call, request, route: contract.name, rules }, run) : await run(call);
-        const isPersonal = contract.personalWithKey === true && call.caller !== undefined;
-        return toResponse(isPersonal ? undefined : contract.cacheSeconds, answer, request, h);
+        if (contract.personalWithKey !== true) return toResponse(contract.cacheSeconds, answer, request, h);
+        const response = await toResponse(call.caller === undefined ? contract.cacheSeconds : undefined, answer, request, h);
+        // Otherwise a cache between may answer a call with a key by what it kept for one without.
+        return response.vary('authorization');
     });
 }
 

@@ -358,6 +358,7 @@ for (const topology of ANY_TOPOLOGY) {
                     headers: { 'if-none-match': etag, 'x-forwarded-for': `198.51.${addresses >> 8}.${addresses & 255}` },
                 });
                 expect(again.status).to.equal(304);
+                for (const { headers } of [answer, again]) expect(headers.get('vary')?.toLowerCase()).to.include('authorization');
             });
 
             it('of its own with a key, with a session for the fetch that follows', async () => {
