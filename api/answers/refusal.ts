@@ -1,7 +1,8 @@
 import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { errorObject } from '../../shared/fetch/error-object.ts';
-import { isNotMigrated, isOutage } from '../../shared/platform/pg-errors.ts';
+import { isNotMigrated } from '../../shared/health/is-up.ts';
+import { isOutage, isUnknownName } from '../../shared/platform/pg-errors.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { DataKeyUnreadable } from '../../shared/store/connections/sealing.ts';
 import { callerOf } from '../auth/caller.ts';
@@ -9,7 +10,7 @@ import type { AnswerNotes, Rendered } from '../call.ts';
 
 /** A refusal as it is sent, without the headers that every answer has. */
 export async function renderRefusal(app: App, request: Request, error: Error): Promise<Rendered> {
-    const refusal = toRefusal(error);
+    const refusal = await toRefusal(app, error);
     recordRefusal(app, request, refusal);
     const { soughtSite } = refusal.extras;
     if (soughtSite !== undefined) refusal.extras.didYouMean = await app.nearSites.find(soughtSite);
@@ -28,7 +29,7 @@ export function recordRefusal(app: App, request: Request, refusal: Refusal): voi
     request.app.refused = refusal.code;
     const { cause } = refusal;
     if (cause instanceof DataKeyUnreadable) app.log.error({ request_id: request.app.requestId, part: 'connections' }, cause.message);
-    if (isNotMigrated(cause))
+    if (isUnknownName(cause) && refusal.code === 'SERVICE_UNAVAILABLE')
         app.log.error({ request_id: request.app.requestId, err: cause }, 'the database is not up to date: run npm run migrate');
     if (refusal.code !== 'INTERNAL') return;
     app.log.error({ request_id: request.app.requestId, err: refusal.cause ?? refusal }, 'a bug: unexpected error while answering');
@@ -57,9 +58,10 @@ const NO_DATA_KEY = 'Credentials of this workspace cannot be stored at the momen
 const BROKEN_PATH = 'The path is malformed: each escape must be a % with two hexadecimal digits, and all together must be UTF-8.';
 
 /** hapi itself raises 404 for unknown paths and 400 for broken ones, since it does not read our bodies. Any other hapi error is a bug. */
-export function toRefusal(error: Error & { output?: { statusCode: number } }): Refusal {
+export async function toRefusal({ db }: App, error: Error & { output?: { statusCode: number } }): Promise<Refusal> {
     if (error instanceof Refusal) return error;
-    if (isOutage(error) || isNotMigrated(error)) return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });
+    if (isOutage(error) || (await isNotMigrated(db, error)))
+        return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });
     if (error instanceof DataKeyUnreadable) return new Refusal('SERVICE_UNAVAILABLE', NO_DATA_KEY, { retryAfter: 60 }, { cause: error });
     const status = error.output?.statusCode;
     if (status === 404) return new Refusal('NOT_FOUND', undefined, {}, { cause: error });

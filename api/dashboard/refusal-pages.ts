@@ -20,7 +20,7 @@ export const refusalPages: AppPlugin = {
             async (request, h) => {
                 const { response } = request;
                 if (!('isBoom' in response) || !wantsPage(request)) return h.continue;
-                const refusal = toRefusal(response);
+                const refusal = await toRefusal(app, response);
                 recordRefusal(app, request, refusal);
                 try {
                     // Reads of one client are limited (client-reads.ts); forms that are sent to no page are not.

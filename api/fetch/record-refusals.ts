@@ -1,3 +1,4 @@
+import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import { ENDPOINT_NAME } from '../../shared/domain/package/endpoint.ts';
@@ -21,35 +22,37 @@ export const fetchRefusals: AppPlugin = {
     name: 'fetch-refusals',
     register(server, { app }) {
         const mayLog = createTokenBuckets({ capacity: LOGGED_A_MINUTE, perSecond: LOGGED_A_MINUTE / 60 });
+        const record = async (request: Request, error: Error): Promise<void> => {
+            const { isRecorded, isKnownSite } = request.app.notes;
+            const order = request.app.call?.body as FetchRequest | undefined;
+            if (isRecorded || order?.dry_run === true) return;
+            const { code } = await toRefusal(app, error);
+            const { site, registrable, label } = whatSite(app, order, isKnownSite);
+            app.metrics.fetches.inc({ site: label, outcome: code });
+            const caller = callerOf(request);
+            if (caller === undefined || !mayLog.take(caller.accountId)) return;
+            app.usage.record({
+                kind: 'fetch',
+                operation: request.app.call?.operation ?? newId('op'),
+                requestId: request.app.requestId,
+                accountId: caller.accountId,
+                workspaceId: caller.workspaceId,
+                userId: caller.userId,
+                keyId: caller.keyId,
+                site,
+                registrable,
+                endpoint: nameOf(order),
+                outcome: code,
+                credits: 0,
+                durationMs: performance.now() - request.app.startedAt,
+            });
+        };
         server.ext(
             'onPreResponse',
-            (request, h) => {
+            async (request, h) => {
                 const { response } = request;
-                if (!('isBoom' in response) || request.route.settings.app?.contract?.name !== 'postFetch') return h.continue;
-                const { isRecorded, isKnownSite } = request.app.notes;
-                const order = request.app.call?.body as FetchRequest | undefined;
-                if (isRecorded || order?.dry_run === true) return h.continue;
-                const { code } = toRefusal(response);
-                const { site, registrable, label } = whatSite(app, order, isKnownSite);
-                app.metrics.fetches.inc({ site: label, outcome: code });
-                const caller = callerOf(request);
-                if (caller !== undefined && mayLog.take(caller.accountId)) {
-                    app.usage.record({
-                        kind: 'fetch',
-                        operation: request.app.call?.operation ?? newId('op'),
-                        requestId: request.app.requestId,
-                        accountId: caller.accountId,
-                        workspaceId: caller.workspaceId,
-                        userId: caller.userId,
-                        keyId: caller.keyId,
-                        site,
-                        registrable,
-                        endpoint: nameOf(order),
-                        outcome: code,
-                        credits: 0,
-                        durationMs: performance.now() - request.app.startedAt,
-                    });
-                }
+                const isFetch = request.route.settings.app?.contract?.name === 'postFetch';
+                if (isFetch && 'isBoom' in response) await record(request, response);
                 return h.continue;
             },
             { before: ['refusals', 'refusal-pages'] },

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
+import { isNotMigrated } from '../../shared/health/is-up.ts';
 import { usageExit } from '../../shared/platform/command-line.ts';
 import { codeOfError } from '../../shared/platform/error-code.ts';
-import { isNotMigrated } from '../../shared/platform/pg-errors.ts';
 import { ConfigFault } from '../../shared/platform/settings-reader.ts';
 import { type Page, table } from '../../shared/platform/table.ts';
 import type { AdminCommand, Table } from './command.ts';
@@ -41,6 +41,9 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
             if (isJson) terminal.print(JSON.stringify(result));
             else for (const line of lines.flatMap((part) => (typeof part === 'string' ? part : layOut(part, page)))) terminal.print(line);
             if (isFailure === true) exitCode = 1;
+        } catch (error) {
+            if (!(await isNotMigrated(operator.db, error))) throw error;
+            throw new AdminFault('SERVICE_UNAVAILABLE', 'the database is not up to date: run npm run migrate');
         } finally {
             await operator.db.destroy();
         }
@@ -81,7 +84,6 @@ function add(group: Command, entry: AdminCommand, run: (entry: AdminCommand, giv
 function toFault(error: unknown): { code: string; message: string } {
     if (error instanceof AdminFault) return error;
     if (error instanceof ConfigFault) return { code: 'VALIDATION_ERROR', message: error.lines.join('; ') };
-    if (isNotMigrated(error)) return { code: 'SERVICE_UNAVAILABLE', message: 'the database is not up to date: run npm run migrate' };
     const sqlState = codeOfError(error);
     if (/^(E[A-Z]+|57P0\d|08\d{3}|28\w{3}|3D000)$/.test(sqlState) || isConnectFault(error)) {
         return { code: 'SERVICE_UNAVAILABLE', message: `the database cannot be reached (${sqlState || 'time-out'}): check DATABASE_URL` };

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { App } from '../app.ts';
 import type { Db } from '../platform/db.ts';
-import { isNotMigrated, retryUntilKnown } from '../platform/pg-errors.ts';
+import { isUnknownName, retryUntilKnown } from '../platform/pg-errors.ts';
 import { within } from '../platform/within.ts';
 
 /** Timeout of a check, in milliseconds. A check that takes longer counts as down, because the caller needs an answer soon. */
@@ -34,10 +34,15 @@ export function isDatabaseUp(db: Db): Promise<boolean> {
     });
 }
 
+/** Whether a statement failed because `npm run migrate` has not run. On a database of this release, the statement itself is wrong. */
+export async function isNotMigrated(db: Db, error: unknown): Promise<boolean> {
+    return isUnknownName(error) && !(await isDatabaseUp(db));
+}
+
 /** Logs at the start why a process will not be ready. What else keeps a database away is logged by those who use it. */
 export async function logIfNotMigrated({ db, log }: Pick<App, 'db' | 'log'>): Promise<void> {
     const migrated = retryUntilKnown(START_MS, () => isMigrated(db));
-    if (await migrated.catch((error: unknown) => !isNotMigrated(error))) return;
+    if (await migrated.catch((error: unknown) => !isUnknownName(error))) return;
     log.error({ part: 'database' }, 'the database is not up to date: run npm run migrate');
 }
 

@@ -41,11 +41,11 @@ export function isDuplicate(error: unknown): boolean {
 }
 
 /** PostgreSQL's codes for "no such table", "no such function" and "no such column". */
-const NOT_MIGRATED = new Set(['42P01', '42883', '42703']);
+const UNKNOWN_NAMES = new Set(['42P01', '42883', '42703']);
 
-/** Whether the database lacks what this release reads, because `npm run migrate` has not run on it yet. */
-export function isNotMigrated(error: unknown): boolean {
-    return NOT_MIGRATED.has(codeOfError(error));
+/** Whether a statement names what the database does not have. */
+export function isUnknownName(error: unknown): boolean {
+    return UNKNOWN_NAMES.has(codeOfError(error));
 }
 
 /**

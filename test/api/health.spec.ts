@@ -140,6 +140,19 @@ for (const topology of TOPOLOGIES) {
                 await world.close();
             }
         });
+
+        it('answers 500 and logs a bug if a call needs what no migration made', async () => {
+            const world = await openWorld({ topology });
+            try {
+                await world.app.db.raw('alter table sites rename column title to title_before');
+                expect((await fetch(`${world.base}/v1/schemas/shop.test`)).status).to.equal(500);
+                const messages = world.logged.map(({ message }) => message);
+                expect(messages).to.include('a bug: unexpected error while answering');
+                expect(messages).not.to.include('the database is not up to date: run npm run migrate');
+            } finally {
+                await world.close();
+            }
+        });
     });
 }
 
