@@ -10,6 +10,7 @@ export async function up(knex: Knex): Promise<void> {
             is_only boolean primary key default true check (is_only),
             id text not null,
             key bytea not null check (octet_length(key) = 32),
+            -- Only operators read it, by hand.
             made_at timestamptz not null default app_now()
         );
 
@@ -33,6 +34,7 @@ export async function up(knex: Knex): Promise<void> {
             recipient text not null,
             -- Subject and text as JSON, encrypted by the key ring.
             sealed bytea not null,
+            -- Only operators read it, by hand: how long a mail has waited.
             queued_at timestamptz not null default app_now(),
             due_at timestamptz not null default app_now(),
             attempts integer not null default 0

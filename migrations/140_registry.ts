@@ -99,6 +99,7 @@ export async function up(knex: Knex): Promise<void> {
             changes json not null,
             origin text not null check (origin in ('published', 'starter')),
             published_by_workspace text collate "C" not null references workspaces (id),
+            -- The person. Only operators read it, by hand; everybody else reads the workspace.
             published_by_user text collate "C" references users (id),
             published_by_account text collate "C",
             published_at timestamptz not null default app_now(),

@@ -141,6 +141,7 @@ export async function up(knex: Knex): Promise<void> {
             published_by text collate "C",
             credits integer not null default 50 check (credits > 0),
             a_month integer not null default 10 check (a_month > 0),
+            -- Only operators read it, by hand.
             owed_since timestamptz not null default app_now()
         );
         create index owed_contributions_of_account on owed_contributions (account_id);
