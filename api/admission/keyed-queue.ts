@@ -20,29 +20,57 @@ interface KeyedQueueOptions<Turn extends QueueTurn> {
     inOrder?(turns: Iterable<Turn>): Iterable<Turn>;
 }
 
-/** Creates a queue in memory. It runs one piece of work at a time per key, in order of arrival unless `inOrder` is set. */
-export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: KeyedQueueOptions<Turn> = {}) {
-    const { atOnce = Number.POSITIVE_INFINITY, waitingPerKey = Number.POSITIVE_INFINITY, patienceMs, inOrder = (turns) => turns } = options;
-    const room = options.room ?? { places: Number.POSITIVE_INFINITY, taken: 0 };
-    const running = new Set<string>();
-    // A map keeps insertion order.
-    const waiting = new Map<Turn, () => void>();
-    let runningCount = 0;
+/** A queue in memory. It runs one piece of work at a time per key, in order of arrival unless `inOrder` is set. */
+export class KeyedQueue<Turn extends QueueTurn = QueueTurn> {
+    readonly #options: KeyedQueueOptions<Turn>;
+    readonly #room: NonNullable<KeyedQueueOptions<Turn>['room']>;
+    /** The keys of running work. */
+    readonly #keys = new Set<string>();
+    #running = 0;
+    /** A map keeps insertion order. */
+    readonly #waiting = new Map<Turn, () => void>();
 
-    async function wait(turn: Turn): Promise<void> {
+    constructor(options: KeyedQueueOptions<Turn> = {}) {
+        this.#options = options;
+        this.#room = options.room ?? { places: Number.POSITIVE_INFINITY, taken: 0 };
+    }
+
+    /** Whether the queue refuses further work with this key. */
+    isFull(key: string): boolean {
+        return this.#countWaiting(key) >= this.#waitingPerKey;
+    }
+
+    /**
+     * Runs `work` when it is its turn under each of its keys.
+     * @throws the result of `full` if too much work waits or this work waited too long, or a Refusal if the caller hung up
+     */
+    async run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
+        if (turn.gone?.aborted === true) throw goneRefusal(turn.gone);
+        await this.#wait({ ...turn });
+        try {
+            return await work();
+        } finally {
+            this.#running -= 1;
+            for (const key of turn.keys) this.#keys.delete(key);
+            this.#startNext();
+        }
+    }
+
+    async #wait(turn: Turn): Promise<void> {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
+        const { patienceMs } = this.#options;
         const leave = (refusal: Refusal) => {
-            if (!waiting.delete(turn)) return;
-            room.taken -= 1;
+            if (!this.#waiting.delete(turn)) return;
+            this.#room.taken -= 1;
             reject(refusal);
-            startNext();
+            this.#startNext();
         };
-        waiting.set(turn, resolve);
-        room.taken += 1;
-        startNext();
-        if (!waiting.has(turn)) return;
-        if (turn.keys.some((key) => countWaiting(key) > waitingPerKey)) leave(turn.full('key'));
-        else if (room.taken > room.places) leave(turn.full('room'));
+        this.#waiting.set(turn, resolve);
+        this.#room.taken += 1;
+        this.#startNext();
+        if (!this.#waiting.has(turn)) return;
+        if (turn.keys.some((key) => this.#countWaiting(key) > this.#waitingPerKey)) leave(turn.full('key'));
+        else if (this.#room.taken > this.#room.places) leave(turn.full('room'));
         const timer = patienceMs === undefined ? undefined : setTimeout(() => leave(turn.full('time')), patienceMs);
         const hungUp = () => leave(goneRefusal(turn.gone));
         turn.gone?.addEventListener('abort', hungUp, { once: true });
@@ -54,49 +82,37 @@ export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: Ke
         }
     }
 
-    function countWaiting(key: string): number {
-        let count = 0;
-        for (const { keys } of waiting.keys()) if (keys.includes(key)) count += 1;
-        return count;
-    }
-
     /** Work that waits for one of its keys also blocks its other keys. Otherwise later work could overtake it forever. */
-    function startNext(): void {
-        if (runningCount >= atOnce) return;
-        const claimed = new Set(running);
-        for (const turn of inOrder(waiting.keys())) {
+    #startNext(): void {
+        const { atOnce = Number.POSITIVE_INFINITY, inOrder = (turns) => turns } = this.#options;
+        if (this.#running >= atOnce) return;
+        const claimed = new Set(this.#keys);
+        for (const turn of inOrder(this.#waiting.keys())) {
             const isFree = turn.keys.every((key) => !claimed.has(key));
             for (const key of turn.keys) claimed.add(key);
-            if (!isFree) continue;
-            const start = waiting.get(turn);
-            waiting.delete(turn);
-            room.taken -= 1;
-            runningCount += 1;
-            for (const key of turn.keys) running.add(key);
-            start?.();
-            if (runningCount >= atOnce) return;
+            if (isFree) this.#start(turn);
+            if (this.#running >= atOnce) return;
         }
     }
 
-    return {
-        /** Whether the queue refuses further work with this key. */
-        isFull: (key: string) => countWaiting(key) >= waitingPerKey,
-        /**
-         * Runs `work` when it is its turn under each of its keys.
-         * @throws the result of `full` if too much work waits or this work waited too long, or a Refusal if the caller hung up
-         */
-        async run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
-            if (turn.gone?.aborted === true) throw goneRefusal(turn.gone);
-            await wait({ ...turn });
-            try {
-                return await work();
-            } finally {
-                runningCount -= 1;
-                for (const key of turn.keys) running.delete(key);
-                startNext();
-            }
-        },
-    };
+    #start(turn: Turn): void {
+        const start = this.#waiting.get(turn);
+        this.#waiting.delete(turn);
+        this.#room.taken -= 1;
+        this.#running += 1;
+        for (const key of turn.keys) this.#keys.add(key);
+        start?.();
+    }
+
+    #countWaiting(key: string): number {
+        let count = 0;
+        for (const { keys } of this.#waiting.keys()) if (keys.includes(key)) count += 1;
+        return count;
+    }
+
+    get #waitingPerKey(): number {
+        return this.#options.waitingPerKey ?? Number.POSITIVE_INFINITY;
+    }
 }
 
 /** The refusal of work that stopped waiting. If the caller hung up, nobody receives it. */

@@ -1,9 +1,9 @@
 import { Refusal } from '../../shared/refusals.ts';
 import type { Call } from '../call.ts';
-import { createKeyedQueue } from './keyed-queue.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 import { perApp } from './per-app.ts';
 
-const listsOf = perApp(() => createKeyedQueue());
+const listsOf = perApp(() => new KeyedQueue());
 
 /** Reads one long list of each account at a time: it may read 100,000 rows, on one of the few connections that all accounts share. */
 export function listInTurn<Result>(

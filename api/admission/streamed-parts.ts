@@ -2,13 +2,13 @@ import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from './client-address.ts';
-import { createKeyedQueue } from './keyed-queue.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 import { perApp } from './per-app.ts';
 
 /** Maximum number of parts that one process builds at the same time. Most of them use a database connection, of its 16. */
 const AT_ONCE = 4;
 
-const partsOf = perApp(() => createKeyedQueue({ atOnce: AT_ONCE }));
+const partsOf = perApp(() => new KeyedQueue({ atOnce: AT_ONCE }));
 
 interface Reader {
     app: App;

@@ -10,7 +10,7 @@ import { checkKeyAgain } from '../auth/api-key.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { Call, OpenCall, Reply } from '../call.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
-import { createKeyedQueue, type QueueTurn } from './keyed-queue.ts';
+import { KeyedQueue, type QueueTurn } from './keyed-queue.ts';
 import { perApp } from './per-app.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
@@ -33,11 +33,11 @@ const queuesOf = perApp(() => {
     const room = { places: WAITING_PER_PROCESS, taken: 0 };
     const orderRoom = { places: WAITING_ORDERS, taken: 0 };
     return {
-        ordersByAccount: createKeyedQueue({ waitingPerKey: WAITING_ORDERS_PER_ACCOUNT, room: orderRoom }),
-        smallOrders: createKeyedQueue({ atOnce: SMALL_ORDERS_AT_ONCE, room: orderRoom }),
-        largeOrders: createKeyedQueue({ atOnce: LARGE_ORDERS_AT_ONCE, room: orderRoom }),
-        accounts: createKeyedQueue({ waitingPerKey: WAITING_PER_ACCOUNT, room }),
-        domains: createKeyedQueue({ atOnce: AT_ONCE, room }),
+        ordersByAccount: new KeyedQueue({ waitingPerKey: WAITING_ORDERS_PER_ACCOUNT, room: orderRoom }),
+        smallOrders: new KeyedQueue({ atOnce: SMALL_ORDERS_AT_ONCE, room: orderRoom }),
+        largeOrders: new KeyedQueue({ atOnce: LARGE_ORDERS_AT_ONCE, room: orderRoom }),
+        accounts: new KeyedQueue({ waitingPerKey: WAITING_PER_ACCOUNT, room }),
+        domains: new KeyedQueue({ atOnce: AT_ONCE, room }),
     };
 });
 

@@ -7,7 +7,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { mayRun, type VersionRef } from '../../shared/store/registry/history.ts';
 import { readPackageText } from '../../shared/store/registry/versions.ts';
 import { endpointHealth } from '../../shared/store/usage/traffic.ts';
-import { createKeyedQueue, type QueueTurn } from '../admission/keyed-queue.ts';
+import { KeyedQueue, type QueueTurn } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import { workOnPackage } from '../packages/work.ts';
 
@@ -18,7 +18,7 @@ const listsOf = perApp(() => new LRUCache<string, AgentTool[]>({ max: 200, ttl: 
 /** Lists that a process builds at a time, one for each client: anybody may ask for many different lists of a package of 4 MiB. */
 const BUILT_AT_ONCE = 2;
 const PATIENCE_MS = 20_000;
-const buildsOf = perApp(() => createKeyedQueue({ atOnce: BUILT_AT_ONCE, patienceMs: PATIENCE_MS }));
+const buildsOf = perApp(() => new KeyedQueue({ atOnce: BUILT_AT_ONCE, patienceMs: PATIENCE_MS }));
 
 interface Asker {
     client: string;

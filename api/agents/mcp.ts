@@ -11,7 +11,7 @@ import type { Effect } from '../../shared/domain/types.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { createClientTurns, fetchShareOf } from '../admission/event-loop-turns.ts';
-import { createKeyedQueue } from '../admission/keyed-queue.ts';
+import { KeyedQueue } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import { callOwnApi } from '../answers/own-api.ts';
 import { servePublic } from '../answers/public-file.ts';
@@ -202,7 +202,7 @@ function acceptsJson(accept = '*/*'): boolean {
  * One read of each account at a time, except those that wait for an end: a request has ten messages, and the limit of the reads of a client
  * does not apply within this process.
  */
-const readsOf = perApp(() => createKeyedQueue());
+const readsOf = perApp(() => new KeyedQueue());
 
 /** Calls our own routes with the key of the agent's request. The calls end when the agent leaves, like any other caller's. */
 function askAs(app: App, request: Request): Ask {

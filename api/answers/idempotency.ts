@@ -10,7 +10,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { type KeyedCall, keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import { countRefused } from '../admission/count-call.ts';
-import { createKeyedQueue } from '../admission/keyed-queue.ts';
+import { KeyedQueue } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import type { Call, OpenCall, Rendered } from '../call.ts';
 import { renderRefusal } from './refusal.ts';
@@ -112,7 +112,7 @@ async function takeKey<P, Q, B>(
 /** Stored answers that a process reads at a time, and one of each workspace: an answer may have 10 MiB, and a replay costs nothing. */
 const REPLAYS_AT_ONCE = 4;
 
-const replaysOf = perApp(() => createKeyedQueue({ atOnce: REPLAYS_AT_ONCE }));
+const replaysOf = perApp(() => new KeyedQueue({ atOnce: REPLAYS_AT_ONCE }));
 
 function inProgress(): Refusal {
     return new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });

@@ -3,14 +3,14 @@ import OAuth2Server from '@node-oauth/oauth2-server';
 import type { App } from '../../shared/app.ts';
 import { secretKind } from '../../shared/domain/accounts/api-key.ts';
 import { ACCESS_SECONDS, endGrantOf } from '../../shared/store/apps/grants.ts';
-import { createModel, GRANTS } from './model.ts';
+import { AppModel, GRANTS } from './model.ts';
 import { OAuthFailure, readOAuthForm } from './read-form.ts';
 
 /** POST /oauth/token: exchanges a code or a refresh token for the grant's next tokens. @throws OAuthFailure */
 export async function exchangeToken(app: App, request: Request): Promise<object> {
     const body = await readOAuthForm(app, request);
     const server = new OAuth2Server({
-        model: createModel(app, {
+        model: new AppModel(app, {
             resource: body['resource'],
             redirectUri: body['redirect_uri'],
             isGone: () => request.raw.res.destroyed,

@@ -29,12 +29,84 @@ interface ExchangeRequest {
     isGone: () => boolean;
 }
 
-export function createModel({ db, publicUrl }: App, { resource, redirectUri: given, isGone }: ExchangeRequest) {
+/** What the OAuth library asks about apps, codes and tokens, for one request. */
+export class AppModel {
+    readonly #app: App;
+    readonly #request: ExchangeRequest;
+    readonly generateAccessToken = async () => newSecret('access');
+    readonly generateRefreshToken = async () => newSecret('refresh');
+    readonly getAccessToken = async () => undefined;
     /** The refresh token of this request. It is used in the transaction that stores its successor. */
-    let renewed: string | undefined;
+    #renewed: string | undefined;
+
+    constructor(app: App, request: ExchangeRequest) {
+        this.#app = app;
+        this.#request = request;
+    }
+
+    async getClient(id: string): Promise<Client | undefined> {
+        // An app that registered itself may be deleted by now; told so, it registers again.
+        if (!isDocumentId(id) && (await findApp(this.#app.db, id)) === undefined) return undefined;
+        // The library compares this id with the app that the code or refresh token belongs to.
+        return clientOf(id);
+    }
+
+    async getAuthorizationCode(authorizationCode: string): Promise<AuthorizationCode | undefined> {
+        if (secretKind(authorizationCode) !== 'code') return undefined;
+        const found = await this.#redeem(await findCode(this.#app.db, authorizationCode));
+        if (found === undefined) return undefined;
+        const { redirectUri, challenge: codeChallenge } = found;
+        const { redirectUri: given } = this.#request;
+        // The library would say invalid_request, against RFC 6749, section 5.2.
+        if (given !== undefined && given !== redirectUri)
+            throw new OAuth2Server.InvalidGrantError('redirect_uri differs from that of the authorization request');
+        // `isOver` already checked the expiry by the database's clock.
+        const expiresAt = new Date(Date.now() + 60_000);
+        return { ...grantOf(found), authorizationCode, redirectUri, codeChallenge, codeChallengeMethod: 'S256', expiresAt };
+    }
+
+    /** Two concurrent requests with the same code mean that one of them stole it, so the grant ends. */
+    async revokeAuthorizationCode({ authorizationCode, user }: AuthorizationCode): Promise<boolean> {
+        const { db } = this.#app;
+        const isFirst = await markUsedOnce(db, authorizationCode);
+        if (!isFirst) await endGrant(db, user['keyId']);
+        return isFirst;
+    }
+
+    async getRefreshToken(refreshToken: string): Promise<RefreshToken | undefined> {
+        if (secretKind(refreshToken) !== 'refresh') return undefined;
+        const found = await this.#redeem(await findRefreshToken(this.#app.db, refreshToken));
+        return found && { ...grantOf(found), refreshToken };
+    }
+
+    async revokeToken({ refreshToken, user }: RefreshToken): Promise<boolean> {
+        const retryAfter = await takeAttempts(this.#app.db, [
+            ['renewal by grant', user['keyId']],
+            ['renewal by grant, day', user['keyId']],
+        ]);
+        if (retryAfter > 0) {
+            throw tooManyRequests('An app can renew its tokens 60 times in 10 minutes and 1,000 times a day.', retryAfter);
+        }
+        this.#renewed = refreshToken;
+        return true;
+    }
+
+    /** The consent fixed the scopes: requesting fewer changes nothing, and requesting more is refused. */
+    async validateScope(_user: unknown, _client: unknown, scope: string[] | undefined): Promise<string[]> {
+        return scope ?? [];
+    }
+
+    async saveToken(token: Token, client: Client, user: { keyId: string }): Promise<Token> {
+        const tokens = { access: token.accessToken, refresh: token.refreshToken ?? '' };
+        if (!(await this.#store(user.keyId, tokens))) throw new OAuth2Server.InvalidGrantError('The grant has ended: sign in again.');
+        // The library computes `expires_in` by this process's clock, so the date must come from the same clock.
+        return { ...token, accessTokenExpiresAt: new Date(Date.now() + ACCESS_SECONDS * 1000), client, user };
+    }
 
     /** A second use means that the secret leaked, so the grant ends (RFC 9700, section 4.14). */
-    async function redeem<Kind extends Redeemable>(found: Kind | undefined): Promise<Kind | undefined> {
+    async #redeem<Kind extends Redeemable>(found: Kind | undefined): Promise<Kind | undefined> {
+        const { db, publicUrl } = this.#app;
+        const { resource } = this.#request;
         if (found === undefined || found.isOver) return undefined;
         if (found.isUsed) {
             await endGrant(db, found.keyId);
@@ -48,74 +120,21 @@ export function createModel({ db, publicUrl }: App, { resource, redirectUri: giv
         }
         return found;
     }
-    const client = (id: string): Client => ({ id, grants: GRANTS });
-    const parts = ({ keyId, appId, scopes }: Redeemable) => ({
-        client: client(appId),
-        user: { keyId },
-        scope: [...scopes.effects],
-    });
-
-    return {
-        async getClient(id: string) {
-            // An app that registered itself may be deleted by now; told so, it registers again.
-            if (!isDocumentId(id) && (await findApp(db, id)) === undefined) return undefined;
-            // The library compares this id with the app that the code or refresh token belongs to.
-            return client(id);
-        },
-        async getAuthorizationCode(authorizationCode: string): Promise<AuthorizationCode | undefined> {
-            const found = secretKind(authorizationCode) === 'code' ? await redeem(await findCode(db, authorizationCode)) : undefined;
-            if (found === undefined) return undefined;
-            const { redirectUri, challenge: codeChallenge } = found;
-            // The library would say invalid_request, against RFC 6749, section 5.2.
-            if (given !== undefined && given !== redirectUri)
-                throw new OAuth2Server.InvalidGrantError('redirect_uri differs from that of the authorization request');
-            // `isOver` already checked the expiry by the database's clock.
-            const expiresAt = new Date(Date.now() + 60_000);
-            return { ...parts(found), authorizationCode, redirectUri, codeChallenge, codeChallengeMethod: 'S256', expiresAt };
-        },
-        /** Two concurrent requests with the same code mean that one of them stole it, so the grant ends. */
-        async revokeAuthorizationCode({ authorizationCode, user }: AuthorizationCode) {
-            const isFirst = await markUsedOnce(db, authorizationCode);
-            if (!isFirst) await endGrant(db, user['keyId']);
-            return isFirst;
-        },
-        async getRefreshToken(refreshToken: string): Promise<RefreshToken | undefined> {
-            const found = secretKind(refreshToken) === 'refresh' ? await redeem(await findRefreshToken(db, refreshToken)) : undefined;
-            return found && { ...parts(found), refreshToken };
-        },
-        async revokeToken({ refreshToken, user }: RefreshToken) {
-            const retryAfter = await takeAttempts(db, [
-                ['renewal by grant', user['keyId']],
-                ['renewal by grant, day', user['keyId']],
-            ]);
-            if (retryAfter > 0) {
-                throw tooManyRequests('An app can renew its tokens 60 times in 10 minutes and 1,000 times a day.', retryAfter);
-            }
-            renewed = refreshToken;
-            return true;
-        },
-        generateAccessToken: async () => newSecret('access'),
-        generateRefreshToken: async () => newSecret('refresh'),
-        /** The consent fixed the scopes: requesting fewer changes nothing, and requesting more is refused. */
-        async validateScope(_user: unknown, _client: unknown, scope: string[] | undefined) {
-            return scope ?? [];
-        },
-        async saveToken(token: Token, of: Client, user: { keyId: string }): Promise<Token> {
-            const tokens = { access: token.accessToken, refresh: token.refreshToken ?? '' };
-            if (!(await store(user.keyId, tokens))) throw new OAuth2Server.InvalidGrantError('The grant has ended: sign in again.');
-            // The library computes `expires_in` by this process's clock, so the date must come from the same clock.
-            return { ...token, accessTokenExpiresAt: new Date(Date.now() + ACCESS_SECONDS * 1000), client: of, user };
-        },
-        async getAccessToken() {
-            return undefined;
-        },
-    };
 
     /** False if the grant has ended. */
-    async function store(keyId: string, tokens: NextTokens): Promise<boolean> {
-        if (renewed === undefined) return storeTokens(db, keyId, tokens);
-        const end = await renewTokens(db, { keyId, used: renewed }, tokens, isGone);
+    async #store(keyId: string, tokens: NextTokens): Promise<boolean> {
+        const { db } = this.#app;
+        if (this.#renewed === undefined) return storeTokens(db, keyId, tokens);
+        const end = await renewTokens(db, { keyId, used: this.#renewed }, tokens, this.#request.isGone);
         if (end === 'gone') throw new OAuthFailure('temporarily_unavailable', 'The app closed the connection.', 503);
         return end === 'renewed';
     }
+}
+
+function clientOf(id: string): Client {
+    return { id, grants: GRANTS };
+}
+
+function grantOf({ keyId, appId, scopes }: Redeemable): { client: Client; user: { keyId: string }; scope: string[] } {
+    return { client: clientOf(appId), user: { keyId }, scope: [...scopes.effects] };
 }

@@ -6,7 +6,7 @@ import type { Passwords } from '../../shared/platform/passwords/passwords.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { SessionEnded, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { limitIdentity } from '../admission/client-address.ts';
-import { createKeyedQueue } from '../admission/keyed-queue.ts';
+import { KeyedQueue } from '../admission/keyed-queue.ts';
 import { perApp } from '../admission/per-app.ts';
 import { inClientTurn } from '../admission/streamed-parts.ts';
 import { browserTokenOf, isOwnForm, nameBrowser, requireOwnForm, signedInOf, signIn, signOut, whoIsSignedIn } from '../auth/session.ts';
@@ -132,7 +132,7 @@ const NOTHING_TYPED = { form: undefined, fields: new Map<string, string>() };
 const FORMS_WAITING = 4;
 const FORMS_WAITING_IN_ALL = 256;
 
-const formsOf = perApp(() => createKeyedQueue({ waitingPerKey: FORMS_WAITING, room: { places: FORMS_WAITING_IN_ALL, taken: 0 } }));
+const formsOf = perApp(() => new KeyedQueue({ waitingPerKey: FORMS_WAITING, room: { places: FORMS_WAITING_IN_ALL, taken: 0 } }));
 
 /** Reads a form. Only signed-in users may send large ones, to bound the memory that strangers can take. */
 async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Promise<Fields> {

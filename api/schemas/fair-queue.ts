@@ -1,5 +1,5 @@
 import { Refusal } from '../../shared/refusals.ts';
-import { createKeyedQueue, type QueueTurn } from '../admission/keyed-queue.ts';
+import { KeyedQueue, type QueueTurn } from '../admission/keyed-queue.ts';
 import { createTokenBuckets } from '../admission/token-buckets.ts';
 
 interface FairTurn {
@@ -25,7 +25,7 @@ const FORGOTTEN = 1;
 export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: number } = {}) {
     const used = createTokenBuckets({ capacity: Number.POSITIVE_INFINITY, perSecond: FORGOTTEN });
     let lastWasFree = false;
-    const queue = createKeyedQueue<FairTurn & QueueTurn>({ atOnce: 1, patienceMs, inOrder });
+    const queue = new KeyedQueue<FairTurn & QueueTurn>({ atOnce: 1, patienceMs, inOrder });
 
     function inOrder(turns: Iterable<FairTurn & QueueTurn>): (FairTurn & QueueTurn)[] {
         // Read each value once for all comparisons, since it decays.

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Request } from '@hapi/hapi';
 import { expect } from 'chai';
-import { createKeyedQueue } from '../../api/admission/keyed-queue.ts';
+import { KeyedQueue } from '../../api/admission/keyed-queue.ts';
 import { createBodyBudget, reserveBody } from '../../api/bodies/body-budget.ts';
 import { openChunks } from '../../api/bodies/read-chunks.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -137,7 +137,7 @@ describe('the memory of a body whose caller has left', () => {
 
 describe('a write that waits for its turn with its body', () => {
     it('gets an error with the reason if the memory is needed for others', async () => {
-        const queue = createKeyedQueue({ room: { places: 10, taken: 0 } });
+        const queue = new KeyedQueue({ room: { places: 10, taken: 0 } });
         const running = Promise.withResolvers<void>();
         const first = queue.run({ keys: ['a'], full: () => new Refusal('RATE_LIMITED') }, () => running.promise);
         const gone = new AbortController();

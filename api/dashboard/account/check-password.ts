@@ -4,7 +4,7 @@ import { Refusal } from '../../../shared/refusals.ts';
 import { type Attempt, forgetAttempts, returnAttempt, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { isKnownBrowser } from '../../../shared/store/accounts/sign-ins.ts';
 import { type Credentials, credentialsOf } from '../../../shared/store/accounts/users.ts';
-import { createKeyedQueue } from '../../admission/keyed-queue.ts';
+import { KeyedQueue } from '../../admission/keyed-queue.ts';
 import { perApp } from '../../admission/per-app.ts';
 import { type Problems, waitText } from '../fields.ts';
 import type { Visit } from '../page.ts';
@@ -13,7 +13,7 @@ import type { Visit } from '../page.ts';
 const WAITING_EACH = 4;
 const WAITING_IN_ALL = 256;
 
-const queueOf = perApp(() => createKeyedQueue({ waitingPerKey: WAITING_EACH, room: { places: WAITING_IN_ALL, taken: 0 } }));
+const queueOf = perApp(() => new KeyedQueue({ waitingPerKey: WAITING_EACH, room: { places: WAITING_IN_ALL, taken: 0 } }));
 
 /** The account that the password is for. `credentials` is undefined if no account has the address. */
 interface Account {

@@ -11,7 +11,7 @@ import { referencesIn } from './folder.ts';
 import { readOperation } from './operations.ts';
 import type { Resolver } from './refs.ts';
 import { openReader } from './schemas.ts';
-import { readSchemes } from './security.ts';
+import { Schemes } from './security.ts';
 import { chooseServer, isOfCustomer, type Server, serverOfSite, siteOfBases } from './servers.ts';
 
 const METHOD_NAMES = /\b(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\b/g;
@@ -30,7 +30,7 @@ export function importOpenApi(document: JsonObject, options: ImportOptions): Imp
     }));
     const bases = found.flatMap(({ server }) => (server.ok ? [server.base] : []));
     const own = site ?? siteOfBases(bases) ?? (base.ok ? new URL(base.base).hostname : 'unknown');
-    const schemes = readSchemes(document, reader, registrableDomain(own));
+    const schemes = new Schemes(document, reader, registrableDomain(own));
     const context = { reader, security: document['security'], schemes, names: new Set<string>() };
     const operations: ReadOperation[] = [];
     for (const { where, method, path, item, operation, tags, server } of found) {

@@ -17,8 +17,13 @@ export interface DocumentReader extends Resolver {
     ofAnswer(schema: Json | undefined): JsonSchema;
 }
 
-interface Reading {
+/** What the conversion of one schema and of its parts has in common, and where it is. */
+interface Conversion {
+    resolver: Resolver;
+    /** Whether a package may have this pattern. */
+    isSound(pattern: string): boolean;
     side: 'request' | 'answer';
+    /** Schemas that may still be converted. */
     left: number;
     /** References followed so far. A reference to one of them is recursive. */
     followed: readonly string[];
@@ -41,108 +46,103 @@ export const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'construct
 export function openReader(document: JsonObject): DocumentReader {
     const resolver = openResolver(document);
     const isSound = createPatternCheck();
-    const read = (schema: Json | undefined, side: Reading['side'], nodes: number) =>
-        convert(schema, { side, left: nodes, followed: [], level: 0 });
-
-    function convert(schema: Json | undefined, reading: Reading): JsonSchema {
-        reading.left--;
-        if (typeof schema === 'boolean') return schema ? {} : { not: {} };
-        if (!isObject(schema)) return {};
-        const ref = schema['$ref'];
-        const isEnd = reading.left < 0 || reading.level > MAX_LEVEL || (typeof ref === 'string' && reading.followed.includes(ref));
-        // Nothing is required of the deep levels of an answer.
-        if (isEnd) return reading.side === 'request' ? typeOf(typesOf(resolver.resolve(schema) ?? {})) : {};
-        const made =
-            typeof ref === 'string'
-                ? share(reading, resolver.target(ref), { followed: [...reading.followed, ref] })
-                : composed(schema, reading);
-        // Generators write it beside `$ref`, `allOf` and `anyOf`, whose own types have no null.
-        return isNullable(schema) ? orNull(made) : made;
-    }
-
-    function composed(schema: JsonObject, reading: Reading): JsonSchema {
-        const out = ownKeywords(schema, reading);
-        const alternatives = [schema['oneOf'], schema['anyOf']].find(Array.isArray);
-        if (alternatives !== undefined) Object.assign(out, anyOf(alternatives, schema['discriminator'], reading));
-        if (!Array.isArray(schema['allOf'])) return out;
-        const whole = together(out, schema['allOf'], reading);
-        return reading.side === 'request' ? withRequired(whole, [schema, ...schema['allOf']]) : whole;
-    }
-
-    /** A part of `allOf` often requires what another part describes. */
-    function withRequired(whole: JsonObject, parts: readonly Json[]): JsonObject {
-        const names = parts.flatMap((part) => [resolver.resolve(part)?.['required'] ?? []].flat());
-        const needed = namesIn([whole['required'] ?? [], names].flat(2), new Set(Object.keys(objectOf(whole['properties']))));
-        return needed.length === 0 ? whole : { ...whole, required: needed };
-    }
-
-    /** Converts a part of a schema within the same budget of nodes. */
-    function share(reading: Reading, schema: Json | undefined, changes: Partial<Reading>): JsonSchema {
-        const inner = { ...reading, ...changes };
-        const made = convert(schema, inner);
-        reading.left = inner.left;
-        return made;
-    }
-
-    function below(reading: Reading, schema: Json | undefined): JsonSchema {
-        return share(reading, schema, { level: reading.level + 1 });
-    }
-
-    function ownKeywords(schema: JsonObject, reading: Reading): JsonObject {
-        const types = typesOf(schema);
-        const out = typeOf(types);
-        if (reading.side === 'request') {
-            Object.assign(out, boundsOf(schema), choicesOf(schema, types), textRules(schema, isSound));
-            Object.assign(out, standardOf(schema, out));
-        }
-        if (isObject(schema['items'])) out['items'] = below(reading, schema['items']);
-        if (isObject(schema['properties'])) Object.assign(out, membersOf(schema['properties'], schema['required'], reading));
-        if (isObject(schema['additionalProperties']) && !isObject(schema['properties']))
-            out['additionalProperties'] = below(reading, schema['additionalProperties']);
-        return out;
-    }
-
-    function membersOf(properties: JsonObject, required: Json | undefined, reading: Reading): JsonObject {
-        const hidden = reading.side === 'request' ? 'readOnly' : 'writeOnly';
-        const kept = Object.entries(properties)
-            .filter(([key, value]) => !UNSAFE_KEYS.has(key) && resolver.resolve(value)?.[hidden] !== true)
-            .slice(0, MAX_PROPERTIES);
-        // Some servers omit fields that have a default, so an answer does not require them.
-        const given = kept.filter(([, value]) => reading.side === 'request' || resolver.resolve(value)?.['default'] === undefined);
-        const needed = namesIn(required, new Set(given.map(([key]) => key)));
-        return {
-            ...(needed.length > 0 ? { required: needed } : {}),
-            ...(kept.length > 0 && reading.left > 0
-                ? { properties: Object.fromEntries(kept.map(([key, value]) => [key, below(reading, value)])) }
-                : {}),
-        };
-    }
-
-    function anyOf(alternatives: Json[], discriminator: Json | undefined, reading: Reading): JsonObject {
-        if (alternatives.length > MAX_ALTERNATIVES) return {};
-        const made = alternatives.map((alternative) => {
-            const one = below(reading, alternative);
-            return reading.side === 'request' ? toldApart(one, alternative, discriminator) : one;
-        });
-        // If one alternative allows any value, so do all together.
-        if (made.length === 0 || made.some((one) => one === true || (isObject(one) && Object.keys(one).length === 0))) return {};
-        const [only] = made;
-        return made.length === 1 && isObject(only) ? only : { anyOf: made };
-    }
-
-    function together(own: JsonObject, parts: Json[], reading: Reading): JsonObject {
-        for (const part of parts.slice(0, MAX_ALTERNATIVES)) {
-            const made = share(reading, part, {});
-            if (isObject(made)) mergeInto(own, made);
-        }
-        return own;
-    }
-
+    const read = (schema: Json | undefined, side: Conversion['side'], left: number) =>
+        convert(schema, { resolver, isSound, side, left, followed: [], level: 0 });
     return {
         ...resolver,
         ofRequest: (schema, nodes = 60) => read(schema, 'request', nodes),
         ofAnswer: (schema) => read(schema, 'answer', 250),
     };
+}
+
+function convert(schema: Json | undefined, place: Conversion): JsonSchema {
+    place.left--;
+    if (typeof schema === 'boolean') return schema ? {} : { not: {} };
+    if (!isObject(schema)) return {};
+    const { resolver, side, followed } = place;
+    const ref = schema['$ref'];
+    const isEnd = place.left < 0 || place.level > MAX_LEVEL || (typeof ref === 'string' && followed.includes(ref));
+    // Nothing is required of the deep levels of an answer.
+    if (isEnd) return side === 'request' ? typeOf(typesOf(resolver.resolve(schema) ?? {})) : {};
+    const made =
+        typeof ref === 'string' ? convertPart(place, resolver.target(ref), { followed: [...followed, ref] }) : composed(schema, place);
+    // Generators write it beside `$ref`, `allOf` and `anyOf`, whose own types have no null.
+    return isNullable(schema) ? orNull(made) : made;
+}
+
+/** Converts a part of a schema within the same budget of nodes. */
+function convertPart(place: Conversion, schema: Json | undefined, changes: Partial<Conversion>): JsonSchema {
+    const inner = { ...place, ...changes };
+    const made = convert(schema, inner);
+    place.left = inner.left;
+    return made;
+}
+
+function convertBelow(place: Conversion, schema: Json | undefined): JsonSchema {
+    return convertPart(place, schema, { level: place.level + 1 });
+}
+
+function composed(schema: JsonObject, place: Conversion): JsonSchema {
+    const out = ownKeywords(schema, place);
+    const alternatives = [schema['oneOf'], schema['anyOf']].find(Array.isArray);
+    if (alternatives !== undefined) Object.assign(out, anyOf(alternatives, schema['discriminator'], place));
+    const parts = schema['allOf'];
+    if (!Array.isArray(parts)) return out;
+    for (const part of parts.slice(0, MAX_ALTERNATIVES)) {
+        const made = convertPart(place, part, {});
+        if (isObject(made)) mergeInto(out, made);
+    }
+    return place.side === 'request' ? withRequired(out, [schema, ...parts], place) : out;
+}
+
+/** A part of `allOf` often requires what another part describes. */
+function withRequired(whole: JsonObject, parts: readonly Json[], { resolver }: Conversion): JsonObject {
+    const names = parts.flatMap((part) => [resolver.resolve(part)?.['required'] ?? []].flat());
+    const needed = onlyKnown([whole['required'] ?? [], names].flat(2), new Set(Object.keys(objectOf(whole['properties']))));
+    return needed.length === 0 ? whole : { ...whole, required: needed };
+}
+
+function ownKeywords(schema: JsonObject, place: Conversion): JsonObject {
+    const types = typesOf(schema);
+    const out = typeOf(types);
+    if (place.side === 'request') {
+        Object.assign(out, boundsOf(schema), choicesOf(schema, types), textRules(schema, place.isSound));
+        Object.assign(out, standardOf(schema, out));
+    }
+    const { items, properties, additionalProperties, required } = schema;
+    if (isObject(items)) out['items'] = convertBelow(place, items);
+    if (isObject(properties)) Object.assign(out, propertiesOf(properties, required, place));
+    else if (isObject(additionalProperties)) out['additionalProperties'] = convertBelow(place, additionalProperties);
+    return out;
+}
+
+function propertiesOf(properties: JsonObject, required: Json | undefined, place: Conversion): JsonObject {
+    const { resolver, side } = place;
+    const hidden = side === 'request' ? 'readOnly' : 'writeOnly';
+    const kept = Object.entries(properties)
+        .filter(([key, value]) => !UNSAFE_KEYS.has(key) && resolver.resolve(value)?.[hidden] !== true)
+        .slice(0, MAX_PROPERTIES);
+    // Some servers omit fields that have a default, so an answer does not require them.
+    const given = kept.filter(([, value]) => side === 'request' || resolver.resolve(value)?.['default'] === undefined);
+    const needed = onlyKnown(required, new Set(given.map(([key]) => key)));
+    return {
+        ...(needed.length > 0 ? { required: needed } : {}),
+        ...(kept.length > 0 && place.left > 0
+            ? { properties: Object.fromEntries(kept.map(([key, value]) => [key, convertBelow(place, value)])) }
+            : {}),
+    };
+}
+
+function anyOf(alternatives: Json[], discriminator: Json | undefined, place: Conversion): JsonObject {
+    if (alternatives.length > MAX_ALTERNATIVES) return {};
+    const made = alternatives.map((alternative) => {
+        const one = convertBelow(place, alternative);
+        return place.side === 'request' ? toldApart(one, alternative, discriminator) : one;
+    });
+    // If one alternative allows any value, so do all together.
+    if (made.length === 0 || made.some((one) => one === true || (isObject(one) && Object.keys(one).length === 0))) return {};
+    const [only] = made;
+    return made.length === 1 && isObject(only) ? only : { anyOf: made };
 }
 
 /**
@@ -179,7 +179,7 @@ function mergeInto(schema: JsonObject, part: JsonObject): void {
     }
 }
 
-function namesIn(list: Json | undefined, known: ReadonlySet<string>): string[] {
+function onlyKnown(list: Json | undefined, known: ReadonlySet<string>): string[] {
     const names = Array.isArray(list) ? list.filter((name): name is string => typeof name === 'string' && known.has(name)) : [];
     return [...new Set(names)];
 }

@@ -16,16 +16,6 @@ export interface Access {
     fault?: string;
 }
 
-/** The authentication methods of a document. */
-export interface Schemes {
-    /** @param security that of the operation; that of the document if the operation has none */
-    accessOf(security: Json | undefined): Access;
-    /** The access of an operation that describes its credentials only as parameters. */
-    accessByParams(params: readonly CredentialParam[]): Access;
-    /** Parts that were changed or left out. */
-    notes: readonly { where: string; why: string }[];
-}
-
 /** A header whose name shows that it carries a credential, or a cookie that is required: a connection holds either. */
 export interface CredentialParam {
     type: 'header' | 'cookie';
@@ -42,40 +32,55 @@ const VISIBLE = /^[!-z|~]{1,100}$/;
 
 type Read = { ok: true; entry: PackageAuth; why?: string } | NotRead;
 
-/** Reads `components.securitySchemes`. @param registrable the site's registrable domain; OAuth addresses have to be on it */
-export function readSchemes(document: JsonObject, resolver: Resolver, registrable: string | undefined): Schemes {
-    const ids = new Set<string>();
-    const notes: { where: string; why: string }[] = [];
+/** The authentication methods of a document, from its `components.securitySchemes`. */
+export class Schemes {
+    /** Parts that were changed or left out. */
+    readonly notes: { where: string; why: string }[] = [];
+    readonly #resolver: Resolver;
+    readonly #registrable: string | undefined;
+    readonly #written: JsonObject;
+    readonly #read = new Map<string, Read>();
+    readonly #ids = new Set<string>();
     /** Entries by what they send: two schemes that send the same are one entry. */
-    const bySending = new Map<string, PackageAuth>();
-    const known = new Map<string, Read>();
-    const components = objectOf(document['components']);
-    const written = objectOf(components['securitySchemes']);
+    readonly #bySending = new Map<string, PackageAuth>();
 
-    const shared = (entry: PackageAuth): PackageAuth => {
-        const key = JSON.stringify([entry.type, entry.name?.toLowerCase(), entry.prefix, entry.oauth2?.token_url]);
-        const same = bySending.get(key);
-        if (same === undefined) {
-            const own = { ...entry, id: nameEndpoint(entry.id, ids) };
-            bySending.set(key, own);
-            return own;
-        }
-        if (same.oauth2 !== undefined) same.oauth2 = mergeFlows(same.oauth2, entry.oauth2);
-        return same;
-    };
+    /** @param registrable the site's registrable domain; OAuth addresses have to be on it */
+    constructor(document: JsonObject, resolver: Resolver, registrable: string | undefined) {
+        this.#resolver = resolver;
+        this.#registrable = registrable;
+        this.#written = objectOf(objectOf(document['components'])['securitySchemes']);
+    }
 
-    const find = (name: string): Read => {
-        const read = known.get(name);
-        if (read !== undefined) return read;
-        const made = readScheme(name, resolver.resolve(Object.hasOwn(written, name) ? written[name] : undefined), registrable);
-        const kept: Read = made.ok ? { ...made, entry: shared(made.entry) } : made;
-        if (kept.why !== undefined) notes.push({ where: `security ${printableName(name)}`, why: kept.why });
-        known.set(name, kept);
-        return kept;
-    };
+    /** @param security that of the operation; that of the document if the operation has none */
+    accessOf(security: Json | undefined): Access {
+        if (!Array.isArray(security) || security.length === 0) return NONE;
+        const alternatives = security.slice(0, 50).filter(isObject);
+        const isOptional = alternatives.some((alternative) => Object.keys(alternative).length === 0);
+        const read = alternatives.filter((alternative) => Object.keys(alternative).length > 0).map((way) => this.#wayOf(way));
+        const carried = read.filter((way) => typeof way !== 'string');
+        const fault = read.find((way) => typeof way === 'string');
+        if (carried.length === 0) return isOptional || fault === undefined ? NONE : { ...NONE, fault };
+        return {
+            need: isOptional ? 'optional' : 'required',
+            entries: [...new Set(carried.map(({ entry }) => entry))],
+            scopes: carried[0]?.scopes ?? [],
+        };
+    }
 
-    const wayOf = (way: JsonObject): { entry: PackageAuth; scopes: string[] } | string => {
-        const found = Object.keys(way).map((name) => ({ name, read: find(name) }));
+    /** The access of an operation that describes its credentials only as parameters. */
+    accessByParams(params: readonly CredentialParam[]): Access {
+        const needed = params.filter(({ required }) => required);
+        if (needed.length > 1) return { ...NONE, fault: `It needs ${namesOf(needed)}, and a call takes one credential.` };
+        const [only] = needed.length === 1 ? needed : params;
+        if (only === undefined) return NONE;
+        const { type, name, description } = only;
+        const entry = type === 'cookie' ? namedEntry(type, name, name, description) : headerEntry(name, name, description);
+        return { need: only.required ? 'required' : 'optional', entries: [this.#shared(entry)], scopes: [] };
+    }
+
+    /** The entry for one alternative, or why a package supports none of it. */
+    #wayOf(way: JsonObject): { entry: PackageAuth; scopes: string[] } | string {
+        const found = Object.keys(way).map((name) => ({ name, read: this.#find(name) }));
         const entries = new Set<PackageAuth>();
         for (const { name, read } of found) {
             if (!read.ok) return `It needs ${printableName(name)}. ${read.why}`;
@@ -86,41 +91,37 @@ export function readSchemes(document: JsonObject, resolver: Resolver, registrabl
         const tokens = all.filter(({ type }) => type === 'oauth2' || type === 'bearer');
         const entry = all.length === tokens.length ? (tokens.find(({ type }) => type === 'oauth2') ?? tokens[0]) : all[0];
         if (entry === undefined || (all.length > 1 && all.length !== tokens.length))
-            return `It needs ${found.map(({ name }) => printableName(name)).join(' and ')} at once, and a call takes one credential.`;
+            return `It needs ${namesOf(found)} at once, and a call takes one credential.`;
         const scopes = Object.values(way).flatMap(listOf);
         return { entry, scopes: entry.oauth2 === undefined ? [] : declareScopes(entry.oauth2, scopes) };
-    };
+    }
 
-    return {
-        notes,
-        accessOf(security) {
-            if (!Array.isArray(security) || security.length === 0) return NONE;
-            const alternatives = security.slice(0, 50).filter(isObject);
-            const isOptional = alternatives.some((alternative) => Object.keys(alternative).length === 0);
-            const read = alternatives.filter((alternative) => Object.keys(alternative).length > 0).map(wayOf);
-            const carried = read.filter((way) => typeof way !== 'string');
-            const fault = read.find((way) => typeof way === 'string');
-            if (carried.length === 0) return isOptional || fault === undefined ? NONE : { ...NONE, fault };
-            return {
-                need: isOptional ? 'optional' : 'required',
-                entries: [...new Set(carried.map(({ entry }) => entry))],
-                scopes: carried[0]?.scopes ?? [],
-            };
-        },
-        accessByParams(params) {
-            const needed = params.filter(({ required }) => required);
-            if (needed.length > 1)
-                return {
-                    ...NONE,
-                    fault: `It needs ${needed.map(({ name }) => printableName(name)).join(' and ')}, and a call takes one credential.`,
-                };
-            const [only] = needed.length === 1 ? needed : params;
-            if (only === undefined) return NONE;
-            const { type, name, description } = only;
-            const entry = shared(type === 'cookie' ? namedEntry(type, name, name, description) : headerEntry(name, name, description));
-            return { need: only.required ? 'required' : 'optional', entries: [entry], scopes: [] };
-        },
-    };
+    #find(name: string): Read {
+        const known = this.#read.get(name);
+        if (known !== undefined) return known;
+        const written = Object.hasOwn(this.#written, name) ? this.#written[name] : undefined;
+        const made = readScheme(name, this.#resolver.resolve(written), this.#registrable);
+        const read: Read = made.ok ? { ...made, entry: this.#shared(made.entry) } : made;
+        if (read.why !== undefined) this.notes.push({ where: `security ${printableName(name)}`, why: read.why });
+        this.#read.set(name, read);
+        return read;
+    }
+
+    #shared(entry: PackageAuth): PackageAuth {
+        const key = JSON.stringify([entry.type, entry.name?.toLowerCase(), entry.prefix, entry.oauth2?.token_url]);
+        const same = this.#bySending.get(key);
+        if (same === undefined) {
+            const own = { ...entry, id: nameEndpoint(entry.id, this.#ids) };
+            this.#bySending.set(key, own);
+            return own;
+        }
+        if (same.oauth2 !== undefined) same.oauth2 = mergeFlows(same.oauth2, entry.oauth2);
+        return same;
+    }
+}
+
+function namesOf(named: readonly { name: string }[]): string {
+    return named.map(({ name }) => printableName(name)).join(' and ');
 }
 
 function readScheme(name: string, scheme: JsonObject | undefined, registrable: string | undefined): Read {
