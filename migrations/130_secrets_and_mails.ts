@@ -14,7 +14,7 @@ export async function up(knex: Knex): Promise<void> {
             made_at timestamptz not null default app_now()
         );
 
-        -- Encrypts the cursors of lists. All processes use the same key.
+        -- Authenticates the cursors of lists. All processes use the same key.
         create table cursor_key (
             is_only boolean primary key default true check (is_only),
             key bytea not null

@@ -47,13 +47,13 @@ export function networkOf(address: string): string {
 }
 
 /** Parsed addresses by their text, since every request of a connection has the same address. */
-const read = new LRUCache<string, { address: string | undefined }>({ max: 1000 });
+const parsedAddresses = new LRUCache<string, { address: string | undefined }>({ max: 1000 });
 
 function plain(text: string): string | undefined {
-    const known = read.get(text);
+    const known = parsedAddresses.get(text);
     if (known !== undefined) return known.address;
     const address = ipaddr.isValid(text) ? untranslated(ipaddr.process(text)).toString() : undefined;
-    if (text.length <= MAX_ADDRESS) read.set(text, { address });
+    if (text.length <= MAX_ADDRESS) parsedAddresses.set(text, { address });
     return address;
 }
 

@@ -20,7 +20,7 @@ const PLACES = 2;
  * Reads `limit` and `cursor`. `about` has the parameters that the cursor is bound to, in addition to the route: every parameter that
  * determines the rows or their order, normalised.
  * @param route name of the contract
- * @template Place what the page before gave to `end`; cursors are sealed, so it is not checked
+ * @template Place what the page before gave to `end`; cursors are authenticated, so it is not checked
  * @throws Refusal INVALID_CURSOR
  */
 export async function readPage<Place extends Json>(

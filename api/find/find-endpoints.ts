@@ -82,7 +82,7 @@ async function findByTask(
     };
 }
 
-/** The position where a page starts, from a cursor. Cursors are sealed, so their content is trusted. */
+/** The position where a page starts, from a cursor. Cursors are authenticated, so their content is trusted. */
 function placeIn(place: Json | undefined): { ranking: string | undefined; from: number } {
     if (place === undefined) return { ranking: undefined, from: 0 };
     const [ranking, from] = place as [string, number];

@@ -1,5 +1,5 @@
 import { listOf } from '../../shared/domain/json/schema/structure.ts';
-import { isPlaceholder } from '../../shared/domain/package/rules/placeholders.ts';
+import { isPlaceholderText } from '../../shared/domain/package/rules/placeholder-texts.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json } from '../../shared/domain/types.ts';
 
@@ -15,7 +15,7 @@ export function cleanText(value: unknown, max: number): string | undefined {
         .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ' ')
         .trim();
     // Generated documents contain meaningless texts such as `<p/>`.
-    if (text === '' || isPlaceholder(text)) return undefined;
+    if (text === '' || isPlaceholderText(text)) return undefined;
     const cut =
         text.length <= max
             ? text

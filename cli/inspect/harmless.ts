@@ -98,8 +98,7 @@ const NUMERONYMS =
 
 /**
  * Whether hardly a programmer would write this word into an address: a digit at its beginning or between letters, a number behind a hyphen
- * or of three digits
- * of three digits, or hardly a vowel. Dots end the names of files and hosts.
+ * or of three digits, or hardly a vowel. Dots end the names of files and hosts.
  */
 export function isUnlikelyWord(text: string): boolean {
     if (!/^[A-Za-z\d-][\w-]+$/.test(text)) return false;

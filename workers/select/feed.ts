@@ -6,8 +6,8 @@ import { InvalidResponse } from './invalid-response.ts';
 import { parseJson } from './json.ts';
 import { walkXml, withoutUnfit } from './xml.ts';
 
-type Parsed = ReturnType<typeof parseFeed>;
-type FeedOf<Format extends Parsed['format']> = Extract<Parsed, { format: Format }>['feed'];
+type ParsedFeed = ReturnType<typeof parseFeed>;
+type FeedOf<Format extends ParsedFeed['format']> = Extract<ParsedFeed, { format: Format }>['feed'];
 type ItemOf<Feed> = Feed extends { items?: (infer Item)[] } ? Item : Feed extends { entries?: (infer Entry)[] } ? Entry : never;
 
 type RssItem = ItemOf<FeedOf<'rss'>>;
@@ -49,7 +49,7 @@ function withTextIds(feed: Json): Json {
     return feed;
 }
 
-function parse(body: Json): Parsed {
+function parse(body: Json): ParsedFeed {
     try {
         return parseFeed(body);
     } catch {

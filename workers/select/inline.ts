@@ -30,7 +30,7 @@ export function canReadInline(page: RawPage, rules: ResponseRules): boolean {
     if (!costsItsSize(page)) return false;
     if (page.body.length > INLINE_BODY || isPacked(page.body)) return false;
     const isBounded = getOrMake(known, rules, () => isInlineSchema(rules.schema) && isInlineSelect(rules.select));
-    return isBounded && page.body.length * fieldsOf(rules.select) <= INLINE_WORK;
+    return isBounded && page.body.length * countFields(rules.select) <= INLINE_WORK;
 }
 
 /** Decisions by rules. The rules of a version are the same object while the version is cached. */
@@ -93,10 +93,10 @@ const INLINE_EXPRESSION = new RegExp(String.raw`^${PATH}(?:\.\{${PAIR}(?:,${PAIR
 function isInlineSelect(select: Select | undefined): boolean {
     if (select === undefined) return true;
     const expressions = typeof select === 'string' ? [select] : Object.values(select);
-    return fieldsOf(select) <= MAX_FIELDS && expressions.every((one) => typeof one === 'string' && INLINE_EXPRESSION.test(one));
+    return countFields(select) <= MAX_FIELDS && expressions.every((one) => typeof one === 'string' && INLINE_EXPRESSION.test(one));
 }
 
-function fieldsOf(select: Select | undefined): number {
+function countFields(select: Select | undefined): number {
     if (select === undefined) return 1;
     if (typeof select === 'string') return select.split(':').length;
     return Object.values(select).reduce<number>((sum, one) => sum + String(one).split(':').length, 0);

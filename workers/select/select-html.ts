@@ -96,7 +96,7 @@ function selectAll(
             return elements.map((element) => selectMap({ within: within._make([element]), finder: inside }, entries));
         }
         const values = elements.map((element) =>
-            value === 'textContent' ? textOf(element).trim() : propertyOf(within._make([element]), value, where.base),
+            value === 'textContent' ? textContentOf(element).trim() : propertyOf(within._make([element]), value, where.base),
         );
         const found = values.filter((one) => one !== undefined);
         return type === undefined ? found : found.map((one) => convert(one, type, decimal));
@@ -112,11 +112,11 @@ const LINKS: ReadonlySet<string> = new Set(
 const MARKUP: ReadonlySet<string> = new Set(['innerHTML', 'outerHTML']);
 
 /** The property `textContent`. */
-function textOf(node: AnyNode): string {
+function textContentOf(node: AnyNode): string {
     if (isText(node)) return node.data;
     if (!hasChildren(node) || isComment(node)) return '';
     let text = '';
-    for (const child of node.children) text += textOf(child);
+    for (const child of node.children) text += textContentOf(child);
     return text;
 }
 

@@ -1,9 +1,9 @@
 import { newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import type { Db } from '../../../shared/platform/db.ts';
 import { type Attempt, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { findInviter } from '../../../shared/store/accounts/invitations.ts';
 import { makeLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { findInviter } from '../../../shared/store/accounts/referrals.ts';
 import { knowBrowser } from '../../../shared/store/accounts/sign-ins.ts';
 import { signUp } from '../../../shared/store/accounts/sign-up.ts';
 import { findCredentials } from '../../../shared/store/accounts/users.ts';

@@ -1,8 +1,9 @@
 import { MAX_SIGN_UPS_A_DAY } from '../../../shared/domain/accounts/sign-up-origins.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { acceptOffer, countReferrals, findInviter, findOffer, inviteCode, type Offer } from '../../../shared/store/accounts/invitations.ts';
+import { acceptOffer, findOffer, type Offer } from '../../../shared/store/accounts/invitations.ts';
 import { type Mail, queueMail } from '../../../shared/store/accounts/mails.ts';
+import { countReferrals, findInviter, inviteCode } from '../../../shared/store/accounts/referrals.ts';
 import { type SignedIn, selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
 import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { BONUSES } from '../../../shared/store/credits/bonuses.ts';

@@ -53,7 +53,7 @@ async function browse(visit: Visit): Promise<Shown> {
     ]);
     const [cards, traffic] = await Promise.all([cardsOf(app.browse, page.sites), siteTraffic(app.browse, page.sites)]);
     const fetches = new Map(page.sites.map((site, place) => [site, traffic[place]?.fetches7d ?? 0]));
-    const title = q !== '' ? `${q} in the registry` : category === undefined ? 'Registry' : `${nameOf(category)} in the registry`;
+    const title = q !== '' ? `${q} in the registry` : category === undefined ? 'Registry' : `${categoryName(category)} in the registry`;
     return {
         view: 'registry/list',
         title,
@@ -116,7 +116,7 @@ function pathOf({ q, category, verified, sort, from }: Asked & { from?: string }
     return addressOf('/registry', { q, category, verified: verified ? 'true' : undefined, sort, from });
 }
 
-function nameOf(category: string): string {
+function categoryName(category: string): string {
     const [slug = '', leaf] = category.split('/');
     const parent = CATEGORIES.find((one) => one.slug === slug);
     const child = parent?.children.find((one) => one.slug === leaf);

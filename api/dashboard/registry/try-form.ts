@@ -21,7 +21,7 @@ export function paramFields(endpoint: Endpoint): ParamField[] {
     // A placeholder in a field would be sent as the value.
     const example = new Map(Object.entries(exampleOf(endpoint)).filter(([, value]) => value !== PLACEHOLDER));
     return endpoint.params.slice(0, MAX).map((param, place) => ({
-        name: nameOf(place),
+        name: fieldName(place),
         label: param.name,
         hint: [typeOf(param.schema), param.description]
             .filter((text) => text !== '')
@@ -39,14 +39,14 @@ export function readParams(endpoint: Endpoint, fields: Fields): { params: JsonOb
     const problems: Record<string, string> = {};
     const params = new Map<string, Json>();
     for (const [place, param] of endpoint.params.slice(0, MAX).entries()) {
-        const text = (fields.get(nameOf(place)) ?? '').replaceAll('\r\n', '\n');
+        const text = (fields.get(fieldName(place)) ?? '').replaceAll('\r\n', '\n');
         if (text === '') {
-            if (param.required && param.default === undefined) problems[nameOf(place)] = 'Fill this in.';
+            if (param.required && param.default === undefined) problems[fieldName(place)] = 'Fill this in.';
             continue;
         }
         const read = readValue(param, text);
         if (read.ok) params.set(param.name, read.value);
-        else problems[nameOf(place)] = read.problem;
+        else problems[fieldName(place)] = read.problem;
     }
     return { params: Object.fromEntries(params), problems };
 }
@@ -57,11 +57,11 @@ export function toProblems(endpoint: Endpoint, refused: ErrorBody): Problems {
         const [, place = '', name = ''] = path.split('/');
         const param = name.replaceAll('~1', '/').replaceAll('~0', '~');
         const index = place === 'params' ? endpoint.params.findIndex((one) => one.name === param) : -1;
-        return [place === 'max_results' ? 'max_results' : index >= 0 && index < MAX ? nameOf(index) : '', message];
+        return [place === 'max_results' ? 'max_results' : index >= 0 && index < MAX ? fieldName(index) : '', message];
     });
 }
 
-function nameOf(place: number): string {
+function fieldName(place: number): string {
     return `param-${place}`;
 }
 

@@ -60,7 +60,7 @@ function jsonAnswer(type: string, media: Json | undefined, others: readonly Json
     const written = reader.resolve(isObject(media) ? media['schema'] : undefined);
     if (written?.['format'] === 'binary') return { ok: true, response: { type: 'binary' } };
     const isAnyText = type === '*/*' && written?.['type'] === 'string';
-    const { schema } = schemaOf(media, reader);
+    const { schema } = answerSchema(media, reader);
     const alike = schema === undefined ? undefined : fittingAll(schema, others, reader);
     const response = { ...(isAnyText ? {} : { type: 'json' as const }), ...(alike === undefined ? {} : { schema: alike }) };
     return { ok: true, response, ...acceptOf(type) };
@@ -77,7 +77,7 @@ function fittingAll(schema: JsonSchema, others: readonly JsonObject[], reader: D
     const schemas = new Map([[JSON.stringify(schema), schema]]);
     for (const content of others) {
         const media = Object.entries(content).find(([type]) => /[/+]json\b/i.test(type))?.[1];
-        const made = Object.keys(content).length === 0 ? { type: 'object', maxProperties: 0 } : schemaOf(media, reader).schema;
+        const made = Object.keys(content).length === 0 ? { type: 'object', maxProperties: 0 } : answerSchema(media, reader).schema;
         if (made === undefined) return undefined;
         schemas.set(JSON.stringify(made), made);
     }
@@ -105,7 +105,7 @@ function acceptOf(type: string): { accept?: string } {
 }
 
 /** A list becomes `{items}` and a plain value `{value}` in `data` (docs/api.md, "Hosted fetch"). */
-function schemaOf(media: Json | undefined, reader: DocumentReader): { schema?: JsonSchema } {
+function answerSchema(media: Json | undefined, reader: DocumentReader): { schema?: JsonSchema } {
     const written = isObject(media) ? media['schema'] : undefined;
     const schema = reader.ofAnswer(written);
     if (!isObject(schema) || Object.keys(schema).length === 0) return {};

@@ -86,7 +86,7 @@ interface Reading {
 
 function readJson(reading: Reading): Carried {
     const whole = flatten(reading.schema, reading.reader);
-    const members = whole === undefined ? [] : membersOf(whole, reading);
+    const members = whole === undefined ? [] : membersOfBody(whole, reading);
     if (whole === undefined || members.length === 0 || members.length > MAX_FIELDS)
         return { ...NOTHING, ...asOneParam(reading, reading.reader.ofRequest(reading.schema, MAX_VALUE_NODES)) };
     const left = leastOf(reading, members);
@@ -149,7 +149,7 @@ function asOneParam(
 
 function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipart'): ReadBody {
     const whole = flatten(reading.schema, reading.reader);
-    const members = whole === undefined ? [] : membersOf(whole, reading);
+    const members = whole === undefined ? [] : membersOfBody(whole, reading);
     const left = leastOf(reading, members);
     const params: PackageParam[] = [];
     const used = new Set(reading.taken);
@@ -272,7 +272,7 @@ function flatten(schema: Json | undefined, reader: DocumentReader, level = 0, bu
     return Object.keys(properties).length === 0 ? undefined : { type: 'object', properties, required };
 }
 
-function membersOf(whole: JsonObject, { reader }: Reading): { key: string; schema: Json; required: boolean }[] {
+function membersOfBody(whole: JsonObject, { reader }: Reading): { key: string; schema: Json; required: boolean }[] {
     const required = new Set(listOf(whole['required']));
     return Object.entries(objectOf(whole['properties']))
         .filter(([, schema]) => reader.resolve(schema)?.['readOnly'] !== true)

@@ -83,7 +83,7 @@ export function readOperation(found: Operation, context: OperationContext): Read
         ...(Object.keys(answer.response).length > 0 ? { response: answer.response } : {}),
         ...(isChange ? {} : pagesOf(operation, params.params, method, answer.response)),
     };
-    const example = access.fault === undefined && method === 'GET' && !isChange ? exampleOf(params.params) : undefined;
+    const example = access.fault === undefined && method === 'GET' && !isChange ? exampleParams(params.params) : undefined;
     return {
         ok: true,
         endpoint: example === undefined ? endpoint : { ...endpoint, examples: [{ params: example }] },
@@ -174,7 +174,7 @@ function readDescription(operation: JsonObject): { description?: string } {
 }
 
 /** The params of an example call, from the document's examples. Undefined if a required param has no example. */
-function exampleOf(params: readonly PackageParam[]): JsonObject | undefined {
+function exampleParams(params: readonly PackageParam[]): JsonObject | undefined {
     const needed = params.filter(({ required, default: standard }) => required && standard === undefined);
     if (needed.some(({ example }) => example === undefined)) return undefined;
     return Object.fromEntries(needed.map(({ name, example }) => [name, example ?? null]));

@@ -90,7 +90,7 @@ function declaredIn(lists: readonly (Json | undefined)[], reader: DocumentReader
                 return { ok: false, why: `A parameter refers to nothing in this document${ref}.` };
             }
             if (typeof param['name'] !== 'string' || typeof param['in'] !== 'string') continue;
-            for (const one of membersOf(param, reader)) {
+            for (const one of membersOfParam(param, reader)) {
                 const key = `${one['in']} ${one['name']}`;
                 if (one === param || !own.has(key)) own.set(key, one);
             }
@@ -104,7 +104,7 @@ function declaredIn(lists: readonly (Json | undefined)[], reader: DocumentReader
  * An object in a query is usually exploded: each member is sent as a parameter of its own. Objects without named members, or with members
  * in parts of the schema, are left as they are, since some of what they send would be lost.
  */
-function membersOf(param: JsonObject, reader: DocumentReader): JsonObject[] {
+function membersOfParam(param: JsonObject, reader: DocumentReader): JsonObject[] {
     const { in: place, style = 'form', explode = true, required } = param;
     const schema = reader.resolve(schemaOf(param)) ?? {};
     const { properties, required: needed } = schema;

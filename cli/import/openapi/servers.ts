@@ -8,8 +8,8 @@ import { printableName } from '../texts.ts';
 export type Server = { ok: true; base: string; wasHttp: boolean } | NotRead;
 
 /**
- * The first of `servers` that a package can call, with the defaults of its variables. One of the site precedes others, then one for all
- * callers those for trials. `site` replaces a missing host.
+ * The best of `servers` that a package can call, with the defaults of its variables: first those on the site's domain, then those with https,
+ * then those that are not for trials. `site` replaces a missing host.
  */
 export function chooseServer(servers: Json | undefined, site: string | undefined): Server | undefined {
     if (!Array.isArray(servers) || servers.length === 0) return undefined;

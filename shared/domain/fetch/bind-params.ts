@@ -38,9 +38,9 @@ export function bindParams(endpoint: Endpoint, params: JsonObject, validate: Val
             if (found.length === 0) values[param.name] = value;
         }
     }
-    const tooMany = findOversizedFile(endpoint, values);
-    if (tooMany !== undefined)
-        problems.push(detail(tooMany, 'TOO_COMPLEX', `The files of a call have at most ${MAX_FILE_BYTES} bytes in all.`));
+    const oversized = findOversizedFile(endpoint, values);
+    if (oversized !== undefined)
+        problems.push(detail(oversized, 'TOO_COMPLEX', `The files of a call have at most ${MAX_FILE_BYTES} bytes in all.`));
     if (problems.length === 0 && exceedsFilledSize(endpoint, values)) {
         const message = `The endpoint ${endpoint.name} repeats these values so often that the request would be too large: give shorter ones.`;
         problems.push({ path: '/params', code: 'TOO_COMPLEX', message });

@@ -34,7 +34,7 @@ export function roundedNumbers(text: string, except?: RegExp): Detail[] {
     // Once for each array and object: a pointer for each of thousands of numbers takes longer than to parse them.
     const isExcepted = (here: Open | undefined): boolean => {
         if (here === undefined || except === undefined) return false;
-        here.isExcepted ??= except.test(`${pointerTo(opened.slice(0, -1), text)}/`);
+        here.isExcepted ??= except.test(`${pointerToPlace(opened.slice(0, -1), text)}/`);
         return here.isExcepted;
     };
     scanTokens(text, (first, from, to) => {
@@ -45,15 +45,15 @@ export function roundedNumbers(text: string, except?: RegExp): Detail[] {
         else if (sign === ',' && here !== undefined) here.index++;
         // If the string is a value and not a key, the next key replaces it before a number follows.
         else if (sign === '"' && here !== undefined) here.key = [from, to];
-        else if (to - from > 15 && !isExcepted(here) && isRounded(text.slice(from, to)))
-            return found.push({ path: pointerTo(opened, text), code: 'INVALID_VALUE', message: ROUNDED }) >= MAX_REPORTED;
+        else if (to - from > 15 && !isExcepted(here) && isRoundedWhole(text.slice(from, to)))
+            return found.push({ path: pointerToPlace(opened, text), code: 'INVALID_VALUE', message: ROUNDED }) >= MAX_REPORTED;
         return false;
     });
     return found;
 }
 
 /** Whether a number is a whole number that JavaScript prints with different digits. A finite number has at most 309 digits. */
-function isRounded(literal: string): boolean {
+function isRoundedWhole(literal: string): boolean {
     if (!LONG_WHOLE.test(literal)) return false;
     const value = Number(literal);
     if (!Number.isFinite(value)) return false;
@@ -62,7 +62,7 @@ function isRounded(literal: string): boolean {
     return BigInt(whole + fraction.padEnd(Number(exponent), '0')) !== BigInt(literal);
 }
 
-function pointerTo(opened: readonly Open[], text: string): string {
+function pointerToPlace(opened: readonly Open[], text: string): string {
     const steps = opened.map(({ isArray, index, key }) => (isArray ? index : escapePointer(JSON.parse(text.slice(...key)) as string)));
     return boundedPointer(steps.map((step) => `/${step}`).join(''));
 }

@@ -6,7 +6,7 @@ import { checkAuth } from './rules/auth.ts';
 import { MAX_EXPRESSION_CHARACTERS, MAX_EXPRESSIONS } from './rules/bounds.ts';
 import { createBudget } from './rules/budget.ts';
 import { checkEndpoint } from './rules/endpoint-rules.ts';
-import { checkPlaceholders } from './rules/placeholders.ts';
+import { checkPlaceholderTexts } from './rules/placeholder-texts.ts';
 import { createReport, quoted, type Report } from './rules/report.ts';
 import type { EndpointDraft, PackageDraft } from './rules/structure.ts';
 import { MAX_PARAMS, readPackage } from './rules/structure.ts';
@@ -52,7 +52,7 @@ export function checkPackage(value: unknown, context: PackageContext): PackageVe
     const site = draft.site === undefined ? undefined : checkSite(draft.site, report);
     checkCategory(draft, report);
     checkNames(draft, report);
-    checkPlaceholders(draft, report);
+    checkPlaceholderTexts(draft, report);
     checkAuth(draft, report, context.isPortAllowed);
     if (!checkExpressions(draft, report)) return { ok: false, problems: report.problems };
     const urls: UrlContext = { registrable: site?.registrable, isPortAllowed: (port) => context.isPortAllowed(port) };

@@ -1,7 +1,7 @@
 /** More than a name of DNS has with each of its letters percent-encoded. */
 const MAX_HOST = 1024;
 
-/** Where URL.parse looks for a host, or more: after a scheme or two slashes. It ignores tabs, newlines and what precedes the URL. */
+/** The host, or a longer text: what follows a scheme or two slashes. Like URL.parse, it is matched without tabs, newlines and leading blanks. */
 const HOST = /^(?:[a-z][a-z\d+.-]*:[\\/]*|[\\/]{2,})([^\\/?#]*)/i;
 
 /** Parses a URL of a site. URL.parse takes time that grows with the square of a host: 70 ms for 5,000 letters beyond ASCII. */

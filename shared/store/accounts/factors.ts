@@ -42,7 +42,7 @@ export async function makeRecoveryCodes(db: Db, userId: string): Promise<string[
     const codes = Array.from({ length: CODES }, newCode);
     await db.transaction(async (trx) => {
         await dropRecoveryCodes(trx, userId);
-        await trx('recovery_codes').insert(codes.map((code) => ({ user_id: userId, code_hash: hashOf(userId, code) })));
+        await trx('recovery_codes').insert(codes.map((code) => ({ user_id: userId, code_hash: recoveryHash(userId, code) })));
     });
     return codes;
 }
@@ -50,7 +50,7 @@ export async function makeRecoveryCodes(db: Db, userId: string): Promise<string[
 /** Uses a recovery code. False if it is not an unused code of this user. Callers limit the attempts. */
 export async function useRecoveryCode(db: Db, userId: string, code: string): Promise<boolean> {
     const used = await db('recovery_codes')
-        .where({ user_id: userId, code_hash: hashOf(userId, code) })
+        .where({ user_id: userId, code_hash: recoveryHash(userId, code) })
         .delete();
     return used === 1;
 }
@@ -64,7 +64,7 @@ function newCode(): string {
     return letters.replaceAll(/(.{4})(?=.)/g, '$1-');
 }
 
-function hashOf(userId: string, code: string): Buffer {
+function recoveryHash(userId: string, code: string): Buffer {
     const letters = code.toLowerCase().replaceAll(/[\s-]/g, '');
     return createHash('sha256').update(`recovery code ${userId} ${letters}`, 'utf8').digest();
 }

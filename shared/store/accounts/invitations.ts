@@ -1,6 +1,6 @@
 import type { Email } from '../../domain/accounts/email.ts';
 import type { Role } from '../../domain/accounts/roles.ts';
-import { newId, randomBase62 } from '../../domain/text/ids.ts';
+import { newId } from '../../domain/text/ids.ts';
 import { type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { linkHash, linkHashOf, newLinkId } from './mail-links.ts';
@@ -67,7 +67,7 @@ export async function inviteToWorkspace(
 }
 
 export async function listInvitations(db: Db, workspaceId: string): Promise<Invitation[]> {
-    return open(db)
+    return openInvitations(db)
         .where({ 'i.workspace_id': workspaceId })
         .orderBy([{ column: 'i.created_at', order: 'desc' }, 'i.id'])
         .select(INVITATION);
@@ -81,7 +81,7 @@ export async function withdrawInvitation(db: Db, workspaceId: string, invitation
 /** Finds the invitation of a link; undefined if it is unknown, used, withdrawn or expired. */
 export async function findOffer(db: Db, secrets: Secrets, token: string): Promise<Offer | undefined> {
     const hash = await linkHashOf(secrets, token);
-    return hash && open(db).join('workspaces as w', 'w.id', 'i.workspace_id').where({ 'i.token_hash': hash }).first(OFFER);
+    return hash && openInvitations(db).join('workspaces as w', 'w.id', 'i.workspace_id').where({ 'i.token_hash': hash }).first(OFFER);
 }
 
 /** Uses an invitation and makes the user a member. Of two concurrent calls, one succeeds. Callers have checked the address before. */
@@ -96,7 +96,7 @@ export async function acceptOffer(
         const workspace = trx('workspace_invitations').where({ token_hash: hash }).select('workspace_id');
         await trx('users').where({ id: userId }).forUpdate().select('id');
         await trx('workspaces').whereIn('id', workspace).forUpdate().select('id');
-        const offer = await open(trx).where({ 'i.token_hash': hash }).forUpdate().first('id', 'workspace_id', 'role');
+        const offer = await openInvitations(trx).where({ 'i.token_hash': hash }).forUpdate().first('id', 'workspace_id', 'role');
         if (offer === undefined) return 'gone';
         if (!(await join(trx, { workspaceId: offer.workspace_id, userId, role: offer.role }))) return 'too-many';
         await withdrawInvitation(trx, offer.workspace_id, offer.id);
@@ -104,47 +104,6 @@ export async function acceptOffer(
     });
 }
 
-function open(db: Db) {
+function openInvitations(db: Db) {
     return db('workspace_invitations as i').where('i.expires_at', '>', now(db));
-}
-
-/** The code of a user's personal invitation link. Anybody may use it, and it does not change. */
-export async function inviteCode(db: Db, userId: string): Promise<string> {
-    const [user] = await db('users')
-        .where({ id: userId })
-        .update({ invite_code: db.raw('coalesce(invite_code, ?)', [randomBase62(12)]) })
-        .returning('invite_code');
-    return user.invite_code;
-}
-
-/** The user whose code it is; undefined for an unknown code and for suspended or deleted users. */
-export async function findInviter(db: Db, code: string): Promise<string | undefined> {
-    const user = await db('users').where({ invite_code: code, suspended_at: null, deleted_at: null }).first('id');
-    return user?.id;
-}
-
-interface Referrals {
-    /** Number of people who signed up with the user's link. */
-    invited: number;
-    /** Number of those who made a charged fetch. */
-    started: number;
-    /** Number of those who earn nothing, because too many people signed up from the same range of addresses or mail domain on that day. */
-    uncounted: number;
-    /** Permanent credits that the user earned by these people. */
-    earned: number;
-    /** Number of paid referrals in this calendar month (UTC). */
-    earnedThisMonth: number;
-}
-
-/** Counts the invited people of a user and the credits earned by them. */
-export async function countReferrals(db: Db, userId: string): Promise<Referrals> {
-    const invited = () => db('users').where({ invited_by: userId }).count();
-    const bonuses = () => db('earned_bonuses').where({ kind: 'referral', beneficiary: userId });
-    return db.queryBuilder().first({
-        invited: invited(),
-        started: invited().whereNotNull('first_charged_at'),
-        uncounted: invited().where({ earns_inviter: false }),
-        earned: bonuses().select(db.raw('coalesce(sum(credits), 0)::bigint')),
-        earnedThisMonth: bonuses().where('credits', '>', 0).where('at', '>=', db.raw('credit_month_of(app_now())')).count(),
-    });
 }

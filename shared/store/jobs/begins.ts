@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { type HoldOrder, holdArrays } from '../credits/moves.ts';
 import { type ClaimedJob, lockClaimed } from './claims.ts';
-import { type Ending, endHolds, groupByHold, type Held, holdJobs } from './holds.ts';
+import { type EndingJob, endHolds, groupByHold, type Held, holdJobs } from './holds.ts';
 import { namedBySizes, TIMEOUT_MS } from './plans-by-size.ts';
 
 /** Why an item may not start. `limit`: the batch would exceed max_credits. `paused`: the batch is not running. */
@@ -136,7 +136,7 @@ async function beginInSteps(db: Db, batchId: string | null, jobs: readonly Start
         const holds = await holdJobs(trx, orders, batchId);
         const budget = batchId === null ? undefined : await lockBudget(trx, batchId);
         const started: Started[] = [];
-        const overBudget: Ending[] = [];
+        const overBudget: EndingJob[] = [];
         const results = jobs.map((job): StartResult => {
             const { operation } = job;
             if (!waiting.has(operation)) return 'gone';

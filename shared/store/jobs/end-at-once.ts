@@ -37,10 +37,10 @@ interface Ending {
     end: SimpleEnd;
 }
 
-type EndedRow = Pick<HoldEnd, 'marked' | 'charged' | 'available'> & { operation: string };
+type EndedHold = Pick<HoldEnd, 'marked' | 'charged' | 'available'> & { operation: string };
 
 /** Returns nothing if the statement would close or pause the batch, which also records an event: the steps do that. */
-async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly EndedRow[]> {
+async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly EndedHold[]> {
     if (ending.length === 0) return [];
     const bodies = ending.map(({ end }) => (end.status === 'succeeded' ? end.result : end.error));
     const values = {
@@ -57,7 +57,7 @@ async function writeAtOnce(db: Db, ending: readonly Ending[]): Promise<readonly 
         ...{ first: BONUSES.firstFetch, referral: BONUSES.referral, monthly: BONUSES.referralsAMonth },
     };
     try {
-        return await runComposed<EndedRow>(db, namedBySizes(END), values, TIMEOUT_MS);
+        return await runComposed<EndedHold>(db, namedBySizes(END), values, TIMEOUT_MS);
     } catch (error) {
         if (codeOfError(error) === UNDONE_BY_ITSELF) return [];
         throw error;

@@ -91,10 +91,10 @@ async function holdsNothing(trx: Db, accountId: string): Promise<boolean> {
 export const NO_HOLD: HoldEnd = { won: false, marked: false, charged: 0, available: 0 };
 
 /** A job whose attempt ends, and its credits to charge; null releases them. */
-export type Ending = Pick<LockedJob, 'operation' | 'hold' | 'batchId' | 'held'> & { charge: number | null };
+export type EndingJob = Pick<LockedJob, 'operation' | 'hold' | 'batchId' | 'held'> & { charge: number | null };
 
 /** Charges or releases what these jobs held. Items that share a hold are one movement. Returns the ends by the operations of the jobs. */
-export async function endHolds(trx: Db, jobs: readonly Ending[]): Promise<Map<string, HoldEnd>> {
+export async function endHolds(trx: Db, jobs: readonly EndingJob[]): Promise<Map<string, HoldEnd>> {
     if (jobs.length === 0) return new Map();
     const byHold = Map.groupBy(jobs, ({ hold }) => hold ?? '');
     const settlements = [...byHold].map(([operation, ended]) => settlementOf(operation, ended));
@@ -109,7 +109,7 @@ export async function endHolds(trx: Db, jobs: readonly Ending[]): Promise<Map<st
     );
 }
 
-function settlementOf(operation: string, jobs: readonly Ending[]): Settlement {
+function settlementOf(operation: string, jobs: readonly EndingJob[]): Settlement {
     const charges = jobs.flatMap(({ charge, held }) => (charge === null ? [] : [Math.min(charge, held)]));
     const charge = charges.length === 0 ? null : sum(charges);
     if (jobs[0]?.batchId == null) return { operation, charge };

@@ -100,11 +100,11 @@ export function createUsedLists(read: Read): UsedLists {
     const count = createTotals(read, MANY);
     return {
         async page(filters, { limit, from }) {
-            const place = from === undefined ? BEGINNING : readPlace(from);
+            const place = from === undefined ? BEGINNING : readUsePlace(from);
             const { conditions, values } = conditionsOf(filters);
             const text = `select count(*) as total ${FROM} where ${conditions.join(' and ')}`;
             const [rows, total] = await Promise.all([
-                read((db) => walk(db, filters, place, limit + 1)),
+                read((db) => walkByUse(db, filters, place, limit + 1)),
                 count({ text, values, types: TYPES }),
             ]);
             const { shown, last } = cutPage(rows, limit);
@@ -117,7 +117,7 @@ export function createUsedLists(read: Read): UsedLists {
     };
 }
 
-interface Place {
+interface UsePlace {
     /** The id of a roll-up; null: the latest one. */
     rollup: number | null;
     /** 0: sites with a rank, 1: all other sites. */
@@ -128,17 +128,17 @@ interface Place {
     place: number;
 }
 
-const BEGINNING: Place = { rollup: null, segment: 0, rank: 0, site: '', place: -1 };
+const BEGINNING: UsePlace = { rollup: null, segment: 0, rank: 0, site: '', place: -1 };
 
-/** Cursors are encrypted, so their content is trusted. */
-function readPlace(from: Json): Place {
+/** Cursors are authenticated, so their content is trusted. */
+function readUsePlace(from: Json): UsePlace {
     const [rollup, segment, rank, site, place] = from as [number, number, number, string, number];
     return { rollup, segment, rank, site, place };
 }
 
 const FROM = 'from endpoints e join domains d on d.registrable = e.registrable';
 
-async function walk(db: Db, filters: FindFilters, from: Place, limit: number): Promise<(Place & { id: number })[]> {
+async function walkByUse(db: Db, filters: FindFilters, from: UsePlace, limit: number): Promise<(UsePlace & { id: number })[]> {
     const { conditions, values } = conditionsOf(filters);
     const where = conditions.join(' and ');
     const ranked = `select 0 as segment, e.id, t.rank, e.site, e.place ${FROM}
@@ -161,9 +161,9 @@ async function walk(db: Db, filters: FindFilters, from: Place, limit: number): P
         limit,
     };
     const types = { ...TYPES, rank: 'integer', place: 'integer', limit: 'bigint' };
-    const rows = await runPlanned<(Place | { segment: null }) & { id: number; is_kept: boolean }>(db, { text, values: given, types });
+    const rows = await runPlanned<(UsePlace | { segment: null }) & { id: number; is_kept: boolean }>(db, { text, values: given, types });
     if (rows.some(({ is_kept }) => !is_kept)) throw new PlaceGone();
-    return rows.filter((row): row is Place & { id: number; is_kept: boolean } => row.segment !== null);
+    return rows.filter((row): row is UsePlace & { id: number; is_kept: boolean } => row.segment !== null);
 }
 
 function conditionsOf({ category, kind, effect, site, isVerifiedOnly, maxCredits, needsConnection }: FindFilters) {

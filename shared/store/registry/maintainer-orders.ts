@@ -35,7 +35,7 @@ export async function addAsMaintainer(
     boundMail: (trx: Db) => Promise<void>,
 ): Promise<MaintainerRefusal | undefined> {
     return db.transaction(async (trx) => {
-        const refusal = await check(trx, order);
+        const refusal = await checkOrder(trx, order);
         if (refusal !== undefined) return refusal;
         const { registrable, by, workspaceId } = order;
         if (await isMaintainer(trx, registrable, workspaceId)) return undefined;
@@ -58,7 +58,7 @@ export async function addAsMaintainer(
 export async function removeAsMaintainer(db: Db, order: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
     return db.transaction(async (trx) => {
         const { registrable, by, workspaceId } = order;
-        const refusal = await check(trx, order);
+        const refusal = await checkOrder(trx, order);
         if (refusal !== undefined) return refusal;
         if (by === workspaceId || (await isOwner(trx, registrable, by))) return removeAtOnce(trx, order);
         const state = await removalState(trx, registrable, workspaceId);
@@ -81,7 +81,7 @@ async function removeAtOnce(db: Db, order: MaintainerOrder): Promise<MaintainerR
     return undefined;
 }
 
-async function check(db: Db, { registrable, by, workspaceId }: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
+async function checkOrder(db: Db, { registrable, by, workspaceId }: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
     await lockRegistrable(db, registrable);
     const own = await removalState(db, registrable, by);
     if (own === undefined) return 'not-maintainer';

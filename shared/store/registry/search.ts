@@ -244,7 +244,7 @@ function writePlace({ rollup, spelt, segment, key, site }: Place): Json {
     return [rollup, spelt.map(([term, words]) => [term, [...words]]), segment, key, site];
 }
 
-/** Cursors are encrypted, so their content is trusted. */
+/** Cursors are authenticated, so their content is trusted. */
 function readPlace(place: Json): Place {
     const [rollup, spelt, segment, key, site] = place as [number, Spelt, number, string, string];
     return { rollup, spelt, segment, key, site };

@@ -156,7 +156,7 @@ export async function endRun(
         const wasVerified = await keepPassed(trx, versionId, findings);
         if (outcome === 'passed')
             await updateVersion(trx, versionId, { verified_at: now(trx), verification_failures: 0, drifted_at: null });
-        const hasDrifted = outcome === 'failed' && (await countFailure(trx, versionId));
+        const hasDrifted = outcome === 'failed' && (await countFailedRun(trx, versionId));
         if (outcome === 'passed' && !wasVerified) await notifyOfVersion(trx, 'schema.verified', versionId);
         if (hasDrifted) await notifyOfVersion(trx, 'schema.drift', versionId);
         if (outcome === 'passed') await payOwedContribution(trx, registrable);
@@ -183,7 +183,7 @@ async function keepPassed(db: Db, versionId: number, findings: readonly Finding[
 }
 
 /** Resolves with whether this failure removed `verified`. */
-async function countFailure(db: Db, versionId: number): Promise<boolean> {
+async function countFailedRun(db: Db, versionId: number): Promise<boolean> {
     const [version] = await db('versions')
         .where({ id: versionId })
         .increment('verification_failures')

@@ -68,7 +68,7 @@ export function checkHeaders(headers: JsonObject, at: Path, report: Report, send
         seen.add(lower);
         const fault = TOKENS_OF_PAGES.has(lower) && isWhollyPrepared(headers[name]) ? undefined : headerNameFault(lower);
         if (fault !== undefined) report.add(place, fault.code, fault.message);
-        checkValue(lower, headers[name], place, report, sending);
+        checkHeaderValue(lower, headers[name], place, report, sending);
     }
 }
 
@@ -116,7 +116,7 @@ function namesCredential(name: string): boolean {
 /** Words that precede `key` in the names of headers with keys: `x-api-key`, `x-access-key`. */
 const KEY_OWNERS: ReadonlySet<string> = new Set('api app access private secret auth client consumer rapidapi subscription x'.split(' '));
 
-function checkValue(name: string, value: unknown, at: Path, report: Report, { body, extracted }: Sending): void {
+function checkHeaderValue(name: string, value: unknown, at: Path, report: Report, { body, extracted }: Sending): void {
     if (typeof value !== 'string') {
         report.add(at, 'INVALID_TYPE', 'The value of a header has to be a text.');
         return;

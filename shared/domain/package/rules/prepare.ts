@@ -40,7 +40,7 @@ export function checkPrepare(subject: Subject): void {
         }
         if (extract !== undefined) checkExtracts(extract, [...step.at, 'extract'], known, report);
     }
-    if (steps.at(-1)?.draft.form !== undefined) checkForm(subject);
+    if (steps.at(-1)?.draft.form !== undefined) checkPreparedForm(subject);
     checkNames(subject, known);
 }
 
@@ -120,7 +120,7 @@ function checkCookie({ cookie, ...rest }: Record<string, unknown>, at: Path, rep
 }
 
 /** The action of a form replaces `url`, and forms support only two methods. */
-function checkForm({ draft, at, report }: Subject): void {
+function checkPreparedForm({ draft, at, report }: Subject): void {
     if (draft.url !== undefined && placeholdersOf(draft.url).length > 0) {
         report.refuse([...at, 'url'], 'With prepare.form the action of the form replaces the url, so it has no placeholders.');
     }

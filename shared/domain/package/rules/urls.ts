@@ -62,7 +62,7 @@ export function checkUrl(
         report.refuse(at, 'This is not a valid URL.');
         return;
     }
-    checkForm(template, url, at, report, faults.length > 0);
+    checkSpelling(template, url, at, report, faults.length > 0);
     checkReach(url, at, report, context);
 }
 
@@ -131,7 +131,7 @@ function canonical(template: string): string {
 const MARK = '~~placeholder~~';
 
 /** The URL parser silently fixes tabs, backslashes, upper case and default ports. The result then differs from what the author wrote. */
-function checkForm(template: string, url: URL, at: Path, report: Report, isFaulty: boolean): void {
+function checkSpelling(template: string, url: URL, at: Path, report: Report, isFaulty: boolean): void {
     if (isFaulty || url.href === fill(template)) return;
     report.refuse(at, `The URL is not in its canonical form. Write ${quoted(canonical(template))}.`);
 }

@@ -7,14 +7,14 @@ const PLACEHOLDER =
 /** A longer text, in characters, is never treated as a placeholder. */
 const MAX_LENGTH = 300;
 
-export function isPlaceholder(text: string): boolean {
+export function isPlaceholderText(text: string): boolean {
     return text.length <= MAX_LENGTH && PLACEHOLDER.test(text.trim());
 }
 
 /** Refuses titles and descriptions that are only placeholders, because callers and agents choose endpoints by them. */
-export function checkPlaceholders({ title, description, auth = [], endpoints = [] }: PackageDraft, report: Report): void {
+export function checkPlaceholderTexts({ title, description, auth = [], endpoints = [] }: PackageDraft, report: Report): void {
     const check = (text: string | undefined, at: Path, wanted: string) => {
-        if (text !== undefined && isPlaceholder(text)) report.refuse(at, `This is a placeholder. Say in a sentence ${wanted}.`);
+        if (text !== undefined && isPlaceholderText(text)) report.refuse(at, `This is a placeholder. Say in a sentence ${wanted}.`);
     };
     check(title, ['title'], 'how the site is called');
     check(description, ['description'], 'what the site offers, or leave the description out');
