@@ -1,11 +1,11 @@
 import { getAccount } from '../../shared/contracts/account.ts';
 import { type AuditEntry, type AuditQuery, getAudit } from '../../shared/contracts/audit.ts';
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
-import type { RowPlace } from '../../shared/platform/row-page.ts';
+import type { RowPage } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
 import { listInTurn } from '../admission/long-lists.ts';
-import { readPage } from '../answers/paging.ts';
+import { answerPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
 import { serve } from '../serve.ts';
 
@@ -55,11 +55,7 @@ async function listActs(call: Call<object, AuditQuery, undefined>): Promise<Repl
     const { workspaceId } = call.caller;
     const { actor, action } = query;
     const since = query.since === undefined ? undefined : new Date(query.since);
-    const page = await readPage<RowPlace>(call, 'getAudit', [workspaceId, actor ?? null, action ?? null, since?.toISOString() ?? null]);
-    const filter = { workspaceId, actor, action, since };
-    const { rows, next, total } = await listInTurn(call, () => pageOfActs(app.db, filter, { limit: page.limit, after: page.from }));
-    return {
-        answer: rows.map(({ at, ...act }) => ({ at: at.toISOString(), ...act })),
-        pagination: await page.end(next, total),
-    };
+    const about = [workspaceId, actor ?? null, action ?? null, since?.toISOString() ?? null];
+    const list = (page: RowPage) => listInTurn(call, () => pageOfActs(app.db, { workspaceId, actor, action, since }, page));
+    return answerPage(call, { route: 'getAudit', about }, list, (rows) => rows.map(({ at, ...act }) => ({ at: at.toISOString(), ...act })));
 }

@@ -1,20 +1,19 @@
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import type { Json } from '../../shared/domain/types.ts';
+import type { FoundPage, PageOrder } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { OpenCall, Reply } from '../call.ts';
 
 type Pagination = NonNullable<Reply<unknown>['pagination']>;
 
-export interface Page<Place = Json> {
-    limit: number;
-    from: Place | undefined;
+export interface Page<Place = Json> extends PageOrder<Place> {
     /** Builds `meta.pagination`; `next` is where the next page begins, undefined on the last page. */
     end(next: Json | undefined, total: number): Promise<Pagination>;
 }
 
 const DEFAULT_LIMIT = 20;
 /** Raise it when the places in cursors change: cursors of an earlier release are then invalid. */
-const PLACES = 2;
+const PLACES = 3;
 
 /**
  * Reads `limit` and `cursor`. `about` has the parameters that the cursor is bound to, in addition to the route: every parameter that
@@ -30,17 +29,29 @@ export async function readPage<Place extends Json>(
 ): Promise<Page<Place>> {
     const { limit = DEFAULT_LIMIT, cursor } = query;
     const bound: Json = [route, about, PLACES];
-    const from = cursor === undefined ? undefined : await app.cursors.open(bound, cursor);
-    if (cursor !== undefined && from === undefined) throw new Refusal('INVALID_CURSOR');
+    const after = cursor === undefined ? undefined : await app.cursors.open(bound, cursor);
+    if (cursor !== undefined && after === undefined) throw new Refusal('INVALID_CURSOR');
     return {
         limit,
-        from: from as Place | undefined,
+        after: after as Place | undefined,
         end: async (next, total) => ({
             limit,
             next_cursor: next === undefined ? null : await app.cursors.seal(bound, next),
             total,
         }),
     };
+}
+
+/** Answers the route of a list: reads the page that the caller asks for, and presents its rows. See `readPage`. */
+export async function answerPage<Place extends Json, Row, Entry>(
+    call: OpenCall<unknown, PageQuery, unknown>,
+    { route, about }: { route: string; about: Json },
+    list: (page: PageOrder<Place>) => Promise<FoundPage<Row, Place>>,
+    present: (rows: Row[]) => Entry[] | Promise<Entry[]>,
+): Promise<Reply<Entry[]>> {
+    const page = await readPage<Place>(call, route, about);
+    const { rows, next, total } = await list(page);
+    return { answer: await present(rows), pagination: await page.end(next, total) };
 }
 
 /** A page of items that are already JSON texts, so that large items are not parsed. */

@@ -3,11 +3,11 @@ import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { proofLine, proofName, proofUrl } from '../../shared/domain/site/proof.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
-import type { RowPlace } from '../../shared/platform/row-page.ts';
+import type { RowPage } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
 import { writeInTurn } from '../admission/writes.ts';
-import { readPage } from '../answers/paging.ts';
+import { answerPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 
@@ -28,9 +28,8 @@ export async function createClaim(call: Call<DomainParams, object, undefined>): 
 export async function listClaims(call: Call<DomainParams, PageQuery, undefined>): Promise<Reply<ClaimEntry[]>> {
     const { registrable } = readSite(call.params.domain, '/domain');
     const { workspaceId } = call.caller;
-    const page = await readPage<RowPlace>(call, 'getClaims', [workspaceId, registrable]);
-    const listed = await claims.listClaims(call.app.browse, { registrable, workspaceId }, { limit: page.limit, after: page.from });
-    return { answer: listed.rows.map(presentClaim), pagination: await page.end(listed.next, listed.total) };
+    const list = (page: RowPage) => claims.listClaims(call.app.browse, { registrable, workspaceId }, page);
+    return answerPage(call, { route: 'getClaims', about: [workspaceId, registrable] }, list, (rows) => rows.map(presentClaim));
 }
 
 /** DELETE /v1/sites/{domain}/claims/{claim_id} */

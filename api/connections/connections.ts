@@ -2,11 +2,11 @@ import type { ConnectionDeleted, ConnectionEntry, ConnectionParams, ConnectionQu
 import { isManager } from '../../shared/domain/accounts/roles.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
-import type { RowPlace } from '../../shared/platform/row-page.ts';
+import type { RowPage } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/connections/connections.ts';
-import { readPage } from '../answers/paging.ts';
+import { answerPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
 import { checkSite } from '../auth/key-scopes.ts';
 import type { Call, Reply } from '../call.ts';
@@ -17,10 +17,9 @@ export async function listConnections(call: Call<object, ConnectionQuery, undefi
     const { workspaceId, userId, scopes } = call.caller;
     const { sites } = scopes.listed;
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
-    const page = await readPage<RowPlace>(call, 'getConnections', [workspaceId, userId, site ?? null]);
-    const place = { site, sites, limit: page.limit, after: page.from };
-    const { rows, next, total } = await store.listConnections(app.browse, { workspaceId, userId }, place);
-    return { answer: rows.map(presentConnection), pagination: await page.end(next, total) };
+    const list = (page: RowPage) => store.listConnections(app.browse, { workspaceId, userId }, { ...page, site, sites });
+    const about = [workspaceId, userId, site ?? null];
+    return answerPage(call, { route: 'getConnections', about }, list, (rows) => rows.map(presentConnection));
 }
 
 /** GET /v1/connections/{connection_id} */

@@ -67,7 +67,7 @@ async function findByTask(
 ): Promise<Reply<FoundEndpoint[]>> {
     const { app, caller } = call;
     const { browse, finder } = app;
-    const { ranking, from } = placeIn(page.from);
+    const { ranking, from } = placeIn(page.after);
     const meaning = ranking === BY_WORDS ? undefined : meaningOf(app, caller, task);
     const { search, found, isByMeaning } = await finder.find(task, filters, meaning);
     const { rows: shown, next } = pageOf(found, from, page.limit);

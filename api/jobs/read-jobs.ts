@@ -3,13 +3,14 @@ import { hasJobEnded } from '../../shared/domain/jobs/states.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { isId } from '../../shared/domain/text/ids.ts';
 import { listedJob, presentJob, readerOf } from '../../shared/fetch/present-job.ts';
+import type { PageOrder } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { cancelJob as cancel } from '../../shared/store/jobs/ends.ts';
-import { type FullJobRow, findJob, listJobs as list } from '../../shared/store/jobs/jobs.ts';
+import { type FullJobRow, findJob, listJobs as jobsOf } from '../../shared/store/jobs/jobs.ts';
 import { deleteResult as remove } from '../../shared/store/jobs/retention.ts';
 import { listInTurn } from '../admission/long-lists.ts';
 import { orderInTurn } from '../admission/writes.ts';
-import { readPage } from '../answers/paging.ts';
+import { answerPage } from '../answers/paging.ts';
 import { checkKeyAgain } from '../auth/api-key.ts';
 import type { Call, Reply } from '../call.ts';
 import { waitForEnd } from './wait-for-end.ts';
@@ -34,14 +35,9 @@ export async function listJobs(call: Call<object, JobsQuery, undefined>): Promis
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
     const { status, batch_id: batchId } = query;
     const reader = readerOf(caller);
-    const page = await readPage<number>(call, 'getJobs', [reader.workspaceId, status ?? null, site ?? null, batchId ?? null]);
-    const { jobs, next, total } = await listInTurn(call, () =>
-        list(app.browse, reader, { status, site, batchId, limit: page.limit, before: page.from }),
-    );
-    return {
-        answer: await Promise.all(jobs.map((row) => listedJob(app, row))),
-        pagination: await page.end(next, total),
-    };
+    const about = [reader.workspaceId, status ?? null, site ?? null, batchId ?? null];
+    const list = (page: PageOrder<number>) => listInTurn(call, () => jobsOf(app.browse, reader, { ...page, status, site, batchId }));
+    return answerPage(call, { route: 'getJobs', about }, list, (rows) => Promise.all(rows.map((row) => listedJob(app, row))));
 }
 
 /** DELETE /v1/jobs/{job_id}. @throws Refusal JOB_NOT_CANCELLABLE */

@@ -3,7 +3,7 @@ import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { isId } from '../../shared/domain/text/ids.ts';
 import { readerOf } from '../../shared/fetch/present-job.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import type { NumberedPage, NumberPage } from '../../shared/platform/row-page.ts';
+import type { FoundPage, PageOrder } from '../../shared/platform/row-page.ts';
 import { eachInTurn } from '../../shared/platform/turns.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { cancelJob } from '../../shared/store/jobs/ends.ts';
@@ -20,9 +20,8 @@ export async function listMonitors(call: Call<object, MonitorsQuery, undefined>)
     const { app, query } = call;
     const reader = readerOf(call.caller);
     const page = await readPage<number>(call, 'getMonitors', [reader.workspaceId, query.status ?? null]);
-    const place = { status: query.status, limit: page.limit, before: page.from };
-    const { shown, last, total } = await store.listMonitors(app.browse, reader, place);
-    return textPage(await writeMonitors(app, shown), await page.end(last?.number, total));
+    const { rows, next, total } = await store.listMonitors(app.browse, reader, { ...page, status: query.status });
+    return textPage(await writeMonitors(app, rows), await page.end(next, total));
 }
 
 /** GET /v1/monitors/{monitor_id} */
@@ -56,9 +55,9 @@ export async function listRuns(call: MonitorCall<PageQuery>): Promise<Reply<Moni
     return list(call, 'getMonitorRuns', store.listRuns, async (row) => JSON.stringify(await presentRun(call.app, row)));
 }
 
-type Lister<Row> = (db: Db, id: string, page: NumberPage) => Promise<NumberedPage<Row>>;
+type Lister<Row> = (db: Db, id: string, page: PageOrder<number>) => Promise<FoundPage<Row, number>>;
 
-async function list<Row extends { number: number }>(
+async function list<Row>(
     call: MonitorCall<PageQuery>,
     route: string,
     read: Lister<Row>,
@@ -66,8 +65,8 @@ async function list<Row extends { number: number }>(
 ): Promise<{ text: string; isKept: false }> {
     const { monitorId } = await mustFindMonitor(call);
     const page = await readPage<number>(call, route, monitorId);
-    const { shown, last, total } = await read(call.app.db, monitorId, { limit: page.limit, before: page.from });
-    return textPage(await eachInTurn(shown, write), await page.end(last?.number, total));
+    const { rows, next, total } = await read(call.app.db, monitorId, page);
+    return textPage(await eachInTurn(rows, write), await page.end(next, total));
 }
 
 export async function mustFindMonitor({ app, params, caller }: Call<MonitorParams, unknown, unknown>): Promise<store.MonitorRow> {

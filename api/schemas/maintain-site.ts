@@ -2,15 +2,15 @@ import type { MaintainerEntry, MaintainerParams } from '../../shared/contracts/m
 import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { notMaintainer, readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
-import type { Json } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
+import type { RowPage } from '../../shared/platform/row-page.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import { ATTEMPTS, takeAttempts } from '../../shared/store/accounts/attempts.ts';
 import { addAsMaintainer, type MaintainerRefusal, removeAsMaintainer } from '../../shared/store/registry/maintainer-orders.ts';
-import { type MaintainerPlace, pageOfMaintainers } from '../../shared/store/registry/maintainers.ts';
+import { pageOfMaintainers } from '../../shared/store/registry/maintainers.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { writeInTurn } from '../admission/writes.ts';
-import { readPage } from '../answers/paging.ts';
+import { answerPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, OpenCall, Reply } from '../call.ts';
 
@@ -82,14 +82,12 @@ async function findDomain({ app, params }: OpenCall<SiteParams, unknown, unknown
 }
 
 async function answerList(call: OpenCall<unknown, PageQuery, unknown>, registrable: string, db: Db): MaintainerList {
-    const page = await readPage<MaintainerPlace>(call, 'getMaintainers', registrable);
-    const listed = await pageOfMaintainers(db, registrable, { limit: page.limit, after: page.from });
-    return {
-        answer: listed.maintainers.map(({ workspaceId, name, removalAt }) => ({
+    const list = (page: RowPage) => pageOfMaintainers(db, registrable, page);
+    return answerPage(call, { route: 'getMaintainers', about: registrable }, list, (rows) =>
+        rows.map(({ workspaceId, name, removalAt }) => ({
             workspace_id: workspaceId,
             name,
             ...(removalAt !== null && { removal_at: removalAt.toISOString() }),
         })),
-        pagination: await page.end(listed.next as Json | undefined, listed.total),
-    };
+    );
 }

@@ -6,13 +6,13 @@ import { notMaintainer, readSite, siteNotFound } from '../../shared/domain/site/
 import { newId } from '../../shared/domain/text/ids.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
-import type { RowPlace } from '../../shared/platform/row-page.ts';
+import type { RowPage } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { isMaintainer } from '../../shared/store/registry/maintainers.ts';
 import { addReport, reportsOf } from '../../shared/store/registry/problem-reports.ts';
 import { takeFrom } from '../admission/count-call.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
-import { readPage } from '../answers/paging.ts';
+import { answerPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
 
 type ReportCall = Call<SiteParams, object, ReportOrder>;
@@ -59,10 +59,8 @@ export async function listReports(call: Call<SiteParams, PageQuery, undefined>):
     const { isKnown } = await app.latest.find({ site, registrable });
     if (!isKnown) throw siteNotFound(site);
     if (!(await isMaintainer(app.db, registrable, call.caller.workspaceId))) throw notMaintainer(registrable);
-    const page = await readPage<RowPlace>(call, 'getReports', site);
-    const listed = await reportsOf(app.db, site, { limit: page.limit, after: page.from });
-    return {
-        answer: listed.rows.map(({ id, createdAt, ...report }) => ({ report_id: id, ...report, created_at: createdAt.toISOString() })),
-        pagination: await page.end(listed.next, listed.total),
-    };
+    const list = (page: RowPage) => reportsOf(app.db, site, page);
+    return answerPage(call, { route: 'getReports', about: site }, list, (rows) =>
+        rows.map(({ id, createdAt, ...report }) => ({ report_id: id, ...report, created_at: createdAt.toISOString() })),
+    );
 }

@@ -4,12 +4,13 @@ import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { YANKS } from '../../shared/domain/accounts/plans.ts';
 import { notMaintainer, readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
+import type { PageOrder } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { findHistory, type HistoryRow } from '../../shared/store/registry/history.ts';
 import { yankAsMaintainer } from '../../shared/store/registry/yank.ts';
 import { takeFrom } from '../admission/count-call.ts';
 import { writeInTurn } from '../admission/writes.ts';
-import { readPage } from '../answers/paging.ts';
+import { answerPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, OpenCall, Reply } from '../call.ts';
 
@@ -52,14 +53,12 @@ async function countYank(call: Call<VersionParams, unknown, unknown>): Promise<v
 export async function listVersions(call: OpenCall<SiteParams, PageQuery, undefined>): Promise<Reply<VersionEntry[]>> {
     const { app, params } = call;
     const { site } = readSite(params.site, '/site');
-    const page = await readPage<number>(call, 'getVersions', site);
-    const { versions, total } = await findHistory(app.browse, site, { limit: page.limit, before: page.from });
-    if (total === 0) throw siteNotFound(site);
-    const lowest = versions.at(-1)?.version ?? 1;
-    return {
-        answer: versions.map(presentVersion),
-        pagination: await page.end(lowest > 1 ? lowest : undefined, total),
+    const list = async (page: PageOrder<number>) => {
+        const found = await findHistory(app.browse, site, page);
+        if (found.total === 0) throw siteNotFound(site);
+        return found;
     };
+    return answerPage(call, { route: 'getVersions', about: site }, list, (rows) => rows.map(presentVersion));
 }
 
 function presentVersion(version: HistoryRow): VersionEntry {

@@ -2,12 +2,12 @@ import type { DeliveriesQuery, DeliveryEntry, DeliveryParams, WebhookParams } fr
 import { TEST_WINDOW } from '../../shared/domain/events/webhook-bounds.ts';
 import { isId } from '../../shared/domain/text/ids.ts';
 import type { InTurn } from '../../shared/platform/in-turn.ts';
-import type { RowPlace } from '../../shared/platform/row-page.ts';
+import type { RowPage } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as store from '../../shared/store/events/deliveries.ts';
 import { takeFrom } from '../admission/count-call.ts';
 import { listInTurn } from '../admission/long-lists.ts';
-import { readPage } from '../answers/paging.ts';
+import { answerPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentDelivery } from './present-webhook.ts';
 import { mustFindWebhook, nameOf, webhookNotFound } from './webhooks.ts';
@@ -17,10 +17,8 @@ export async function listDeliveries(call: Call<WebhookParams, DeliveriesQuery, 
     const { app, query } = call;
     const { webhookId } = await mustFindWebhook(call);
     const { status } = query;
-    const page = await readPage<RowPlace>(call, 'getDeliveries', [webhookId, status ?? null]);
-    const place = { status, limit: page.limit, after: page.from };
-    const { rows, next, total } = await listInTurn(call, () => store.listDeliveries(app.browse, webhookId, place));
-    return { answer: rows.map(presentDelivery), pagination: await page.end(next, total) };
+    const list = (page: RowPage) => listInTurn(call, () => store.listDeliveries(app.browse, webhookId, { ...page, status }));
+    return answerPage(call, { route: 'getDeliveries', about: [webhookId, status ?? null] }, list, (rows) => rows.map(presentDelivery));
 }
 
 /** POST /v1/webhooks/{webhook_id}/test */

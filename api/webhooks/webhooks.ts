@@ -1,10 +1,10 @@
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import type { WebhookDeleted, WebhookEntry, WebhookParams } from '../../shared/contracts/webhooks.ts';
 import type { InTurn } from '../../shared/platform/in-turn.ts';
-import type { RowPlace } from '../../shared/platform/row-page.ts';
+import type { RowPage } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as store from '../../shared/store/events/webhooks.ts';
-import { readPage } from '../answers/paging.ts';
+import { answerPage } from '../answers/paging.ts';
 import { byCall } from '../auth/caller.ts';
 import type { Call, Reply } from '../call.ts';
 import { presentWebhook } from './present-webhook.ts';
@@ -14,10 +14,8 @@ type WebhookCall = Call<WebhookParams, object, undefined>;
 /** GET /v1/webhooks */
 export async function listWebhooks(call: Call<object, PageQuery, undefined>): Promise<Reply<WebhookEntry[]>> {
     const { workspaceId } = call.caller;
-    const page = await readPage<RowPlace>(call, 'getWebhooks', [workspaceId]);
-    const place = { limit: page.limit, after: page.from };
-    const { rows, next, total } = await store.listWebhooks(call.app.db, workspaceId, place);
-    return { answer: rows.map(presentWebhook), pagination: await page.end(next, total) };
+    const list = (page: RowPage) => store.listWebhooks(call.app.db, workspaceId, page);
+    return answerPage(call, { route: 'getWebhooks', about: [workspaceId] }, list, (rows) => rows.map(presentWebhook));
 }
 
 /** GET /v1/webhooks/{webhook_id} */

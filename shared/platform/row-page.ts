@@ -1,21 +1,24 @@
 import type { Knex } from 'knex';
 import { type Columns, countRows, cutPage, type Db } from './db.ts';
 
-/** The row after which a page begins. `at` is its time as the database prints it, with microseconds. */
-export type RowPlace = { at: string; id: string | number };
-
-/** The page of a list that is sorted by time and id. */
-export interface RowPage {
+/** The wanted page of a list: up to `limit` rows after a place, which the page before gave as `next`. */
+export interface PageOrder<Place> {
     limit: number;
-    after?: RowPlace | undefined;
+    after?: Place | undefined;
 }
 
-export interface FoundPage<Row> {
+export interface FoundPage<Row, Place = RowPlace> {
     rows: Row[];
-    next: RowPlace | undefined;
+    /** Where the next page begins; undefined on the last page. */
+    next: Place | undefined;
     /** The number of rows on all pages. */
     total: number;
 }
+
+/** The place of a row in a list that is sorted by time and id. `at` is its time as the database prints it, with microseconds. */
+export type RowPlace = { at: string; id: string | number };
+
+export type RowPage = PageOrder<RowPlace>;
 
 /** Reads a page of the rows that a query finds, newest first by default. @param order.count counts all rows of a long list */
 export async function readRowPage<Row extends object>(
@@ -44,32 +47,18 @@ export async function readRowPage<Row extends object>(
     return { rows, next: last && { at: last.placeAt, id: last.placeId }, total: await (count?.() ?? countRows(all)) };
 }
 
-/** The page of a list that is sorted by number, newest first. */
-export interface NumberPage {
-    limit: number;
-    /** The number of the row after which the page begins. */
-    before?: number | undefined;
-}
-
-export interface NumberedPage<Row> {
-    shown: Row[];
-    /** The row after which the next page begins. */
-    last: Row | undefined;
-    /** The number of rows on all pages. */
-    total: number;
-}
-
-/** Reads a page of the rows that a query finds. */
-export async function readNumberedPage<Row>(
+/** Reads a page of the rows that a query finds, by falling numbers. */
+export async function readNumberedPage<Row extends { number: number }>(
     query: Knex.QueryBuilder,
     columns: Readonly<Record<string, string | Knex.Raw>>,
-    { limit, before }: NumberPage,
-): Promise<NumberedPage<Row>> {
+    { limit, after }: PageOrder<number>,
+): Promise<FoundPage<Row, number>> {
     const total = await countRows(query.clone());
-    if (before !== undefined) query.where('number', '<', before);
-    const rows = (await query
+    if (after !== undefined) query.where('number', '<', after);
+    const found = (await query
         .orderBy('number', 'desc')
         .limit(limit + 1)
         .select(columns)) as Row[];
-    return { ...cutPage(rows, limit), total };
+    const { shown, last } = cutPage(found, limit);
+    return { rows: shown, next: last?.number, total };
 }

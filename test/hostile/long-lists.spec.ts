@@ -37,23 +37,23 @@ describe('a list of many jobs', () => {
 
     it('reads a bounded part of them for a filter that hardly any matches, and finds all by its cursor', async () => {
         const pages: number[] = [];
-        for (let before: number | undefined, isFirst = true; isFirst || before !== undefined; isFirst = false) {
+        for (let after: number | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
             const list = async (trx: Db) => {
                 // As beside the jobs of many other workspaces.
                 await trx.raw('set local enable_seqscan = off');
-                return listJobs(trx, reader, { status: 'queued', limit: 20, before });
+                return listJobs(trx, reader, { status: 'queued', limit: 20, after });
             };
             const { done, read } = await countRowsRead(db, list, 'jobs');
             // The two ends of what is read, the count and the page.
             expect(read).to.be.at.most(4 * READ + 100);
-            pages.push(done.jobs.length);
-            before = done.next;
+            pages.push(done.rows.length);
+            after = done.next;
         }
         expect(pages).to.deep.equal([0, 0, 1]);
     });
 
     it('shows the newest without a filter, and counts at most as many as it reads', async () => {
-        const { jobs, next, total } = await listJobs(db, reader, { limit: 20 });
+        const { rows: jobs, next, total } = await listJobs(db, reader, { limit: 20 });
         expect(jobs.map(({ jobId }) => jobId)).to.deep.equal(Array.from({ length: 20 }, (_, place) => `job_${JOBS - place}`));
         expect(next).to.equal(jobs.at(-1)?.number);
         expect(total).to.equal(READ);

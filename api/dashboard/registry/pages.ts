@@ -101,8 +101,8 @@ function readAsked({ query }: Visit): Asked {
 async function readList({ app, query }: Visit, asked: ListQuery): Promise<ListPage> {
     const cursor = query('from');
     const from = cursor === undefined ? undefined : await app.cursors.open(boundTo(asked), cursor);
-    return app.lists.page(asked, { limit: PER_PAGE, from }).catch((error: unknown) => {
-        if (error instanceof PlaceGone) return app.lists.page(asked, { limit: PER_PAGE, from: undefined });
+    return app.lists.page(asked, { limit: PER_PAGE, after: from }).catch((error: unknown) => {
+        if (error instanceof PlaceGone) return app.lists.page(asked, { limit: PER_PAGE });
         throw error;
     });
 }

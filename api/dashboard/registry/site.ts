@@ -71,7 +71,7 @@ export async function showSite(visit: Visit): Promise<Answer> {
             total: names.length,
             number,
             pages,
-            versions: history.versions,
+            versions: history.rows,
             versionCount: history.total,
             mayTry: me === undefined || (me.current !== undefined && USERS.includes(me.current.role)),
             calls: example === undefined ? undefined : callsOf(app.publicUrl(), site, example),

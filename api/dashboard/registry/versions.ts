@@ -20,12 +20,11 @@ export async function showVersions(visit: Visit): Promise<Answer> {
     const { app, query } = visit;
     const { site, siteState } = found;
     const [before, from, to] = ['before', 'from', 'to'].map((name) => readNumber(query(name)));
-    const [{ versions, total }, card, compared] = await Promise.all([
-        findHistory(app.browse, site, { limit: VERSIONS, before }),
+    const [{ rows: versions, next, total }, card, compared] = await Promise.all([
+        findHistory(app.browse, site, { limit: VERSIONS, after: before }),
         cardOf(app.browse, site),
         compare(visit, site, from, to),
     ]);
-    const lowest = versions.at(-1)?.version ?? 1;
     return {
         view: 'registry/versions',
         title: `Versions of ${site}`,
@@ -41,7 +40,7 @@ export async function showVersions(visit: Visit): Promise<Answer> {
             latest: siteState.version?.version,
             versions,
             total,
-            next: lowest > 1 ? lowest : undefined,
+            next,
             compared,
         },
     };

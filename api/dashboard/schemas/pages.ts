@@ -83,15 +83,14 @@ async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, about?: s
     const { app, form, fields, query, workspace } = visit;
     const { site, registrable, siteState } = await findOwnSite(visit);
     const before = /^[1-9]\d{0,8}$/.exec(query('before') ?? '')?.[0];
-    const [{ versions, total }, maintained, own, isProvenOwner, state, reported] = await Promise.all([
-        findHistory(app.db, site, { limit: VERSIONS, before: before === undefined ? undefined : Number(before) }),
-        pageOfMaintainers(app.db, registrable, { limit: MAINTAINERS, after: undefined }),
+    const [{ rows: versions, next, total }, maintained, own, isProvenOwner, state, reported] = await Promise.all([
+        findHistory(app.db, site, { limit: VERSIONS, after: before === undefined ? undefined : Number(before) }),
+        pageOfMaintainers(app.db, registrable, { limit: MAINTAINERS }),
         removalOf(app.db, registrable, workspace.workspaceId),
         isOwner(app.db, registrable, workspace.workspaceId),
         readState(app.db, site),
         reportsOf(app.db, site, { limit: REPORTS }),
     ]);
-    const lowest = versions.at(-1)?.version ?? 1;
     return {
         view: 'schemas/one',
         title: site,
@@ -105,8 +104,8 @@ async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, about?: s
                 isFinal: version.isYankedByOperator && version.yankReason !== 'broken',
             })),
             total,
-            next: lowest > 1 ? lowest : undefined,
-            maintainers: maintained.maintainers,
+            next,
+            maintainers: maintained.rows,
             maintainerCount: maintained.total,
             ownId: workspace.workspaceId,
             /** When this workspace will be removed, if a removal is pending. Until then it cannot change maintainers. */

@@ -7,12 +7,13 @@ import { isId } from '../../../shared/domain/text/ids.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 import { presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
 import { PAGE_BYTES } from '../../../shared/platform/db.ts';
+import type { PageOrder } from '../../../shared/platform/row-page.ts';
 import { eachInTurn } from '../../../shared/platform/turns.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import type { Caller } from '../../../shared/store/accounts/callers.ts';
-import { findBatch, listBatches as list } from '../../../shared/store/jobs/batches.ts';
+import { listBatches as batchesOf, findBatch } from '../../../shared/store/jobs/batches.ts';
 import { type EndedRow, listEnded, STREAMED_BYTES } from '../../../shared/store/jobs/jobs.ts';
-import { readPage, textPage } from '../../answers/paging.ts';
+import { answerPage, textPage } from '../../answers/paging.ts';
 import { checkKeyAgain } from '../../auth/api-key.ts';
 import type { Call, Reply } from '../../call.ts';
 import { waitForEnd } from '../wait-for-end.ts';
@@ -38,9 +39,8 @@ export async function listBatches(call: Call<object, BatchesQuery, undefined>): 
     const { app, query } = call;
     const { status } = query;
     const reader = readerOf(call.caller);
-    const page = await readPage<number>(call, 'getBatches', [reader.workspaceId, status ?? null]);
-    const { shown, last, total } = await list(app.browse, reader, { status, limit: page.limit, before: page.from });
-    return { answer: await viewsOf(call, shown), pagination: await page.end(last?.number, total) };
+    const list = (page: PageOrder<number>) => batchesOf(app.browse, reader, { ...page, status });
+    return answerPage(call, { route: 'getBatches', about: [reader.workspaceId, status ?? null] }, list, (rows) => viewsOf(call, rows));
 }
 
 /** GET /v1/batches/{batch_id}/results: the ended items, as a page or as ndjson. */

@@ -1,7 +1,7 @@
 import type { BatchRow } from '../../domain/jobs/batch-view.ts';
 import type { BatchStatus } from '../../domain/jobs/states.ts';
 import { countRows, type Db, definedConditions, now, toColumns } from '../../platform/db.ts';
-import { type NumberedPage, type NumberPage, readNumberedPage } from '../../platform/row-page.ts';
+import { type FoundPage, type PageOrder, readNumberedPage } from '../../platform/row-page.ts';
 import { BATCH_ROW, endQueuedItems, pause } from './batch-ends.ts';
 import { renewLeasesOfBatch } from './claims.ts';
 import { cancelJob } from './ends.ts';
@@ -57,8 +57,8 @@ export async function findBatch(db: Db, reader: Reader, batchId: string): Promis
 export function listBatches(
     db: Db,
     reader: Reader,
-    { status, ...page }: NumberPage & { status?: BatchStatus | undefined },
-): Promise<NumberedPage<BatchRow>> {
+    { status, ...page }: PageOrder<number> & { status?: BatchStatus | undefined },
+): Promise<FoundPage<BatchRow, number>> {
     const found = visible(db, reader).where(definedConditions({ status }));
     return readNumberedPage(found, { ...BATCH_ROW, waitingFor: db.raw(WAITING) }, page);
 }

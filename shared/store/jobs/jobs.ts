@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Scopes } from '../../domain/accounts/scopes.ts';
 import type { JobStatus, WaitingFor } from '../../domain/jobs/states.ts';
 import { columns, countRows, cutPage, type Db, definedConditions, MAX_COUNTED, PAGE_BYTES } from '../../platform/db.ts';
+import type { FoundPage, PageOrder } from '../../platform/row-page.ts';
 
 export interface JobRow {
     jobId: string;
@@ -88,40 +89,38 @@ export async function findJobOfAnybody(
         .first({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT), ...columns('j', 'workspace_id account_id key_id') });
 }
 
-interface JobList {
+interface JobList extends PageOrder<number> {
     status?: JobStatus | undefined;
     site?: string | undefined;
     batchId?: string | undefined;
-    limit: number;
-    before?: number | undefined;
 }
 
 /**
- * Jobs with a number below `before`, newest first, and their total number. A filter reads jobs that do not match it, and rows stay for 90
+ * A page of jobs, newest first. A filter reads jobs that do not match it, and rows stay for 90
  * days, so at most 100,000 are read: a page may have fewer jobs than `limit`, or none, although older ones follow at `next`.
  */
 export async function listJobs(
     db: Db,
     reader: Reader,
-    { status, site, batchId, limit, before }: JobList,
-): Promise<{ jobs: JobRow[]; next: number | undefined; total: number }> {
+    { status, site, batchId, limit, after = NEWEST }: JobList,
+): Promise<FoundPage<JobRow, number>> {
     const own = definedConditions({ workspace_id: reader.workspaceId, batch_id: batchId });
     const readTo = async (from: number): Promise<number> => {
         const older = db('jobs').where(own).where('number', '<', from).orderBy('number', 'desc').offset(MAX_COUNTED);
         return (await older.first('number'))?.number ?? 0;
     };
     const found = seenBy(reader, db('jobs as j')).where(definedConditions({ 'j.status': status, 'j.site': site, 'j.batch_id': batchId }));
-    const end = await readTo(before ?? NEWEST);
-    const ofTotal = before === undefined ? end : await readTo(NEWEST);
+    const end = await readTo(after);
+    const ofTotal = after === NEWEST ? end : await readTo(NEWEST);
     const total = await countRows(found.clone().where('j.number', '>', ofTotal));
     const rows: JobRow[] = await found
-        .where('j.number', '<', before ?? NEWEST)
+        .where('j.number', '<', after)
         .where('j.number', '>', end)
         .orderBy('j.number', 'desc')
         .limit(limit + 1)
         .select({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT) });
     const { shown, last } = cutPage(rows, limit);
-    return { jobs: shown, next: last?.number ?? (end === 0 ? undefined : end + 1), total };
+    return { rows: shown, next: last?.number ?? (end === 0 ? undefined : end + 1), total };
 }
 
 /** Above the number of every job. */

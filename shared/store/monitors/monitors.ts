@@ -3,7 +3,7 @@ import { KEPT_CHANGES, KEPT_RUNS } from '../../domain/monitors/bounds.ts';
 import type { MonitorStatus, PausedReason, RunStatus, SkippedReason } from '../../domain/monitors/states.ts';
 import type { Effect } from '../../domain/types.ts';
 import { columns, countRows, type Db, definedConditions, lockName, PAGE_BYTES, toColumns } from '../../platform/db.ts';
-import { type NumberedPage, type NumberPage, readNumberedPage } from '../../platform/row-page.ts';
+import { type FoundPage, type PageOrder, readNumberedPage } from '../../platform/row-page.ts';
 import { type Reader, seenBy } from '../jobs/jobs.ts';
 
 export interface MonitorRow {
@@ -117,15 +117,15 @@ export async function lockMonitor(trx: Db, monitorId: string): Promise<MonitorRo
     return trx('monitors as m').where({ 'm.monitor_id': monitorId }).forUpdate().first(ROW);
 }
 
-/** Lists monitors, newest first, and counts all of them. Returns one extra row if there are more than `limit`. */
+/** A page of monitors, newest first. */
 export async function listMonitors(
     db: Db,
     reader: Reader,
-    { status, limit, before }: NumberPage & { status?: MonitorStatus | undefined },
-): Promise<NumberedPage<MonitorRow>> {
+    { status, limit, after }: PageOrder<number> & { status?: MonitorStatus | undefined },
+): Promise<FoundPage<MonitorRow, number>> {
     const found = seenBy(reader, db('monitors as m')).where(definedConditions({ 'm.status': status }));
     const total = await countRows(found.clone());
-    if (before !== undefined) found.where('m.number', '<', before);
+    if (after !== undefined) found.where('m.number', '<', after);
     const sized = found.select({ ...ROW, ...sizesOf(db, 'm', 'request') });
     return { ...(await readFitting<MonitorRow>(db, sized, limit)), total };
 }
@@ -147,7 +147,7 @@ async function readFitting<Row extends { number: number }>(db: Db, sized: Knex.Q
         .orderBy('r.number', 'desc')
         .limit(limit)
         .select('r.*')) as unknown as (Row & { found: number })[];
-    return { shown: rows as Row[], last: (rows[0]?.found ?? 0) > rows.length ? rows.at(-1) : undefined };
+    return { rows: rows as Row[], next: (rows[0]?.found ?? 0) > rows.length ? rows.at(-1)?.number : undefined };
 }
 
 /** The payer of monitors: on Free the user of their keys, otherwise the workspace. */
@@ -205,7 +205,7 @@ export function lastPrunedNumber(db: Db, table: 'monitor_runs' | 'monitor_change
     ]);
 }
 
-export function listRuns(db: Db, monitorId: string, page: NumberPage): Promise<NumberedPage<RunRow>> {
+export function listRuns(db: Db, monitorId: string, page: PageOrder<number>): Promise<FoundPage<RunRow, number>> {
     // Older runs may still count towards the credits of the day, but they are not shown.
     const shown = db('monitor_runs as r')
         .where({ 'r.monitor_id': monitorId })
@@ -213,10 +213,10 @@ export function listRuns(db: Db, monitorId: string, page: NumberPage): Promise<N
     return readNumberedPage(shown, RUN, page);
 }
 
-export async function listChanges(db: Db, monitorId: string, { limit, before }: NumberPage): Promise<NumberedPage<ChangeRow>> {
+export async function listChanges(db: Db, monitorId: string, { limit, after }: PageOrder<number>): Promise<FoundPage<ChangeRow, number>> {
     const found = db('monitor_changes as c').where({ 'c.monitor_id': monitorId });
     const total = await countRows(found.clone());
-    if (before !== undefined) found.where('c.number', '<', before);
+    if (after !== undefined) found.where('c.number', '<', after);
     const row = columns('c', 'change_id number at diff diff_truncated before_run after_run');
     const sized = found.select({ ...row, ...sizesOf(db, 'c', 'diff') });
     return { ...(await readFitting<ChangeRow>(db, sized, limit)), total };

@@ -1,6 +1,7 @@
 import type { Change, PackageChanges } from '../../domain/package/diff.ts';
 import type { YankReason } from '../../domain/package/registry-choices.ts';
 import { type Columns, columnList, columns, type Db } from '../../platform/db.ts';
+import type { FoundPage, PageOrder } from '../../platform/row-page.ts';
 
 export interface VersionRef {
     versionId: number;
@@ -56,15 +57,14 @@ export async function findVersion(db: Db, site: string, named: number | string):
         .first(HISTORY);
 }
 
-/** Versions of a site with a number below `before`, newest first, and their total number. */
-export async function findHistory(
-    db: Db,
-    site: string,
-    page: { limit: number; before?: number | undefined },
-): Promise<{ versions: HistoryRow[]; total: number }> {
-    const versions = versionsOf(db, site).where('v.version', '<', page.before ?? 2_147_483_647);
+/** A page of the versions of a site, newest first. Their numbers have no gaps. */
+export async function findHistory(db: Db, site: string, { limit, after }: PageOrder<number>): Promise<FoundPage<HistoryRow, number>> {
+    const versions = versionsOf(db, site).orderBy('v.version', 'desc').limit(limit);
+    if (after !== undefined) versions.where('v.version', '<', after);
+    const rows: HistoryRow[] = await versions.select(HISTORY);
+    const lowest = rows.at(-1)?.version ?? 1;
     const known = await db('sites').where({ site }).first('versions');
-    return { versions: await versions.orderBy('v.version', 'desc').limit(page.limit).select(HISTORY), total: known?.versions ?? 0 };
+    return { rows, next: lowest > 1 ? lowest : undefined, total: known?.versions ?? 0 };
 }
 
 export async function versionNames(db: Db, ids: readonly number[]): Promise<Map<number, { site: string; version: number }>> {

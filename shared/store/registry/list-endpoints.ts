@@ -4,6 +4,7 @@ import type { Json, Kind } from '../../domain/types.ts';
 import { columnList, columns, cutPage, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPlanned, runPrepared } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
+import type { PageOrder } from '../../platform/row-page.ts';
 import { fromBucket, WEEK } from '../usage/traffic.ts';
 import type { FindFilters } from './find-statements.ts';
 import { isLeaf } from './keyset-segments.ts';
@@ -87,8 +88,8 @@ interface UsedPage {
 
 /** All endpoints: first of the most used sites, by the roll-up with which the list began, then the others by site. */
 export interface UsedLists {
-    /** @param from `next` of the previous page @throws PlaceGone */
-    page(filters: FindFilters, page: { limit: number; from: Json | undefined }): Promise<UsedPage>;
+    /** @throws PlaceGone */
+    page(filters: FindFilters, page: PageOrder<Json>): Promise<UsedPage>;
 }
 
 /** Larger totals are cached. */
@@ -99,8 +100,8 @@ const TYPES = { category: 'text', kind: 'text', effect: 'text', site: 'text', cr
 export function createUsedLists(read: Read): UsedLists {
     const count = createTotals(read, MANY);
     return {
-        async page(filters, { limit, from }) {
-            const place = from === undefined ? BEGINNING : readUsePlace(from);
+        async page(filters, { limit, after }) {
+            const place = after === undefined ? BEGINNING : readUsePlace(after);
             const { conditions, values } = conditionsOf(filters);
             const text = `select count(*) as total ${FROM} where ${conditions.join(' and ')}`;
             const [rows, total] = await Promise.all([

@@ -1,6 +1,7 @@
 import type { Act } from '../../domain/accounts/acts.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
-import { type Columns, countRows, cutPage, type Db } from '../../platform/db.ts';
+import { type Columns, countRows, type Db } from '../../platform/db.ts';
+import { type FoundPage, type RowPage, readRowPage } from '../../platform/row-page.ts';
 import { actorOfWorkspace, type By, recordAct } from '../accounts/workspace-audit.ts';
 import { notifyOwners } from '../accounts/workspace-news.ts';
 import { lockRegistrable } from './sites.ts';
@@ -17,39 +18,20 @@ const MAINTAINER: Columns<Maintainer> = { workspaceId: 'w.id', name: 'w.name', r
 
 /** The workspaces that may publish on a domain, longest-standing maintainer first. */
 export async function listMaintainers(db: Db, registrable: string): Promise<Maintainer[]> {
-    return inOrder(db, registrable).select(MAINTAINER);
+    return maintainersOf(db, registrable).orderBy(['m.added_at', 'w.id']).select(MAINTAINER);
 }
 
-/** The maintainer after which a page begins. */
-export type MaintainerPlace = {
-    /** The time as the database prints it, with microseconds. */
-    addedAt: string;
-    workspaceId: string;
-};
-
-/** One page of the workspaces that maintain a domain, longest-standing maintainer first, and their total number. */
-export async function pageOfMaintainers(
-    db: Db,
-    registrable: string,
-    { limit, after }: { limit: number; after: MaintainerPlace | undefined },
-): Promise<{ maintainers: Maintainer[]; next: MaintainerPlace | undefined; total: number }> {
-    const rows: (Maintainer & MaintainerPlace)[] = await inOrder(db, registrable)
-        .whereRaw('(m.added_at, m.workspace_id) > (?::timestamptz, ?)', [after?.addedAt ?? '-infinity', after?.workspaceId ?? ''])
-        .limit(limit + 1)
-        .select({ ...MAINTAINER, addedAt: db.raw('m.added_at::text') });
-    const { shown, last } = cutPage(rows, limit);
-    return {
-        maintainers: shown.map(({ addedAt: _addedAt, ...maintainer }) => maintainer),
-        next: last && { addedAt: last.addedAt, workspaceId: last.workspaceId },
-        total: await countRows(db('maintainers').where({ registrable })),
-    };
+/** A page of `listMaintainers`. */
+export function pageOfMaintainers(db: Db, registrable: string, page: RowPage): Promise<FoundPage<Maintainer>> {
+    return readRowPage<Maintainer>(db, maintainersOf(db, registrable), MAINTAINER, page, {
+        at: 'm.added_at',
+        id: 'w.id',
+        isOldestFirst: true,
+    });
 }
 
-function inOrder(db: Db, registrable: string) {
-    return db('maintainers as m')
-        .join('workspaces as w', 'w.id', 'm.workspace_id')
-        .where({ 'm.registrable': registrable })
-        .orderBy(['m.added_at', 'w.id']);
+function maintainersOf(db: Db, registrable: string) {
+    return db('maintainers as m').join('workspaces as w', 'w.id', 'm.workspace_id').where({ 'm.registrable': registrable });
 }
 
 export async function isMaintainer(db: Db, registrable: string, workspaceId: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import type { Json } from '../../domain/types.ts';
 import { cutPage, type Db } from '../../platform/db.ts';
 import { compose, runComposed, runPlanned } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
+import type { PageOrder } from '../../platform/row-page.ts';
 import { isLeaf, segmentsOf } from './keyset-segments.ts';
 import { type Spelt, spell } from './spell.ts';
 import { createTotals } from './totals.ts';
@@ -33,9 +34,8 @@ export class PlaceGone extends Error {}
 /** Larger totals are cached. */
 const MANY = 5000;
 
-/** A page of sites. `from` is `next` of the previous page. */
 export interface Lists {
-    page(query: ListQuery, page: { limit: number; from: Json | undefined }): Promise<ListPage>;
+    page(query: ListQuery, page: PageOrder<Json>): Promise<ListPage>;
 }
 
 /** @param read must limit the time of queries */
@@ -49,9 +49,9 @@ export function createLists(read: Read): Lists {
     }
 
     return {
-        async page(query, { limit, from }) {
+        async page(query, { limit, after }) {
             if (query.search?.terms.length === 0) return { sites: [], next: undefined, total: 0 };
-            const { found, total, place } = await read((db) => walk(db, query, from, limit + 1));
+            const { found, total, place } = await read((db) => walk(db, query, after, limit + 1));
             const { shown, last } = cutPage(found, limit);
             return {
                 sites: shown.map(({ site }) => site),
