@@ -78,6 +78,17 @@ export function partOf<Item>(all: readonly Item[], cursor: string | undefined, r
     return { items: all.slice(from, from + rows), next: from + rows < all.length ? String(from + rows) : null };
 }
 
+/** The words of a search of a list, as its field shows them again. */
+export function wordsOf(query: string | undefined): string {
+    return (query ?? '').trim().slice(0, 100).toWellFormed();
+}
+
+/** The rows that have the searched words in one of their texts, in any case of letters; all rows without words. */
+export function matching<Item>(all: readonly Item[], words: string, textsOf: (item: Item) => readonly (string | null)[]): readonly Item[] {
+    const wanted = words.toLowerCase();
+    return wanted === '' ? all : all.filter((item) => textsOf(item).some((text) => text?.toLowerCase().includes(wanted)));
+}
+
 /** The links from one page of a list to its newest and to older entries, where there are any. */
 export function pagerOf(
     path: string,

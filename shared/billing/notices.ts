@@ -47,7 +47,7 @@ export function failingMail(
         text: `The last ${calls} calls of ${endpoint} on ${site} with your API key "${keyName}" failed, most often with ${code}. None was billed.
 
 What the code means: ${publicUrl}/docs/errors#${code}
-Your calls: ${publicUrl}/dashboard
+Your calls: ${publicUrl}/dashboard/usage/calls
 
 We will not email you about this again until a call has succeeded.
 `,

@@ -38,11 +38,13 @@ const TAGS: Readonly<Record<string, string>> = {
     Catalog: 'What a site offers, for a stated intent',
     Fetch: 'Calls that Routebook makes for you',
     Jobs: 'Queued calls, single or in batches',
+    Monitors: 'Calls on a schedule, and what changed in their results',
+    Webhooks: 'Signed requests to your URL when something ends or changes',
     Connections: 'Your own credentials for sites, used in calls and never shown',
     Registry: 'Packages of routes: search, read, publish and maintain them',
     Owners: 'Proof of domain ownership, and what owners allow',
     Requests: 'Requests for missing schemas',
-    Account: 'Credits, limits, audit log, events and webhooks',
+    Account: 'Credits, limits, audit log and events',
     Discovery: 'Categories, error codes, health and trends',
 };
 

@@ -91,6 +91,7 @@ describe('the pages of the API', () => {
     it('lead to every route, on a phone too', async () => {
         const phone = await openTab(browser, world.base, { viewport: PHONE });
         await phone.visit('/docs');
+        await phone.page.locator('summary', { hasText: 'Discovery' }).click();
         await phone.page.getByRole('link', { name: 'GET /trending' }).click();
         await phone.page.waitForURL(/\/docs\/api\/discovery#getTrending$/);
         await phone.page.getByText('Contents').click();

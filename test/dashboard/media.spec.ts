@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { openWorld, type World } from '../support/world.ts';
-import { openBrowser } from './support/browser.ts';
+import { openBrowser, PHONE } from './support/browser.ts';
 import { pathOf, SHOWN } from './support/places.ts';
 import { type Settled, settle } from './support/settled.ts';
 
@@ -28,8 +28,12 @@ describe('a page of the dashboard', () => {
     });
 
     /** Shows each page that a member sees, and resolves with what was found on each. */
-    async function onEach<T>(options: BrowserContextOptions, look: (page: Page) => Promise<T>): Promise<[path: string, found: T][]> {
-        const context = await browser.newContext({ baseURL: world.base, ...options });
+    async function onEach<T>(
+        options: BrowserContextOptions,
+        look: (page: Page) => Promise<T>,
+        shownIn = browser,
+    ): Promise<[path: string, found: T][]> {
+        const context = await shownIn.newContext({ baseURL: world.base, ...options });
         await context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: world.base })));
         const page = await context.newPage();
         const found: [string, T][] = [];
@@ -102,6 +106,33 @@ describe('a page of the dashboard', () => {
         for (const [path, seen] of found) expect(seen, path).to.deep.equal({ behind: [], over: 0 });
     });
 
+    it('grows with the size of text that people set, and still fits a phone at twice the size', async function () {
+        const enlarged = await openBrowser(this, { textSize: 32 });
+        const seen = await onEach(
+            { viewport: PHONE },
+            (page) =>
+                page.evaluate<[size: string, over: number]>(
+                    '[getComputedStyle(document.body).fontSize, document.documentElement.scrollWidth - document.documentElement.clientWidth]',
+                ),
+            enlarged,
+        );
+        await enlarged.close();
+        for (const [path, found] of seen) expect(found, path).to.deep.equal(['32px', 0]);
+    });
+
+    it('prints what a small screen folds', async () => {
+        const folded = `[...document.querySelectorAll('details[data-folds]:not([open]) > :nth-child(2)')]
+            .filter((one) => !one.checkVisibility({ contentVisibilityAuto: true }) && one.closest('.docs-menu') === null && !one.matches('form'))
+            .map((one) => one.outerHTML.slice(0, 80))`;
+        const look = async (page: Page) => {
+            await page.emulateMedia({ media: 'print' });
+            const found = await page.evaluate<string[]>(folded);
+            await page.emulateMedia({ media: 'screen' });
+            return found;
+        };
+        for (const [path, found] of await onEach({ viewport: PHONE }, look)) expect(found, path).to.deep.equal([]);
+    });
+
     describe('by keyboard', () => {
         let page: Page;
         const focusIsOn = (words: string) => page.locator(':focus').filter({ hasText: words }).waitFor();
@@ -112,6 +143,22 @@ describe('a page of the dashboard', () => {
             page = await context.newPage();
         });
         after(() => page?.context().close());
+
+        it('is always shown where it is, also on the parts of a date', async () => {
+            await page.goto('/dashboard/usage/calls');
+            const isShown = `(() => { const { outlineStyle } = getComputedStyle(document.activeElement); return outlineStyle !== 'none'; })()`;
+            const name = "document.activeElement.name ?? ''";
+            const reached = new Set<string>();
+            for (let presses = 0; presses < 60 && !reached.has('to'); presses++) {
+                await page.keyboard.press('Tab');
+                reached.add(await page.evaluate<string>(name));
+                expect(await page.evaluate<boolean>(isShown), [...reached].at(-1)).to.equal(true);
+            }
+            for (let presses = 0; presses < 3; presses++) {
+                await page.keyboard.press('Tab');
+                expect(await page.evaluate<boolean>(isShown), 'a part of the last day').to.equal(true);
+            }
+        });
 
         it('closes a menu that the focus leaves', async () => {
             await page.goto('/dashboard');

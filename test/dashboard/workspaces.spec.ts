@@ -155,6 +155,21 @@ describe('workspaces on the dashboard', () => {
         expect((await me(guest)).workspaces).to.have.length(2);
     });
 
+    it('let somebody with another account sign out, and come back to the invitation', async () => {
+        const email = freshAddress();
+        const link = await invitation(await confirmed(), 'member', email);
+        const other = await confirmed();
+        const { html } = await other.get(link);
+        expect(wordsOf(html)).to.include(`Sign out and use ${email}`);
+        expect(html).to.include(`<input type="hidden" name="next" value="${link}">`);
+        const { to } = await other.send('/logout', { next: link }, { from: link });
+        expect(to).to.equal(`/login?next=${encodeURIComponent(link)}`);
+        for (const next of ['https://elsewhere.example/', '//elsewhere.example']) {
+            const somebody = await confirmed();
+            expect((await somebody.send('/logout', { next })).to).to.equal('/login');
+        }
+    });
+
     it('admit nobody with an invitation of a person who may not invite any more', async () => {
         const { owner, member: admin, memberId } = await team('admin');
         const [first, second] = [await invitation(admin, 'admin'), await invitation(admin, 'member')];

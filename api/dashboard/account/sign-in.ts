@@ -3,6 +3,7 @@ import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { takesPasskeys } from '../factors/webauthn.ts';
 import { address, keepTyped, type Problems, readFields, secret, waitText } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
+import { addressOf } from '../read-api.ts';
 import { checkPassword } from './check-password.ts';
 import { mailsConfirm } from './mails.ts';
 import { nextOf, withNext } from './next.ts';
@@ -36,10 +37,10 @@ export async function signInByForm(visit: Visit): Promise<Answer> {
     return afterFirstFactor(visit, { userId: known.userId, revision: known.revision, next: nextOf(visit) });
 }
 
-/** Ends the session in the database and deletes its cookie. */
-export async function signOutByForm({ app, me }: Visit): Promise<Answer> {
-    if (me !== undefined) await endSession(app.db, me.sessionId);
-    return { to: '/login', notice: 'signed-out', signOut: true };
+/** Ends the session in the database and deletes its cookie. Another account may then sign in for the page in `next`. */
+export async function signOutByForm(visit: Visit): Promise<Answer> {
+    if (visit.me !== undefined) await endSession(visit.app.db, visit.me.sessionId);
+    return { to: addressOf('/login', { next: nextOf(visit, '') }), notice: 'signed-out', signOut: true };
 }
 
 function form(visit: Visit, problems: Problems): Shown {

@@ -3,17 +3,25 @@
     for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
 
     // What a desktop shows opened takes many screens of a phone.
-    const narrow = matchMedia('(max-width: 44rem)');
-    const folded = narrow.matches ? document.querySelectorAll('details[data-folds]') : [];
-    for (const part of folded) part.open = false;
-    narrow.addEventListener('change', () => {
-        if (!narrow.matches) for (const part of folded) part.open = true;
-    });
+    for (const part of document.querySelectorAll('details[data-folds]')) {
+        const narrow = matchMedia(`(max-width: ${part.dataset.folds || '44rem'})`);
+        if (!narrow.matches) continue;
+        part.open = false;
+        narrow.addEventListener('change', () => {
+            if (!narrow.matches) part.open = true;
+        });
+    }
 
-    // What a link leads to is opened. While the page loads, `:target` does not match yet.
+    // What a link leads to is opened, and what it stands in. While the page loads, `:target` does not match yet.
     const openTarget = () => {
         const target = document.getElementById(location.hash.slice(1));
-        for (const part of target?.querySelectorAll(':scope > details[data-folds]') ?? []) part.open = true;
+        if (target === null) return;
+        const closed = [...target.querySelectorAll(':scope > details[data-folds]:not([open])')];
+        for (let part = target.closest('details'); part; part = part.parentElement.closest('details')) {
+            if (!part.open) closed.push(part);
+        }
+        for (const part of closed) part.open = true;
+        if (closed.length > 0) target.scrollIntoView();
     };
     openTarget();
     addEventListener('hashchange', openTarget);

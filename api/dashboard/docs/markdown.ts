@@ -13,6 +13,8 @@ export interface Article {
 /** The text under one heading. The section directly under the title has no id. */
 interface Section {
     id: string;
+    /** 1 for the title, 2 for the parts of the document. */
+    level: number;
     heading: string;
     text: string;
 }
@@ -22,12 +24,12 @@ export function renderMarkdown(source: string): Article {
     const tokens = markdown.parse(source, {});
     const title = tokens[1]?.content ?? '';
     const rest = tokens.slice(3);
-    const sections: Section[] = [{ id: '', heading: title, text: '' }];
+    const sections: Section[] = [{ id: '', level: 1, heading: title, text: '' }];
     for (const [index, token] of rest.entries()) {
         if (token.type === 'heading_open') {
             const heading = plainText(rest[index + 1]);
             token.attrSet('id', slugOf(heading));
-            sections.push({ id: slugOf(heading), heading, text: '' });
+            sections.push({ id: slugOf(heading), level: Number(token.tag.slice(1)), heading, text: '' });
         } else if (token.type === 'inline' && rest[index - 1]?.type !== 'heading_open') {
             addText(sections, plainText(token));
         } else if (token.type === 'fence') {

@@ -57,7 +57,12 @@ async function showDocument(app: App, { path, about }: DocumentRow): Promise<Sho
         view: 'docs/article',
         title: article.title,
         description: about,
-        model: { title: article.title, article: article.html, ...(await menuOf(app)) },
+        model: {
+            title: article.title,
+            article: article.html,
+            parts: article.sections.filter(({ level }) => level === 2),
+            ...(await menuOf(app)),
+        },
     };
 }
 

@@ -64,16 +64,22 @@ function showOffer({ me }: Visit, offer: Offer, obstacle = me === undefined ? un
         view: 'invite/offer',
         title: `Join ${offer.workspaceName}`,
         status: obstacle === undefined ? 200 : 403,
-        model: { offer, words: `this role ${ROLE_WORDS[offer.role]}`, obstacle, mayVerify: obstacle === NOT_CONFIRMED },
+        model: {
+            offer,
+            words: `this role ${ROLE_WORDS[offer.role]}`,
+            obstacle,
+            isForAnother: me !== undefined && obstacle === forAnother(me, offer),
+            mayVerify: obstacle === NOT_CONFIRMED,
+        },
     };
 }
+
+const forAnother = (me: SignedIn, { address }: Offer) => `This invitation is for ${address}. You are signed in as ${me.email}.`;
 
 /** Why this person cannot use the invitation now. */
 function obstacleFor(me: SignedIn, offer: Offer): string | undefined {
     if (me.workspaces.some(({ workspaceId }) => workspaceId === offer.workspaceId)) return 'You are already a member.';
-    if (offer.addressNormalised !== null && offer.addressNormalised !== me.emailNormalised) {
-        return `This invitation is for ${offer.address}. You are signed in as ${me.email}.`;
-    }
+    if (offer.addressNormalised !== null && offer.addressNormalised !== me.emailNormalised) return forAnother(me, offer);
     return me.isVerified ? undefined : NOT_CONFIRMED;
 }
 

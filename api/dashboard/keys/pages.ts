@@ -20,7 +20,7 @@ import { AGENT_CAP, dayCap } from '../billing/caps.ts';
 import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
 import { type Answer, pageNotFound, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
-import { pagerOf, partOf } from '../read-api.ts';
+import { matching, pagerOf, partOf, wordsOf } from '../read-api.ts';
 import { changeRecorded, recordVisit } from '../record-act.ts';
 import { confirmFirst } from '../typed-before.ts';
 import { seesAll } from '../usage/scope.ts';
@@ -89,8 +89,10 @@ async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): Promise
     const { fields: typed } = visit;
     const preset = presetOf(typed.get('preset') ?? visit.query('for'));
     const cursor = visit.query('cursor');
-    const isActive = ({ state, isGrant }: ListedKey) => state === 'active' && !isGrant;
-    const { items, next } = partOf(keys.filter(isActive), cursor, ROWS);
+    const active = keys.filter(({ state, isGrant }) => state === 'active' && !isGrant);
+    const q = wordsOf(visit.query('q'));
+    const found = matching(active, q, ({ name, prefix, madeBy }) => [name, `${prefix}…`, madeBy]);
+    const { items, next } = partOf(found, cursor, ROWS);
     return {
         view: 'keys/list',
         title: 'Keys',
@@ -99,7 +101,9 @@ async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): Promise
             typed: keepTyped(typed),
             seesAll: seesAll(visit),
             active: items,
-            ...pagerOf('/dashboard/keys', {}, { cursor, next }),
+            q,
+            isSearched: active.length > ROWS,
+            ...pagerOf('/dashboard/keys', { q }, { cursor, next }),
             apps: keys.filter(({ state, isGrant }) => state === 'active' && isGrant),
             over: ended.slice(0, SHOWN_ENDED),
             isCut: ended.length > SHOWN_ENDED,

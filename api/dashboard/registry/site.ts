@@ -8,6 +8,7 @@ import { siteWarnings } from '../../../shared/store/registry/site-warnings.ts';
 import { endpointHealth, siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import { waysOf } from '../connections/ways.ts';
 import { type Answer, USERS, type Visit } from '../page.ts';
+import { wordsOf } from '../read-api.ts';
 import { copyAs } from './copy-as.ts';
 import { describeEndpoint, exampleOf } from './describe-endpoint.ts';
 import { findSite, siteAbsent } from './find-site.ts';
@@ -40,8 +41,10 @@ export async function showSite(visit: Visit): Promise<Answer> {
     ]);
     if (card === undefined || loaded === undefined) return siteAbsent(site, { wasKnown: true, near: [] });
     // Read only the endpoints of this page, since a package may be large.
-    const names = [...loaded.endpoints.keys()];
-    const pages = Math.ceil(names.length / ENDPOINTS);
+    const all = [...loaded.endpoints.keys()];
+    const q = wordsOf(visit.query('q'));
+    const names = all.filter((name) => wordsIn(q).every((word) => name.includes(word)));
+    const pages = Math.max(1, Math.ceil(names.length / ENDPOINTS));
     const number = Math.min(pages, Math.max(1, Number(/^\d{1,3}$/.exec(visit.query('page') ?? '')?.[0] ?? 1)));
     const shown = names.slice((number - 1) * ENDPOINTS, number * ENDPOINTS).flatMap((name) => loaded.endpoints.get(name) ?? []);
     let codeLeft = CODE;
@@ -68,7 +71,10 @@ export async function showSite(visit: Visit): Promise<Answer> {
                 need: needOf(endpoint, loaded.auth),
                 code: codeWithin(endpoint),
             })),
-            total: names.length,
+            total: all.length,
+            q,
+            found: names.length,
+            isSearched: all.length > ENDPOINTS,
             number,
             pages,
             versions: history.rows,
@@ -77,6 +83,11 @@ export async function showSite(visit: Visit): Promise<Answer> {
             calls: example === undefined ? undefined : callsOf(app.publicUrl(), site, example),
         },
     };
+}
+
+/** The words of a search for the name of an endpoint. */
+function wordsIn(text: string): string[] {
+    return text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
 }
 
 function firstOf(endpoints: EndpointsByName, isWanted: (endpoint: Endpoint) => boolean): Endpoint | undefined {

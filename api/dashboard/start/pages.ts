@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { App } from '../../../shared/app.ts';
 import { PLANS } from '../../../shared/domain/accounts/plans.ts';
 import { checkHealth } from '../../../shared/health/check-health.ts';
+import { STATUS_CODES } from '../../../shared/platform/node-http.ts';
 import { REFUSALS } from '../../../shared/refusals.ts';
 import { BONUSES } from '../../../shared/store/credits/bonuses.ts';
 import { cardsOf } from '../../../shared/store/registry/cards.ts';
@@ -63,8 +64,15 @@ async function showErrors(): Promise<Shown> {
         view: 'start/errors',
         title: 'Error codes',
         description: 'Every error code of the API, who can fix it, and whether a retry can help.',
-        model: { refusals: [...REFUSALS].map(([code, entry]) => ({ code, ...entry })) },
+        model: { groups: codesByStatus() },
     };
+}
+
+function codesByStatus() {
+    const codes = [...REFUSALS].map(([code, entry]) => ({ code, ...entry }));
+    return [...Map.groupBy(codes, ({ status }) => status)]
+        .toSorted(([a], [b]) => a - b)
+        .map(([status, codes]) => ({ status, name: STATUS_CODES[status], codes }));
 }
 
 async function showAbuse({ app }: Visit): Promise<Shown> {

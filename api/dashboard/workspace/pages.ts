@@ -29,7 +29,7 @@ import {
     type WorkspaceVisit,
     workspacePage,
 } from '../page.ts';
-import { pagerOf, partOf } from '../read-api.ts';
+import { matching, pagerOf, partOf, wordsOf } from '../read-api.ts';
 import { changeRecorded, recordVisit } from '../record-act.ts';
 
 const BASE = '/dashboard/workspace';
@@ -83,7 +83,12 @@ export async function showWorkspace(
     const memberTyped = /\/members\/([^/]+)\/role$/.exec(visit.form ?? '')?.[1];
     const typedAt = members.findIndex(({ userId }) => userId === memberTyped);
     const cursor = typedAt < 0 ? visit.query('cursor') : String(typedAt - (typedAt % ROWS));
-    const { items, next } = partOf(members, cursor, ROWS);
+    const q = wordsOf(visit.query('q'));
+    const { items, next } = partOf(
+        matching(members, q, ({ email, role }) => [email, role]),
+        cursor,
+        ROWS,
+    );
     const owners = members.filter(({ role }) => role === 'owner').length;
     return {
         view: 'workspace/workspace',
@@ -91,7 +96,9 @@ export async function showWorkspace(
         model: {
             membership,
             members: items,
-            ...pagerOf(BASE, {}, { cursor, next }),
+            q,
+            isSearched: members.length > ROWS,
+            ...pagerOf(BASE, { q }, { cursor, next }),
             invitations,
             isManager,
             problems,

@@ -216,7 +216,7 @@ async function revokeLeaked(trx: Db, secrets: Secrets, { keyIds, publicUrl }: { 
 
 Make another key: ${publicUrl}/dashboard/keys
 
-Take the old one out of wherever it was published, and look at the recent calls of your workspace for any that are not yours.
+Take the old one out of wherever it was published, and look for calls that are not yours: ${publicUrl}/dashboard/usage/calls
 `,
         });
     }

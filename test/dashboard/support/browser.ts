@@ -40,13 +40,18 @@ export interface Tab {
 /**
  * The system's Chromium; `leaveOut` handles a missing one. Call it in `before`, with mocha's `this`.
  * @param hosts names of other sites that resolve to this machine
+ * @param textSize what the user set as the size of text, in pixels
  */
-export async function openBrowser(test: Context, { hosts = [] }: { hosts?: readonly string[] } = {}): Promise<Browser> {
+export async function openBrowser(
+    test: Context,
+    { hosts = [], textSize = 16 }: { hosts?: readonly string[]; textSize?: number } = {},
+): Promise<Browser> {
     // The shell is Chromium without windows, and takes half of the CPU.
     const executablePath = findProgram('chromium-headless-shell') ?? findProgram('chromium') ?? findProgram('google-chrome');
     if (executablePath === undefined) leaveOut(test, ['chromium-headless-shell']);
     // Containers give it neither a sandbox of its own nor much shared memory.
     const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-gpu'];
+    args.push(`--blink-settings=defaultFontSize=${textSize}`);
     if (hosts.length > 0) args.push(`--host-resolver-rules=${hosts.map((host) => `MAP ${host} 127.0.0.1`).join(',')}`);
     return chromium.launch({ executablePath, args, timeout: 60_000 });
 }
