@@ -53,4 +53,19 @@ describe('mails to owners whose workspaces are added as maintainers', () => {
         }
         expect(statuses).to.deep.equal([...Array(20).fill(200), ...Array(5).fill(429)]);
     });
+
+    it('name who added the workspace, so that it can give back what it did not ask for', async () => {
+        const { ada, site } = await ownerOfSite();
+        const bob = await join(world);
+        dataOf(await change('PUT', ada, site, bob.workspaceId, '203.0.113.40'));
+        dataOf(await change('DELETE', ada, site, ada.workspaceId, '203.0.113.40'));
+        expect(codeOf(await change('DELETE', bob, site, bob.workspaceId, '203.0.113.40'))).to.equal('LAST_MAINTAINER');
+        const { rows } = await world.app.db.raw<{ rows: { line: string }[] }>('select line from workspace_news where workspace_id = ?', [
+            bob.workspaceId,
+        ]);
+        const others = rows.flatMap(({ line }) => line.match(/wsp_\w+/g) ?? []).filter((id) => id !== bob.workspaceId);
+        dataOf(await change('PUT', bob, site, others[0] ?? 'nobody', '203.0.113.40'));
+        const left = await change('DELETE', bob, site, bob.workspaceId, '203.0.113.40');
+        expect(dataOf<{ workspace_id: string }[]>(left).map(({ workspace_id: id }) => id)).to.deep.equal([ada.workspaceId]);
+    });
 });

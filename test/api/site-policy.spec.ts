@@ -195,7 +195,8 @@ for (const topology of ANY_TOPOLOGY) {
                 removed,
             ]);
             expect(await linesOf(contributor)).to.deep.equal([`Version 2 of ${SHOP} was taken out of use (broken).`]);
-            expect(await linesOf(caller)).to.deep.equal([`${added} It may leave at any time.`, removed]);
+            const leaving = `Workspace ${owner.workspaceId} added it. It may leave at any time; if it is the only one by then, it adds another first, such as that one.`;
+            expect(await linesOf(caller)).to.deep.equal([`${added} ${leaving}`, removed]);
             const acts = dataOf<{ action: string; target: string }[]>(await owner.call('GET', '/v1/audit'));
             expect(acts.map(({ action }) => action)).to.include.members(['maintainer.added', 'maintainer.removed']);
         });

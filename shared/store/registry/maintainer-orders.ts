@@ -46,7 +46,8 @@ export async function addAsMaintainer(
         await notifyOfDomain(trx, by, registrable, line);
         // Anybody may add anybody, so a workspace gets at most one such mail an hour.
         const subject = `Who maintains ${registrable} has changed`;
-        await notifyOwners(trx, { workspaceId, domain: registrable, topic: 'added', subject, line: `${line} It may leave at any time.` });
+        const leaving = `Workspace ${by} added it. It may leave at any time; if it is the only one by then, it adds another first, such as that one.`;
+        await notifyOwners(trx, { workspaceId, domain: registrable, topic: 'added', subject, line: `${line} ${leaving}` });
         return undefined;
     });
 }
