@@ -162,6 +162,18 @@ describe('an address that a stranger signed up with', () => {
             await reset(email, { revoke_keys: 'yes' });
             await stopsWorking(key);
         });
+
+        it('withdraws with the keys the invitations by which others could come back', async () => {
+            const { email, squatter, link } = await squat();
+            await squatter.get(link);
+            const { html } = await squatter.send('/dashboard/workspace/invitations', { email: '', role: 'owner' });
+            const [invitation = ''] = /\/invite\/[\w-]+/.exec(html) ?? [];
+            const other = await squat();
+            await other.squatter.get(other.link);
+            expect(wordsOf((await other.squatter.get(invitation)).html)).to.include('with the role owner');
+            await reset(email, { revoke_keys: 'yes' });
+            expect((await other.squatter.get(invitation)).status).to.equal(404);
+        });
     });
 
     describe('when an account changes to it', () => {

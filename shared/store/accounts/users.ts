@@ -87,8 +87,8 @@ export async function changePassword(db: Db, userId: string, passwordHash: strin
 }
 
 /**
- * Sets the password of a person who proved to read `address` by a mailed link. Ends sessions and other links and, on request, keys. If
- * nobody had confirmed the address before, another person may have signed up with it, so all keys and second factors end. Resolves with the
+ * Sets the password of a person who proved to read `address` by a mailed link. Ends sessions and other links and, on request, keys and
+ * invitations. If nobody had confirmed the address before, another person may have signed up with it, so all keys and second factors end. Resolves with the
  * revision for new sign-ins.
  */
 export async function resetPassword(
@@ -105,7 +105,11 @@ export async function resetPassword(
             await dropFactors(trx, userId);
             await forgetSignIns(trx, userId);
         }
-        if (isUnconfirmed || order.revokeKeys) await revokeKeysOf(trx, userId);
+        if (isUnconfirmed || order.revokeKeys) {
+            await revokeKeysOf(trx, userId);
+            // Whoever knew the old password could use one to come back.
+            await trx('workspace_invitations').where({ invited_by: userId }).delete();
+        }
         const revision = await changePassword(trx, userId, order.passwordHash);
         await verifyAddress(trx, userId, address);
         return revision;
