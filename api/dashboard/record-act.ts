@@ -2,6 +2,7 @@ import type { Act } from '../../shared/domain/accounts/acts.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
+import { whileSignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { actorOfUser, type NewAct, recordAct } from '../../shared/store/accounts/workspace-audit.ts';
 import { waitText } from './fields.ts';
 import type { PersonalVisit, WorkspaceVisit } from './page.ts';
@@ -22,14 +23,14 @@ export async function recordVisit(db: Db, { me, address }: PersonalVisit, act: O
 /**
  * Makes a change in the workspace of the page and records it, in one transaction.
  * @param change false: nothing was changed, and nothing is recorded
- * @throws Refusal RATE_LIMITED as `recordVisit` does
+ * @throws SessionEnded; Refusal RATE_LIMITED as `recordVisit` does
  */
 export function changeRecorded(
     visit: WorkspaceVisit,
     act: Omit<NewAct, 'actor' | 'ip' | 'workspaceId'>,
     change: (trx: Db) => Promise<unknown>,
 ): Promise<boolean> {
-    return visit.app.db.transaction(async (trx) => {
+    return whileSignedIn(visit.app.db, visit.me, async (trx) => {
         if ((await change(trx)) === false) return false;
         await recordVisit(trx, visit, { workspaceId: visit.workspace.workspaceId, ...act });
         return true;

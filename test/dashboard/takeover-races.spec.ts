@@ -98,6 +98,19 @@ describe('a request that runs while the owner of the address takes over the acco
         expect(rows[0].revoked_at).to.be.an.instanceOf(Date);
     });
 
+    it('invites nobody after all sessions ended', async () => {
+        const { stranger, userId, reset } = await squat();
+        await world.app
+            .db('users')
+            .where({ id: userId })
+            .update({ verified_at: world.app.db.raw('app_now()') });
+        const fields = { email: '', role: 'owner' };
+        const invite = await formOf(stranger, '/dashboard/workspace', '/dashboard/workspace/invitations', fields);
+        const [taken, made] = await inOrder(LINKS, userId, [reset, invite]);
+        expect([taken?.to, made?.to?.split('?')[0]], wordsOf(made?.html ?? '')).to.deep.equal(['/dashboard', '/login']);
+        expect(await world.app.db('workspace_invitations').where({ invited_by: userId })).to.deep.equal([]);
+    });
+
     it('adds no passkey', async () => {
         const { stranger, userId, reset } = await squat();
         const credential = attest({ challenge: await challengeFor(stranger), origin: world.app.publicUrl() });

@@ -6,7 +6,7 @@ import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { inviteToWorkspace, listInvitations, MAX_INVITATIONS, withdrawInvitation } from '../../../shared/store/accounts/invitations.ts';
 import { tokenOfLink } from '../../../shared/store/accounts/mail-links.ts';
 import { LINK_TOKEN, type Mail, queueMail } from '../../../shared/store/accounts/mails.ts';
-import { selectWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
+import { selectWorkspace, whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import {
     addWorkspace,
     changeRole,
@@ -189,7 +189,7 @@ async function changeRoleByForm(visit: WorkspaceVisit): Promise<Answer> {
     const { workspaceId } = workspace;
     const { role } = read.values;
     const userId = params['user_id'] ?? '';
-    const done = await app.db.transaction(async (trx) => {
+    const done = await whileSignedIn(app.db, me, async (trx) => {
         const changed = await changeRole(trx, { workspaceId, userId, role, by: me.userId });
         const details = { role };
         if (changed.ok) await recordVisit(trx, visit, { workspaceId, action: 'member.role_changed', target: userId, details });
@@ -204,7 +204,7 @@ async function remove(visit: WorkspaceVisit, userId: string, form: 'members' | '
     const { app, me, workspace } = visit;
     const { workspaceId } = workspace;
     const isLeaving = userId === me.userId;
-    const done = await app.db.transaction(async (trx) => {
+    const done = await whileSignedIn(app.db, me, async (trx) => {
         const removed = await removeMember(trx, { workspaceId, userId, by: me.userId });
         const action = isLeaving ? 'member.left' : 'member.removed';
         if (removed.ok) await recordVisit(trx, visit, { workspaceId, action, target: userId });
@@ -232,7 +232,7 @@ async function invite(visit: WorkspaceVisit): Promise<Answer> {
               ] as const)),
     ]);
     if (wait > 0) return showWorkspace(visit, { invite: { '': `Too many invitations. Try again in ${waitText(wait)}.` } });
-    const invited = await app.db.transaction(async (trx) => {
+    const invited = await whileSignedIn(app.db, me, async (trx) => {
         const { workspaceId } = workspace;
         const made = await inviteToWorkspace(trx, { workspaceId, role, email, by: me.userId });
         if (!made.ok) return made;
