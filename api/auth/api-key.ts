@@ -6,7 +6,6 @@ import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.t
 import { EVERY_TOOL } from '../../shared/domain/apps/resource.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
-import { roleOf } from '../../shared/store/accounts/workspaces.ts';
 import { countRefused } from '../admission/count-call.ts';
 import { invalidKeysOf } from '../admission/invalid-keys.ts';
 import { bearerKey, headerCopies } from '../admission/request-headers.ts';
@@ -142,17 +141,12 @@ export async function checkKeyAgain({
     caller,
     request,
 }: Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'request'>): Promise<Caller> {
-    const now = caller.keyId === '' ? await memberAgain(app, caller) : await findCallerById(app.db, caller.keyId);
-    if (now === undefined) throw new Refusal('INVALID_API_KEY');
+    const isPage = caller.keyId === '';
+    const now = isPage ? await request.app.visitorAgain?.() : await findCallerById(app.db, caller.keyId);
+    if (now === undefined) throw isPage ? new Refusal('FORBIDDEN', LEFT) : new Refusal('INVALID_API_KEY');
     const refusal = refusalOf(app, request, now);
     if (refusal !== undefined) throw refusal;
     return now;
 }
 
-/** The same for a page, which calls without a key. @throws Refusal FORBIDDEN if its visitor has left the workspace */
-async function memberAgain({ db }: App, caller: Caller): Promise<Caller> {
-    const { workspaceId, workspaceName, userId } = caller;
-    const role = await roleOf(db, workspaceId, userId);
-    if (role === undefined) throw new Refusal('FORBIDDEN', `You are no longer a member of ${workspaceName}.`);
-    return { ...caller, role };
-}
+const LEFT = 'Nothing was changed: before it was your turn, you were signed out or left the workspace.';

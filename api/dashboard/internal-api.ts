@@ -1,4 +1,4 @@
-import type { Request } from '@hapi/hapi';
+import type { Request, RequestApplicationState } from '@hapi/hapi';
 import type { ErrorBody } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { callOwnApi } from '../answers/own-api.ts';
@@ -26,9 +26,9 @@ export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (
 export type Ask = (call: ApiCall) => Promise<ApiAnswer>;
 
 /** Calls the API for a page, by default as this caller. Cancelled when the visitor disconnects. */
-export function askFor(request: Request, caller: Caller | undefined, gone: AbortSignal): Ask {
+export function askFor(request: Request, caller: Caller | undefined, app: Pick<RequestApplicationState, 'gone' | 'visitorAgain'>): Ask {
     return async ({ as = caller, ...call }) => {
-        const { error, headers, body, isCut } = await callOwnApi(request, { ...call, as, app: { gone } });
+        const { error, headers, body, isCut } = await callOwnApi(request, { ...call, as, app });
         return error === undefined ? { ok: true, headers, body, isCut } : { ok: false, headers, refused: error };
     };
 }

@@ -186,6 +186,12 @@ function visitOf(parts: PageParts, request: Request, { page, form, fields, me, g
     const params = request.params as Record<string, string>;
     // No id contains such characters, and PostgreSQL rejects some of them, such as NUL.
     if (Object.values(params).some((value) => textProblem(value) !== undefined)) throw pageNotFound();
+    const visitorAgain = async () => {
+        const now = await whoIsSignedIn(parts.app, request);
+        return visitorCaller(
+            now && { ...now, current: now.workspaces.find(({ workspaceId }) => workspaceId === me?.current?.workspaceId) },
+        );
+    };
     return {
         ...parts,
         params,
@@ -203,7 +209,7 @@ function visitOf(parts: PageParts, request: Request, { page, form, fields, me, g
         address: request.app.clientAddress,
         me,
         gone,
-        ask: askFor(request, page.audience === 'anyone' ? undefined : visitorCaller(me), gone),
+        ask: askFor(request, page.audience === 'anyone' ? undefined : visitorCaller(me), { gone, visitorAgain }),
         isOperator: isOperator(parts.app, me),
     };
 }

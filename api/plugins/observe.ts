@@ -2,6 +2,7 @@ import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import type { Span } from '../../shared/platform/tracing.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { clientAddress } from '../admission/client-address.ts';
 import { requestIdOf } from '../admission/request-headers.ts';
 import { callerOf } from '../auth/caller.ts';
@@ -19,6 +20,8 @@ declare module '@hapi/hapi' {
         gone: AbortSignal | undefined;
         /** For a call by an agent's tool in this process: the credits that a person confirmed. */
         confirmed: number | undefined;
+        /** For a call by a page: reads its visitor again. Undefined if the session ended or the visitor left the workspace. */
+        visitorAgain: (() => Promise<Caller | undefined>) | undefined;
         notes: AnswerNotes;
         /** The validated input. */
         call: Pick<Call<unknown, unknown, unknown>, 'operation' | 'body'> | undefined;
