@@ -16,6 +16,8 @@ interface Input<Params, Query, Body> {
 /** The input of a handler: validated parameters and the caller. */
 export interface Call<Params, Query, Body, By extends Caller | undefined = Caller> extends Input<Params, Query, Body> {
     app: App;
+    /** The name of the route's contract. */
+    route: string;
     caller: By;
     requestId: string;
     /** The time of arrival, by the monotonic clock. */

@@ -41,7 +41,7 @@ export function serve<Params, Query, Body, Answer, Auth extends KeyUse>(
             if ('lines' in reply) return toLines(inClientTurn(call, reply.lines), h);
             return toResponse(undefined, render(contract, reply), request, h);
         }
-        const answer = contract.idempotent ? await answerOnce({ call, request, route: contract.name, rules }, run) : await run(call);
+        const answer = contract.idempotent ? await answerOnce({ call, request, rules }, run) : await run(call);
         if (contract.personalWithKey !== true) return toResponse(contract.cacheSeconds, answer, request, h);
         const response = await toResponse(call.caller === undefined ? contract.cacheSeconds : undefined, answer, request, h);
         // Otherwise a cache between may answer a call with a key by what it kept for one without.
@@ -75,12 +75,12 @@ function route<Params, Query, Body, Answer, Auth extends KeyUse>(
                 auth: auth === 'ignored' ? false : { strategy: 'api-key', mode: auth },
                 ...inputOptions(erased),
             },
-            handler: (request, h) => answer(toCall(app, request), request, h),
+            handler: (request, h) => answer(toCall(app, request, name), request, h),
         }),
     };
 }
 
-function toCall<P, Q, B, By extends Caller | undefined>(app: App, request: Request): Call<P, Q, B, By> {
+function toCall<P, Q, B, By extends Caller | undefined>(app: App, request: Request, route: string): Call<P, Q, B, By> {
     const operation = newTimedId('op', Date.now());
     const { payload } = request;
     const isRaw = Buffer.isBuffer(payload);
@@ -92,6 +92,7 @@ function toCall<P, Q, B, By extends Caller | undefined>(app: App, request: Reque
         body,
         bodyBytes: isRaw ? payload : NOTHING,
         app,
+        route,
         // hapi has refused a call without a key that its route requires.
         caller: callerOf(request) as By,
         requestId: request.app.requestId,

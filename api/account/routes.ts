@@ -57,5 +57,5 @@ async function listActs(call: Call<object, AuditQuery, undefined>): Promise<Repl
     const since = query.since === undefined ? undefined : new Date(query.since);
     const about = [workspaceId, actor ?? null, action ?? null, since?.toISOString() ?? null];
     const list = (page: RowPage) => listInTurn(call, () => pageOfActs(app.db, { workspaceId, actor, action, since }, page));
-    return answerPage(call, { route: 'getAudit', about }, list, (rows) => rows.map(({ at, ...act }) => ({ at: at.toISOString(), ...act })));
+    return answerPage(call, about, list, (rows) => rows.map(({ at, ...act }) => ({ at: at.toISOString(), ...act })));
 }

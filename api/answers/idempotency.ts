@@ -45,10 +45,10 @@ const SEALED = 'This call was made, and the answer kept under its Idempotency-Ke
  * @throws Refusal INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS, RATE_LIMITED (window `idempotency`).
  */
 export async function answerOnce<P, Q, B, By extends Caller | undefined>(
-    { call, request, route, rules }: { call: Call<P, Q, B, By>; request: Request; route: string; rules: OnceRules<B> },
+    { call, request, rules }: { call: Call<P, Q, B, By>; request: Request; rules: OnceRules<B> },
     run: (call: Call<P, Q, B, By>) => Promise<Rendered>,
 ): Promise<Rendered> {
-    const { caller } = call;
+    const { caller, route } = call;
     const key = call.header('idempotency-key');
     if (key === undefined || caller === undefined) return run(call);
     if (!WELL_FORMED.test(key)) {

@@ -18,13 +18,11 @@ const PLACES = 3;
 /**
  * Reads `limit` and `cursor`. `about` has the parameters that the cursor is bound to, in addition to the route: every parameter that
  * determines the rows or their order, normalised.
- * @param route name of the contract
  * @template Place what the page before gave to `end`; cursors are authenticated, so it is not checked
  * @throws Refusal INVALID_CURSOR
  */
 export async function readPage<Place extends Json>(
-    { app, query }: OpenCall<unknown, PageQuery, unknown>,
-    route: string,
+    { app, route, query }: OpenCall<unknown, PageQuery, unknown>,
     about: Json,
 ): Promise<Page<Place>> {
     const { limit = DEFAULT_LIMIT, cursor } = query;
@@ -45,11 +43,11 @@ export async function readPage<Place extends Json>(
 /** Answers the route of a list: reads the page that the caller asks for, and presents its rows. See `readPage`. */
 export async function answerPage<Place extends Json, Row, Entry>(
     call: OpenCall<unknown, PageQuery, unknown>,
-    { route, about }: { route: string; about: Json },
+    about: Json,
     list: (page: PageOrder<Place>) => Promise<FoundPage<Row, Place>>,
     present: (rows: Row[]) => Entry[] | Promise<Entry[]>,
 ): Promise<Reply<Entry[]>> {
-    const page = await readPage<Place>(call, route, about);
+    const page = await readPage<Place>(call, about);
     const { rows, next, total } = await list(page);
     return { answer: await present(rows), pagination: await page.end(next, total) };
 }

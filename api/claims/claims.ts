@@ -29,7 +29,7 @@ export async function listClaims(call: Call<DomainParams, PageQuery, undefined>)
     const { registrable } = readSite(call.params.domain, '/domain');
     const { workspaceId } = call.caller;
     const list = (page: RowPage) => claims.listClaims(call.app.browse, { registrable, workspaceId }, page);
-    return answerPage(call, { route: 'getClaims', about: [workspaceId, registrable] }, list, (rows) => rows.map(presentClaim));
+    return answerPage(call, [workspaceId, registrable], list, (rows) => rows.map(presentClaim));
 }
 
 /** DELETE /v1/sites/{domain}/claims/{claim_id} */

@@ -19,7 +19,7 @@ export async function listConnections(call: Call<object, ConnectionQuery, undefi
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
     const list = (page: RowPage) => store.listConnections(app.browse, { workspaceId, userId }, { ...page, site, sites });
     const about = [workspaceId, userId, site ?? null];
-    return answerPage(call, { route: 'getConnections', about }, list, (rows) => rows.map(presentConnection));
+    return answerPage(call, about, list, (rows) => rows.map(presentConnection));
 }
 
 /** GET /v1/connections/{connection_id} */

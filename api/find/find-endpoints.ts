@@ -30,7 +30,7 @@ export async function findEndpoints(call: FindCall): Promise<Reply<FoundEndpoint
     const { query } = call;
     const filters = filtersOf(query);
     const about = [query.task ?? null, JSON.stringify(filters)];
-    const page = await readPage({ ...call, query: { limit: DEFAULT_LIMIT, ...query } }, 'getEndpoints', about);
+    const page = await readPage({ ...call, query: { limit: DEFAULT_LIMIT, ...query } }, about);
     await countFind(call);
     return query.task === undefined ? listAll(call, filters, page) : findByTask(call, { task: query.task, filters, page });
 }

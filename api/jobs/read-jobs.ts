@@ -37,7 +37,7 @@ export async function listJobs(call: Call<object, JobsQuery, undefined>): Promis
     const reader = readerOf(caller);
     const about = [reader.workspaceId, status ?? null, site ?? null, batchId ?? null];
     const list = (page: PageOrder<number>) => listInTurn(call, () => jobsOf(app.browse, reader, { ...page, status, site, batchId }));
-    return answerPage(call, { route: 'getJobs', about }, list, (rows) => Promise.all(rows.map((row) => listedJob(app, row))));
+    return answerPage(call, about, list, (rows) => Promise.all(rows.map((row) => listedJob(app, row))));
 }
 
 /** DELETE /v1/jobs/{job_id}. @throws Refusal JOB_NOT_CANCELLABLE */

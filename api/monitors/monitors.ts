@@ -19,7 +19,7 @@ type MonitorCall<Query = object> = Call<MonitorParams, Query, undefined>;
 export async function listMonitors(call: Call<object, MonitorsQuery, undefined>): Promise<Reply<Monitor[]>> {
     const { app, query } = call;
     const reader = readerOf(call.caller);
-    const page = await readPage<number>(call, 'getMonitors', [reader.workspaceId, query.status ?? null]);
+    const page = await readPage<number>(call, [reader.workspaceId, query.status ?? null]);
     const { rows, next, total } = await store.listMonitors(app.browse, reader, { ...page, status: query.status });
     return textPage(await writeMonitors(app, rows), await page.end(next, total));
 }
@@ -47,24 +47,23 @@ export async function deleteMonitor(call: MonitorCall): Promise<Reply<{ monitor_
 
 /** GET /v1/monitors/{monitor_id}/changes */
 export async function listChanges(call: MonitorCall<PageQuery>): Promise<Reply<MonitorChange[]>> {
-    return list(call, 'getMonitorChanges', store.listChanges, (row) => writeChange(call.app, row));
+    return list(call, store.listChanges, (row) => writeChange(call.app, row));
 }
 
 /** GET /v1/monitors/{monitor_id}/runs */
 export async function listRuns(call: MonitorCall<PageQuery>): Promise<Reply<MonitorRun[]>> {
-    return list(call, 'getMonitorRuns', store.listRuns, async (row) => JSON.stringify(await presentRun(call.app, row)));
+    return list(call, store.listRuns, async (row) => JSON.stringify(await presentRun(call.app, row)));
 }
 
 type Lister<Row> = (db: Db, id: string, page: PageOrder<number>) => Promise<FoundPage<Row, number>>;
 
 async function list<Row>(
     call: MonitorCall<PageQuery>,
-    route: string,
     read: Lister<Row>,
     write: (row: Row) => Promise<string>,
 ): Promise<{ text: string; isKept: false }> {
     const { monitorId } = await mustFindMonitor(call);
-    const page = await readPage<number>(call, route, monitorId);
+    const page = await readPage<number>(call, monitorId);
     const { rows, next, total } = await read(call.app.db, monitorId, page);
     return textPage(await eachInTurn(rows, write), await page.end(next, total));
 }

@@ -23,7 +23,7 @@ export async function listSchemas(call: OpenCall<object, SchemasQuery, undefined
         isVerifiedOnly: query.verified ?? false,
         sort: query.sort,
     };
-    const page = await readPage(call, 'getSchemas', boundTo(asked));
+    const page = await readPage(call, boundTo(asked));
     const { sites, next, total } = await app.lists.page(asked, page).catch(refuseOldPlace);
     return { answer: await findCards(app.browse, sites), pagination: await page.end(next, total) };
 }

@@ -1,4 +1,4 @@
-import type { MaintainerEntry, MaintainerParams } from '../../shared/contracts/maintainers.ts';
+import { getMaintainers, type MaintainerEntry, type MaintainerParams } from '../../shared/contracts/maintainers.ts';
 import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { notMaintainer, readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
@@ -56,7 +56,8 @@ async function change(call: Call<MaintainerParams, object, undefined>, apply: ty
     const refusal = await writeInTurn(call, registrable, () => apply(app.db, order));
     if (refusal === 'not-maintainer') throw notMaintainer(registrable);
     if (refusal !== undefined) throw new Refusal(...REFUSALS[refusal]);
-    return answerList({ ...call, query: {} }, registrable, app.db);
+    // The cursor of the answer continues the list of all maintainers.
+    return answerList({ ...call, route: getMaintainers.name, query: {} }, registrable, app.db);
 }
 
 const REFUSALS: Readonly<Record<Exclude<MaintainerRefusal, 'not-maintainer'>, [code: RefusalCode, message?: string]>> = {
@@ -83,7 +84,7 @@ async function findDomain({ app, params }: OpenCall<SiteParams, unknown, unknown
 
 async function answerList(call: OpenCall<unknown, PageQuery, unknown>, registrable: string, db: Db): MaintainerList {
     const list = (page: RowPage) => pageOfMaintainers(db, registrable, page);
-    return answerPage(call, { route: 'getMaintainers', about: registrable }, list, (rows) =>
+    return answerPage(call, registrable, list, (rows) =>
         rows.map(({ workspaceId, name, removalAt }) => ({
             workspace_id: workspaceId,
             name,

@@ -60,7 +60,7 @@ export async function listReports(call: Call<SiteParams, PageQuery, undefined>):
     if (!isKnown) throw siteNotFound(site);
     if (!(await isMaintainer(app.db, registrable, call.caller.workspaceId))) throw notMaintainer(registrable);
     const list = (page: RowPage) => reportsOf(app.db, site, page);
-    return answerPage(call, { route: 'getReports', about: site }, list, (rows) =>
+    return answerPage(call, site, list, (rows) =>
         rows.map(({ id, createdAt, ...report }) => ({ report_id: id, ...report, created_at: createdAt.toISOString() })),
     );
 }

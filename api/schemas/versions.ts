@@ -58,7 +58,7 @@ export async function listVersions(call: OpenCall<SiteParams, PageQuery, undefin
         if (found.total === 0) throw siteNotFound(site);
         return found;
     };
-    return answerPage(call, { route: 'getVersions', about: site }, list, (rows) => rows.map(presentVersion));
+    return answerPage(call, site, list, (rows) => rows.map(presentVersion));
 }
 
 function presentVersion(version: HistoryRow): VersionEntry {

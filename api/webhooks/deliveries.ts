@@ -18,7 +18,7 @@ export async function listDeliveries(call: Call<WebhookParams, DeliveriesQuery, 
     const { webhookId } = await mustFindWebhook(call);
     const { status } = query;
     const list = (page: RowPage) => listInTurn(call, () => store.listDeliveries(app.browse, webhookId, { ...page, status }));
-    return answerPage(call, { route: 'getDeliveries', about: [webhookId, status ?? null] }, list, (rows) => rows.map(presentDelivery));
+    return answerPage(call, [webhookId, status ?? null], list, (rows) => rows.map(presentDelivery));
 }
 
 /** POST /v1/webhooks/{webhook_id}/test */

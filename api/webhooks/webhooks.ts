@@ -15,7 +15,7 @@ type WebhookCall = Call<WebhookParams, object, undefined>;
 export async function listWebhooks(call: Call<object, PageQuery, undefined>): Promise<Reply<WebhookEntry[]>> {
     const { workspaceId } = call.caller;
     const list = (page: RowPage) => store.listWebhooks(call.app.db, workspaceId, page);
-    return answerPage(call, { route: 'getWebhooks', about: [workspaceId] }, list, (rows) => rows.map(presentWebhook));
+    return answerPage(call, [workspaceId], list, (rows) => rows.map(presentWebhook));
 }
 
 /** GET /v1/webhooks/{webhook_id} */

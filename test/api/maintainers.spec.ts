@@ -179,5 +179,17 @@ for (const topology of ANY_TOPOLOGY) {
             }
             expect(seen).to.deep.equal([ada, ...people].map(({ workspaceId }) => workspaceId));
         });
+
+        it('are listed on by the cursor of the answer to an addition', async () => {
+            const site = await newSite();
+            const people = await Promise.all(Array.from({ length: 21 }, () => join(world)));
+            const [last, ...others] = people;
+            const rows = others.map(({ workspaceId }) => ({ registrable: site, workspace_id: workspaceId }));
+            await world.app.db('maintainers').insert(rows);
+            await world.app.db.raw('delete from attempts');
+            const { next_cursor: next } = paginationOf(await change('PUT', ada, site, last ?? ada));
+            const answer = await list(site, `?cursor=${next}`);
+            expect([answer.status, idsOf(answer).length]).to.deep.equal([200, 2]);
+        });
     });
 }

@@ -40,7 +40,7 @@ export async function listBatches(call: Call<object, BatchesQuery, undefined>): 
     const { status } = query;
     const reader = readerOf(call.caller);
     const list = (page: PageOrder<number>) => batchesOf(app.browse, reader, { ...page, status });
-    return answerPage(call, { route: 'getBatches', about: [reader.workspaceId, status ?? null] }, list, (rows) => viewsOf(call, rows));
+    return answerPage(call, [reader.workspaceId, status ?? null], list, (rows) => viewsOf(call, rows));
 }
 
 /** GET /v1/batches/{batch_id}/results: the ended items, as a page or as ndjson. */
