@@ -12,13 +12,6 @@ import { createReader } from '../../workers/select/reader.ts';
 import { createUpstream } from '../../workers/upstream.ts';
 import type { Settings } from '../settings.ts';
 
-/** Runs the worker's executor on this machine, with the same egress guard, plans and parsers. */
-interface LocalWorker {
-    /** Calls an endpoint of a checked package. A write is sent only with `maySend`. */
-    call(order: LocalCall): Promise<FetchOutcome>;
-    close(): Promise<void>;
-}
-
 interface LocalCall {
     document: PackageDocument;
     endpoint: string;
@@ -28,13 +21,17 @@ interface LocalCall {
     signal: AbortSignal;
 }
 
-/** @param server the server named in the user agent */
-export function openLocalWorker(settings: Settings, server: string): LocalWorker {
+/**
+ * Opens the worker's executor on this machine, with the same egress guard, plans and parsers.
+ * @param server the server named in the user agent
+ */
+export function openLocalWorker(settings: Settings, server: string) {
     const { egressAllow: allow, egressHosts: hosts, egressProxyUrl: proxyUrl } = settings.egress();
     const upstream = createUpstream({ rules: { allow, hosts, proxyUrl } });
     const reader = createReader({ threads: 1 });
     return {
-        async call({ document, endpoint: name, params, timeoutMs, maySend, signal }) {
+        /** Calls an endpoint of a checked package. A write is sent only with `maySend`. */
+        async call({ document, endpoint: name, params, timeoutMs, maySend, signal }: LocalCall): Promise<FetchOutcome> {
             const found = document.endpoints.find((candidate) => candidate.name === name);
             const registrable = registrableDomain(document.site);
             if (found === undefined || registrable === undefined) throw new Error(`the package has no endpoint ${name}`);
@@ -68,7 +65,7 @@ export function openLocalWorker(settings: Settings, server: string): LocalWorker
                 signal,
             );
         },
-        async close() {
+        async close(): Promise<void> {
             await reader.close();
             upstream.close();
         },

@@ -1,15 +1,3 @@
-/** Ends a call with all its retries: after a timeout or when the caller's signal is aborted. */
-interface Deadline {
-    /** Aborted at the deadline. */
-    signal: AbortSignal;
-    isOver(): boolean;
-    leftMs(): number;
-    /** Resolves after `ms` milliseconds or at the deadline. */
-    wait(ms: number): Promise<void>;
-    /** Removes the timer and the listener of the caller's signal. */
-    close(): void;
-}
-
 /** Resolves after `ms` milliseconds, or when the signal is aborted. */
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((done) => {
@@ -24,8 +12,8 @@ export function wait(ms: number, signal: AbortSignal | undefined): Promise<void>
     });
 }
 
-/** Starts the timeout. @param callers a signal that ends the call earlier */
-export function openDeadline(timeoutMs: number, callers: AbortSignal | undefined): Deadline {
+/** Ends a call with all its retries after a timeout. @param callers a signal that ends it earlier */
+export function openDeadline(timeoutMs: number, callers: AbortSignal | undefined) {
     const endsAt = performance.now() + timeoutMs;
     const controller = new AbortController();
     const abort = () => controller.abort();
@@ -34,10 +22,13 @@ export function openDeadline(timeoutMs: number, callers: AbortSignal | undefined
     if (callers?.aborted) abort();
     const { signal } = controller;
     return {
+        /** Aborted at the deadline. */
         signal,
         isOver: () => signal.aborted || performance.now() >= endsAt,
         leftMs: () => endsAt - performance.now(),
-        wait: (ms) => wait(ms, signal),
+        /** Resolves after `ms` milliseconds or at the deadline. */
+        wait: (ms: number) => wait(ms, signal),
+        /** Removes the timer and the listener of the caller's signal. */
         close() {
             clearTimeout(timer);
             callers?.removeEventListener('abort', abort);

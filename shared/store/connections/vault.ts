@@ -57,18 +57,11 @@ export function openVault(db: Db, secrets: Secrets): Vault {
     };
 }
 
-interface Remembering<Question, Answer> {
-    /** Answers from a cache that is at most half a second old. */
-    remembered(question: Question): Promise<Answer>;
-    now(question: Question): Promise<Answer>;
-    forget(question: Question): void;
-}
-
 /** Batches the questions of one tick into one query. */
 function remembering<Question, Answer extends object | undefined>(
     read: (questions: readonly Question[]) => Promise<Answer[]>,
     keyOf: (question: Question) => string,
-): Remembering<Question, Answer> {
+) {
     const known = growingCache<string, { answer: Promise<Answer> }>(MAX_KNOWN, KNOWN_MS);
     const { add } = openBatch({ run: read });
     const now = (question: Question) => {
@@ -80,8 +73,9 @@ function remembering<Question, Answer extends object | undefined>(
     };
     return {
         now,
-        forget: (question) => void known.delete(keyOf(question)),
-        remembered: (question) => known.get(keyOf(question))?.answer ?? now(question),
+        forget: (question: Question) => void known.delete(keyOf(question)),
+        /** Answers from a cache that is at most half a second old. */
+        remembered: (question: Question) => known.get(keyOf(question))?.answer ?? now(question),
     };
 }
 

@@ -17,22 +17,13 @@ const STATEMENT_BYTES = 256 * 1024;
 /** Older drafts belong to dead processes, because a body must arrive within ten minutes. */
 const ABANDONED = '30 minutes';
 
-/** Items of a batch whose body is still arriving. Close it to delete them. */
-interface Drafts {
-    add(item: NewItem): Promise<void>;
-    /** Call it before the transaction of the order, which locks the account and so should have few statements. */
-    end(): Promise<void>;
-    /** Stores all items in order as jobs of the batch. The row of the batch must exist. */
-    store(trx: Db): Promise<void>;
-    close(): Promise<void>;
-}
-
 /**
- * Keeps one statement of items in memory and writes each full one to the database.
+ * Opens the items of a batch whose body is still arriving. Keeps one statement of items in memory and writes each full one to the database.
+ * Close it to delete them.
  * @param mayKeep called with the number of items and bytes before they are stored, and at the end for all that were not; it throws to
  * refuse them
  */
-export function openDrafts(db: Db, all: CommonFields, mayKeep: (more: JobBounds) => Promise<void>): Drafts {
+export function openDrafts(db: Db, all: CommonFields, mayKeep: (more: JobBounds) => Promise<void>) {
     const { batchId } = all;
     let held: NewItem[] = [];
     let bytes = 0;
@@ -48,23 +39,25 @@ export function openDrafts(db: Db, all: CommonFields, mayKeep: (more: JobBounds)
         bytes = 0;
     };
     return {
-        async add(item) {
+        async add(item: NewItem): Promise<void> {
             held.push(item);
             bytes += item.request.length;
             if (held.length === OF_STATEMENT || bytes >= STATEMENT_BYTES) await spill();
         },
-        async end() {
+        /** Call it before the transaction of the order, which locks the account and so should have few statements. */
+        async end(): Promise<void> {
             if (spilled === 0) await mayKeep({ items: held.length, bytes });
             else if (held.length > 0) await spill();
         },
-        async store(trx) {
+        /** Stores all items in order as jobs of the batch. The row of the batch must exist. */
+        async store(trx: Db): Promise<void> {
             if (spilled > 0) {
                 await trx.raw(insertFrom('(select item, request, place from batch_drafts where batch_id = :batchId) d'), { ...all });
             } else {
                 await trx.raw(insertFrom(SENT), { ...all, ...toSend(held) });
             }
         },
-        async close() {
+        async close(): Promise<void> {
             if (spilled > 0) await db('batch_drafts').where({ batch_id: batchId }).delete();
         },
     };

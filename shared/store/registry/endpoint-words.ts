@@ -4,14 +4,6 @@ import type { WordCounts } from '../../domain/find/weigh.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
 
-/** Frequencies of the words of endpoints, and known words that resemble an unknown one. */
-interface EndpointWordCounts {
-    /** Counts of these words. Counts of common words are estimates, and up to an hour old. */
-    count(words: readonly string[]): Promise<WordCounts>;
-    /** For each unknown word, the known words whose beginning differs from it by one typing error. */
-    resembling(strange: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
-}
-
 /** Counts of at least this size are cached. */
 const COMMON = 64;
 /**
@@ -23,8 +15,8 @@ const REMEMBERED = 20_000;
 const FRESH_MS = 3_600_000;
 const TIMEOUT_MS = 2000;
 
-/** @param read must limit the time of queries */
-export function createEndpointWordCounts(read: Read): EndpointWordCounts {
+/** Knows the frequencies of the words of endpoints. @param read must limit the time of queries */
+export function createEndpointWordCounts(read: Read) {
     const common = new LRUCache<string, number>({ max: REMEMBERED, ttl: FRESH_MS });
     let commonReadAt = Number.NEGATIVE_INFINITY;
 
@@ -35,7 +27,8 @@ export function createEndpointWordCounts(read: Read): EndpointWordCounts {
     }
 
     return {
-        async count(words) {
+        /** Counts of these words. Counts of common words are estimates, and up to an hour old. */
+        async count(words: readonly string[]): Promise<WordCounts> {
             const counts = new Map<string, number>();
             const unknown: string[] = [];
             for (const word of new Set(words)) {
@@ -57,7 +50,8 @@ export function createEndpointWordCounts(read: Read): EndpointWordCounts {
             if (found.total >= MANY && performance.now() - commonReadAt > FRESH_MS) readCommon().catch(() => undefined);
             return { total: found.total, counts };
         },
-        async resembling(strange) {
+        /** For each unknown word, the known words whose beginning differs from it by one typing error. */
+        async resembling(strange: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
             if (strange.length === 0) return new Map();
             const rows = await read((db) => runPrepared<{ strange: string; words: string[] }>(db, RESEMBLING, [strange], TIMEOUT_MS));
             return new Map(rows.map((row) => [row.strange, row.words]));
