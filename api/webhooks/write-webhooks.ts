@@ -6,6 +6,7 @@ import { siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 import type { InTurn } from '../../shared/platform/in-turn.ts';
 import { invalidField } from '../../shared/refusals.ts';
+import { changeWebhook as storeChange } from '../../shared/store/events/change-webhook.ts';
 import * as store from '../../shared/store/events/webhooks.ts';
 import { planLimit } from '../answers/plan-limit.ts';
 import { byCall } from '../auth/caller.ts';
@@ -36,8 +37,8 @@ export async function changeWebhook(
     const { userId } = call.caller;
     const { url, events, enabled } = body;
     const receiver = url === undefined ? undefined : await checkReceiver(app, url);
-    const change = { userId, receiver, events: events && [...new Set(events)], description: descriptionOf(body), isEnabled: enabled };
-    const webhook = await store.changeWebhook(app.db, nameOf(call), change, byCall(call), inTurn);
+    const given = { receiver, events: events && [...new Set(events)], description: descriptionOf(body), isEnabled: enabled };
+    const webhook = await storeChange(app.db, nameOf(call), { ...given, userId, by: byCall(call) }, inTurn);
     if (webhook === undefined) throw webhookNotFound();
     return { answer: presentWebhook(webhook) };
 }
