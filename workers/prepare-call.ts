@@ -32,32 +32,43 @@ export async function prepareCall(
         const answer = await call.send(buildPrepareRequest(step, endpoint, prepared.values, identity), { effect: 'read' });
         if (!answer.ok) return answer;
         const path = `/prepare/${place}`;
-        const { cookies, onPage } = separate(step);
         // Reading the page frees it.
         const beginning = Object.keys(step.extract).length === 0 ? undefined : beginningOf(answer.page);
         const formPath = steps.length === 1 ? '/prepare/form' : `${path}/form`;
         const form = step.form === undefined ? undefined : { path: formPath, selector: step.form, method: endpoint.method };
-        const found = new Map<string, Json>(cookies.map(([name, cookie]) => [name, cookieValue(call, answer.page, cookie)]));
-        if (form !== undefined || Object.keys(onPage).length > 0) {
-            const read = await reader.prepare(answer.page, { path, form, extract: onPage }, turn);
-            if (!read.ok) return read;
-            if (read.form !== undefined) {
-                if (carriesCredential(call, [read.form.action, ...read.form.fields.flat()]))
-                    return extractFailure(formPath, 'form', CREDENTIAL);
-                prepared.form = read.form;
-            }
-            for (const [name, value] of Object.entries(read.found)) found.set(name, value);
+        const read = await readStep(call, reader, answer.page, { step, path, form, turn });
+        if (!read.ok) return read;
+        if (read.form !== undefined) {
+            if (carriesCredential(call, [read.form.action, ...read.form.fields.flat()]))
+                return extractFailure(formPath, 'form', CREDENTIAL);
+            prepared.form = read.form;
         }
-        for (const [name, value] of found) {
+        for (const [name, value] of Object.entries(read.found)) {
             const fault = carriesCredential(call, [value]) ? CREDENTIAL : preparedFault(endpoint, name, value);
-            if (fault === undefined) prepared.values = withPrepared(prepared.values, name, value);
-            else {
+            if (fault !== undefined) {
                 const failure = extractFailure(`${path}/extract/${escapePointer(name)}`, name, fault);
                 return fault === NOT_THERE && beginning !== undefined ? namedSignIn(failure, beginning) : failure;
             }
+            prepared.values = withPrepared(prepared.values, name, value);
         }
     }
     return prepared;
+}
+
+type Wanted = Parameters<Reader['prepare']>[1];
+
+/** What a step extracts from its cookies and its page, and the form of the page. */
+async function readStep(
+    call: SiteCall,
+    reader: Reader,
+    page: Page,
+    { step, path, form, turn }: { step: PrepareStep; path: string; form: Wanted['form']; turn: ReadingTurn },
+): ReturnType<Reader['prepare']> {
+    const { cookies, onPage } = separate(step);
+    const found = Object.fromEntries(cookies.map(([name, cookie]) => [name, cookieValue(call, page, cookie)]));
+    if (form === undefined && Object.keys(onPage).length === 0) return { ok: true, found };
+    const read = await reader.prepare(page, { path, form, extract: onPage }, turn);
+    return read.ok ? { ...read, found: { ...found, ...read.found } } : read;
 }
 
 const CREDENTIAL = 'holds the credential of the connection, which goes to its own hosts alone';

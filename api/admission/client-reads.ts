@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { Arrival, Check } from './check.ts';
 import { clientAddress, limitIdentity } from './client-address.ts';
 import { createReadRefusal } from './rejections.ts';
@@ -100,8 +101,7 @@ export function clientReads(server: Server, app: App, { patienceMs = PATIENCE_MS
         const isCounted = contract?.counted === true && request.headers.authorization !== undefined;
         if (!isRead || isCounted) return pass();
         const client = limitIdentity(clientAddress(request, app.config.trustProxy));
-        const reads: Reads = readsOf.get(client) ?? { inService: new Map(), waiting: new Set() };
-        readsOf.set(client, reads);
+        const reads = getOrMake(readsOf, client, (): Reads => ({ inService: new Map(), waiting: new Set() }));
         if (reads.inService.size < AT_A_TIME) return begin(client, reads, { arrival, pass });
         const judge = () => {
             const { utilization } = performance.eventLoopUtilization(waiting.utilization);

@@ -1,5 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { Check } from './check.ts';
 import { clientAddress, limitIdentity } from './client-address.ts';
 import { perApp } from './per-app.ts';
@@ -72,9 +73,7 @@ export function createClientTurns(pauseAfter: (turnMs: number) => number) {
         /** Resolves in a later turn of the event loop. */
         wait(client: string): Promise<void> {
             return new Promise((resolve) => {
-                const callers = waiting.get(client);
-                if (callers === undefined) waiting.set(client, [resolve]);
-                else callers.push(resolve);
+                getOrMake(waiting, client, () => []).push(resolve);
                 if (isRunning) return;
                 isRunning = true;
                 setImmediate(resumeNext);

@@ -3,6 +3,7 @@ import type { App } from '../../shared/app.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
 import { isStuck } from '../../shared/coordination/limits/fleet.ts';
 import { createWaitEstimator, LASTING_WAIT_MS, type WaitEstimator } from '../../shared/domain/fetch/expected-wait.ts';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Check } from './check.ts';
 import { perApp } from './per-app.ts';
@@ -122,10 +123,5 @@ function overloaded(waitMs: number): Refusal {
 /** One refusal for each Retry-After: an error keeps its stack, and ten thousand stacks a second take 3 % of the process. */
 function createRefusalCache(): (waitMs: number) => Refusal {
     const known = new Map<number, Refusal>();
-    return (waitMs) => {
-        const seconds = Math.ceil(waitMs / 1000);
-        const refusal = known.get(seconds) ?? overloaded(waitMs);
-        known.set(seconds, refusal);
-        return refusal;
-    };
+    return (waitMs) => getOrMake(known, Math.ceil(waitMs / 1000), () => overloaded(waitMs));
 }

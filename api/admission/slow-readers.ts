@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request, Server } from '@hapi/hapi';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { Log } from '../../shared/platform/log.ts';
 import { STREAMED_BYTES } from '../../shared/store/jobs/jobs.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
@@ -109,8 +110,7 @@ function cutDownTo(budget: number, open: ReadonlyMap<ServerResponse, Sending>): 
         const sent = socket.bytesWritten - socket.writableLength;
         const isMoving = sent > sending.sent;
         sending.sent = sent;
-        const client = unreadOf.get(sending.client) ?? { bytes: 0, still: [], moving: [] };
-        unreadOf.set(sending.client, client);
+        const client = getOrMake(unreadOf, sending.client, () => ({ bytes: 0, still: [], moving: [] }));
         const bytes = bytesOf(response, sending);
         (isMoving ? client.moving : client.still).push({ response, bytes });
         client.bytes += bytes;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { WAITING_READS } from '../../shared/domain/jobs/bounds.ts';
 import { createCounts } from '../../shared/platform/counts.ts';
 import { endedBatchesOf } from '../../shared/store/jobs/batches.ts';
@@ -23,8 +24,7 @@ export async function waitForEnd(
     const { ofAccount, ofId } = waitsOf(app);
     if (ofAccount.of(accountId) >= WAITING_READS) return;
     ofAccount.add(accountId, 1);
-    const ends = ofId.get(id) ?? new Set();
-    ofId.set(id, ends);
+    const ends = getOrMake(ofId, id, () => new Set());
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     ends.add(end);
     const timer = new AbortController();

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { KeyedQueue, type QueueTurn } from '../admission/keyed-queue.ts';
 import { createTokenBuckets } from '../admission/token-buckets.ts';
@@ -30,11 +31,7 @@ export function createFairQueue({ patienceMs = PATIENCE_MS }: { patienceMs?: num
     function inOrder(turns: Iterable<FairTurn & QueueTurn>): (FairTurn & QueueTurn)[] {
         // Read each value once for all comparisons, since it decays.
         const read = new Map<string, number>();
-        const usedBy = (name: string) => {
-            const ms = read.get(name) ?? used.spent(name);
-            read.set(name, ms);
-            return ms;
-        };
+        const usedBy = (name: string) => getOrMake(read, name, () => used.spent(name));
         const ofNetwork = (turn: FairTurn) => (turn.isFree ? usedBy(networkName(turn)) : 0);
         const isNext = ({ isFree }: FairTurn) => Number(isFree !== lastWasFree);
         // The sort is stable: equal entries keep their order of arrival.

@@ -74,5 +74,5 @@ function addPolicy(program: Command, run: Run): void {
                 `Only for the proved owner of the domain ("${PROGRAM} claim"). Changes take effect within a second.\nThe strictest rule of owner, operator and package applies.\n${NEEDS_SCOPE}`,
             ),
         )
-        .action(run(async () => (await import('../owners/change-policy.ts')).policyOf));
+        .action(run(async () => (await import('../owners/change-policy.ts')).showOrChangePolicy));
 }

@@ -9,7 +9,7 @@ interface PolicyOptions extends PolicyOrder, CommonOptions {
 }
 
 /** `routebook policy DOMAIN`: shows the owner's policy, or changes the parts that options name. */
-export async function policyOf({ client, terminal: { paint } }: Session, domain: string, options: PolicyOptions): Promise<Done> {
+export async function showOrChangePolicy({ client, terminal: { paint } }: Session, domain: string, options: PolicyOptions): Promise<Done> {
     const { clear, server: _server, json: _json, ...order } = options;
     const isChange = Object.keys(order).length > 0;
     if (clear === true && isChange) throw wrongUsage('--clear allows everything and cannot be used with other options');

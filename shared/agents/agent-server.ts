@@ -43,7 +43,7 @@ export function agentServer({ tools, ask, instructions, fullResults, agreements 
     server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, { mcpReq }) => {
         const tool = tools.find((one) => one.name === name);
         if (tool === undefined) throw unknownTool(name, tools);
-        return call(tool, args, { tools, ask, fullResults, agreements, mcpReq });
+        return callTool(tool, args, { tools, ask, fullResults, agreements, mcpReq });
     });
     return server;
 }
@@ -88,7 +88,7 @@ function toListedTool({ name, description, inputSchema, outputSchema, annotation
     return { name, description, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), annotations };
 }
 
-async function call(
+async function callTool(
     tool: AgentTool,
     args: Arguments,
     { tools, ask, fullResults, agreements, mcpReq }: Omit<Served, 'instructions'> & Pick<ServerContext, 'mcpReq'>,

@@ -109,10 +109,7 @@ function byAncestor(elements: readonly Node[], rows: ReadonlySet<Node>): ByRow {
     const byRow = new Map<Node, Node[]>();
     for (const element of elements) {
         const row = ancestorIn(rows, element);
-        if (row === undefined) continue;
-        const own = byRow.get(row);
-        if (own === undefined) byRow.set(row, [element]);
-        else own.push(element);
+        if (row !== undefined) getOrMake(byRow, row, () => []).push(element);
     }
     return byRow;
 }

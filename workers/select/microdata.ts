@@ -1,5 +1,6 @@
 import type { CheerioAPI } from 'cheerio';
 import type { AnyNode } from 'domhandler';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { InvalidResponse, TOO_MUCH } from './invalid-response.ts';
 import { MAX_DEPTH } from './json.ts';
@@ -64,11 +65,7 @@ function itemOf(scope: Matches, base: string, around: readonly Node[] = [], thro
             if (names.length > 0) {
                 // Read once: items in items with several names each would be read exponentially often.
                 const value = isScope ? itemOf(element, base, items, via) : propertyOf(element, base);
-                for (const name of names) {
-                    const values = found.get(name);
-                    if (values === undefined) found.set(name, [value]);
-                    else values.push(value);
-                }
+                for (const name of names) getOrMake(found, name, () => []).push(value);
             }
             if (!isScope) visit(element.children(), via);
         }

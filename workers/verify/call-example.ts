@@ -64,12 +64,8 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
     const operation = newTimedId('op', admittedAt);
     for (;;) {
         const siteState = await findLatest(app.db, { site, registrable });
-        if (siteState.isBlocked) return toRefused('SITE_BLOCKED');
-        // The schema's effect is not proven, and a call could turn out to be a write.
-        const isPlainRead = endpoint.method === 'GET' || endpoint.method === 'HEAD';
-        if (siteState.policy?.writes === false && !isPlainRead) return toRefused('SITE_BLOCKED');
-        if (secondsUntilAllOpen(siteState.policy?.hours ?? [], app.clock.now()) > 0) return toRefused('SITE_UNAVAILABLE');
-        if (siteState.version?.versionId !== versionId) return toRefused('VERSION_NOT_FOUND', 'Another version is the latest by now.');
+        const refused = refusedBy(siteState, call, app.clock.now());
+        if (refused !== undefined) return refused;
         const lease = {
             operation,
             account: `verification:${registrable}`,
@@ -97,6 +93,16 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
         if (Date.now() + BUSY_MS >= deadlineAt || signal.aborted) return toRefused('SITE_BUSY');
         await pause(BUSY_MS, undefined, { signal }).catch(() => undefined);
     }
+}
+
+/** Why the site may not be called now. */
+function refusedBy({ isBlocked, policy, version }: SiteState, { run, endpoint }: ExampleCall, now: number): FetchOutcome | undefined {
+    // The schema's effect is not proven, and a call could turn out to be a write.
+    const isPlainRead = endpoint.method === 'GET' || endpoint.method === 'HEAD';
+    if (isBlocked || (policy?.writes === false && !isPlainRead)) return toRefused('SITE_BLOCKED');
+    if (secondsUntilAllOpen(policy?.hours ?? [], now) > 0) return toRefused('SITE_UNAVAILABLE');
+    if (version?.versionId !== run.versionId) return toRefused('VERSION_NOT_FOUND', 'Another version is the latest by now.');
+    return undefined;
 }
 
 /** Records the use of the lent connection in the audit log of its workspace. A 401 counts as for any other call. */

@@ -1,4 +1,5 @@
 import { AT_ONCE, UNPROVEN } from '../../shared/domain/events/webhook-bounds.ts';
+import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
 import { createFreeBounds } from './free-bounds.ts';
 
@@ -99,9 +100,8 @@ export function createHostLines(send: (delivery: DueDelivery) => Promise<SendEnd
                 if (host === undefined || known.has(deliveryId)) continue;
                 known.set(deliveryId, delivery.host);
                 const { url, hasDelivered, failures } = delivery;
-                const line = host.lines.get(webhookId) ?? { waiting: [], running: 0, url, hasDelivered, failures };
+                const line = getOrMake(host.lines, webhookId, () => ({ waiting: [], running: 0, url, hasDelivered, failures }));
                 if (line.url !== url) Object.assign(line, { url, hasDelivered, failures });
-                host.lines.set(webhookId, line);
                 line.waiting.push(delivery);
             }
             free.forget();

@@ -1,3 +1,4 @@
+import { getOrMake } from '../get-or-make.ts';
 import { stemsOf } from '../search/tokens.ts';
 
 /** The role of an idea in a task: what is wanted, or only where, when or how. */
@@ -87,8 +88,7 @@ export function readPhrases(text: string, english = ''): ReadPhrases {
         kinds.set(idea, KINDS.get(heading) ?? 'what');
         for (const phrase of all) {
             const stems = stemsOf(phrase);
-            const known = found.get(stems.join(' ')) ?? { stems, ideas: new Set(), ideasInTask: new Set(), isName: true };
-            found.set(stems.join(' '), known);
+            const known = getOrMake(found, stems.join(' '), () => ({ stems, ideas: new Set(), ideasInTask: new Set(), isName: true }));
             known.ideasInTask.add(idea);
             known.isName &&= named.includes(phrase);
             if (everywhere.includes(phrase)) known.ideas.add(idea);
