@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
@@ -12,13 +11,13 @@ import { untilIndexed } from '../support/find.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openShop, SHOP, type Shop, shopPackage } from '../support/shop.ts';
 import { openSite, type Site } from '../support/sites.ts';
+import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { openBrowser, openTab, type Tab } from './support/browser.ts';
 import { type MailServer, openMailServer } from './support/mail-server.ts';
 import { freshAddress, PASSWORD } from './support/visitor.ts';
 
 const run = promisify(execFile);
-const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 const HARBOUR = 'harbour.test';
 
 describe('a newcomer’s first hour, in a browser', () => {
@@ -30,10 +29,9 @@ describe('a newcomer’s first hour, in a browser', () => {
     let folder: string;
 
     before(async function () {
+        needs(this, 'curl', 'python3');
         browser = await openBrowser(this);
         folder = mkdtempSync(join(tmpdir(), 'routebook-first-hour-'));
-        symlinkSync(MODULES, join(folder, 'node_modules'));
-        writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
         shop = await openShop();
         harbour = await openSite((_, response) =>
             response.writeHead(200, { 'content-type': 'application/json' }).end('{"tide": {"metres": 2.4}}'),
@@ -91,7 +89,6 @@ describe('a newcomer’s first hour, in a browser', () => {
     }
 
     async function createKey({ page, look }: Tab): Promise<string> {
-        await page.getByRole('main').getByRole('link', { name: 'New key' }).first().click();
         await page.getByLabel('Name').fill('first');
         await page.getByRole('button', { name: 'Create key' }).click();
         await page.getByRole('heading', { name: 'Your new key' }).waitFor();
@@ -104,9 +101,10 @@ describe('a newcomer’s first hour, in a browser', () => {
         const { page, visit, look } = tab;
         await find(tab, 'read the price of one product of a shop', 'product');
         await signUp(tab);
-        const apiKey = await createKey(tab);
-
         await visit(`/registry/${SHOP}/try/product`);
+        await page.getByRole('link', { name: 'Create a key' }).click();
+        const apiKey = await createKey(tab);
+        await page.getByRole('link', { name: 'Go on with your call' }).click();
         await page.getByLabel('id').fill('7');
         await page.getByRole('button', { name: 'Preview the cost' }).click();
         await page.getByRole('heading', { name: 'Review the call' }).waitFor();
@@ -115,10 +113,16 @@ describe('a newcomer’s first hour, in a browser', () => {
         await page.getByText('"title": "Product 7"').waitFor();
         await look();
 
-        const program = join(folder, 'program.js');
-        writeFileSync(program, (await page.locator('#copy-javascript').textContent()) ?? '');
-        const { stdout } = await run(process.execPath, [program], { env: { PATH: process.env['PATH'], ROUTEBOOK_API_KEY: apiKey } });
-        expect(stdout).to.include("title: 'Product 7'");
+        const env = { PATH: process.env['PATH'], ROUTEBOOK_API_KEY: apiKey };
+        for (const [way, command, file] of [
+            ['javascript', process.execPath, 'program.js'],
+            ['python', 'python3', 'program.py'],
+            ['curl', '/bin/sh', 'program.sh'],
+        ] as const) {
+            writeFileSync(join(folder, file), (await page.locator(`#copy-${way}`).textContent()) ?? '');
+            const { stdout } = await run(command, [file], { env, cwd: folder });
+            expect(stdout, way).to.match(/title\W+Product 7/);
+        }
 
         await visit('/dashboard/schemas');
         await page.getByRole('main').getByRole('link', { name: 'Publish a schema' }).first().click();

@@ -204,8 +204,8 @@ describe('the registry’s pages', () => {
         it('show each endpoint as curl, JavaScript, Python and MCP, and link to every download', async () => {
             const { html, words } = await show('/registry/lens-shop.example');
             expect(words)
-                .to.include("import { Routebook } from 'routebook/client';")
-                .and.include('routebook.fetch("lens-shop.example", "find_lenses", params={"q": "wide"})')
+                .to.include('"endpoint": "find_lenses"')
+                .and.include('call = {"site": "lens-shop.example", "endpoint": "find_lenses", "params": {"q": "wide"}}')
                 .and.include('Arguments of the tool fetch');
             expect(words).to.include('"endpoint":"find_lenses","params":{"q":"wide"}').and.include('/v1/catalog/lens-shop.example');
             for (const format of ['', '?format=openapi', '?format=tools']) {
@@ -213,6 +213,12 @@ describe('the registry’s pages', () => {
                 expect(html).to.include(`href="${path}"`);
                 expect((await ada.call('GET', path)).status).to.equal(200);
             }
+        });
+
+        it('show an example of each param, and a line that calls the site itself', async () => {
+            const { words } = await show('/registry/lens-shop.example');
+            expect(words).to.include('Example: wide').and.include('Call it yourself');
+            expect(words).to.include("curl -s 'https://lens-shop.example/");
         });
 
         it('show everything that a stranger published as text', async () => {

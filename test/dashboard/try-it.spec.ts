@@ -61,7 +61,7 @@ describe('trying an endpoint on its page', () => {
         expect(wordsOf(done.html)).to.include('"title": "Product 31"').and.include('Charged 1 credit');
         // The same call, to copy into a program.
         expect(wordsOf(done.html))
-            .to.include(`routebook.fetch("shop.test", "product", params={"id": 31})`)
+            .to.include(`call = {"site": "shop.test", "endpoint": "product", "params": {"id": 31}}`)
             .and.include(`-d '{"site":"shop.test","endpoint":"product","params":{"id":31}}'`);
         expect([before - (await left(userId)), asked('/products/31') - sent]).to.deep.equal([1, 1]);
         await eventually(

@@ -16,6 +16,7 @@ import {
 } from '../../../shared/store/accounts/api-keys.ts';
 import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { keyCap, setKeyCap } from '../../../shared/store/credits/spending.ts';
+import { nextOf } from '../account/next.ts';
 import { AGENT_CAP, dayCap } from '../billing/caps.ts';
 import { keepTyped, line, oneOf, type Problems, readFields } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
@@ -108,6 +109,7 @@ async function listKeys(visit: WorkspaceVisit, problems: Problems = {}): Promise
             over: ended.slice(0, SHOWN_ENDED),
             isCut: ended.length > SHOWN_ENDED,
             expiries: choices(EXPIRIES),
+            next: nextOf(visit, ''),
             preset,
             ...PRESETS[preset],
             scopes: shownScopes(typed, PRESETS[preset].scopes),
@@ -192,8 +194,9 @@ function mustConfirm({ me }: WorkspaceVisit, scopes: Scopes): boolean {
 }
 
 /** Shows the new key. This answer is not a redirect, since it is the only one that contains the key. */
-async function showMade({ app }: WorkspaceVisit, made: { apiKey: string; name: string; overlap?: string }): Promise<Answer> {
-    return { view: 'keys/made', title: 'Your new key', model: { ...made, call: await curlLine(app, made.apiKey) } };
+async function showMade(visit: WorkspaceVisit, made: { apiKey: string; name: string; overlap?: string }): Promise<Answer> {
+    const model = { ...made, next: nextOf(visit, ''), call: await curlLine(visit.app, made.apiKey) };
+    return { view: 'keys/made', title: 'Your new key', model };
 }
 
 const keyName = line({ maxLength: 60 });

@@ -32,13 +32,11 @@ export function copyAs({ base, site, endpoint, effect, params, maxResults }: Cop
     const body: JsonObject = isDryRun ? { ...order, dry_run: true } : order;
     const { text, isWhole } = writeJson(body, MAX_LENGTH);
     if (!isWhole) return undefined;
-    const [, , ...others] = Object.entries(body);
-    const named = [pythonOf(site), pythonOf(endpoint), ...others.map(([name, value]) => `${name}=${pythonOf(value)}`)];
     return {
         isDryRun,
         curl: `curl -s ${base}/v1/fetch -H "Authorization: Bearer $ROUTEBOOK_API_KEY" -H 'Content-Type: application/json' -d ${shellWord(text)}`,
         javascript: programIn('javascript', base, JSON.stringify(body, undefined, 4)),
-        python: programIn('python', base, named.join(', ')),
+        python: programIn('python', base, pythonOf(body)),
         mcp: { tool: isDryRun ? 'price_fetch' : 'fetch', text: JSON.stringify(order, undefined, 4) },
     };
 }
@@ -47,7 +45,7 @@ function programIn(language: keyof typeof PROGRAMS, base: string, call: string):
     return PROGRAMS[language].replace('{base}', () => base).replace('{call}', () => call);
 }
 
-/** Program templates, with placeholders for our URL and the call. */
+/** Program templates that need no package, with placeholders for our URL and the call. */
 const PROGRAMS = { javascript: readProgram('javascript'), python: readProgram('python') };
 
 function readProgram(language: string): string {

@@ -10,7 +10,15 @@ import type { TrafficHealth } from '../../../shared/store/usage/traffic.ts';
 interface EndpointShown extends Pick<Endpoint, 'name' | 'kind' | 'method' | 'effect' | 'hosted'> {
     description: string;
     url: string;
-    params: { name: string; source: string; isRequired: boolean; type: string; fallback: string | undefined; description: string }[];
+    params: {
+        name: string;
+        source: string;
+        isRequired: boolean;
+        type: string;
+        fallback: string | undefined;
+        example: string | undefined;
+        description: string;
+    }[];
     moreParams: number;
     answer: string[];
     /** The schema of the answer as text, if there is one. */
@@ -27,6 +35,8 @@ const TYPE = 160;
 /** Maximum number of params of an example. `VALUE` is the maximum number of characters of each. */
 const EXAMPLE = 100;
 const VALUE = 500;
+/** Maximum number of characters of an example value beside its param. */
+const SHORT = 60;
 
 /** @param siteCredits price of one unit, in credits */
 export function describeEndpoint(
@@ -34,6 +44,7 @@ export function describeEndpoint(
     { siteCredits, health }: { siteCredits: number; health: TrafficHealth | undefined },
 ): EndpointShown {
     const { name, kind, method, effect, hosted, description, url, params, response } = endpoint;
+    const values = endpoint.examples[0]?.params ?? {};
     return {
         name,
         kind,
@@ -48,6 +59,7 @@ export function describeEndpoint(
             isRequired: param.required,
             type: typeOf(param.schema),
             fallback: param.default === undefined ? undefined : writeValue(param.default),
+            example: exampleText(param.example ?? (Object.hasOwn(values, param.name) ? values[param.name] : undefined)),
             description: clip(param.description, 300),
         })),
         moreParams: Math.max(0, params.length - PARAMS),
@@ -57,6 +69,14 @@ export function describeEndpoint(
         health,
         example: exampleOf(endpoint),
     };
+}
+
+/** A value as people type it, so text without quotes. Undefined if it is long. */
+function exampleText(value: Json | undefined): string | undefined {
+    if (value === undefined || value === '') return undefined;
+    if (typeof value === 'string') return value.length > SHORT ? undefined : value;
+    const { text, isWhole } = writeJson(value, SHORT);
+    return isWhole ? text : undefined;
 }
 
 /** Describes the values of a param, e.g. "integer, 1–100". */

@@ -12,6 +12,7 @@ import { wordsOf } from '../read-api.ts';
 import { copyAs } from './copy-as.ts';
 import { describeEndpoint, exampleOf } from './describe-endpoint.ts';
 import { findSite, siteAbsent } from './find-site.ts';
+import { ownCall } from './own-call.ts';
 
 const ENDPOINTS = 20;
 const VERSIONS = 5;
@@ -70,6 +71,7 @@ export async function showSite(visit: Visit): Promise<Answer> {
                 isRefused: isRefused(endpoint),
                 need: needOf(endpoint, loaded.auth),
                 code: codeWithin(endpoint),
+                own: needOf(endpoint, loaded.auth) === 'required' || isRefused(endpoint) ? undefined : ownCall(endpoint),
             })),
             total: all.length,
             q,
