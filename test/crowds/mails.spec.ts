@@ -64,4 +64,15 @@ describe('mails to addresses of others', () => {
         expect((await mail.mailTo(free)).subject).to.equal('Confirm your new email address');
         expect((await mail.mailTo(taken)).subject).to.equal('Someone tried to use your email address');
     });
+
+    it('are at most three invitations a day to one address, and keep nobody from inviting it: the next one gets the link', async () => {
+        const [stranger, boss, colleague] = [await confirmed(), await confirmed(), freshAddress()];
+        const invite = (person: Visitor) => person.send('/dashboard/workspace/invitations', { email: colleague, role: 'member' });
+        for (let turn = 0; turn < 3; turn++) expect(wordsOf((await invite(stranger)).html)).to.include(`We emailed it to ${colleague}`);
+        const { status, html } = await invite(boss);
+        expect(status).to.equal(200);
+        expect(wordsOf(html)).to.include(`Share this link with ${colleague} yourself`).and.not.include('We emailed');
+        const [link = ''] = /\/invite\/[\w-]+/.exec(html) ?? [];
+        expect((await visitor(world).get(link)).status).to.equal(200);
+    });
 });

@@ -72,7 +72,7 @@ interface WorkspaceProblems {
 export async function showWorkspace(
     visit: PersonalVisit,
     problems: WorkspaceProblems,
-    link?: { url: string; address: string | undefined; isMailed: boolean },
+    link?: { url: string; address: string | undefined; notMailed: string | undefined },
 ): Promise<Shown> {
     const { app, me } = visit;
     const { current: membership } = me;
@@ -226,19 +226,20 @@ async function invite(visit: WorkspaceVisit): Promise<Answer> {
         ...(email === undefined
             ? []
             : ([
-                  ['invitation by address', email.normalised],
                   ['foreign mail by user', me.userId],
                   ['foreign mail by client', client],
               ] as const)),
     ]);
     if (wait > 0) return showWorkspace(visit, { invite: { '': `Too many invitations. Try again in ${waitText(wait)}.` } });
+    // Strangers may have used up the mails to the address. They must not keep anybody from inviting it.
+    const mayMail = email !== undefined && (await takeAttempts(app.db, [['invitation by address', email.normalised]])) === 0;
     const invited = await whileSignedIn(app.db, me, async (trx) => {
         const { workspaceId } = workspace;
         const made = await inviteToWorkspace(trx, { workspaceId, role, email, by: me.userId });
         if (!made.ok) return made;
         const details = { role, address: email?.address ?? null };
         await recordVisit(trx, visit, { workspaceId, action: 'member.invited', target: email?.address ?? 'anyone with the link', details });
-        if (email === undefined) return made;
+        if (email === undefined || !mayMail) return made;
         const about = { workspace: workspace.name, role, by: me.email };
         await queueMail(trx, app.secrets, workspaceMail(email.address, app.publicUrl(), { ...about, linkId: made.linkId }));
         return made;
@@ -249,7 +250,9 @@ async function invite(visit: WorkspaceVisit): Promise<Answer> {
     }
     visit.hurryMail();
     const url = `${app.publicUrl()}/invite/${await tokenOfLink(app.secrets, invited.linkId)}`;
-    return showWorkspace(visit, {}, { url, address: email?.address, isMailed: app.config.mail.smtpUrl !== undefined });
+    const notMailed = mayMail ? 'No mail server is set up here.' : 'This address was mailed three invitations today, which is the limit.';
+    const isMailed = mayMail && app.config.mail.smtpUrl !== undefined;
+    return showWorkspace(visit, {}, { url, address: email?.address, notMailed: isMailed ? undefined : notMailed });
 }
 
 async function withdrawByForm(visit: WorkspaceVisit): Promise<Answer> {
