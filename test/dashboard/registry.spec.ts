@@ -218,7 +218,7 @@ describe('the registry’s pages', () => {
         it('show an example of each param, and a line that calls the site itself', async () => {
             const { words } = await show('/registry/lens-shop.example');
             expect(words).to.include('Example: wide').and.include('Call it yourself');
-            expect(words).to.include("curl -s 'https://lens-shop.example/");
+            expect(words).to.include("curl -sg 'https://lens-shop.example/");
         });
 
         it('show everything that a stranger published as text', async () => {

@@ -27,6 +27,7 @@ export function ownCall(endpoint: Endpoint): string | undefined {
     if (exceedsFilledSize(endpoint, values)) return undefined;
     const { url, headers } = buildRequest(endpoint, values, { userAgent: '' });
     const own = Object.entries(headers).filter(([name]) => !OURS.has(name.toLowerCase()));
-    const line = ['curl', '-s', shellWord(url), ...own.map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`)].join(' ');
+    // `-g`: curl reads brackets in a URL as a range.
+    const line = ['curl', '-sg', shellWord(url), ...own.map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`)].join(' ');
     return line.length > MAX_LENGTH ? undefined : line;
 }
