@@ -149,4 +149,4 @@ export async function checkKeyAgain({
     return now;
 }
 
-const LEFT = 'Nothing was changed: before it was your turn, you were signed out or left the workspace.';
+const LEFT = 'Nothing was changed: before it was your turn, you were signed out, suspended, or no longer in this workspace.';

@@ -188,9 +188,8 @@ function visitOf(parts: PageParts, request: Request, { page, form, fields, me, g
     if (Object.values(params).some((value) => textProblem(value) !== undefined)) throw pageNotFound();
     const visitorAgain = async () => {
         const now = await whoIsSignedIn(parts.app, request);
-        return visitorCaller(
-            now && { ...now, current: now.workspaces.find(({ workspaceId }) => workspaceId === me?.current?.workspaceId) },
-        );
+        if (now === undefined || now.isSuspended) return undefined;
+        return visitorCaller({ ...now, current: now.workspaces.find(({ workspaceId }) => workspaceId === me?.current?.workspaceId) });
     };
     return {
         ...parts,

@@ -20,7 +20,7 @@ declare module '@hapi/hapi' {
         gone: AbortSignal | undefined;
         /** For a call by an agent's tool in this process: the credits that a person confirmed. */
         confirmed: number | undefined;
-        /** For a call by a page: reads its visitor again. Undefined if the session ended or the visitor left the workspace. */
+        /** For a call by a page: reads its visitor again. Undefined if the visitor may not go on. */
         visitorAgain: (() => Promise<Caller | undefined>) | undefined;
         notes: AnswerNotes;
         /** The validated input. */

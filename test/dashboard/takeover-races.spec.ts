@@ -3,6 +3,7 @@ import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { makeLink, tokenOfLink } from '../../shared/store/accounts/mail-links.ts';
 import { MAX_PASSKEYS } from '../../shared/store/accounts/passkeys.ts';
+import { setSuspended } from '../../shared/store/accounts/users.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
@@ -115,29 +116,37 @@ describe('a request that runs while the owner of the address takes over the acco
         expect(await world.app.db('workspace_invitations').where({ invited_by: userId })).to.deep.equal([]);
     });
 
-    it('changes nothing by the API either, although its turn comes later', async () => {
-        const { stranger, userId, reset } = await squat();
-        const { workspace_id: workspaceId } = await world.app.db('memberships').where({ user_id: userId }).first('workspace_id');
-        const { apiKey } = await createKey(world.app.db, { workspaceId, userId, name: 'early', scopes: EVERY_SCOPE });
-        const early = withKey(world, apiKey);
-        const friend = await join(world);
-        dataOf(await early.publish(aPackage('taken.example')));
-        const page = '/dashboard/schemas/taken.example';
-        const add = await formOf(stranger, page, `${page}/maintainers`, { maintainer: friend.workspaceId });
-        const answers: Promise<unknown>[] = [];
-        await world.app.db.transaction(async (trx) => {
-            await trx.raw("select from domains where registrable = 'taken.example' for update");
-            answers.push(early.call('POST', '/v1/schemas/taken.example/versions/1/yank', { body: { reason: 'broken' } }));
-            await eventually(waiting, (count) => count === 1, 10_000);
-            // It waits for the yank, which the same account ordered.
-            answers.push(add());
-            await stranger.get('/dashboard/schemas');
-            expect((await reset()).to).to.equal('/dashboard');
+    const ENDS: Record<string, (squatted: Awaited<ReturnType<typeof squat>>) => Promise<unknown>> = {
+        'although its turn comes later': async ({ reset }) => expect((await reset()).to).to.equal('/dashboard'),
+        'if an operator suspends the stranger before its turn': ({ userId }) => setSuspended(world.app.db, userId, true),
+    };
+    for (const [when, end] of Object.entries(ENDS)) {
+        it(`changes nothing by the API either, ${when}`, async () => {
+            const squatted = await squat();
+            const { stranger, userId } = squatted;
+            const { workspace_id: workspaceId } = await world.app.db('memberships').where({ user_id: userId }).first('workspace_id');
+            const { apiKey } = await createKey(world.app.db, { workspaceId, userId, name: 'early', scopes: EVERY_SCOPE });
+            const early = withKey(world, apiKey);
+            const friend = await join(world);
+            const site = `${workspaceId.slice(-8).toLowerCase()}-taken.example`;
+            dataOf(await early.publish(aPackage(site)));
+            const page = `/dashboard/schemas/${site}`;
+            const add = await formOf(stranger, page, `${page}/maintainers`, { maintainer: friend.workspaceId });
+            const answers: Promise<unknown>[] = [];
+            await world.app.db.transaction(async (trx) => {
+                await trx.raw('select from domains where registrable = ? for update', [site]);
+                answers.push(early.call('POST', `/v1/schemas/${site}/versions/1/yank`, { body: { reason: 'broken' } }));
+                await eventually(waiting, (count) => count === 1, 10_000);
+                // It waits for the yank, which the same account ordered.
+                answers.push(add());
+                await stranger.get('/dashboard/schemas');
+                await end(squatted);
+            });
+            await Promise.all(answers);
+            const listed = await friend.call('GET', `/v1/schemas/${site}/maintainers`);
+            expect(dataOf<{ workspace_id: string }[]>(listed).map(({ workspace_id: id }) => id)).to.deep.equal([workspaceId]);
         });
-        await Promise.all(answers);
-        const listed = await friend.call('GET', '/v1/schemas/taken.example/maintainers');
-        expect(dataOf<{ workspace_id: string }[]>(listed).map(({ workspace_id: id }) => id)).to.deep.equal([workspaceId]);
-    });
+    }
 
     it('adds no passkey', async () => {
         const { stranger, userId, reset } = await squat();
