@@ -20,15 +20,15 @@ export function tooLarge(maxBytes: number): Refusal {
 }
 
 /**
- * Reads a body. If a body without Content-Length is too large, hapi's own reader destroys the connection; this one discards the rest until
- * it ends or its time is over, so that the caller gets the refusal.
+ * Reads a body. If a body without Content-Length is too large, hapi's own reader destroys the connection; this one leaves the rest to
+ * `discardRest`.
  * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED if there is no memory for it, VALIDATION_ERROR if it arrives in too many
  * small chunks.
  */
 export async function readBytes(request: Request, maxBytes: number, use: Omit<BodyUse, 'maxBytes'> = {}): Promise<Buffer> {
     const { req: source } = request.raw;
     const declared = Number(source.headers['content-length'] ?? 0);
-    if (declared > maxBytes) await refuseTooLarge(request, declared, maxBytes);
+    if (declared > maxBytes) throw tooLarge(maxBytes);
     return new Promise((resolve, reject) => {
         const body = createBody(Number(source.headers['content-length'] ?? maxBytes));
         let reservation: ReturnType<typeof reserveBody> | undefined;
@@ -76,17 +76,27 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
     });
 }
 
-/** The rest of a body that exceeds its limit by less is discarded before the answer, which a proxy that still writes could miss (502). */
-const SLIGHT_EXCESS = 1024 * 1024;
+/** More than the largest body of a route. */
+const MAX_DISCARDED = 65 * 1024 * 1024;
 
-export async function refuseTooLarge(request: Request, declared: number, maxBytes: number): Promise<never> {
-    if (declared - maxBytes <= SLIGHT_EXCESS) await dropBody(request);
-    throw tooLarge(maxBytes);
-}
-
-/** Discards a body. Resolves when it has ended or its time is over. */
-function dropBody({ raw: { req: source } }: Request): Promise<void> {
+/**
+ * Discards what a refused caller still sends. Many callers write the whole body before they read; if the connection is closed earlier, they
+ * get an error of the network instead of the refusal, and a proxy answers 502. Resolves when the body has ended, is too large, or its time
+ * is over.
+ */
+export function discardRest({ raw: { req: source } }: Request): Promise<void> {
+    const { 'content-length': declared, 'transfer-encoding': encoding, expect } = source.headers;
+    const hasBody = encoding !== undefined || Number(declared ?? 0) > 0;
+    // A caller with Expect waits for the answer before it sends.
+    if (!hasBody || source.readableEnded || source.destroyed || expect !== undefined || Number(declared ?? 0) > MAX_DISCARDED) {
+        return Promise.resolve();
+    }
     return new Promise((resolve) => {
+        let bytes = 0;
+        source.on('data', (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (bytes > MAX_DISCARDED) resolve();
+        });
         for (const end of ['end', 'error', 'close', LATE]) source.once(end, () => resolve());
         source.resume();
     });

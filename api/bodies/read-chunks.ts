@@ -2,7 +2,7 @@ import type { Request } from '@hapi/hapi';
 import { countSmallPieces, type PieceLimit } from '../../shared/platform/small-pieces.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { reserveBody } from './body-budget.ts';
-import { LATE, refuseTooLarge, tooLarge, tooManyPieces } from './read-body.ts';
+import { LATE, tooLarge, tooManyPieces } from './read-body.ts';
 
 interface ArrivalLimits {
     maxBytes: number;
@@ -41,7 +41,7 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
      */
     async function* read(): AsyncGenerator<Buffer> {
         const declared = Number(source.headers['content-length'] ?? 0);
-        if (declared > maxBytes) await refuseTooLarge(request, declared, maxBytes);
+        if (declared > maxBytes) throw tooLarge(maxBytes);
         countSmallPieces(source, SMALL_PIECES, () => {
             state.full = tooManyPieces(SMALL_PIECES);
             state.wake?.();
@@ -54,11 +54,7 @@ export function openChunks(request: Request, { maxBytes, pauseMs, allMs }: Arriv
             const piece: Buffer | null = source.read();
             if (piece !== null) {
                 bytes += piece.length;
-                if (bytes > maxBytes) {
-                    // Discards the rest, so that the caller reads the answer.
-                    source.resume();
-                    throw tooLarge(maxBytes);
-                }
+                if (bytes > maxBytes) throw tooLarge(maxBytes);
                 yield piece;
                 continue;
             }

@@ -1,6 +1,7 @@
 import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { renderRefusal, routeHeaders } from '../answers/refusal.ts';
+import { discardRest } from '../bodies/read-body.ts';
 import type { AppPlugin } from './plugin.ts';
 
 /** Converts errors of routes and of hapi to the JSON envelope (docs/api.md, "Errors"), and logs each bug once. */
@@ -14,6 +15,7 @@ export const refusals: AppPlugin = {
                 return h.continue;
             }
             const { text, status, headers } = await renderRefusal(app, request, response);
+            if (headers['connection'] !== 'close' && status !== 408) await discardRest(request);
             const answer = h.response(text).type('application/json; charset=utf-8').code(status).header('cache-control', 'no-store');
             const all = [...commonHeaders(request), ...Object.entries(headers), ...challenge(app, request, status)];
             for (const [name, value] of all) answer.header(name, value);

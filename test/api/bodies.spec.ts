@@ -1,3 +1,6 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { BODY_BYTES, CALL_BYTES, PACKAGE_BYTES } from '../../shared/contracts/body-bytes.ts';
 import { join, type Person } from '../support/people.ts';
@@ -132,6 +135,32 @@ describe('a request body', () => {
         );
         expect(chunked && codeOf(chunked)).to.equal('PAYLOAD_TOO_LARGE');
     });
+
+    it('gets its refusal although the caller reads nothing before all is written', async () => {
+        const bytes = 6 * 1024 * 1024;
+        const refusals: [string, string, string][] = [
+            ['POST /v1/schemas', maker.apiKey ?? '', 'PAYLOAD_TOO_LARGE'],
+            ['POST /v1/fetch', maker.apiKey ?? '', 'PAYLOAD_TOO_LARGE'],
+            ['POST /v1/batches', 'rb_live_mistyped', 'INVALID_API_KEY'],
+            ['PUT /v1/batches', maker.apiKey ?? '', 'METHOD_NOT_ALLOWED'],
+        ];
+        for (const [line, key, code] of refusals) {
+            const headers = [`Authorization: Bearer ${key}`, 'Content-Type: application/json', `Content-Length: ${bytes}`];
+            const answer = await writeThenRead(rawRequest(`${line} HTTP/1.1`, headers, 'x'.repeat(bytes)));
+            expect(answer, line).to.include(`"code":"${code}"`);
+        }
+    });
+
+    /** The answer to a caller that writes everything before it reads, such as urllib of Python. */
+    async function writeThenRead(request: Buffer): Promise<string> {
+        const { hostname, port } = new URL(world.base);
+        const socket = connect(Number(port), hostname).pause();
+        await promisify((done: (error?: Error | null) => void) => {
+            socket.once('error', done);
+            socket.write(request, done);
+        })();
+        return text(socket);
+    }
 
     it('is refused unparsed if it is large for any reason other than file contents', async () => {
         const large = (value: string) => `{"site":"${SITE}","endpoint":"product","params":{"a":${value}}}`;
