@@ -17,6 +17,7 @@ const FILES = {
     'dashboard.css': own('dashboard.css'),
     'dashboard.js': own('dashboard.js'),
     'docs.css': own('docs.css'),
+    'home.css': own('home.css'),
     'docs.js': own('docs.js'),
     'registry.css': own('registry.css'),
     'package-file.js': own('package-file.js'),

@@ -120,17 +120,36 @@ describe('a page of the dashboard', () => {
         for (const [path, found] of seen) expect(found, path).to.deep.equal(['32px', 0]);
     });
 
-    it('prints what a small screen folds', async () => {
-        const folded = `[...document.querySelectorAll('details[data-folds]:not([open]) > :nth-child(2)')]
-            .filter((one) => !one.checkVisibility({ contentVisibilityAuto: true }) && one.closest('.docs-menu') === null && !one.matches('form'))
-            .map((one) => one.outerHTML.slice(0, 80))`;
-        const look = async (page: Page) => {
-            await page.emulateMedia({ media: 'print' });
-            const found = await page.evaluate<string[]>(folded);
-            await page.emulateMedia({ media: 'screen' });
-            return found;
-        };
-        for (const [path, found] of await onEach({ viewport: PHONE }, look)) expect(found, path).to.deep.equal([]);
+    it('keeps the plan in its header in one line on a phone, beside a long name', async () => {
+        const { db } = world.app;
+        const [name, plan] = ['a workspace with a long name', 'enterprise'];
+        const before = await db('workspaces').where({ id: person.workspaceId }).first('name', 'plan');
+        await db('workspaces').where({ id: person.workspaceId }).update({ name, plan });
+        const lines = `(() => {
+            const range = document.createRange();
+            range.selectNodeContents(document.querySelector('.workspace-menu summary .tag'));
+            return new Set([...range.getClientRects()].map(({ bottom }) => bottom)).size;
+        })()`;
+        const found = await onEach({ viewport: PHONE }, async (page) =>
+            (await page.locator('.workspace-menu').count()) === 0 ? 1 : page.evaluate<number>(lines),
+        );
+        await db('workspaces').where({ id: person.workspaceId }).update(before);
+        for (const [path, seen] of found) expect(seen, path).to.equal(1);
+    });
+
+    it('prints what a small screen folds, and folds it again', async () => {
+        const context = await browser.newContext({ baseURL: world.base, viewport: PHONE });
+        await context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: world.base })));
+        const page = await context.newPage();
+        await page.goto('/dashboard/usage');
+        const folded = "document.querySelectorAll('details[data-folds]:not([open])').length";
+        const before = await page.evaluate<number>(folded);
+        await page.evaluate(`addEventListener('beforeprint', () => { document.body.dataset.onPaper = ${folded}; })`);
+        await page.pdf();
+        expect(before).to.be.greaterThan(2);
+        expect(await page.evaluate('document.body.dataset.onPaper')).to.equal('0');
+        expect(await page.evaluate(folded)).to.equal(before);
+        await context.close();
     });
 
     describe('by keyboard', () => {

@@ -12,6 +12,16 @@
         });
     }
 
+    // What a small screen folds is on paper.
+    let printed = [];
+    addEventListener('beforeprint', () => {
+        printed = [...document.querySelectorAll('details[data-folds]:not([open])')];
+        for (const part of printed) part.open = true;
+    });
+    addEventListener('afterprint', () => {
+        for (const part of printed) part.open = false;
+    });
+
     // What a link leads to is opened, and what it stands in. While the page loads, `:target` does not match yet.
     const openTarget = () => {
         const target = document.getElementById(location.hash.slice(1));
