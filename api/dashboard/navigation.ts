@@ -78,7 +78,7 @@ interface MenuEntry {
     isCurrent: boolean;
 }
 
-export interface DashboardMenu {
+interface DashboardMenu {
     tabs: MenuEntry[];
     /** On a place of a tab with several: all of them. */
     beside: { label: string; entries: MenuEntry[] } | undefined;

@@ -26,7 +26,7 @@ export interface Tally {
     failed: number;
 }
 
-export interface Death {
+interface Death {
     versionId: number;
     endpoint: string;
     /** Minimum run time of the job. An earlier death within this time counts as the same death. */
@@ -35,7 +35,7 @@ export interface Death {
     lastSuccessAt: Date | undefined;
 }
 
-export interface Quarantined {
+interface Quarantined {
     versionId: number;
     endpoint: string;
     /** By the clock of the database (`app_now()`). */

@@ -41,7 +41,7 @@ export const CONNECTION: Columns<Connection> = {
     ),
 };
 
-export const MAX_CONNECTIONS = 500;
+const MAX_CONNECTIONS = 500;
 export const TOO_MANY_CONNECTIONS = `This workspace has ${MAX_CONNECTIONS} connections, which is the limit: delete one.`;
 
 /** The person who reads connections. People see their own connections and the shared ones of the workspace. */

@@ -51,6 +51,10 @@ const WAITING = `case when exists (
 ) end`;
 const NEXT = "case when j.status = 'queued' and j.attempts > 0 and j.due_at > app_now() then j.due_at end";
 
+function rowOf(db: Db) {
+    return { ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT) };
+}
+
 /** A reader sees those jobs of a workspace that a key with these scopes could have created. */
 export interface Reader {
     workspaceId: string;
@@ -76,7 +80,7 @@ export function seenBy<Query extends Knex.QueryBuilder>(
 export async function findJob(db: Db, reader: Reader, jobId: string): Promise<FullJobRow | undefined> {
     return seenBy(reader, db('jobs as j'))
         .where({ 'j.job_id': jobId })
-        .first({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT), ...columns('j', 'request result remaining') });
+        .first({ ...rowOf(db), ...columns('j', 'request result remaining') });
 }
 
 /** Finds a job of anybody, for operators, without params and result. */
@@ -86,7 +90,7 @@ export async function findJobOfAnybody(
 ): Promise<(JobRow & { workspaceId: string; accountId: string; keyId: string }) | undefined> {
     return db('jobs as j')
         .where({ 'j.job_id': jobId })
-        .first({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT), ...columns('j', 'workspace_id account_id key_id') });
+        .first({ ...rowOf(db), ...columns('j', 'workspace_id account_id key_id') });
 }
 
 interface JobList extends PageOrder<number> {
@@ -96,8 +100,8 @@ interface JobList extends PageOrder<number> {
 }
 
 /**
- * A page of jobs, newest first. A filter reads jobs that do not match it, and rows stay for 90
- * days, so at most 100,000 are read: a page may have fewer jobs than `limit`, or none, although older ones follow at `next`.
+ * A page of jobs, newest first. A filter reads jobs that do not match it, and rows stay for 90 days, so at most 100,000 are read: a page
+ * may have fewer jobs than `limit`, or none, although older ones follow at `next`.
  */
 export async function listJobs(
     db: Db,
@@ -118,7 +122,7 @@ export async function listJobs(
         .where('j.number', '>', end)
         .orderBy('j.number', 'desc')
         .limit(limit + 1)
-        .select({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT) });
+        .select(rowOf(db));
     const { shown, last } = cutPage(rows, limit);
     return { rows: shown, next: last?.number ?? (end === 0 ? undefined : end + 1), total };
 }
