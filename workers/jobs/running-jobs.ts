@@ -35,8 +35,8 @@ export function createRunningJobs(tools: JobTools, onEnd: () => void) {
 
     function backOff({ accountId, site }: ClaimedJob, waiting: Waiting | undefined): void {
         if (waiting?.waitingFor == null) {
-            accounts.ended(accountId);
-            sites.ended(site);
+            accounts.jobEnded(accountId);
+            sites.jobEnded(site);
             return;
         }
         const { waitingFor, afterMs, isForSlot = false } = waiting;
@@ -48,12 +48,12 @@ export function createRunningJobs(tools: JobTools, onEnd: () => void) {
     return {
         count: () => running.size,
         /** How many jobs of accounts and of sites at a limit may be claimed. */
-        mayClaim: () => ({ accounts: accounts.free(), sites: sites.free() }),
+        mayClaim: () => ({ accounts: accounts.allowed(), sites: sites.allowed() }),
         start(claimed: readonly ClaimedJob[]): void {
             const slices = new Map<string, Slice>();
             for (const job of claimed) {
-                accounts.taken(job.accountId);
-                sites.taken(job.site);
+                accounts.jobStarted(job.accountId);
+                sites.jobStarted(job.site);
                 const slice = getOrMake(slices, job.batchId ?? job.jobId, () => openSlice(tools.app, job));
                 run(job, slice);
             }
@@ -75,24 +75,24 @@ export function createRunningJobs(tools: JobTools, onEnd: () => void) {
 
 /** Accounts or sites that were at a limit. Until their backoff is over, each job that ends lets another start, if they lacked a slot. */
 function createBackoffs() {
-    const backoffs = new Map<string, { until: number; free: number; isForSlot: boolean }>();
+    const backoffs = new Map<string, { until: number; allowed: number; isForSlot: boolean }>();
     return {
         begin(id: string, { ms, isForSlot }: { ms: number; isForSlot: boolean }) {
-            backoffs.set(id, { until: performance.now() + ms, free: 0, isForSlot });
+            backoffs.set(id, { until: performance.now() + ms, allowed: 0, isForSlot });
         },
-        ended(id: string) {
+        jobEnded(id: string) {
             const backoff = backoffs.get(id);
-            if (backoff?.isForSlot) backoff.free += 1;
+            if (backoff?.isForSlot) backoff.allowed += 1;
         },
-        taken(id: string) {
+        jobStarted(id: string) {
             const backoff = backoffs.get(id);
-            if (backoff !== undefined) backoff.free = Math.max(0, backoff.free - 1);
+            if (backoff !== undefined) backoff.allowed = Math.max(0, backoff.allowed - 1);
         },
         /** The number of jobs that may be claimed, by account or site. */
-        free(): Map<string, number> {
+        allowed(): Map<string, number> {
             const now = performance.now();
             for (const [id, { until }] of backoffs) if (until <= now) backoffs.delete(id);
-            return new Map([...backoffs].map(([id, { free }]) => [id, free]));
+            return new Map([...backoffs].map(([id, { allowed }]) => [id, allowed]));
         },
     };
 }

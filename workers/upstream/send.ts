@@ -202,19 +202,27 @@ export class Call {
             return { fault };
         } finally {
             if (exchange?.isSent()) this.#mayHaveArrived = true;
-            const bytesOut = request.body === undefined ? 0 : Buffer.byteLength(request.body);
             const seconds = (performance.now() - began) / 1000;
-            const bytesIn = body?.received ?? 0;
-            this.#tools.onRequest({ site: this.#options.site, result, seconds, bytesIn, bytesOut });
-            span.set({
-                'http.request.method': request.method,
-                'http.request.body.size': bytesOut,
-                'http.response.body.size': bytesIn,
-                ...(status === 0 ? {} : { 'http.response.status_code': status }),
-                'routebook.attempt': this.#attempts,
-            });
-            span.end();
+            this.#record(request, { result, status, seconds, bytesIn: body?.received ?? 0 }, span);
         }
+    }
+
+    /** @param done.status 0 if no answer came */
+    #record(
+        { method, body }: UpstreamRequest,
+        { status, ...done }: Pick<RequestFigures, 'result' | 'seconds' | 'bytesIn'> & { status: number },
+        span: Span,
+    ): void {
+        const bytesOut = body === undefined ? 0 : Buffer.byteLength(body);
+        this.#tools.onRequest({ site: this.#options.site, ...done, bytesOut });
+        span.set({
+            'http.request.method': method,
+            'http.request.body.size': bytesOut,
+            'http.response.body.size': done.bytesIn,
+            ...(status === 0 ? {} : { 'http.response.status_code': status }),
+            'routebook.attempt': this.#attempts,
+        });
+        span.end();
     }
 
     /** Adds the credential if the host of this request may receive it. Waits for a token that is being renewed, until the deadline. */

@@ -1,5 +1,5 @@
 import { ROLES, type Role } from '../../../shared/domain/accounts/roles.ts';
-import { resembles } from '../../../shared/domain/site/look-alike.ts';
+import { mayBeReadAs } from '../../../shared/domain/site/look-alike.ts';
 import { reorderingProblem } from '../../../shared/domain/text/text-rule.ts';
 import type { Db } from '../../../shared/platform/db.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
@@ -141,7 +141,7 @@ const workspaceName: Reader<string> = (text) => {
     const problem = reorderingProblem(read.value);
     if (problem !== undefined) return { ok: false, problem };
     if (WEB_ADDRESS.test(read.value)) return { ok: false, problem: 'Choose a name without a web address.' };
-    return resembles(read.value, 'Routebook')
+    return mayBeReadAs(read.value, 'Routebook')
         ? { ok: false, problem: 'Choose another name. This one could be mistaken for Routebook.' }
         : read;
 };

@@ -35,7 +35,7 @@ export function resemblance(name: string, other: string, isOtherWellKnown: boole
 }
 
 /** Whether a name that people read contains the known one in look-alike letters, or differs from it in one letter. */
-export function resembles(name: string, known: string): boolean {
+export function mayBeReadAs(name: string, known: string): boolean {
     const [letters, sought] = [name, known].map((text) => skeleton(text.normalize('NFKC').replaceAll(NO_LETTER, ''))) as [string, string];
     return letters.includes(sought) || editDistance(letters, sought, 1) <= 1;
 }
