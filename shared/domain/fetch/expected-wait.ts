@@ -18,31 +18,20 @@ const SILENT_MS = 250;
 /** Maximum of the estimate. Nobody knows when a stopped queue continues. */
 const MAX_MS = 30_000;
 
-/**
- * Estimates how long a new fetch waits in this process and for a worker. By Little's law, the wait is the number of fetches ahead of it,
- * divided by the rate at which workers take fetches. A fetch counts as passed when a worker takes it, so slow sites cause no wait while
- * workers are free. Workers take fetches in order, so the last fetch known to have passed tells how many are ahead of a new one.
- */
-export interface WaitEstimator {
-    /** Registers a fetch and returns its number. */
-    enter(now: number): number;
-    /** Records that a fetch was answered. @param ranMs how long a worker ran it; undefined if no worker took it or reported */
-    leave(fetch: { number: number; enteredAt: number }, now: number, ranMs: number | undefined): void;
-    /** Number of fetches that have not been answered yet. */
-    inside(): number;
-    /** The estimated wait of a fetch that arrives now; 0 if fetches are not delayed or the wait is unknown. */
-    waitMs(now: number): number;
-    /** Whether the estimated wait exceeds the accepted wait. */
-    isTooLong(now: number): boolean;
-}
+export type WaitEstimator = ReturnType<typeof createWaitEstimator>;
 
 interface Through {
     number: number;
     at: number;
 }
 
-/** Creates an estimator without a known rate. @param hasFreeSlots whether, as far as known, workers can take a fetch at once */
-export function createWaitEstimator({ hasFreeSlots = () => false }: { hasFreeSlots?: () => boolean } = {}): WaitEstimator {
+/**
+ * Estimates how long a new fetch waits in this process and for a worker. By Little's law, the wait is the number of fetches ahead of it,
+ * divided by the rate at which workers take fetches. A fetch counts as passed when a worker takes it, so slow sites cause no wait while
+ * workers are free. Workers take fetches in order, so the last fetch known to have passed tells how many are ahead of a new one.
+ * @param hasFreeSlots whether, as far as known, workers can take a fetch at once
+ */
+export function createWaitEstimator({ hasFreeSlots = () => false }: { hasFreeSlots?: () => boolean } = {}) {
     let entered = 0;
     let inside = 0;
     let latest: Through = { number: 0, at: Number.NEGATIVE_INFINITY };
@@ -53,12 +42,14 @@ export function createWaitEstimator({ hasFreeSlots = () => false }: { hasFreeSlo
     let lastCallAt = Number.NEGATIVE_INFINITY;
 
     return {
-        enter(now) {
+        /** Registers a fetch and returns its number. */
+        enter(now: number): number {
             forgetAfterRest(now);
             inside++;
             return ++entered;
         },
-        leave({ number, enteredAt }, now, ranMs) {
+        /** Records that a fetch was answered. @param ranMs how long a worker ran it; undefined if no worker took it or reported */
+        leave({ number, enteredAt }: { number: number; enteredAt: number }, now: number, ranMs: number | undefined): void {
             inside--;
             if (ranMs === undefined) return;
             // Earlier fetches have passed as well, even if their sites take longer.
@@ -67,11 +58,14 @@ export function createWaitEstimator({ hasFreeSlots = () => false }: { hasFreeSlo
             if (latest.at - enteredAt < NO_WAIT_MS) counted = [];
             else count();
         },
+        /** Number of fetches that have not been answered yet. */
         inside: () => inside,
         waitMs,
-        isTooLong: (now) => waitMs(now) > (now - delayedSince < BURST_MS ? BURST_WAIT_MS : LASTING_WAIT_MS),
+        /** Whether the estimated wait exceeds the accepted wait. */
+        isTooLong: (now: number) => waitMs(now) > (now - delayedSince < BURST_MS ? BURST_WAIT_MS : LASTING_WAIT_MS),
     };
 
+    /** The estimated wait of a fetch that arrives now; 0 if fetches are not delayed or the wait is unknown. */
     function waitMs(now: number): number {
         forgetAfterRest(now);
         const [first] = counted;

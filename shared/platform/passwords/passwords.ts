@@ -7,12 +7,7 @@ const ROUNDS = { r: 8, p: 3 } as const;
 const KEY_BYTES = 32;
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
-export interface Passwords {
-    /** Returns a salted hash that contains its parameters. */
-    hash(password: string, asker?: Asker): Promise<string>;
-    /** Whether the password matches. Without a hash: false after the same time, so that accounts cannot be enumerated. */
-    matches(password: string, hash: string | null | undefined, asker?: Asker): Promise<boolean>;
-}
+export type Passwords = ReturnType<typeof createPasswords>;
 
 interface PasswordOptions {
     /** Binary logarithm of the number of blocks of new hashes. Existing hashes contain their own value. */
@@ -29,20 +24,22 @@ const NOBODY: Asker = { client: '', account: '', isKnown: false };
  * Hashes and checks passwords for one process. A flood of sign-ins waits in this queue, not in front of the API
  * (shared/platform/passwords/queue.ts). Both functions throw Refusal OVERLOADED if too many requests wait already.
  */
-export function createPasswords(options: PasswordOptions): Passwords {
+export function createPasswords(options: PasswordOptions) {
     const { cost, atOnce = Math.max(1, Math.floor(availableParallelism() / 2)), maxWaiting = 256 } = options;
     const queue = createPasswordQueue({ atOnce, maxWaiting });
     // No password has this hash, because its key is shorter than any derived key.
     const nobody = ['scrypt', cost, ROUNDS.r, ROUNDS.p, randomBytes(16).toString('base64url'), 'AA'].join('$');
 
     return {
-        hash: (password, asker = NOBODY) =>
+        /** Returns a salted hash that contains its parameters. */
+        hash: (password: string, asker = NOBODY) =>
             queue.run(asker, async () => {
                 const salt = randomBytes(16);
                 const key = await derive(password, salt, { log2N: cost, ...ROUNDS });
                 return ['scrypt', cost, ROUNDS.r, ROUNDS.p, salt.toString('base64url'), key.toString('base64url')].join('$');
             }),
-        matches: (password, hash, asker = NOBODY) =>
+        /** Whether the password matches. Without a hash: false after the same time, so that accounts cannot be enumerated. */
+        matches: (password: string, hash: string | null | undefined, asker = NOBODY) =>
             queue.run(asker, async () => {
                 const [, log2N, r, p, salt = '', key = ''] = (hash ?? nobody).split('$');
                 const how = { log2N: Number(log2N), r: Number(r), p: Number(p) };

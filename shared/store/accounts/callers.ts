@@ -50,18 +50,10 @@ const MAX_KNOWN = 20_000;
 const MAX_UNKNOWN = 20_000;
 const USE_EVERY_MS = 1000;
 
-export interface Keys {
-    /** Finds the caller by the SHA-256 of a key; undefined if the key is unknown, revoked or expired, or its user left the workspace. */
-    find(hash: Buffer): Promise<Caller | undefined>;
-    /** Whether the key is no guess: `find` has cached its answer, or found a caller within the last ten minutes. */
-    isFamiliar(hash: Buffer): boolean;
-    /** Writes the pending times of when keys were last used. */
-    flush(): Promise<void>;
-    close(): Promise<void>;
-}
+export type Keys = ReturnType<typeof openKeys>;
 
 /** Opens the key look-ups of one process. Results are cached for less than a second, and look-ups are batched. */
-export function openKeys(db: Db, options: { log?: { warn(fields: object, message: string): void } } = {}): Keys {
+export function openKeys(db: Db, options: { log?: { warn(fields: object, message: string): void } } = {}) {
     const known = growingCache<string, Caller>(MAX_KNOWN, KNOWN_MS);
     // Unknown keys have a separate cache, so that a flood of invalid keys does not evict valid ones.
     const unknown = growingCache<string, true>(MAX_UNKNOWN, UNKNOWN_MS);
@@ -91,7 +83,8 @@ export function openKeys(db: Db, options: { log?: { warn(fields: object, message
     }
 
     return {
-        async find(hash) {
+        /** Finds the caller by the SHA-256 of a key; undefined if the key is unknown, revoked or expired, or its user left the workspace. */
+        async find(hash: Buffer): Promise<Caller | undefined> {
             const name = hash.toString('latin1');
             const caller = known.get(name);
             if (caller !== undefined) return caller;
@@ -102,10 +95,12 @@ export function openKeys(db: Db, options: { log?: { warn(fields: object, message
                 throw new WaitedTooLong(`the key was not looked up within ${ANSWER_MS} ms`);
             });
         },
-        isFamiliar(hash) {
+        /** Whether the key is no guess: `find` has cached its answer, or found a caller within the last ten minutes. */
+        isFamiliar(hash: Buffer): boolean {
             const name = hash.toString('latin1');
             return known.has(name) || familiar.has(name) || unknown.has(name);
         },
+        /** Writes the pending times of when keys were last used. */
         flush: uses.flush,
         close: uses.close,
     };

@@ -13,26 +13,17 @@ export type UsableConnection = Pick<
     'connectionId' | 'workspaceId' | 'ownerId' | 'shared' | 'site' | 'authId' | 'entry' | 'hosts' | 'status' | 'revision' | 'scopes'
 >;
 
-/** Connections for the calls of one process. Its cache is less than a second old, so a deleted connection is unusable after that time. */
-export interface Vault {
-    /** The connections of a workspace for a site, of all its members. */
-    list(workspaceId: string, site: string): Promise<readonly UsableConnection[]>;
-    /** Like `list`, without the cache. For calls that the cached connections would refuse. */
-    listNow(workspaceId: string, site: string): Promise<readonly UsableConnection[]>;
-    /** Clears the cache for a site, after a change. */
-    forget(workspaceId: string, site: string): void;
-    /** Removes a value from the cache, after it was renewed. */
-    forgetValue(connectionId: string): void;
-    /** Undefined: it no longer exists, or no key of the ring decrypts it. @param revision minimum revision of the value */
-    open(connectionId: string, revision: number): Promise<{ connection: UsableConnection; secret: StoredSecret } | undefined>;
-}
+export type Vault = ReturnType<typeof openVault>;
 
 const KNOWN_MS = 500;
 const MAX_KNOWN = 10_000;
 const TIMEOUT_MS = 3000;
 
-/** Look-ups of one tick share one query. Values stay encrypted; their keys are derived once, which takes 20 µs of 30. */
-export function openVault(db: Db, secrets: Secrets): Vault {
+/**
+ * Opens the connections for the calls of one process. The cache is less than a second old, so a deleted connection is unusable after that
+ * time. Look-ups of one tick share one query. Values stay encrypted; their keys are derived once, which takes 20 µs of 30.
+ */
+export function openVault(db: Db, secrets: Secrets) {
     const lists = remembering(
         (questions: readonly Question[]) => readLists(db, questions),
         (question) => JSON.stringify(question),
@@ -42,11 +33,16 @@ export function openVault(db: Db, secrets: Secrets): Vault {
         (id) => id,
     );
     return {
-        list: (workspaceId, site) => lists.remembered([workspaceId, site]),
-        listNow: (workspaceId, site) => lists.now([workspaceId, site]),
-        forget: (workspaceId, site) => lists.forget([workspaceId, site]),
-        forgetValue: (connectionId) => rows.forget(connectionId),
-        async open(connectionId, revision) {
+        /** The connections of a workspace for a site, of all its members. */
+        list: (workspaceId: string, site: string) => lists.remembered([workspaceId, site]),
+        /** Like `list`, without the cache. For calls that the cached connections would refuse. */
+        listNow: (workspaceId: string, site: string) => lists.now([workspaceId, site]),
+        /** Clears the cache for a site, after a change. */
+        forget: (workspaceId: string, site: string) => lists.forget([workspaceId, site]),
+        /** Removes a value from the cache, after it was renewed. */
+        forgetValue: (connectionId: string) => rows.forget(connectionId),
+        /** Undefined: it no longer exists, or no key of the ring decrypts it. @param revision minimum revision of the value */
+        async open(connectionId: string, revision: number): Promise<{ connection: UsableConnection; secret: StoredSecret } | undefined> {
             const known = await rows.remembered(connectionId);
             const row = known !== undefined && known.revision < revision ? await rows.now(connectionId) : known;
             if (row === undefined) return undefined;

@@ -5,11 +5,7 @@ import type { Db } from '../../platform/db.ts';
 import type { Read } from '../../platform/replica.ts';
 import type { Lists } from './search.ts';
 
-/** Published sites whose names resemble an unknown one. */
-export interface NearSites {
-    /** At most three sites, nearest first. Empty if they cannot be read. @param site normalised */
-    find(site: string): Promise<string[]>;
-}
+export type NearSites = ReturnType<typeof createNearSites>;
 
 /** Number of the best search results that are compared. */
 const COMPARED = 50;
@@ -19,8 +15,8 @@ const KEPT_MS = 60_000;
 /** Maximum number of searches at a time: callers can ask for any number of unknown sites. Further ones get no suggestions. */
 const MAX_AT_ONCE = 4;
 
-/** @param read must limit the time of queries */
-export function createNearSites(read: Read, lists: Lists): NearSites {
+/** Finds published sites whose names resemble an unknown one. @param read must limit the time of queries */
+export function createNearSites(read: Read, lists: Lists) {
     const known = new LRUCache<string, string[]>({ max: 1000, ttl: KEPT_MS });
     let running = 0;
 
@@ -37,7 +33,8 @@ export function createNearSites(read: Read, lists: Lists): NearSites {
     }
 
     return {
-        async find(site) {
+        /** At most three sites, nearest first. Empty if they cannot be read. @param site normalised */
+        async find(site: string): Promise<string[]> {
             const kept = known.get(site);
             if (kept !== undefined) return kept;
             if (running >= MAX_AT_ONCE) return [];

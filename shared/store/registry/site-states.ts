@@ -40,19 +40,14 @@ export interface SiteState {
     revision: string;
 }
 
-export interface Latest {
-    /** Reads the database at every call, because publishing, yanking and blocking take effect immediately. */
-    find(question: SiteQuestion): Promise<SiteState>;
-    /** At most 700 ms old. `credits.hold` must check its revision, and `find` must be called before anything is refused. */
-    recall(question: SiteQuestion): SiteState | undefined;
-}
+export type Latest = ReturnType<typeof createLatest>;
 
 /** How long a state is cached, in milliseconds; the same time as for callers (callers.ts). */
 const REMEMBERED_MS = 700;
 const MAX_REMEMBERED = 10_000;
 
 /** Looks up sites. All look-ups of one tick share one query. */
-export function createLatest(db: Db): Latest {
+export function createLatest(db: Db) {
     const known = growingCache<string, SiteState>(MAX_REMEMBERED, REMEMBERED_MS);
     const look = async (questions: readonly SiteQuestion[]) => {
         const places = new Map<string, number>();
@@ -64,7 +59,12 @@ export function createLatest(db: Db): Latest {
         for (const [place, answer] of answers.entries()) known.set(keyOf(different[place] as SiteQuestion), answer, { start });
         return asked.map((place) => answers[place] as SiteState);
     };
-    return { find: openBatch({ run: look }).add, recall: (question) => known.get(keyOf(question)) };
+    return {
+        /** Reads the database at every call, because publishing, yanking and blocking take effect immediately. */
+        find: openBatch({ run: look }).add,
+        /** At most 700 ms old. `credits.hold` must check its revision, and `find` must be called before anything is refused. */
+        recall: (question: SiteQuestion) => known.get(keyOf(question)),
+    };
 }
 
 function keyOf({ site, version = LATEST }: SiteQuestion): string {
