@@ -141,6 +141,16 @@ if (topologies.includes('redis')) {
             await worker.close();
         });
 
+        it('stops while Redis is away, whether it was up before or not', async () => {
+            for (const isUpBefore of [true, false]) {
+                const worker = openQueue({ ...fixture.place, secrets: testSecretsAlone(), log: silent, role: 'worker' });
+                worker.consume(async () => success(), { concurrency: 2 });
+                if (isUpBefore) await eventually('it waits for a job', () => isAnyWaiting(redis.port));
+                await redis.kill();
+                await worker.close();
+            }
+        });
+
         it('refuses within 300 ms while Redis is down, and answers again within 2 s of its return', async () => {
             const api = await openConnectedApi(fixture);
             fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });

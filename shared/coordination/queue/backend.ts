@@ -75,7 +75,8 @@ export interface BullWorker {
     run(): void;
     /** Stops taking jobs. Resolves when the running jobs are finished. */
     pause(): Promise<void>;
-    close(): Promise<void>;
+    /** @param isCut the store does not answer, so that nothing is waited for */
+    close(isCut: boolean): Promise<void>;
     /** When the loop last made progress, by `performance.now()`. */
     lastProgressAt(): number;
     onStalled(listener: (id: string, envelope: Envelope) => void): void;

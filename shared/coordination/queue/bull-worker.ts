@@ -26,7 +26,7 @@ export function wrapWorker<B extends BatchedBackend, C>(
             await worker.pause();
             await Promise.race([taken.givenBack(), sleep(GIVE_BACK_MS, undefined, { ref: false })]);
         },
-        close: () => worker.close(),
+        close: (isCut) => worker.close(isCut),
         lastProgressAt: () => taken.progressAt,
         onStalled(listener) {
             worker.on('failed', (job: Job<Envelope> | undefined, error: Error) => {

@@ -1,9 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/fetch-job.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
+import { lookUntil } from '../../platform/look-until.ts';
 import { type Envelope, REPORT_GRACE_MS, type WorkerBackend } from './backend.ts';
 import { RETRY_MS } from './bull-options.ts';
 import { writeReport } from './report.ts';
+
+/** How long a stopping worker in which no job runs waits for a store that does not answer. */
+const CUT_MS = 1000;
+const LOOKS = { everyMs: 20, maxMs: Number.POSITIVE_INFINITY };
 
 /** Number of cancellations that are remembered for jobs that this worker has taken but not started. */
 const CANCELLED_KEPT = 1000;
@@ -45,9 +50,10 @@ export function openConsumer(options: {
         void (onDeath === undefined ? answer() : onDeath(envelope.job).then(answer, answer));
     });
     worker.run();
+    let isCut = false;
     let draining: Promise<void> | undefined;
     const drain = () => {
-        draining ??= worker.pause();
+        draining ??= pause();
         return draining;
     };
     let closing: Promise<void> | undefined;
@@ -58,7 +64,7 @@ export function openConsumer(options: {
         close(): Promise<void> {
             // The opener and the queue both call this.
             closing ??= drain().then(async () => {
-                await worker.close();
+                await worker.close(isCut);
                 await backend.close();
             });
             return closing;
@@ -67,6 +73,21 @@ export function openConsumer(options: {
         /** When the loop last made progress, in milliseconds since the epoch. In a healthy worker at most 3 s ago. */
         lastProgressAt: () => performance.timeOrigin + worker.lastProgressAt(),
     };
+
+    /** BullMQ waits for its last call of the store, without end if the store is away. Jobs that run are always waited for. */
+    async function pause(): Promise<void> {
+        let isPaused = false;
+        const paused = worker.pause().finally(() => {
+            isPaused = true;
+        });
+        let busyAt = performance.now();
+        const isOver = async () => {
+            if (running.size > 0) busyAt = performance.now();
+            return isPaused || performance.now() - busyAt >= CUT_MS;
+        };
+        await Promise.race([paused, lookUntil(LOOKS, isOver, Boolean)]);
+        isCut = !isPaused;
+    }
 
     /** Replies before the job is removed from the queue. In the opposite order, a crash in between would lose the answer. */
     async function work(id: string, envelope: Envelope): Promise<void> {
