@@ -1,5 +1,5 @@
 import { type App, openApp } from '../shared/app.ts';
-import { logIfNotMigrated } from '../shared/health/is-up.ts';
+import { logUntilMigrated } from '../shared/health/is-up.ts';
 import { openMetricsServer } from '../shared/health/metrics-server.ts';
 import { readConfig, requireDatabase } from '../shared/platform/config.ts';
 import { type Cleanup, runUntilSignal } from '../shared/platform/lifecycle.ts';
@@ -21,7 +21,7 @@ export async function runProcess(role: 'api' | 'worker', start: (app: App, clean
                 cleanup.add('traces', () => tracing.close());
                 const app = openApp(config, { role, log, tracing });
                 cleanup.add('app', () => app.close());
-                void logIfNotMigrated(app);
+                void logUntilMigrated(app);
                 const metricsServer = await openMetricsServer(app, () => hasStarted);
                 cleanup.add('metrics', () => metricsServer.close());
                 await start(app, cleanup);

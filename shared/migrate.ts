@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { updateFrom540 } from '../migrations/bridge/from-540.ts';
 import { migrateQueue } from './coordination/queue/queue.ts';
 import { type Db, openDb } from './platform/db.ts';
-import { failureOf } from './platform/pg-errors.ts';
+import { failureOf, isOutage } from './platform/pg-errors.ts';
 import { ConfigFault } from './platform/settings-reader.ts';
 
 const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url));
@@ -29,10 +29,9 @@ export async function migrate(url: string): Promise<void> {
     const db = openDb({ url, poolSize: 3, acquireTimeoutMs: 30_000, name: 'routebook-migrate' });
     try {
         await db.raw('select 1').catch((error: unknown) => {
-            if (failureOf(error) !== 'unsent') throw error;
-            throw new ConfigFault([
-                `DATABASE_URL: the database cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
-            ]);
+            if (!isOutage(error)) throw error;
+            const cause = failureOf(error) === 'unsent' && error instanceof Error ? error.message : 'it does not answer';
+            throw new ConfigFault([`DATABASE_URL: the database cannot be reached: ${cause}`]);
         });
         // If several processes start together, one migrates and the others wait: by asking again, since an index that is built concurrently
         // waits for each statement that runs, and so for one that waits for the lock.

@@ -1,13 +1,15 @@
 import { readdirSync } from 'node:fs';
 import type { App } from '../app.ts';
+import { watchConnection } from '../platform/connection-log.ts';
 import type { Db } from '../platform/db.ts';
-import { isUnknownName, retryUntilKnown } from '../platform/pg-errors.ts';
+import { lookUntil } from '../platform/look-until.ts';
+import { isUnknownName } from '../platform/pg-errors.ts';
 import { within } from '../platform/within.ts';
 
 /** Timeout of a check, in milliseconds. A check that takes longer counts as down, because the caller needs an answer soon. */
 const CHECK_MS = 900;
-/** Patience with a database that does not answer yet when a process starts. */
-const START_MS = 60_000;
+/** Looks of a starting process for its database. */
+const LOOKS = { everyMs: 1000, maxMs: Number.POSITIVE_INFINITY };
 
 /** The newest migration that this release knows. A later release adds its own and leaves this one. */
 const NEWEST_MIGRATION = readdirSync(new URL('../../migrations', import.meta.url))
@@ -39,11 +41,22 @@ export async function isNotMigrated(db: Db, error: unknown): Promise<boolean> {
     return isUnknownName(error) && !(await isDatabaseUp(db));
 }
 
-/** Logs at the start why a process will not be ready. What else keeps a database away is logged by those who use it. */
-export async function logIfNotMigrated({ db, log }: Pick<App, 'db' | 'log'>): Promise<void> {
-    const migrated = retryUntilKnown(START_MS, () => isMigrated(db));
-    if (await migrated.catch((error: unknown) => !isUnknownName(error))) return;
-    log.error({ part: 'database' }, 'the database is not up to date: run npm run migrate');
+/** Logs at the start why a process will not be ready: a database that it does not reach, and one that is not migrated. */
+export async function logUntilMigrated({ db, log, isDraining }: Pick<App, 'db' | 'log' | 'isDraining'>): Promise<void> {
+    const status = watchConnection(log, 'database');
+    const look = async (): Promise<boolean | undefined> => {
+        try {
+            return await isMigrated(db);
+        } catch (error) {
+            if (isUnknownName(error)) return false;
+            status.down(error);
+            return undefined;
+        }
+    };
+    const migrated = await lookUntil(LOOKS, look, (answer) => answer !== undefined || isDraining());
+    if (migrated === undefined) return;
+    status.up();
+    if (!migrated) log.error({ part: 'database' }, 'the database is not up to date: run npm run migrate');
 }
 
 /** For /readyz: the process reaches its database, which is migrated, and is not shutting down. */

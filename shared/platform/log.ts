@@ -13,10 +13,19 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
         timestamp: pino.stdTimeFunctions.isoTime,
         messageKey: 'message',
         formatters: { level: (label) => ({ level: label }) },
+        serializers: { err: serializeError },
         redact: {
             paths: ['authorization', 'cookie', '*.authorization', '*.cookie', 'headers.authorization', 'headers.cookie'],
             censor: '[removed]',
         },
     };
     return destination ? pino(options, destination) : pino(options);
+}
+
+/** knex suspects a bug of ours where PostgreSQL is away, slow, or busy with our other statements. */
+const NO_CONNECTION = 'no connection to PostgreSQL within the time: it does not answer, or all connections of this pool are in use';
+
+function serializeError(error: Error): pino.SerializedError {
+    const serialized = pino.stdSerializers.err(error);
+    return error instanceof Error && error.name === 'KnexTimeoutError' ? { ...serialized, message: NO_CONNECTION } : serialized;
 }

@@ -15,6 +15,9 @@ const UNSENT = new Set([
     // The server has no disk or memory left, or takes no writes: the statement was rolled back.
     ...['53100', '53200', '25006'],
 ]);
+/** Node's codes for a certificate that it does not accept, and what `pg` says of a server without TLS. */
+const REFUSED_CERTIFICATE = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH)/;
+const NO_TLS = /server does not support SSL|establishing an SSL connection/;
 const UNDONE = new Set(['40001', '40P01', '55P03']);
 const UNKNOWN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED', '57014', '57P01', '57P02', '57P05']);
 const LOST_WORDS =
@@ -24,10 +27,14 @@ const LOST_WORDS =
 export function failureOf(error: unknown): Failure {
     if (error instanceof WaitedTooLong || error instanceof BatchClosed) return 'unsent';
     const code = codeOfError(error);
-    if (UNSENT.has(code)) return 'unsent';
+    if (UNSENT.has(code) || REFUSED_CERTIFICATE.test(code) || NO_TLS.test(messageOf(error))) return 'unsent';
     if (UNDONE.has(code)) return 'undone';
     if (UNKNOWN.has(code) || code.startsWith('08')) return 'unknown';
-    return error instanceof Error && LOST_WORDS.test(error.message) ? 'unknown' : 'fault';
+    return LOST_WORDS.test(messageOf(error)) ? 'unknown' : 'fault';
+}
+
+function messageOf(error: unknown): string {
+    return error instanceof Error ? error.message : '';
 }
 
 /** Whether an error was caused by the connection or the server, not by the statement. */

@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { openMetricsServer } from '../../shared/health/metrics-server.ts';
 import { startRedis } from '../queue/redis-server.ts';
+import { openLink } from '../store/link.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Answer, join, stranger } from '../support/people.ts';
-import { createEmptyDatabase } from '../support/postgres.ts';
+import { createEmptyDatabase, createTestDatabase } from '../support/postgres.ts';
 import { startProcess } from '../support/processes.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -155,6 +156,26 @@ for (const topology of TOPOLOGIES) {
         });
     });
 }
+
+describe('an API and a worker that do not reach their database', () => {
+    for (const name of ['api', 'worker'] as const) {
+        it(`${name}: says so in its log when it starts, with the reason, and when that is over`, async () => {
+            const database = await createTestDatabase();
+            const link = await openLink(database.url);
+            link.cut();
+            const running = startProcess(name, { DATABASE_URL: link.url, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' });
+            try {
+                expect(JSON.parse(await running.said('database: does not work at the moment')).err.message).to.match(/\w/);
+                link.restore();
+                await running.said('database: works again');
+            } finally {
+                await running.end('SIGKILL');
+                await link.close();
+                await database.drop();
+            }
+        });
+    }
+});
 
 describe('an API and a worker of a release whose migrations have not run', () => {
     for (const name of ['api', 'worker'] as const) {

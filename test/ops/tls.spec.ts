@@ -115,6 +115,23 @@ describe('stores with TLS, names and passwords', () => {
         expect(await problemOf(verified('127.0.0.1', 'server'))).to.match(/does not match certificate/);
     });
 
+    it('are down, which is no bug, while their certificate is not accepted or they have no TLS', async () => {
+        const plain = await startDebianPostgres();
+        undo.push(() => plain.remove());
+        for (const [url, reason] of [
+            [verified('localhost', 'stranger'), 'self-signed certificate'],
+            [`${plain.url('postgres')}?sslmode=verify-full`, 'The server does not support SSL connections'],
+        ] as const) {
+            const api = startProcess('api', { DATABASE_URL: url, HOST: '127.0.0.1', PORT: '0' });
+            running.push(api);
+            await api.said('database: does not work at the moment');
+            const base = /http:\/\/[\w.:]+/.exec(await api.said('routebook ready on'))?.[0] ?? '';
+            expect((await fetch(`${base}/v1/schemas`)).status).to.equal(503);
+            const fault = await migrate(url).catch(String);
+            expect(fault).to.include(`ConfigFault: DATABASE_URL: the database cannot be reached: ${reason}`);
+        }
+    });
+
     it('are found through Sentinels with TLS too', async () => {
         const sentinels = await startRedisWithSentinels({ key: join(folder, 'server.key'), certificate: join(folder, 'server.crt') });
         undo.push(() => sentinels.remove());

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { type Db, openDb } from '../../shared/platform/db.ts';
+import { createLog } from '../../shared/platform/log.ts';
 import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { type Credits, openCredits } from '../../shared/store/credits/credits.ts';
 import { createIdempotency, type Idempotency } from '../../shared/store/fetch/idempotency.ts';
@@ -46,6 +47,19 @@ describe('when all connections are in use', () => {
             await transaction.rollback();
         }
     }
+
+    it('the log names PostgreSQL and the pool, and no bug of ours', async () => {
+        const lines: string[] = [];
+        const log = createLog('warn', { write: (line: string) => void lines.push(line) });
+        await askWhileFull(async () => {
+            await db.raw('select 1').catch((error: unknown) => {
+                log.warn({ err: error }, 'refused');
+                throw error;
+            });
+        });
+        for (const line of lines) expect(JSON.parse(line).err.message).to.match(/^no connection to PostgreSQL within the time/);
+        expect(lines).to.have.length(5);
+    });
 
     it('a hold waits for one connection at most (R9)', async () => {
         const account = await books.user({ allowance: 10 });
