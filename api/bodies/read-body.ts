@@ -88,7 +88,7 @@ export function discardRest({ raw: { req: source } }: Request): Promise<void> {
     const { 'content-length': declared, 'transfer-encoding': encoding, expect } = source.headers;
     const hasBody = encoding !== undefined || Number(declared ?? 0) > 0;
     // A caller with Expect waits for the answer before it sends.
-    if (!hasBody || source.readableEnded || source.destroyed || expect !== undefined || Number(declared ?? 0) > MAX_DISCARDED) {
+    if (!hasBody || source.complete || source.destroyed || expect !== undefined || Number(declared ?? 0) > MAX_DISCARDED) {
         return Promise.resolve();
     }
     return new Promise((resolve) => {
