@@ -100,6 +100,7 @@ const HINTS: Readonly<Record<string, string | undefined>> = {
     SITE_NOT_FOUND: `request a schema with "${PROGRAM} request", or write one with "${PROGRAM} init"`,
     VERSION_NOT_FOUND: `"${PROGRAM} versions" lists the versions of a site`,
     ENDPOINT_NOT_FOUND: `"${PROGRAM} catalog" lists the endpoints of a site`,
+    NOT_FOUND: 'is this the address of a Routebook? --server and ROUTEBOOK_URL select another',
     NETWORK_ERROR: 'is the server running? --server and ROUTEBOOK_URL select another',
     INVALID_ANSWER: 'is this the address of a Routebook? --server and ROUTEBOOK_URL select another',
     BATCH_PAUSED: `"${PROGRAM} batch resume BATCH" continues it, also with new limits`,

@@ -11,6 +11,7 @@ import { counted } from '../../shared/domain/text/counted.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import type { Endpoint, Json, JsonObject, PackageDocument } from '../../shared/domain/types.ts';
 import { refusalEntry } from '../../shared/refusals.ts';
+import { NO_SUCH_NAME } from '../../workers/upstream/failures.ts';
 import { CommandFault, detailLines, siteAnswered, wrongUsage } from '../failures.ts';
 import { awaitInterruption } from '../interruption.ts';
 import { readValidPackage } from '../package/check-package.ts';
@@ -46,6 +47,7 @@ export async function testPackage(session: Session, path: string, only: string |
     const endpoints = chooseEndpoints(document, only, options);
     const { trials, skipped } = planTrials(endpoints, document, only, options);
     const worker = openLocalWorker(settings, session.server);
+    const hasLocalNames = settings.egress().egressAllow.length > 0;
     const interrupted = awaitInterruption();
     const results = [];
     try {
@@ -67,6 +69,7 @@ export async function testPackage(session: Session, path: string, only: string |
             const outcome = exampleOutcome(trial.endpoint, called);
             const durationMs = Math.round(performance.now() - began);
             for (const line of trialLines(trial, outcome, durationMs, options, terminal.paint)) say(line);
+            if (hasLocalNames && isUnknownName(outcome)) say(`    for a name of this machine: EGRESS_HOSTS=${hostOf(trial)}=127.0.0.1`);
             results.push(presentTrial(trial, outcome, durationMs, options));
         }
     } catch (error) {
@@ -153,6 +156,14 @@ function trialLines(trial: Trial, outcome: FetchOutcome, durationMs: number, { s
         ...detailLines(details, paint).map((line) => `  ${line}`),
         ...(upstream === undefined ? [] : [`    ${siteAnswered(upstream)}`]),
     ];
+}
+
+function isUnknownName(outcome: FetchOutcome): boolean {
+    return !outcome.ok && outcome.message === NO_SUCH_NAME;
+}
+
+function hostOf({ endpoint }: Trial): string {
+    return new URL(endpoint.url).hostname;
 }
 
 function dataLines(answer: string, paint: Paint): string[] {

@@ -26,10 +26,14 @@ export async function readItems(
         // A short row lacks its last columns.
         checkColumns(file, [...new Set(rows.values.flatMap((row) => Object.keys(row as JsonObject)))], map, known);
     }
-    return rows.values.map((row, at) => {
+    const unsent = new Set<string>();
+    const items = rows.values.map((row, at) => {
         if (!isObject(row)) throw new CommandFault('INVALID_ITEM', `Item ${at + 1} of ${file} is not an object.`);
-        return areTexts || !isObject(row['params']) ? itemOf(row, { map, known, params, areTexts }) : (row as BatchItem);
+        return areTexts || !isObject(row['params']) ? itemOf(row, { map, known, params, areTexts, unsent }) : (row as BatchItem);
     });
+    if (unsent.size > 0)
+        terminal.complain(`! not sent: ${[...unsent].join(', ')}. To send a column, map it to a param: --map column=param`);
+    return items;
 }
 
 /** @throws CommandFault if two columns have the name of a param */
@@ -113,16 +117,25 @@ function itemOf(
         known,
         params,
         areTexts,
-    }: { map: ReadonlyMap<string, string>; known: ReadonlySet<string>; params: readonly PackageParam[]; areTexts: boolean },
+        unsent,
+    }: {
+        map: ReadonlyMap<string, string>;
+        known: ReadonlySet<string>;
+        params: readonly PackageParam[];
+        areTexts: boolean;
+        /** Gets the names of the columns that are neither params nor mapped. */
+        unsent: Set<string>;
+    },
 ): BatchItem {
     const values = new Map<string, Json>();
     let name: string | undefined;
     for (const [column, value] of Object.entries(row)) {
         const param = map.get(column) ?? column;
         // Another column has the value of this param.
-        if (!map.has(column) && [...map.values()].includes(param)) continue;
-        if (param === NAME) name = String(value);
-        else if ((map.has(column) || known.size === 0 || known.has(param)) && !(areTexts && value === '')) values.set(param, value);
+        const isReplaced = !map.has(column) && [...map.values()].includes(param);
+        if (!isReplaced && param === NAME) name = String(value);
+        else if (isReplaced || !(map.has(column) || known.size === 0 || known.has(param))) unsent.add(column);
+        else if (!(areTexts && value === '')) values.set(param, value);
     }
     const typed = areTexts
         ? readParams({ param: [...values].map(([param, value]) => `${param}=${String(value)}`) }, params)

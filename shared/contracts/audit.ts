@@ -31,7 +31,7 @@ export const getAudit = contract('getAudit', 'GET /v1/audit', {
         actor: Joi.string().min(1).max(64).description('Who acted: usr_…, key_…, wsp_…, operator or system'),
         action: v.oneOf(ACT_NAMES),
         since: Joi.string()
-            .pattern(/^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?Z)?$/)
+            .pattern(/^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d))?$/)
             .custom((text: string, { error }) => (Number.isNaN(Date.parse(text)) ? error('string.pattern.base') : text))
             .messages({ 'string.pattern.base': '{{#label}} must be a day or time in UTC, such as 2026-11-02 or 2026-11-02T09:30:00Z' })
             .description('Only entries since this day or time in UTC, such as 2026-11-02 or 2026-11-02T09:30:00Z'),

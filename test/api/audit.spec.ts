@@ -52,6 +52,7 @@ describe('the audit of a workspace', () => {
         expect(await targets('?actor=system&action=version.published')).to.deep.equal([]);
         expect(await targets(`?actor=${await keyOf(person)}`)).to.deep.equal(['paged.test@1']);
         expect(await targets('?since=2999-01-01')).to.deep.equal([]);
+        expect(await targets('?action=plan.changed&since=2026-01-01T00:00:00%2B00:00')).to.deep.equal(['three', 'two', 'one']);
         const noDay = await person.call('GET', '/v1/audit?since=2026-02-99');
         expect(codeOf(noDay)).to.equal('VALIDATION_ERROR');
         expect(JSON.stringify(noDay.body)).to.include('must be a day or time in UTC, such as 2026-11-02');

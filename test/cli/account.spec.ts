@@ -50,6 +50,11 @@ describe('logging in on the command line', () => {
         expect(login.stdout + login.stderr).not.to.include(stranger);
     });
 
+    it('asks whether the address is right if nothing is there', async () => {
+        const ran = await shell.run(['whoami', '--server', `${world.base}/routebook`], { env: { ROUTEBOOK_API_KEY: key() } });
+        expect(ran.stderr).to.include('NOT_FOUND').and.include('--server and ROUTEBOOK_URL select another');
+    });
+
     it('recognises a mistyped key before it is sent', async () => {
         const site = await openSite((_request, response) => response.end());
         const wrong = `${key().slice(0, -1)}${key().endsWith('a') ? 'b' : 'a'}`;

@@ -191,6 +191,17 @@ describe('batches and jobs on the command line and in the client', () => {
         expect(waited.json).to.deep.include({ status: 'succeeded', params: { id: 5 } });
     });
 
+    it('name the columns that are not sent, which may be mistyped params', async () => {
+        const csv = write('notes.csv', 'id,note,qty\n1,3,\n2,4,\n');
+        const ran = await run('batch', 'run', csv, ...PRODUCT, '--dry-run');
+        expect(ran.stderr).to.include('! not sent: note, qty').and.include('--map');
+        const lines = write('notes.ndjson', '{"id": 1, "note": "blue"}\n{"params": {"id": 2}}\n');
+        expect((await run('batch', 'run', lines, ...PRODUCT, '--dry-run')).stderr).to.include('! not sent: note');
+        const all = write('ids.csv', 'custom_id,id\na,1\n');
+        expect((await run('batch', 'run', all, ...PRODUCT, '--dry-run')).stderr).not.to.include('!');
+        expect((await run('batch', 'run', csv, ...PRODUCT, '--map', 'note=id', '--dry-run')).stderr).to.include('! not sent: id, qty');
+    });
+
     it('continue after Ctrl-C, which says how to return', async () => {
         const held = write('held.ndjson', '{"params": {}}\n{"params": {}}\n');
         const waiting = shop.waiting(1);

@@ -228,6 +228,13 @@ describe('routebook test', () => {
         expect(shop.connections()).to.equal(before);
     });
 
+    it('says how to give a name of this machine its address', async () => {
+        const file = write({ ...product, examples: [{ params: { id: 1 } }] });
+        const ran = await shell.run(['test', file], { env: { EGRESS_HOSTS: '' } });
+        expect(ran.code).to.equal(1);
+        expect(ran.stdout).to.include('does not resolve').and.include(`EGRESS_HOSTS=${SHOP}=127.0.0.1`);
+    });
+
     it('fails if nothing could be called, and for missing endpoints', async () => {
         const nothing = await shell.run(['test', write({ url: '/list' }), '--json']);
         expect(nothing.code).to.equal(1);

@@ -31,6 +31,8 @@ const BROKEN_CONNECTION = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_
 const NO_CONNECTION = new Set(['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
 const NO_NAME = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME', 'ENODATA']);
 
+export const NO_SUCH_NAME = 'The name of the site does not resolve.';
+
 /** Maps an error of got, Node's client or the connector to the contract's codes (docs/api.md, "Error codes"). */
 export function faultOf(error: unknown): Fault {
     const causes = causesOf(error);
@@ -41,7 +43,7 @@ export function faultOf(error: unknown): Fault {
     const codes = causes.map(codeOfError);
     const has = (set: ReadonlySet<string>) => codes.some((code) => set.has(code));
     if (has(TOO_LARGE)) return { code: 'UPSTREAM_TOO_LARGE', message: 'The headers of the answer are too large.', isTransient: false };
-    if (has(NO_NAME)) return unreachable('The name of the site does not resolve.', codes.includes('EAI_AGAIN'));
+    if (has(NO_NAME)) return unreachable(NO_SUCH_NAME, codes.includes('EAI_AGAIN'));
     if (has(NO_CONNECTION)) return unreachable('The site does not accept connections.', true);
     if (codes.some((code) => code.startsWith('HPE_'))) return unreachable('The site does not speak proper HTTP.', false);
     if (has(BROKEN_CONNECTION)) return unreachable('The connection to the site broke off.', true);
