@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
 import { FINDS } from '../../shared/domain/accounts/plans.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
 import { untilIndexed } from '../support/find.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
@@ -219,6 +220,31 @@ describe('the registry’s pages', () => {
             const { words } = await show('/registry/lens-shop.example');
             expect(words).to.include('Example: wide').and.include('Call it yourself');
             expect(words).to.include("curl -sg 'https://lens-shop.example/");
+        });
+
+        it('show the fields of a response with their types, and no more of a large one than a reader wants', async () => {
+            const field = (schema: JsonObject) => ({ type: 'object', properties: schema });
+            const many = Object.fromEntries(Array.from({ length: 80 }, (_, number) => [`f${number}`, { type: 'string' }]));
+            const nested = Array.from({ length: 7 }).reduce<JsonObject>((inside) => field({ in: inside }), { type: 'string' });
+            const endpoints = [
+                ['rates', field({ base: { type: 'string' }, rates: { type: 'object', additionalProperties: { type: 'number' } } })],
+                ['papers', field({ items: { type: 'array', items: field({ title: { type: ['string', 'null'] } }) } })],
+                ['many', field(many)],
+                ['nested', nested],
+                ['no_fields', { type: 'string' }],
+            ] as const;
+            const { status, body } = await ada.publish(
+                aPackage('fields.example', {
+                    endpoints: endpoints.map(([name, schema]) => anEndpoint('fields.example', { name, response: { schema } })),
+                }),
+            );
+            expect(status, JSON.stringify(body)).to.equal(201);
+            const { words } = await show('/registry/fields.example');
+            expect(words).to.include('{ "base": "string", "rates": { "…": "number" } }');
+            expect(words).to.include('{ "items": [ { "title": "string or null" } ] }');
+            expect(words).to.include('"f59": "string", "…": ""').and.not.include('f60');
+            expect(words).to.include('{ "in": { "in": { "in": { "in": { "in": { "in": "…" } } } } } }');
+            expect(words).to.include('Response fields of nested').and.not.include('Response fields of no_fields');
         });
 
         it('show everything that a stranger published as text', async () => {

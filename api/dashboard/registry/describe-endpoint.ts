@@ -21,8 +21,6 @@ interface EndpointShown extends Pick<Endpoint, 'name' | 'kind' | 'method' | 'eff
     }[];
     moreParams: number;
     answer: string[];
-    /** The schema of the answer as text, if there is one. */
-    schema: string | undefined;
     price: string;
     health: TrafficHealth | undefined;
     example: JsonObject;
@@ -30,7 +28,6 @@ interface EndpointShown extends Pick<Endpoint, 'name' | 'kind' | 'method' | 'eff
 
 const PARAMS = 40;
 const WORDS = 1000;
-const SCHEMA = 1500;
 const TYPE = 160;
 /** Maximum number of params of an example. `VALUE` is the maximum number of characters of each. */
 const EXAMPLE = 100;
@@ -43,7 +40,7 @@ export function describeEndpoint(
     endpoint: Endpoint,
     { siteCredits, health }: { siteCredits: number; health: TrafficHealth | undefined },
 ): EndpointShown {
-    const { name, kind, method, effect, hosted, description, url, params, response } = endpoint;
+    const { name, kind, method, effect, hosted, description, url, params } = endpoint;
     const values = endpoint.examples[0]?.params ?? {};
     return {
         name,
@@ -64,7 +61,6 @@ export function describeEndpoint(
         })),
         moreParams: Math.max(0, params.length - PARAMS),
         answer: answerOf(endpoint),
-        schema: response.schema === undefined ? undefined : writeValue(response.schema, SCHEMA, 2),
         price: priceOf(endpoint, siteCredits),
         health,
         example: exampleOf(endpoint),
@@ -187,7 +183,7 @@ function oneOf(values: readonly Json[]): string {
     return clip(text, TYPE);
 }
 
-export function writeValue(value: Json, max = TYPE, indent = 0): string {
-    const { text, isWhole } = writeJson(value, max, { indent });
-    return isWhole ? text : clip(`${text}…`, max);
+export function writeValue(value: Json): string {
+    const { text, isWhole } = writeJson(value, TYPE);
+    return isWhole ? text : clip(`${text}…`, TYPE);
 }

@@ -13,6 +13,7 @@ import { copyAs } from './copy-as.ts';
 import { describeEndpoint, exampleOf } from './describe-endpoint.ts';
 import { findSite, siteAbsent } from './find-site.ts';
 import { ownCall } from './own-call.ts';
+import { responseShape } from './response-shape.ts';
 
 const ENDPOINTS = 20;
 const VERSIONS = 5;
@@ -70,6 +71,7 @@ export async function showSite(visit: Visit): Promise<Answer> {
                 ...describeEndpoint(endpoint, { siteCredits, health: health.get(endpoint.name) }),
                 isRefused: isRefused(endpoint),
                 need: needOf(endpoint, loaded.auth),
+                shape: responseShape(endpoint.response.schema),
                 code: codeWithin(endpoint),
                 own: needOf(endpoint, loaded.auth) === 'required' || isRefused(endpoint) ? undefined : ownCall(endpoint),
             })),
