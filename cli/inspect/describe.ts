@@ -91,8 +91,17 @@ export function describeParam(param: Described): string {
     if (words.at(-1) === 'id' || words.at(-1) === 'ids')
         return words.length > 1 ? `The id of the ${words.slice(0, -1).join(' ')}.` : 'Its id.';
     if (type === 'boolean') return `Whether ${said}.`;
-    if (type === 'array') return `One or more of ${said}.`;
+    if (type === 'array')
+        return `${said === 'body' ? 'The list that is sent' : `One or more of ${said}`}${withFields(schema, ', each with')}.`;
+    if (type === 'object') return `The ${said}${withFields(schema, ', with')}.`;
     return source === 'path' ? `Which ${said}.` : said.length <= MAX_ABBREVIATION ? `The value of “${said}”.` : `The ${said}.`;
+}
+
+/** The fields of an object, or of each object in a list, behind `words`. */
+function withFields(schema: JsonSchema | undefined, words: string): string {
+    const things = isObject(schema) && schema['type'] === 'array' ? schema['items'] : schema;
+    const fields = isObject(things) && things['type'] === 'object' ? Object.keys(propertiesOf(things)).slice(0, MAX_FIELDS) : [];
+    return fields.length === 0 ? '' : `${words} ${joinNames(fields)}`;
 }
 
 const MAX_FIELDS = 8;
@@ -148,13 +157,19 @@ function joined(names: readonly string[], word: string): string {
 
 /** The field names of a response, or of its items if it is a list. */
 function fieldsOf(schema: JsonSchema | undefined): { fields: string[]; isList: boolean } {
-    const properties = unwrap(propertiesOf(schema));
+    const properties = unwrap(withoutEnvelope(propertiesOf(schema)));
     // The entries of a map, whose keys are values, are listed like items.
     const entries = isObject(schema) ? propertiesOf(schema['additionalProperties']) : {};
     const items = [entries, ...Object.values(properties).map((property) => (isObject(property) ? propertiesOf(property['items']) : {}))];
     const inList = items.find((item) => Object.keys(item).length > 0);
     const isList = inList !== undefined && Object.keys(properties).length <= 3;
     return { fields: Object.keys(isList ? inList : properties).slice(0, MAX_FIELDS), isList };
+}
+
+/** What a remote call returned, without what JSON-RPC says of the call itself. */
+function withoutEnvelope(properties: Record<string, unknown>): Record<string, unknown> {
+    const { jsonrpc: _jsonrpc, id: _id, error: _error, ...inside } = properties;
+    return Object.keys(inside).join() === 'result' ? inside : properties;
 }
 
 /** The content of a response that has a single wrapper field, such as `data` of GraphQL. */

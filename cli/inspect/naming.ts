@@ -26,7 +26,9 @@ export function nameParams(segments: readonly Piece[], taken: ReadonlySet<string
     const names: string[] = [];
     for (const [place, piece] of segments.entries()) {
         if (piece.form === 'word') continue;
-        const wanted = isRange(piece) ? ['from', 'to'] : [wantedName(piece, piece.form, segments[place - 1], segments.slice(0, place))];
+        const wanted = isRange(piece)
+            ? ['from', 'to']
+            : [partOfDate(segments, place) ?? wantedName(piece, piece.form, segments[place - 1], segments.slice(0, place))];
         for (const one of wanted) {
             const name = makeUnique(one, used);
             used.add(name);
@@ -34,6 +36,19 @@ export function nameParams(segments: readonly Piece[], taken: ReadonlySet<string
         }
     }
     return names;
+}
+
+/** The part of a date that a number is: `/2026/11/30/…`, `/2026/11`. */
+function partOfDate(segments: readonly Piece[], place: number): string | undefined {
+    const isYear = (at: number) => isNumber(segments[at], /^(?:19|20)\d{2}$/) && isNumber(segments[at + 1], /^(?:0?[1-9]|1[0-2])$/);
+    const isPart = isNumber(segments[place], /^(?:0?[1-9]|[12]\d|3[01])$/);
+    if (isYear(place)) return 'year';
+    if (isYear(place - 1)) return 'month';
+    return isPart && isYear(place - 2) ? 'day' : undefined;
+}
+
+function isNumber(piece: Piece | undefined, like: RegExp): boolean {
+    return piece?.form === 'number' && piece.prefix === '' && piece.suffix === '' && like.test(piece.core);
 }
 
 function wantedName(piece: Piece, form: Exclude<SegmentForm, 'word'>, before: Piece | undefined, all: readonly Piece[]): string {
@@ -88,15 +103,15 @@ const ACTIONS =
     /^(?:query|search|find|lookup|validate|verify|check|preview|render|convert|translate|calculate|estimate|refresh|sync|publish|send|cancel|import|export|upload|run|start|stop|count|batch|bulk)$/i;
 
 /** Names of programs that are calls in themselves, such as `getAlbum`. */
-const CALLS = /^(?:get|list|find|fetch)(?=[A-Z_-])/;
+const CALLS = /^(?:[Gg]et|[Ll]ist|[Ff]ind|[Ff]etch|[Ss]how|[Dd]escribe)(?=[A-Z_-])/;
 
 /**
  * The name of a script that serves many addresses says nothing about them: `index.php`, or `wiki.php?do=search`, where a param names the
- * action.
+ * action. Nor does the folder of such scripts.
  */
 function wordsOfPath({ segments, dispatch }: Group): Piece[] {
     return segments
-        .filter(({ form, core }) => form === 'word' && core !== '' && !isApiRoot(core))
+        .filter(({ form, core }) => form === 'word' && core !== '' && core !== 'cgi-bin' && !isApiRoot(core))
         .filter(({ core }) => !PROGRAM_SUFFIX.test(core) || (dispatch.length === 0 && !/^index\./i.test(core)))
         .map((piece) => ({ ...piece, core: piece.core.replace(PROGRAM_SUFFIX, '') }));
 }
@@ -141,8 +156,15 @@ export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isFo
         return [call, ...things.slice(-3, -1), ...choice].join('_');
     // Or the word says both: `POST /rn-add-page`, `POST /savemap`.
     if (group.method === 'POST' && !overrides && !endsWithParam && saysDeed(call)) return [call, ...choice].join('_');
+    if (group.method === 'GET' && choice.some((one) => CALLS.test(one))) return choice.join('_');
     if (group.method === 'GET' && (CALLS.test(call) || saysChange(call))) return object;
     if (group.answers.html > 0 && group.method === 'GET') return `open_${object}`;
-    if (group.method === 'GET' && !endsWithParam && (kind.givesList || isPlural(words.at(-1)?.core ?? ''))) return `list_${object}`;
-    return `${VERBS[overrides ? operation.name : group.method] ?? 'call'}_${object}`;
+    if (group.method === 'GET' && !endsWithParam && (kind.givesList || isPlural(words.at(-1)?.core ?? ''))) return withVerb('list', object);
+    return withVerb(VERBS[overrides ? operation.name : group.method] ?? 'call', object);
+}
+
+/** Some programs say themselves what is done: `GET /getmap`, `POST /createdir`. `GET /listings` does not. */
+function withVerb(verb: string, object: string): string {
+    const says = new RegExp(`^${verb}_?(?!e?[dsr](?:_|$)|ings?(?:_|$)|en|er|or|ion)[a-z]{3}`, 'i');
+    return says.test(object) ? object : `${verb}_${object}`;
 }

@@ -562,6 +562,22 @@ describe('routebook inspect distinguishes routes at one address', () => {
         expect(inspected.package.endpoints[1]?.params?.[0]?.description).to.contain('the field “hash” in the answer of web_list_boats');
     });
 
+    it('says what a remote call returns and which fields the objects have that it takes', async () => {
+        const found = await inspectCalls([
+            {
+                method: 'POST',
+                url: `${SHOP}/json_rpc`,
+                body: { jsonrpc: '2.0', id: '1', method: 'set_bans', params: { bans: [{ host: 'x', seconds: 30 }], rule: { depth: 3 } } },
+                json: { jsonrpc: '2.0', id: '1', result: { banned: 1, left: 2 } },
+            },
+        ]);
+        const [endpoint] = found.package.endpoints;
+        expect(endpoint?.description).to.include('Answers with banned and left.');
+        const said = new Map(endpoint?.params?.map(({ name, description }) => [name, description]));
+        expect(said.get('bans')).to.equal('One or more of bans, each with host and seconds.');
+        expect(said.get('rule')).to.equal('The rule, with depth.');
+    });
+
     it('reads a method, params and an id as fields, unless the name and the answer are those of JSON-RPC', async () => {
         const send = (path: string, method: string, id: unknown, json: object) => ({
             method: 'POST',

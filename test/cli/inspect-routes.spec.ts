@@ -458,6 +458,28 @@ describe('routebook inspect finds routes', () => {
         ]);
     });
 
+    it('says once what is done, and nothing of the folder of programs', async () => {
+        const answer = { json: { size: 1 } };
+        const found = await inspectCalls([
+            { url: `${SHOP}/getmap`, ...answer },
+            { url: `${SHOP}/listings`, json: [1] },
+            { url: `${SHOP}/cgi-bin/boats.cgi`, ...answer },
+            { url: `${SHOP}/cgi-bin/wiki.cgi?action=list_all_versions&id=fog`, ...answer },
+        ]);
+        expect(found.package.endpoints.map(({ name }) => name)).to.have.members([
+            'getmap',
+            'list_listings',
+            'list_boats',
+            'list_all_versions',
+        ]);
+    });
+
+    it('names the parts of a date', async () => {
+        const days = ['2026/11/30', '2025/02/09'].map((day) => ({ url: `${SHOP}/journal/${day}`, json: { notes: [1] } }));
+        const found = await inspectCalls(days);
+        expect(routesOf(found)).to.deep.equal(['GET /journal/{year}/{month}/{day}']);
+    });
+
     it('names endpoints after headings, links, labels and buttons if their path names nothing, in any order', async () => {
         const search =
             '<form action="/index.php"><input type="hidden" name="title" value="Special"><input name="search" aria-label="Search articles"></form>';
