@@ -1,6 +1,6 @@
 import { getOrMake } from '../../shared/domain/get-or-make.ts';
 import { type Group, mergeGroups } from './groups.ts';
-import { DISPATCHERS, FORMATS, isDispatch, MAYBE_DISPATCHERS } from './is-dispatch.ts';
+import { DISPATCHERS, isDispatch, MAYBE_DISPATCHERS, MAYBE_FORMATS, namesFormat } from './is-dispatch.ts';
 import { withoutAction } from './operation.ts';
 import type { SeenTexts } from './seen-texts.ts';
 import { addShape, featuresOf, openShape } from './shape.ts';
@@ -70,10 +70,10 @@ function settleFlags(groups: readonly Group[], seen: SeenTexts): void {
     const paths = new Map([...Map.groupBy(flagged, ({ name }) => name)].map(([name, some]) => [name, new Set(some.map(pathIn))]));
     const byPath = Map.groupBy(flagged, pathIn);
     // A flag that is the only one of its addresses is a param, unless the address responds with pages.
-    const isExtending = extendingIn(groups);
+    const extending = new Set(flagged.filter(extendingIn(groups)).map(({ name }) => name));
     const selecting = new Set(
         [...byPath.values()]
-            .map((same) => same.filter(({ group }) => !isExtending(group)))
+            .map((same) => same.filter(({ name }) => !extending.has(name)))
             .filter((same) => new Set(same.map(({ name }) => name)).size > 1 || same.some(({ group }) => group.answers.html > 0))
             .flatMap((same) => same.map(({ name }) => name)),
     );
@@ -91,18 +91,23 @@ function settleFlags(groups: readonly Group[], seen: SeenTexts): void {
     }
 }
 
-/** Tells flagged groups whose JSON has what the same request without a flag answers: `?expand` adds to a thing, and is no part of it. */
-function extendingIn(groups: readonly Group[]): (flagged: Group) => boolean {
+/**
+ * Tells flags whose answer is that of the same request without a flag, or has all of it: `?expand` adds to a thing, and is no part
+ * of it; `?updated` marks a page.
+ */
+function extendingIn(groups: readonly Group[]): (flagged: { group: Group }) => boolean {
     const requestOf = (group: Group) => `${group.method} ${pathOf(group)}`;
     const plain = Map.groupBy(
-        groups.filter(({ dispatch, shape }) => dispatch.length === 0 && shape.seen > 0),
+        groups.filter(({ dispatch, shape, skeleton }) => dispatch.length === 0 && (shape.seen > 0 || skeleton.size > 0)),
         requestOf,
     );
-    return (flagged) => plain.get(requestOf(flagged))?.some((one) => holdsAnswer(flagged, one)) === true;
+    return ({ group }) => plain.get(requestOf(group))?.some((one) => holdsAnswer(group, one)) === true;
 }
 
-function holdsAnswer({ shape }: Group, plain: Group): boolean {
-    const [all, wanted] = [featuresOf(shape), featuresOf(plain.shape)];
+function holdsAnswer(flagged: Group, plain: Group): boolean {
+    const titles = [...flagged.pages.titles.keys()];
+    if (plain.shape.seen === 0) return titles.some((title) => plain.pages.titles.has(title)) && answersAlike(flagged, plain);
+    const [all, wanted] = [featuresOf(flagged.shape), featuresOf(plain.shape)];
     return wanted.size > 1 && [...wanted].filter((one) => all.has(one)).length / wanted.size >= MIN_HELD;
 }
 
@@ -120,7 +125,9 @@ function pathOf({ origin, segments }: Group): string {
 /** @param usual names that select routes at some address of the site: at others two words are enough */
 function settleAddress(groups: readonly Group[], menu: ReadonlySet<string>, usual: ReadonlySet<string>): Group[] {
     const isChoice = (name: string) => chooses(name, groups, menu, usual.has(name) ? MIN_USUAL_WORDS : MIN_WORDS);
-    const values = wordNamesIn(groups).filter((name) => !(FORMATS.test(name) ? asksForFormat(name, groups) : isChoice(name)));
+    const values = wordNamesIn(groups).filter(
+        (name) => !(MAYBE_FORMATS.test(name) || areFormats(name, groups) ? asksForFormat(name, groups) : isChoice(name)),
+    );
     const actions = new Set(groups.flatMap(({ operation }) => operation?.doubtful ?? []));
     const fields = [...actions].filter((name) => !choosesByBody(name, groups));
     if (values.length + fields.length === 0) return [...groups];
@@ -250,11 +257,38 @@ function menuOf({ links }: SiteTexts): ReadonlySet<string> {
 /** The share of pages that have the menu of a site. */
 const MIN_LINKING = 0.6;
 
-/** Whether an address answers with pages, and otherwise if a request has this param. */
+function areFormats(name: string, groups: readonly Group[]): boolean {
+    return groups.every((group) => namesFormat(wordOf(group, name) ?? 'json'));
+}
+
+function wordOf({ dispatch }: Group, name: string): string | undefined {
+    return dispatch.find(([one]) => one === name)?.[1];
+}
+
+/**
+ * Whether a param asks for formats: what is asked for is no page, but without it there are pages; or its words are names of formats of
+ * several kinds, each always of the same.
+ */
 function asksForFormat(name: string, groups: readonly Group[]): boolean {
-    const isAsked = ({ dispatch }: Group) => dispatch.some(([one]) => one === name);
-    const hasPages = groups.some((group) => !isAsked(group) && group.answers.html > 0);
-    return hasPages && groups.filter(isAsked).every(({ answers }) => answers.html === 0);
+    const byWord = Map.groupBy(
+        groups.filter(({ sendings }) => sendings > 0),
+        (group) => wordOf(group, name),
+    );
+    const plain = byWord.get(undefined) ?? [];
+    byWord.delete(undefined);
+    const asked = [...byWord.values()];
+    if (plain.some(({ answers }) => answers.html > 0) && asked.flat().every(({ answers }) => answers.html === 0)) return true;
+    const kinds = asked.map((some) => new Set(some.map(kindOf)));
+    return (
+        areFormats(name, groups) &&
+        kinds.every(({ size }) => size === 1) &&
+        new Set([...kinds.flatMap((one) => [...one]), ...plain.map(kindOf)]).size > 1
+    );
+}
+
+/** How the answers of a group are read. */
+function kindOf(group: Group): string {
+    return [sortOf(group), ...[...group.formats].sort()].filter((one) => one !== '').join(' ');
 }
 
 /**

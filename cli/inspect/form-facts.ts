@@ -136,7 +136,7 @@ function seenFrom(action: URL, page: URL): PageAddress | undefined {
         return isMode(name) && isProgramWord(text) ? { text } : undefined;
     };
     const path = segments.map(inPath);
-    const pairs = [...page.searchParams].filter(([name]) => !isPlaceInList(name));
+    const pairs = [...page.searchParams].filter(([name, text]) => !isPlaceInList(name) || namesPage(name, text));
     const query = pairs.map(([name, text]) => {
         const part = inQuery(name, text);
         return part === undefined ? undefined : { ...part, name };
@@ -144,6 +144,11 @@ function seenFrom(action: URL, page: URL): PageAddress | undefined {
     const isKnown = page.origin === action.origin && pairs.length <= MAX_PAIRS;
     if (!isKnown || path.includes(undefined) || query.includes(undefined)) return undefined;
     return { path: path.filter((part) => part !== undefined), query: query.filter((part) => part !== undefined) };
+}
+
+/** Whether a param names a page instead of its place in a list (`page=ropes/hemp`). */
+function namesPage(name: string, text: string): boolean {
+    return /^page$/i.test(name) && /\D/.test(text);
 }
 
 /** Whether an address contains nothing that a visitor typed or chose. */

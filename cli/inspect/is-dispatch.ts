@@ -11,8 +11,16 @@ export const MAYBE_DISPATCHERS = /^(?:[a-z]{1,2}|page|view|mode|show|section|scr
 /** Those whose actions a program may number. Under other names a number is that of a thing or a page. */
 const NUMBERED = /^(?:view|mode|type)$/i;
 
-/** Query params that ask for another format of the same data. At addresses of pages each format is a route, as its answers are of another kind. */
-export const FORMATS = /^(?:format|output|fmt|alt)$/i;
+/** Words that ask for a format of the answer, whatever their param is called (`?f=json`). Each is a route if answers are of other kinds. */
+const FORMATS = /^(?:(?:geo)?json|xml|html?|csv|tsv|rss|atom|rdf|txt|text|plain|yaml|ics|markdown)$/i;
+
+/** Whether a word asks for a format of the answer. */
+export function namesFormat(word: string): boolean {
+    return FORMATS.test(word);
+}
+
+/** Query params that ask for another format of the same data, if they do not select a page. */
+export const MAYBE_FORMATS = /^(?:format|output|fmt|alt)$/i;
 
 /** Whether a path is the address of a program instead of one of its routes. */
 export const ONE_ADDRESS = new RegExp(`/$|${PROGRAM_SUFFIX.source}`, 'i');
@@ -38,11 +46,12 @@ export function dispatchesAt(path: string, name: string, value: string): boolean
  */
 export function mayDispatch({ pathname, searchParams }: URL, name: string, value: string, answer?: string): boolean {
     const isWord = isProgramWord(value) || (NUMBERED.test(name) && /^\d{1,3}$/.test(value));
+    if (isWord && namesFormat(value) && !namesPeoplesWords(name) && !DISPATCHERS.test(name)) return true;
     if (DISPATCHERS.test(name) || !ONE_ADDRESS.test(pathname) || !isWord) return false;
     if (namesPeoplesWords(name)) return answer !== undefined && namesPart(value, answer);
     // Who writes an address says first what is asked for, such as `table` of `edit.php?table=boats&id=3`.
     const [first = name] = searchParams.keys();
-    return name === first || MAYBE_DISPATCHERS.test(name) || FORMATS.test(name);
+    return name === first || MAYBE_DISPATCHERS.test(name) || MAYBE_FORMATS.test(name);
 }
 
 const MAX_READ = 20_000;

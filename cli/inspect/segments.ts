@@ -163,7 +163,8 @@ function isHash(text: string): boolean {
 /** Random letters and digits: long, mixed, and without words. */
 function isToken(text: string): boolean {
     if (findSecrets(text) !== undefined) return true;
-    if (!/^[\w-]{10,}$/.test(text) || !/\d/.test(text) || !/[A-Za-z]/.test(text)) return false;
+    // Words with marks between them change as often (`incoming_s2s_number`).
+    if (!/^[\w-]{10,}$/.test(text) || !/\d/.test(text) || !/[A-Za-z]/.test(text) || isProgramWord(text)) return false;
     const changes = [...text].filter((char, at) => at > 0 && sortOf(char) !== sortOf(text[at - 1] ?? '')).length;
     return changes / text.length >= 0.3;
 }

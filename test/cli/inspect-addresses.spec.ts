@@ -36,13 +36,13 @@ describe('routebook inspect reads addresses', () => {
         expect(JSON.stringify(found)).not.to.include('Old_Crane');
     });
 
-    it('makes a route of each format in which a program answers beside pages, and a param elsewhere', async () => {
+    it('makes a route of each format in which a program answers beside pages, and a param if all are read in one way', async () => {
         const xml = { type: 'application/rss+xml', json: '<rss/>' };
-        const list = (program: string, html: string | undefined) => [
-            { url: `${SHOP}/${program}.cgi?action=index`, ...(html === undefined ? {} : { html }) },
-            ...['rss', 'atom'].map((format) => ({ url: `${SHOP}/${program}.cgi?action=index&format=${format}`, ...xml })),
+        const list = (program: string, plain: Partial<Call>, formatted: Partial<Call>) => [
+            { url: `${SHOP}/${program}.cgi?action=index`, ...plain },
+            ...['rss', 'atom'].map((format) => ({ url: `${SHOP}/${program}.cgi?action=index&format=${format}`, ...formatted })),
         ];
-        const found = await inspectCalls([...list('wiki', page('<b>All</b>')), ...list('data', undefined)]);
+        const found = await inspectCalls([...list('wiki', { html: page('<b>All</b>') }, xml), ...list('data', xml, xml)]);
         const formats = ['', '&format=atom', '&format=rss'].map((format) => `GET /wiki.cgi?action=index${format}`);
         expect(routesOf(found).filter((route) => route.includes('wiki'))).to.have.members(formats);
         expect(routesOf(found).some((route) => route.includes('data.cgi') && route.includes('format'))).to.equal(false);

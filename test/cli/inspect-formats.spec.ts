@@ -96,4 +96,29 @@ describe('routebook inspect drafts answers in every format, so that a fetch read
         expect(JSON.stringify(response?.schema)).to.include('words');
         expect(JSON.stringify(found)).to.not.include('jQuery17');
     });
+
+    it('formats that a query asks for each by its own endpoint, whatever the param is called, if they are read in other ways', async () => {
+        const feed = '<rss version="2.0"><channel><title>x</title><item><title>a</title></item></channel></rss>';
+        const asked = (format: string) => ['fog', 'tides'].map((words) => `${SHOP}/search?q=${words}&f=${format}`);
+        const found = await inspectCalls([
+            ...['fog', 'tides'].map((words) => ({ url: `${SHOP}/search?q=${words}`, html: '<html><body><h1>Found</h1></body></html>' })),
+            ...asked('json').map((url) => ({ url, json: { results: [{ title: 'a', at: 1 }] } })),
+            ...asked('rss').map((url) => ({ url, json: feed, type: 'application/rss+xml' })),
+            ...asked('csv').map((url) => ({ url, json: 'title,at\na,1\n', type: 'text/csv' })),
+        ]);
+        const types = found.package.endpoints.map(({ url, response }) => `${url.replace(SHOP, '')} ${response?.type}`);
+        expect(types).to.have.members(['/search html', '/search?f=json json', '/search?f=rss feed', '/search?f=csv csv']);
+    });
+
+    it('a format as a param if all that are asked for are read in one way', async () => {
+        const found = await inspectCalls(
+            ['json', 'geojson'].flatMap((format) =>
+                ['fog', 'tides'].map((words) => ({
+                    url: `${SHOP}/api/search?q=${words}&f=${format}`,
+                    json: { results: [{ title: 'a' }] },
+                })),
+            ),
+        );
+        expect(routesOf(found)).to.deep.equal(['GET /api/search']);
+    });
 });

@@ -52,6 +52,21 @@ describe('routebook inspect reads forms', () => {
         expect(JSON.stringify(endpoint)).not.to.match(/pier|fog|tides/);
     });
 
+    it('opens no page of a wiki without the name of the page that a form is about', async () => {
+        const comment = (name: string) =>
+            form('/wiki.cgi', `${hidden({ do: 'comment', sid: TOKEN, page: name })}<textarea name="text"></textarea>`);
+        const found = await inspectCalls(
+            ['journal/first_light', 'journal/calm_noon'].flatMap((name) => [
+                see(`/wiki.cgi?do=comment&page=${name}`, comment(name)),
+                send('/wiki.cgi', { do: 'comment', sid: TOKEN, page: name, text: 'Seen' }),
+            ]),
+        );
+        const endpoint = endpointOf(found, 'POST /wiki.cgi');
+        expect(inBody(endpoint)).to.have.members(['page', 'text']);
+        expect(endpoint.prepare).to.equal(undefined);
+        expect(endpoint.body).to.deep.include({ do: 'comment', page: '{page}' });
+    });
+
     it('asks the caller which item is meant, if a page has the form beside each of them', async () => {
         const row = (job: number) => form('/jobs/', `${hidden({ 'shop.sid': `b${job}c4e8a1`, act: 'cancel', job: String(job) })}`);
         const found = await inspectCalls([

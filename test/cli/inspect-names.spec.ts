@@ -232,6 +232,23 @@ describe('routebook inspect tells names of things from words of the program', ()
         expect(routesOf(await inspectCalls(pages))).to.include('GET /ropes?tree=');
     });
 
+    it('takes a flag that only marks a page for a param, at addresses that were not seen without it, too', async () => {
+        const page = (name: string) =>
+            `<html><head><title>${name}</title></head><body><main><h1>${name}</h1>${'<p class="story">Words to read.</p>'.repeat(9)}</main></body></html>`;
+        const found = await inspectCalls([
+            { url: `${SHOP}/ropes/`, html: page('Ropes') },
+            { url: `${SHOP}/ropes/?updated`, html: page('Ropes') },
+            { url: `${SHOP}/new-anchors/?updated`, html: page('Anchors') },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /ropes/', 'GET /new-anchors/']);
+        expect(paramsOf(endpointOf(found, 'GET /new-anchors/'), 'query')).to.deep.equal(['updated']);
+    });
+
+    it('keeps a word of several parts with a usual abbreviation, though its letters and digits change often', async () => {
+        const calls = ['incoming_s2s_number', 'get_p2p_peers_now'].map((name) => ({ method: 'POST', url: `${SHOP}/api/${name}`, json: 1 }));
+        expect(routesOf(await inspectCalls(calls))).to.have.members(['POST /api/incoming_s2s_number', 'POST /api/get_p2p_peers_now']);
+    });
+
     it('drafts what a script posts for, be its answer a piece of a page at an address that ends in .html', async () => {
         const found = await templates(
             ['tides', 'ropes'].map((name) => ({
