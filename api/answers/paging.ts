@@ -2,6 +2,7 @@ import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import type { FoundPage, PageOrder } from '../../shared/platform/row-page.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import { PlaceGone } from '../../shared/store/registry/search.ts';
 import type { OpenCall, Reply } from '../call.ts';
 
 type Pagination = NonNullable<Reply<unknown>['pagination']>;
@@ -50,6 +51,12 @@ export async function answerPage<Place extends Json, Row, Entry>(
     const page = await readPage<Place>(call, about);
     const { rows, next, total } = await list(page);
     return { answer: await present(rows), pagination: await page.end(next, total) };
+}
+
+/** @throws Refusal INVALID_CURSOR if the list cannot be continued at a place any more */
+export function refuseOldPlace(error: unknown): never {
+    if (error instanceof PlaceGone) throw new Refusal('INVALID_CURSOR', 'This cursor is too old; start again without one.');
+    throw error;
 }
 
 /** A page of items that are already JSON texts, so that large items are not parsed. */

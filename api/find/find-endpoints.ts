@@ -15,9 +15,8 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { FindFilters } from '../../shared/store/registry/find-statements.ts';
 import { type EndpointRow, endpointRows } from '../../shared/store/registry/list-endpoints.ts';
 import { withoutRefused } from '../../shared/store/registry/refused-endpoints.ts';
-import { PlaceGone } from '../../shared/store/registry/search.ts';
 import { limitIdentity } from '../admission/client-address.ts';
-import { type Page, readPage } from '../answers/paging.ts';
+import { type Page, readPage, refuseOldPlace } from '../answers/paging.ts';
 import type { OpenCall, Reply } from '../call.ts';
 import { meaningOf } from './embed-task.ts';
 
@@ -49,10 +48,7 @@ function filtersOf({ category, kind, effect, site, verified, max_credits, needs_
 
 async function listAll(call: FindCall, filters: FindFilters, page: Page): Promise<Reply<FoundEndpoint[]>> {
     const { browse, usedLists } = call.app;
-    const { ids, next, total } = await usedLists.page(filters, page).catch((error: unknown) => {
-        if (error instanceof PlaceGone) throw new Refusal('INVALID_CURSOR', 'This cursor is too old; start again without one.');
-        throw error;
-    });
+    const { rows: ids, next, total } = await usedLists.page(filters, page).catch(refuseOldPlace);
     const rows = await withoutRefused(browse, await endpointRows(browse, ids), (row) => row);
     return { answer: rows.map((row) => presentFound(row, undefined)), pagination: await page.end(next, total), meta: metaOf(call, total) };
 }

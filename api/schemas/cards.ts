@@ -5,11 +5,11 @@ import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { presentFields } from '../../shared/domain/text/snake-case.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import type { PageOrder } from '../../shared/platform/row-page.ts';
 import { type CardRow, cardsOf } from '../../shared/store/registry/cards.ts';
-import { type ListPage, type ListQuery, PlaceGone } from '../../shared/store/registry/search.ts';
+import type { ListQuery } from '../../shared/store/registry/search.ts';
 import * as usage from '../../shared/store/usage/traffic.ts';
-import { readPage } from '../answers/paging.ts';
+import { answerPage, refuseOldPlace } from '../answers/paging.ts';
 import { presentHealth } from '../answers/present-health.ts';
 import type { OpenCall, Reply } from '../call.ts';
 
@@ -23,9 +23,8 @@ export async function listSchemas(call: OpenCall<object, SchemasQuery, undefined
         isVerifiedOnly: query.verified ?? false,
         sort: query.sort,
     };
-    const page = await readPage(call, boundTo(asked));
-    const { sites, next, total } = await app.lists.page(asked, page).catch(refuseOldPlace);
-    return { answer: await findCards(app.browse, sites), pagination: await page.end(next, total) };
+    const list = (page: PageOrder<Json>) => app.lists.page(asked, page).catch(refuseOldPlace);
+    return answerPage(call, boundTo(asked), list, (sites) => findCards(app.browse, sites));
 }
 
 /** The fewest characters of a task. A shorter query can only be the start of a name. */
@@ -52,11 +51,6 @@ async function describedSites({ app, query }: OpenCall<object, SchemasQuery, und
 function boundTo({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
     const words = search === undefined ? null : [search.joined, ...search.terms.map(({ text }) => text)];
     return [words, category ?? null, isVerifiedOnly, sort ?? (search === undefined ? 'trending' : 'relevance')];
-}
-
-function refuseOldPlace(error: unknown): ListPage {
-    if (error instanceof PlaceGone) throw new Refusal('INVALID_CURSOR', 'This cursor is too old; start again without one.');
-    throw error;
 }
 
 /** GET /v1/schemas/{site}: the card of the latest version. */

@@ -4,9 +4,10 @@ import { CATEGORIES, isCategory } from '../../../shared/domain/package/taxonomy.
 import { readSearch } from '../../../shared/domain/search/search-text.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Json } from '../../../shared/domain/types.ts';
+import type { FoundPage } from '../../../shared/platform/row-page.ts';
 import { cardsOf } from '../../../shared/store/registry/cards.ts';
 import { mostRequested } from '../../../shared/store/registry/schema-requests.ts';
-import { type ListPage, type ListQuery, PlaceGone } from '../../../shared/store/registry/search.ts';
+import { type ListQuery, PlaceGone } from '../../../shared/store/registry/search.ts';
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import { openPage, type Shown, USERS, type Visit, workspacePage } from '../page.ts';
@@ -51,8 +52,8 @@ async function browse(visit: Visit): Promise<Shown> {
         isUnfiltered ? app.read((db) => trendingSites(db, '7d', TRENDING)) : [],
         isUnfiltered ? app.read((db) => mostRequested(db, WANTED)) : [],
     ]);
-    const [cards, traffic] = await Promise.all([cardsOf(app.browse, page.sites), siteTraffic(app.browse, page.sites)]);
-    const fetches = new Map(page.sites.map((site, place) => [site, traffic[place]?.fetches7d ?? 0]));
+    const [cards, traffic] = await Promise.all([cardsOf(app.browse, page.rows), siteTraffic(app.browse, page.rows)]);
+    const fetches = new Map(page.rows.map((site, place) => [site, traffic[place]?.fetches7d ?? 0]));
     const title = q !== '' ? `${q} in the registry` : category === undefined ? 'Registry' : `${categoryName(category)} in the registry`;
     return {
         view: 'registry/list',
@@ -98,7 +99,7 @@ function readAsked({ query }: Visit): Asked {
 }
 
 /** Reads a page of the list. If the cursor has expired or belongs to another list, reads the first page. */
-async function readList({ app, query }: Visit, asked: ListQuery): Promise<ListPage> {
+async function readList({ app, query }: Visit, asked: ListQuery): Promise<FoundPage<string, Json>> {
     const cursor = query('from');
     const from = cursor === undefined ? undefined : await app.cursors.open(boundTo(asked), cursor);
     return app.lists.page(asked, { limit: PER_PAGE, after: from }).catch((error: unknown) => {

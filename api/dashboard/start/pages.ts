@@ -104,7 +104,10 @@ interface LiveSites {
 
 async function readLiveSites(app: App): Promise<LiveSites> {
     const query = { search: undefined, category: undefined, isVerifiedOnly: false, sort: undefined };
-    const [used, { sites, total }] = await Promise.all([trendingSites(app.browse, '7d', NAMED), app.lists.page(query, { limit: NAMED })]);
+    const [used, { rows: sites, total }] = await Promise.all([
+        trendingSites(app.browse, '7d', NAMED),
+        app.lists.page(query, { limit: NAMED }),
+    ]);
     const others = (await cardsOf(app.browse, sites)).filter(({ site }) => !used.some((other) => other.site === site));
     return { live: [...used, ...others].slice(0, NAMED).map(({ site, title }) => ({ site, title })), sites: total };
 }

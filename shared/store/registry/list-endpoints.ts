@@ -4,7 +4,7 @@ import type { Json, Kind } from '../../domain/types.ts';
 import { columnList, columns, cutPage, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPlanned, runPrepared } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
-import type { PageOrder } from '../../platform/row-page.ts';
+import type { FoundPage, PageOrder } from '../../platform/row-page.ts';
 import { fromBucket, WEEK } from '../usage/traffic.ts';
 import type { FindFilters } from './find-statements.ts';
 import { isLeaf } from './keyset-segments.ts';
@@ -79,28 +79,21 @@ export async function endpointRows(db: Db, ids: readonly number[], words: readon
     }));
 }
 
-interface UsedPage {
-    ids: number[];
-    /** Where the next page begins; undefined on the last page. */
-    next: Json | undefined;
-    total: number;
-}
-
-/** All endpoints: first of the most used sites, by the roll-up with which the list began, then the others by site. */
-export interface UsedLists {
-    /** @throws PlaceGone */
-    page(filters: FindFilters, page: PageOrder<Json>): Promise<UsedPage>;
-}
+export type UsedLists = ReturnType<typeof createUsedLists>;
 
 /** Larger totals are cached. */
 const MANY = 1000;
 const TYPES = { category: 'text', kind: 'text', effect: 'text', site: 'text', credits: 'integer', rollup: 'bigint', behind: 'text' };
 
-/** @param read must limit the time of queries */
-export function createUsedLists(read: Read): UsedLists {
+/**
+ * Lists the ids of all endpoints: first of the most used sites, by the roll-up with which the list began, then the others by site.
+ * @param read must limit the time of queries
+ */
+export function createUsedLists(read: Read) {
     const count = createTotals(read, MANY);
     return {
-        async page(filters, { limit, after }) {
+        /** @throws PlaceGone */
+        async page(filters: FindFilters, { limit, after }: PageOrder<Json>): Promise<FoundPage<number, Json>> {
             const place = after === undefined ? BEGINNING : readUsePlace(after);
             const { conditions, values } = conditionsOf(filters);
             const text = `select count(*) as total ${FROM} where ${conditions.join(' and ')}`;
@@ -110,7 +103,7 @@ export function createUsedLists(read: Read): UsedLists {
             ]);
             const { shown, last } = cutPage(rows, limit);
             return {
-                ids: shown.map(({ id }) => id),
+                rows: shown.map(({ id }) => id),
                 next: last && [last.rollup, last.segment, last.rank, last.site, last.place],
                 total,
             };

@@ -24,7 +24,7 @@ export function createNearSites(read: Read, lists: Lists) {
         const { label } = searchEntry(site, '');
         if ([...label].length < MIN_LABEL) return [];
         const query = { search: readSearch(label), category: undefined, isVerifiedOnly: false, sort: undefined };
-        const { sites } = await lists.page(query, { limit: COMPARED });
+        const { rows: sites } = await lists.page(query, { limit: COMPARED });
         const near = didYouMean(
             site,
             sites.filter((other) => other !== site),

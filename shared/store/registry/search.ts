@@ -4,7 +4,7 @@ import type { Json } from '../../domain/types.ts';
 import { cutPage, type Db } from '../../platform/db.ts';
 import { compose, runComposed, runPlanned } from '../../platform/prepared-query.ts';
 import type { Read } from '../../platform/replica.ts';
-import type { PageOrder } from '../../platform/row-page.ts';
+import type { FoundPage, PageOrder } from '../../platform/row-page.ts';
 import { isLeaf, segmentsOf } from './keyset-segments.ts';
 import { type Spelt, spell } from './spell.ts';
 import { createTotals } from './totals.ts';
@@ -21,25 +21,16 @@ export interface ListQuery {
     sort: ListSort | undefined;
 }
 
-export interface ListPage {
-    sites: string[];
-    /** Where the next page begins; undefined on the last page. */
-    next: Json | undefined;
-    total: number;
-}
-
 /** The position belongs to another list, or to a deleted roll-up. */
 export class PlaceGone extends Error {}
 
 /** Larger totals are cached. */
 const MANY = 5000;
 
-export interface Lists {
-    page(query: ListQuery, page: PageOrder<Json>): Promise<ListPage>;
-}
+export type Lists = ReturnType<typeof createLists>;
 
-/** @param read must limit the time of queries */
-export function createLists(read: Read): Lists {
+/** Lists the names of sites. @param read must limit the time of queries */
+export function createLists(read: Read) {
     const count = createTotals(read, MANY);
 
     function countMany(query: ListQuery, spelt: Spelt): Promise<number> {
@@ -49,12 +40,13 @@ export function createLists(read: Read): Lists {
     }
 
     return {
-        async page(query, { limit, after }) {
-            if (query.search?.terms.length === 0) return { sites: [], next: undefined, total: 0 };
+        /** @throws PlaceGone */
+        async page(query: ListQuery, { limit, after }: PageOrder<Json>): Promise<FoundPage<string, Json>> {
+            if (query.search?.terms.length === 0) return { rows: [], next: undefined, total: 0 };
             const { found, total, place } = await read((db) => walk(db, query, after, limit + 1));
             const { shown, last } = cutPage(found, limit);
             return {
-                sites: shown.map(({ site }) => site),
+                rows: shown.map(({ site }) => site),
                 next: last && writePlace({ ...place, segment: last.segment, key: last.key, site: last.site }),
                 total: total ?? (await countMany(query, place.spelt)),
             };
