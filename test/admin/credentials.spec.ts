@@ -5,7 +5,7 @@ import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import { listChanges } from '../../shared/store/accounts/audit.ts';
-import { rewrapAll } from '../../shared/store/accounts/sealed-rows.ts';
+import { findUnreadable, rewrapAll } from '../../shared/store/accounts/sealed-rows.ts';
 import { confirmTotp, pendingTotp, type TotpVerdict, useTotp } from '../../shared/store/accounts/totp.ts';
 import { openRequest } from '../../shared/store/jobs/sealed.ts';
 import { useDatabase } from '../store/registry.ts';
@@ -13,6 +13,7 @@ import { admin } from '../support/admin.ts';
 import { CONNECTED, connectedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { join } from '../support/people.ts';
+import { startProcess } from '../support/processes.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { testSecretKeys, testSecrets } from '../support/secrets.ts';
@@ -70,6 +71,25 @@ describe('rotating the encryption keys', () => {
         const { code, json } = await rotate(`${NEW},${OLD}`);
         expect([code, json]).to.deep.equal([0, { key: 'new', tables: counts(2, 0, 0) }]);
         for (const person of [ada, grace]) expect(await enters(person, NEW, 2)).to.equal('right');
+    });
+
+    it('is asked for when a process starts without a key that is in use', async () => {
+        await withApp(GONE);
+        await withApp(OLD);
+        const startWith = (keys: string) =>
+            startProcess('api', { DATABASE_URL: database.url, SECRET_KEYS: keys, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error' });
+        const api = startWith(`${NEW},${OLD}`);
+        try {
+            const line = JSON.parse(await api.said('no key of SECRET_KEYS opens what'));
+            expect(line)
+                .to.include({ level: 'error', part: 'secrets' })
+                .and.deep.include({ tables: ['totp_secrets'] });
+        } finally {
+            await api.end('SIGKILL');
+        }
+        expect(await findUnreadable(db, testSecrets(db, `${NEW},${OLD},${GONE}`))).to.deep.equal([]);
+        // Another key under the same id.
+        expect(await findUnreadable(db, testSecrets(db, `${newSecretKey('old')},${GONE}`))).to.deep.equal(['totp_secrets']);
     });
 
     it('still accepts each code once', async () => {

@@ -27,6 +27,24 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'monitor_runs', id: 'run_id', column: 'error', purpose: JOB_PURPOSES.error },
 ];
 
+/** The columns of few rows, in which a process looks for lost keys when it starts. */
+const FEW_ROWS: readonly string[] = ['totp_secrets', 'connection_keys', 'webhooks'];
+
+/** Finds what no key of the ring opens: of each key that encrypted rows of these tables, one row is tried. @returns names of the tables */
+export async function findUnreadable(db: Db, secrets: Secrets): Promise<string[]> {
+    const found = new Set<string>();
+    for (const { table, column, purpose } of SEALED_COLUMNS) {
+        if (!FEW_ROWS.includes(table)) continue;
+        // The id of the key follows the version and its length.
+        const samples: { sealed: Buffer }[] = await db(table)
+            .whereNotNull(column)
+            .distinctOn('key_id')
+            .select({ sealed: column }, db.raw('substring(?? from 3 for get_byte(??, 1)) as key_id', [column, column]));
+        for (const { sealed } of samples) if ((await secrets.open(sealed, purpose)) === undefined) found.add(table);
+    }
+    return [...found];
+}
+
 interface Rewrapped {
     table: string;
     /** Rows that were encrypted again with the first key of the ring. */
