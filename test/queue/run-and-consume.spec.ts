@@ -170,6 +170,19 @@ for (const topology of topologies) {
             expect(await next).to.deep.include({ ok: false, lost: 'deadline' });
         });
 
+        it('does not count as stuck when the clock of its machine jumps', async () => {
+            const consumer = work(async () => success());
+            const now = Date.now;
+            try {
+                for (const hours of [1, -1]) {
+                    Date.now = () => now() + hours * 3_600_000;
+                    expect(Math.abs(Date.now() - consumer.lastProgressAt())).to.be.below(60_000);
+                }
+            } finally {
+                Date.now = now;
+            }
+        });
+
         it('shows that an idle worker is alive', async function () {
             this.timeout(8000);
             const consumer = work(async () => success());

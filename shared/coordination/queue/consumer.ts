@@ -70,8 +70,8 @@ export function openConsumer(options: {
             return closing;
         },
         inFlight: () => running.size,
-        /** When the loop last made progress, in milliseconds since the epoch. In a healthy worker at most 3 s ago. */
-        lastProgressAt: () => performance.timeOrigin + worker.lastProgressAt(),
+        /** When the loop last made progress, in milliseconds since the epoch, also after a jump of the clock. In a healthy worker at most 3 s ago. */
+        lastProgressAt: () => Date.now() - (performance.now() - worker.lastProgressAt()),
     };
 
     /** BullMQ waits for its last call of the store, without end if the store is away. Jobs that run are always waited for. */
