@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { PackageAuth, PackageEndpoint } from '../../shared/domain/types.ts';
 import { API, expectNowhere, HEADER, idOf, OTHER, SITE, useConnectionWorld, VALUE } from '../support/connection-world.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Answer, join } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { ANY_TOPOLOGY } from '../support/world.ts';
@@ -161,6 +162,20 @@ for (const topology of ANY_TOPOLOGY) {
                     '60',
                 ]);
                 expect(world.logged.some(({ message }) => String(message).includes(`the data key of ${eve.workspaceId}`))).to.equal(true);
+            });
+
+            it('ends calls as a part that is down while the key of its workspace is missing, since another connection would not help', async () => {
+                await forgetAll();
+                await publish([HEADER]);
+                const eve = await join(world, { plan: 'pro' });
+                dataOf(await connect(eve));
+                const keys = world.app.db('connection_keys').where({ workspace_id: eve.workspaceId });
+                const { sealed } = await keys.clone().first('sealed');
+                await keys.clone().update({ sealed: Buffer.alloc(80) });
+                const fetched = () => eve.fetch(SITE, 'echo');
+                await eventually(fetched, (answer) => codeOf(answer) === 'SERVICE_UNAVAILABLE');
+                await keys.clone().update({ sealed });
+                await eventually(fetched, (answer) => answer.status === 200);
             });
 
             it('can be decrypted in no other row', async () => {

@@ -5,7 +5,7 @@ import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { Connection } from './connections.ts';
-import { openDataKey, secretOpener } from './sealing.ts';
+import { DataKeyUnreadable, openDataKey, secretOpener } from './sealing.ts';
 
 /** The columns that a call needs. */
 export type UsableConnection = Pick<
@@ -41,13 +41,18 @@ export function openVault(db: Db, secrets: Secrets) {
         forget: (workspaceId: string, site: string) => lists.forget([workspaceId, site]),
         /** Removes a value from the cache, after it was renewed. */
         forgetValue: (connectionId: string) => rows.forget(connectionId),
-        /** Undefined: it no longer exists, or no key of the ring decrypts it. @param revision minimum revision of the value */
+        /**
+         * Undefined if it no longer exists. @param revision minimum revision of the value
+         * @throws DataKeyUnreadable
+         */
         async open(connectionId: string, revision: number): Promise<{ connection: UsableConnection; secret: StoredSecret } | undefined> {
             const known = await rows.remembered(connectionId);
             const row = known !== undefined && known.revision < revision ? await rows.now(connectionId) : known;
             if (row === undefined) return undefined;
             const { openSecret, ...connection } = row;
-            const secret = openSecret?.();
+            // The caller could not repair it by another connection.
+            if (openSecret === undefined) throw new DataKeyUnreadable(connection.workspaceId);
+            const secret = openSecret();
             return secret && { connection, secret };
         },
     };
