@@ -25,14 +25,18 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
         };
     const program = newProgram(terminal);
     addAllCommands(program, run);
+    suggestCommands(program, terminal);
     for (const command of program.commands) {
-        for (const one of [command, ...command.commands]) addCommonOptions(one).showHelpAfterError(`("${pathOf(one)} --help" shows how)`);
+        for (const one of [command, ...command.commands]) {
+            suggestCommands(one, terminal);
+            addCommonOptions(one).showHelpAfterError(`("${pathOf(one)} --help" shows how)`);
+        }
     }
     try {
         await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
         return exitCode;
     } catch (error) {
-        if (error instanceof CommanderError) return usageExit({ ...error, message: suggest(error.message) }, isJson, terminal);
+        if (error instanceof CommanderError) return usageExit(error, isJson, terminal);
         const failure = presentFailure(error, terminal.paintError);
         for (const line of failure.lines) terminal.complain(line);
         if (isJson) terminal.print(JSON.stringify({ error: failure.error }));
@@ -47,7 +51,6 @@ function newProgram(terminal: Terminal): Command {
         .version(VERSION, '-V, --version', 'print the version')
         .helpOption('-h, --help', 'show this help')
         .addHelpCommand(new Command('help').argument('[command]').description('show the help of a command').helpGroup('More:'))
-        .exitOverride()
         // `--version` before a command prints the program's version; after a command it is an option of that command.
         .enablePositionalOptions()
         .showHelpAfterError(`("${PROGRAM} --help" lists all commands)`)
@@ -57,7 +60,6 @@ function newProgram(terminal: Terminal): Command {
             getOutHelpWidth: () => Math.min(terminal.columns, 110),
             getOutHasColors: () => terminal.isColourful.out,
             getErrHasColors: () => terminal.isColourful.error,
-            outputError: (text, write) => write(suggest(text).replace(/^error: /, `${terminal.paintError('red', '✗')} `)),
         })
         .configureHelp({
             showGlobalOptions: false,
@@ -83,27 +85,46 @@ Environment variables:
 
 "${PROGRAM} help <command>" shows the help of a command.`;
 
-/** Words that people try, and the commands that do what they mean. */
-const MEANT: Readonly<Record<string, string | undefined>> = {
-    account: 'whoami',
-    call: 'fetch',
-    credits: 'whoami',
-    download: 'pull',
-    events: 'webhook',
-    lookup: 'catalog or find',
-    publish: 'push',
-    register: 'login',
-    signup: 'login',
-    sites: 'list',
-    validate: 'lint',
-    watch: 'monitor',
-};
+/** Words that people try, and the commands that do what they mean, of which a group has one or two. */
+const MEANT: ReadonlyMap<string, readonly string[]> = new Map([
+    ['account', ['whoami']],
+    ['call', ['fetch']],
+    ['create', ['add', 'run', 'start']],
+    ['credits', ['whoami']],
+    ['delete', ['cancel', 'remove']],
+    ['download', ['pull']],
+    ['events', ['listen', 'webhook']],
+    ['get', ['show', 'fetch']],
+    ['lookup', ['catalog', 'find']],
+    ['new', ['add', 'run', 'start']],
+    ['publish', ['push']],
+    ['register', ['login']],
+    ['remove', ['delete', 'cancel']],
+    ['result', ['show']],
+    ['results', ['follow', 'show']],
+    ['signup', ['login']],
+    ['sites', ['list']],
+    ['start', ['run']],
+    ['status', ['show', 'whoami']],
+    ['validate', ['lint']],
+    ['verify', ['check', 'lint']],
+    ['watch', ['monitor']],
+]);
 
-/** Replaces commander's suggestion, which knows the spelling alone: `logout` for `lookup`. */
-function suggest(text: string): string {
-    return text.replace(/^error: unknown command '(\w+)'(?:\n\(Did you mean .*\))?/, (said: string, word: string) =>
-        Object.hasOwn(MEANT, word) ? `error: unknown command '${word}'\n(Did you mean ${MEANT[word]}?)` : said,
-    );
+/** Prints errors of a command, with suggestions by meaning: commander knows the spelling alone, and suggests `logout` for `lookup`. */
+function suggestCommands(command: Command, { paintError }: Pick<Terminal, 'paintError'>): void {
+    const suggest = (text: string) =>
+        text.replace(/^error: unknown command '(\w+)'(?:\n\(Did you mean .*\))?/, (said: string, word: string) => {
+            const names = new Set(command.commands.map((one) => one.name()));
+            const meant = (MEANT.get(word) ?? []).filter((name) => names.has(name));
+            return meant.length === 0 ? said : `error: unknown command '${word}'\n(Did you mean ${meant.join(' or ')}?)`;
+        });
+    command
+        .configureOutput({ outputError: (text, write) => write(suggest(text).replace(/^error: /, `${paintError('red', '✗')} `)) })
+        .exitOverride((error) => {
+            error.message = suggest(error.message);
+            throw error;
+        });
 }
 
 /** `routebook batch run` */

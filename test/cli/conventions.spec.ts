@@ -124,12 +124,25 @@ describe('every command of routebook', () => {
     });
 
     it('suggests what people mean by a word, not only what is spelled alike', async () => {
-        const meant = { lookup: 'catalog or find', download: 'pull', call: 'fetch', jobs: 'job', serch: 'search' };
-        for (const [word, names] of Object.entries(meant)) {
-            const ran = await shell.run(['--server', NOWHERE, word, 'shop.example', '--json']);
-            expect(ran.code, word).to.equal(2);
-            expect(ran.error['message'], word).to.include(`unknown command '${word}'`).and.include(`Did you mean ${names}?`);
-            expect(ran.stderr, word).to.include(`Did you mean ${names}?`).and.not.include('logout');
+        const meant = {
+            lookup: 'catalog or find',
+            download: 'pull',
+            call: 'fetch',
+            jobs: 'job',
+            serch: 'search',
+            'webhook create': 'add',
+            'webhook events': 'listen',
+            'monitor remove': 'delete',
+            'batch results': 'follow or show',
+            'connections delete': 'remove',
+        };
+        for (const [words, names] of Object.entries(meant)) {
+            const ran = await shell.run(['--server', NOWHERE, ...words.split(' '), 'shop.example', '--json']);
+            expect(ran.code, words).to.equal(2);
+            expect(ran.error['message'], words)
+                .to.include(`unknown command '${words.split(' ').at(-1)}'`)
+                .and.include(`Did you mean ${names}?`);
+            expect(ran.stderr, words).to.include(`Did you mean ${names}?`).and.not.include('logout');
         }
     });
 
