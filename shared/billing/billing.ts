@@ -37,7 +37,10 @@ export function billingOf(app: Pick<App, 'config' | 'db' | 'secrets' | 'log' | '
             try {
                 return await question(await clientFor(settings));
             } catch (error) {
-                throw asRefusal(error);
+                const refusal = asRefusal(error);
+                if (refusal !== error)
+                    log.warn({ part: 'billing', reason: String(error) }, 'Stripe does not answer, or rejects STRIPE_SECRET_KEY');
+                throw refusal;
             }
         },
     };

@@ -270,6 +270,7 @@ describe('the billing pages', () => {
             const page = await upgrade(person, 'starter');
             expect(page.status).to.equal(503);
             expect(wordsOf(page.html)).to.include('The payment service does not answer');
+            expect(world.logged.map(({ message }) => message)).to.include('Stripe does not answer, or rejects STRIPE_SECRET_KEY');
             stripe.fail(undefined);
             expect(sessionIn((await upgrade(person, 'starter')).to)).to.match(/^cs_/);
         });
