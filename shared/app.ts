@@ -152,7 +152,7 @@ export function openApp(
         turns,
         quarantine,
         secrets,
-        credits: closing('credits', openCredits(money, { reads: db })),
+        credits: closing('credits', openCredits(money, { reads: db, log })),
         idempotency: closing('idempotency', createIdempotency(db, secrets)),
         keys: closing('keys', openKeys(db, { log })),
         vault: openVault(db, secrets),

@@ -61,6 +61,19 @@ describe('when all connections are in use', () => {
         expect(lines).to.have.length(5);
     });
 
+    it('the log says why no credits can be held, and when they can again', async () => {
+        const lines: string[] = [];
+        const logged = openCredits(db, { log: createLog('warn', { write: (line: string) => void lines.push(line) }) });
+        const account = await books.user({ allowance: 10 });
+        await askWhileFull(() => logged.hold(orderFor(account)));
+        await logged.hold(orderFor(account));
+        await logged.close();
+        expect(lines.map((line) => JSON.parse(line).message)).to.deep.equal([
+            'credits: does not work at the moment',
+            'credits: works again',
+        ]);
+    });
+
     it('a hold waits for one connection at most (R9)', async () => {
         const account = await books.user({ allowance: 10 });
         await askWhileFull(() => credits.hold(orderFor(account)));

@@ -1,5 +1,6 @@
 import { newId } from '../../domain/text/ids.ts';
 import { type Batch, BatchClosed, openBatch, WaitedTooLong } from '../../platform/batch.ts';
+import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
 import type { Db } from '../../platform/db.ts';
 import { isOutage, retryUntilKnown } from '../../platform/pg-errors.ts';
 import { type Balance, createBalances, forwardBonus } from './accounts.ts';
@@ -89,6 +90,8 @@ export interface Credits {
 }
 
 interface CreditsOptions {
+    /** Receives why no credits can be held, and when that is over: then no fetch is served, whatever else works. */
+    log?: ConnectionLog;
     /** The pool for reading balances, so that no movement waits for readers. By default the pool of the movements. */
     reads?: Db;
     /** How long a hold is retried while the database is unreachable, in milliseconds. */
@@ -102,7 +105,8 @@ interface CreditsOptions {
 }
 
 /** Opens the credits of the accounts in `db`. Close them before the pool. */
-export function openCredits(db: Db, { reads = db, ...options }: CreditsOptions = {}): Credits {
+export function openCredits(db: Db, { reads = db, log, ...options }: CreditsOptions = {}): Credits {
+    const status = log && watchConnection(log, 'credits');
     const limits: Limits = { patienceMs: 300, settlePatienceMs: 2000, timeoutMs: 5000, maxWaitMs: 2500, ...options };
     const { batch: moves, settlingMs } = openMoves(db, limits);
     // Settlements that store an answer, or that are retried after an outage. They take longer and must not delay holds.
@@ -125,7 +129,14 @@ export function openCredits(db: Db, { reads = db, ...options }: CreditsOptions =
         async hold(order) {
             assertPositiveInteger('unit', order.unit);
             assertPositiveInteger('maxUnits', order.maxUnits);
-            return holdVerdict(await moves.add({ order }));
+            try {
+                const held = await moves.add({ order });
+                status?.up();
+                return holdVerdict(held);
+            } catch (error) {
+                if (isOutage(error) && !(error instanceof BatchClosed || error instanceof WaitedTooLong)) status?.down(error);
+                throw error;
+            }
         },
         async charge({ operation, amount, answer }) {
             if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a charge must be a whole number of credits, at least 0');
@@ -150,7 +161,7 @@ export function openCredits(db: Db, { reads = db, ...options }: CreditsOptions =
     };
 }
 
-type Limits = Required<Omit<CreditsOptions, 'reads'>>;
+type Limits = Required<Omit<CreditsOptions, 'reads' | 'log'>>;
 type Move = { order: HoldOrder } | { settlement: Settlement } | { mark: Mark };
 /** A row of `credits_move`; `unknown`: such a hold never existed. */
 type Settled = Omit<MovedRow, 'state'> & { state: HoldState | 'unknown' };
