@@ -79,18 +79,15 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
 /** More than the largest body of a route. */
 const MAX_DISCARDED = 65 * 1024 * 1024;
 
-/**
- * Discards what a refused caller still sends. Many callers write the whole body before they read; if the connection is closed earlier, they
- * get an error of the network instead of the refusal, and a proxy answers 502. Resolves when the body has ended, is too large, or its time
- * is over.
- */
-export function discardRest({ raw: { req: source } }: Request): Promise<void> {
+/** Whether a caller that is refused still sends a body. A caller with Expect waits for the answer before it sends. */
+export function isStillSending({ raw: { req: source } }: Request): boolean {
     const { 'content-length': declared, 'transfer-encoding': encoding, expect } = source.headers;
     const hasBody = encoding !== undefined || Number(declared ?? 0) > 0;
-    // A caller with Expect waits for the answer before it sends.
-    if (!hasBody || source.complete || source.destroyed || expect !== undefined || Number(declared ?? 0) > MAX_DISCARDED) {
-        return Promise.resolve();
-    }
+    return hasBody && !source.complete && !source.destroyed && expect === undefined && Number(declared ?? 0) <= MAX_DISCARDED;
+}
+
+/** Discards the rest of a body. Resolves when the body has ended, is too large, or its time is over. */
+export function discardRest({ raw: { req: source } }: Request): Promise<void> {
     return new Promise((resolve) => {
         let bytes = 0;
         source.on('data', (chunk: Buffer) => {

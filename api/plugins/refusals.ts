@@ -1,7 +1,8 @@
+import { Readable } from 'node:stream';
 import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { renderRefusal, routeHeaders } from '../answers/refusal.ts';
-import { discardRest } from '../bodies/read-body.ts';
+import { discardRest, isStillSending } from '../bodies/read-body.ts';
 import type { AppPlugin } from './plugin.ts';
 
 /** Converts errors of routes and of hapi to the JSON envelope (docs/api.md, "Errors"), and logs each bug once. */
@@ -15,14 +16,31 @@ export const refusals: AppPlugin = {
                 return h.continue;
             }
             const { text, status, headers } = await renderRefusal(app, request, response);
-            if (headers['connection'] !== 'close' && status !== 408) await discardRest(request);
-            const answer = h.response(text).type('application/json; charset=utf-8').code(status).header('cache-control', 'no-store');
+            const endsLater = headers['connection'] !== 'close' && status !== 408 && isStillSending(request);
+            const answer = h
+                .response(endsLater ? thenDiscard(text, request) : text)
+                .bytes(Buffer.byteLength(text))
+                .type('application/json; charset=utf-8')
+                .code(status)
+                .header('cache-control', 'no-store');
             const all = [...commonHeaders(request), ...Object.entries(headers), ...challenge(app, request, status)];
             for (const [name, value] of all) answer.header(name, value);
             return answer;
         });
     },
 };
+
+/**
+ * Sends the answer at once, and ends it when the rest of the body has been discarded. Many callers write the whole body before they read; if
+ * the connection is closed earlier, they get an error of the network instead of the refusal, and a proxy answers 502.
+ */
+function thenDiscard(text: string, request: Request): Readable {
+    async function* parts(): AsyncGenerator<string> {
+        yield text;
+        await discardRest(request);
+    }
+    return Readable.from(parts(), { objectMode: false });
+}
 
 /** The header that tells a client how to sign in (RFC 9728). */
 function challenge(app: App, request: Request, status: number): [string, string][] {
