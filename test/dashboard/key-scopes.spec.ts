@@ -161,10 +161,11 @@ describe('scopes of keys on the dashboard', () => {
         const set = (fields: Record<string, string>) => person.send(`${path}/scopes`, { scopes: 'shown', ...fields }, { from: path });
         expect((await set(FIRST)).to).to.equal(path);
         await eventually(
-            () => publishes(apiKey),
-            (lack) => lack === 'routes: publish',
+            () => keyOf(apiKey),
+            ({ scopes }) => !scopes.routes.includes('publish'),
             1000,
         );
+        expect(await publishes(apiKey)).to.equal('routes: publish');
         const wider = { ...FIRST, route_publish: 'yes' };
         const next = await confirmed(person, await set(wider));
         expect(next).to.match(new RegExp(`^${path}\\?typed=[\\w.-]+$`));
