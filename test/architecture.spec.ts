@@ -125,6 +125,16 @@ describe('the architecture', () => {
             );
         });
 
+        it('drafts of packages are made in steps, each of which knows only those before it', () => {
+            const steps = ['words', 'exchanges', 'pages', 'routes', 'drafts'];
+            for (const [place, step] of steps.entries()) {
+                const later = new RegExp(`^cli/inspect/(?:(?:${steps.slice(place + 1).join('|') || 'none'})/|[^/]+$)`);
+                const own = below(`cli/inspect/${step}`);
+                expect(own.length, step).to.be.greaterThan(5);
+                expect(forbidden(own, later)).to.deep.equal([]);
+            }
+        });
+
         it('the client for callers has no dependencies, not even on Node', () => {
             const outside = [...reachedFrom(['cli/client/index.ts'])].flatMap(({ imports }) =>
                 imports.filter((name) => !/\.ts$/.test(name)),

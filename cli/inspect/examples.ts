@@ -2,8 +2,8 @@ import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { percentDecode } from '../../shared/domain/text/percent-decode.ts';
 import type { Json, JsonObject, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 import type { ExampleCandidate } from './example-candidate.ts';
-import type { Group } from './groups.ts';
-import { valuesIn } from './segments.ts';
+import type { Group } from './routes/groups.ts';
+import { valuesIn } from './words/segments.ts';
 
 /** Asks the contributor about each read with a recorded call and adds the confirmed ones. Adds nothing without `confirm`. */
 export async function addExamples(

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { CutShort, type Element, streamElements } from '../../cli/inspect/exchanges/json-elements.ts';
 import { inspect } from '../../cli/inspect/inspect.ts';
-import { CutShort, type Element, streamElements } from '../../cli/inspect/json-elements.ts';
 import { harOf, routesOf, SHOP } from './inspect/har.ts';
 import { LARGE_ROUTES, largeHar } from './inspect/large-har.ts';
 

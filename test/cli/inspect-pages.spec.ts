@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { load } from 'cheerio';
-import { readPage } from '../../cli/inspect/page.ts';
-import { listsOf } from '../../cli/inspect/page-lists.ts';
+import { readPage } from '../../cli/inspect/pages/page.ts';
+import { listsOf } from '../../cli/inspect/pages/page-lists.ts';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { cpuMsOf } from '../support/stopwatch.ts';
 import { endpointOf, inspectCalls, SHOP } from './inspect/har.ts';

@@ -1,7 +1,7 @@
 import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
-import { identifier } from '../../inspect/identifier.ts';
+import { identifier } from '../../inspect/words/identifier.ts';
 import type { LeftOut, NotRead } from '../operation.ts';
 import { printableName } from '../texts.ts';
 import { asJsonText, describedBy, examplesOf, onlyValue, PARAM_NAME } from './params.ts';

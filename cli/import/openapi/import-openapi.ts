@@ -2,7 +2,7 @@ import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/s
 import { isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { normaliseSite, registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
-import { guessCategory } from '../../inspect/category.ts';
+import { guessCategory } from '../../inspect/drafts/category.ts';
 import { finish, type Imported, type ImportOptions } from '../imported.ts';
 import { onlyWanted } from '../only.ts';
 import { leaveOut, type NotCarried, type ReadOperation } from '../operation.ts';

@@ -1,8 +1,8 @@
 import { isObject, objectOf } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import type { Json, JsonObject, Kind, Method, PackageAuth, PackageEndpoint, PackageParam } from '../../../shared/domain/types.ts';
-import { identifier } from '../../inspect/identifier.ts';
-import { nameEndpoint } from '../../inspect/naming.ts';
+import { nameEndpoint } from '../../inspect/drafts/naming.ts';
+import { identifier } from '../../inspect/words/identifier.ts';
 import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { readAnswer } from './answers.ts';

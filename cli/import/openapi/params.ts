@@ -3,7 +3,7 @@ import { isVisibleAscii } from '../../../shared/domain/fetch/visible-ascii.ts';
 import { isObject, listOf } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import type { Json, JsonObject, JsonSchema, PackageAuth, PackageParam } from '../../../shared/domain/types.ts';
-import { identifier } from '../../inspect/identifier.ts';
+import { identifier } from '../../inspect/words/identifier.ts';
 import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { isFit, plainSchema } from './plain-schema.ts';

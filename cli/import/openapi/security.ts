@@ -2,7 +2,7 @@ import { isObject, listOf, objectOf } from '../../../shared/domain/json/schema/s
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import { isOnDomain } from '../../../shared/domain/site/site-name.ts';
 import type { AuthNeed, Json, JsonObject, OAuthFlow, PackageAuth, PackageOAuth } from '../../../shared/domain/types.ts';
-import { nameEndpoint } from '../../inspect/naming.ts';
+import { nameEndpoint } from '../../inspect/drafts/naming.ts';
 import type { NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import type { Resolver } from './refs.ts';

@@ -2,7 +2,7 @@ import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { decodeQueryPart } from '../../../shared/domain/text/percent-decode.ts';
 import { splitOnce } from '../../../shared/domain/text/split-once.ts';
 import type { BodyFormat, Json, JsonObject } from '../../../shared/domain/types.ts';
-import { identifier } from '../../inspect/identifier.ts';
+import { identifier } from '../../inspect/words/identifier.ts';
 import type { NotRead } from '../operation.ts';
 
 /** A body of the format 0.1 as a template of a package. Placeholders stand for whole values; `names` has their names in order. */

@@ -2,7 +2,7 @@ import { isObject, objectOf } from '../../../shared/domain/json/schema/structure
 import { isCategory } from '../../../shared/domain/package/taxonomy.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
-import { guessCategory } from '../../inspect/category.ts';
+import { guessCategory } from '../../inspect/drafts/category.ts';
 import { CannotImport, finish, type Imported, type ImportOptions } from '../imported.ts';
 import { type Nameable, onlyWanted } from '../only.ts';
 import { siteOfBases } from '../openapi/servers.ts';

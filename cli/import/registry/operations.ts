@@ -10,7 +10,7 @@ import {
     type Method,
     type PackageEndpoint,
 } from '../../../shared/domain/types.ts';
-import { nameEndpoint } from '../../inspect/naming.ts';
+import { nameEndpoint } from '../../inspect/drafts/naming.ts';
 import type { LeftOut, NotRead } from '../operation.ts';
 import { cleanText, printableName } from '../texts.ts';
 import { readAnswer } from './answers.ts';

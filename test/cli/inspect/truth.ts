@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { wordsOf } from '../../../cli/inspect/harmless.ts';
+import { wordsOf } from '../../../cli/inspect/words/harmless.ts';
 import type { PackageDocument, PackageEndpoint } from '../../../shared/domain/types.ts';
 
 /** A route in the form of `test/fixtures/inspect/*.truth.json`. */
