@@ -20,7 +20,7 @@ export function openDeadline(timeoutMs: number, callers: AbortSignal | undefined
     const timer = setTimeout(abort, timeoutMs);
     callers?.addEventListener('abort', abort);
     if (callers?.aborted) abort();
-    const { signal } = controller;
+    const signal: AbortSignal = controller.signal;
     return {
         /** Aborted at the deadline. */
         signal,

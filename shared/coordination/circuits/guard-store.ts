@@ -26,7 +26,7 @@ export interface Tally {
     failed: number;
 }
 
-interface Death {
+export interface Death {
     versionId: number;
     endpoint: string;
     /** Minimum run time of the job. An earlier death within this time counts as the same death. */
@@ -35,7 +35,7 @@ interface Death {
     lastSuccessAt: Date | undefined;
 }
 
-interface Quarantined {
+export interface Quarantined {
     versionId: number;
     endpoint: string;
     /** By the clock of the database (`app_now()`). */

@@ -47,7 +47,8 @@ export function openBank({ base, now, emit }: BankOptions) {
     const charges = new Map<string, Charge>();
     const made = (prefix: string) => `${prefix}_${newId('op').slice(3)}`;
 
-    const shownInvoice = (invoice: Invoice) => presentInvoice(invoice, subscriptions.get(invoice.subscription ?? '')?.metadata ?? {}, base);
+    const shownInvoice = (invoice: Invoice): ReturnType<typeof presentInvoice> =>
+        presentInvoice(invoice, subscriptions.get(invoice.subscription ?? '')?.metadata ?? {}, base);
     const tell = (kind: 'created' | 'updated' | 'deleted', subscription: Subscription) =>
         emit(`customer.subscription.${kind}`, presentSubscription(subscription));
 
