@@ -45,7 +45,7 @@ export class AppModel {
     }
 
     async getClient(id: string): Promise<Client | undefined> {
-        // An app that registered itself may be deleted by now; told so, it registers again.
+        // An app that registered itself may have been deleted. After this error it registers again.
         if (!isDocumentId(id) && (await findApp(this.#app.db, id)) === undefined) return undefined;
         // The library compares this id with the app that the code or refresh token belongs to.
         return clientOf(id);

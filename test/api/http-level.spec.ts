@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { checkEnvelope } from '../support/answers.ts';
 import { eventually } from '../support/eventually.ts';
@@ -142,5 +145,30 @@ describe('a slow sender', () => {
         }
         const others = world.logged.slice(before).filter(({ route, status }) => route === 'other' || status === 499);
         expect(others).to.deep.equal([]);
+    });
+
+    it('is disconnected after its refusal, also in the middle of a batch that may take longer to arrive', async () => {
+        const { apiKey } = await join(world);
+        const { port, hostname } = new URL(world.base);
+        const socket = connect(Number(port), hostname).on('error', () => undefined);
+        let received = '';
+        socket.on('data', (text) => (received += text));
+        const head = [`Authorization: Bearer ${apiKey}`, 'Content-Type: application/x-ndjson', 'Transfer-Encoding: chunked'];
+        socket.write(rawRequest('POST /v1/batches?site=shop.example&endpoint=product HTTP/1.1', head, ''));
+        // A batch whose lines keep coming for three times that time.
+        for (let piece = 0; piece < 9; piece += 1) {
+            socket.write('1\r\n\n\r\n');
+            await sleep(100);
+        }
+        expect(received).to.equal('');
+        const blank = `${' '.repeat(200 * 1024)}\n`;
+        for (let bytes = 0; bytes <= 64 * 1024 * 1024; bytes += blank.length) {
+            if (!socket.write(`${blank.length.toString(16)}\r\n${blank}\r\n`)) await once(socket, 'drain');
+        }
+        await eventually(
+            async () => received,
+            (text) => text.includes('PAYLOAD_TOO_LARGE'),
+        );
+        await eventually(async () => socket.closed, Boolean);
     });
 });
