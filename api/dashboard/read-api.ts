@@ -83,10 +83,14 @@ export function wordsOf(query: string | undefined): string {
     return (query ?? '').trim().slice(0, 100).toWellFormed();
 }
 
-/** The rows that have the searched words in one of their texts, in any case of letters; all rows without words. */
+/** The rows that have each of the searched words in one of their texts, in any case of letters; all rows without words. */
 export function matching<Item>(all: readonly Item[], words: string, textsOf: (item: Item) => readonly (string | null)[]): readonly Item[] {
-    const wanted = words.toLowerCase();
-    return wanted === '' ? all : all.filter((item) => textsOf(item).some((text) => text?.toLowerCase().includes(wanted)));
+    const wanted = words.toLowerCase().match(/\S+/g);
+    if (wanted === null) return all;
+    return all.filter((item) => {
+        const texts = textsOf(item).map((text) => text?.toLowerCase() ?? '');
+        return wanted.every((word) => texts.some((text) => text.includes(word)));
+    });
 }
 
 /** The links from one page of a list to its newest and to older entries, where there are any. */

@@ -8,7 +8,7 @@ import { siteWarnings } from '../../../shared/store/registry/site-warnings.ts';
 import { endpointHealth, siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import { waysOf } from '../connections/ways.ts';
 import { type Answer, USERS, type Visit } from '../page.ts';
-import { wordsOf } from '../read-api.ts';
+import { matching, wordsOf } from '../read-api.ts';
 import { copyAs } from './copy-as.ts';
 import { describeEndpoint, exampleOf } from './describe-endpoint.ts';
 import { findSite, siteAbsent } from './find-site.ts';
@@ -45,7 +45,7 @@ export async function showSite(visit: Visit): Promise<Answer> {
     // Read only the endpoints of this page, since a package may be large.
     const all = [...loaded.endpoints.keys()];
     const q = wordsOf(visit.query('q'));
-    const names = all.filter((name) => wordsIn(q).every((word) => name.includes(word)));
+    const names = matching(all, q, (name) => [name]);
     const pages = Math.max(1, Math.ceil(names.length / ENDPOINTS));
     const number = Math.min(pages, Math.max(1, Number(/^\d{1,3}$/.exec(visit.query('page') ?? '')?.[0] ?? 1)));
     const shown = names.slice((number - 1) * ENDPOINTS, number * ENDPOINTS).flatMap((name) => loaded.endpoints.get(name) ?? []);
@@ -87,11 +87,6 @@ export async function showSite(visit: Visit): Promise<Answer> {
             calls: example === undefined ? undefined : callsOf(app.publicUrl(), site, example),
         },
     };
-}
-
-/** The words of a search for the name of an endpoint. */
-function wordsIn(text: string): string[] {
-    return text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
 }
 
 function firstOf(endpoints: EndpointsByName, isWanted: (endpoint: Endpoint) => boolean): Endpoint | undefined {
