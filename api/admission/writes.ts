@@ -71,16 +71,23 @@ function accountRefusal(app: App, caller: Caller, begun: number): Refusal | unde
  * The second part of a write, called within the first: waits for one of the few database connections for writes.
  * @throws Refusal INVALID_API_KEY or FORBIDDEN if the caller lost the right to write meanwhile
  */
-export function inDomainTurn<Result>(writer: OpenWriter, registrable: string | undefined, work: () => Promise<Result>): Promise<Result> {
+export function inDomainTurn<By extends OpenWriter, Result>(
+    writer: By,
+    registrable: string | undefined,
+    work: (now: By) => Promise<Result>,
+): Promise<Result> {
     const { app, gone } = writer;
     const keys = registrable === undefined ? [] : [registrable];
     return queuesOf(app).domains.run({ keys, gone, full: processFull }, () => ifStillAllowed(writer, work));
 }
 
-/** Packages of others may have delayed the write by seconds. A revoked key must have no effect after one second. */
-async function ifStillAllowed<Result>({ caller, ...call }: OpenWriter, work: () => Promise<Result>): Promise<Result> {
-    if (caller !== undefined) await checkKeyAgain({ ...call, caller });
-    return work();
+/**
+ * Packages of others may have delayed the write by seconds. A revoked or narrowed key must have no more effect after one second, so `work`
+ * gets the caller as it is now.
+ */
+async function ifStillAllowed<By extends OpenWriter, Result>(writer: By, work: (now: By) => Promise<Result>): Promise<Result> {
+    const { caller } = writer;
+    return work(caller === undefined ? writer : { ...writer, caller: await checkKeyAgain({ ...writer, caller }) });
 }
 
 /**
@@ -105,15 +112,15 @@ export function orderInTurn<Result>(
 
 /** A handler that runs as a whole in the account's turn. It must wait only for the database, since other writes wait for it. */
 export function inTurn<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>) => Promise<Reply<Answer>>) {
-    return (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => writeInTurn(call, undefined, () => respond(call));
+    return (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => inAccountTurn(call, () => inDomainTurn(call, undefined, respond));
 }
 
 /** As `inTurn`, for a write of many transactions, each in a turn of its own. A caller who leaves does not end it between two of them. */
 export function inSteps<Params, Query, Body, Answer>(respond: (call: Call<Params, Query, Body>, inTurn: InTurn) => Promise<Reply<Answer>>) {
     return (call: Call<Params, Query, Body>): Promise<Reply<Answer>> => {
         const { domains } = queuesOf(call.app);
-        const work = () => respond(call, (step) => domains.run({ keys: [], full: processFull }, step));
-        return inAccountTurn(call, () => ifStillAllowed(call, work));
+        const step: InTurn = (work) => domains.run({ keys: [], full: processFull }, work);
+        return inAccountTurn(call, () => ifStillAllowed(call, (now) => respond(now, step)));
     };
 }
 

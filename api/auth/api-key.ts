@@ -146,7 +146,9 @@ export async function checkKeyAgain({
     if (now === undefined) throw isPage ? new Refusal('FORBIDDEN', LEFT) : new Refusal('INVALID_API_KEY');
     const refusal = refusalOf(app, request, now);
     if (refusal !== undefined) throw refusal;
-    return now;
+    const { contract } = request.route.settings.app ?? {};
+    if (contract !== undefined) checkTarget(contract, now, { params: request.params, body: request.payload });
+    return afterConfirmation(now, request.app.confirmed);
 }
 
 const LEFT = 'Nothing was changed: before it was your turn, you were signed out, suspended, or no longer in this workspace.';

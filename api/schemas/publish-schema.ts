@@ -35,8 +35,9 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     const found = await checkInTurn(call, bodyBytes);
     if (!found.ok) throw toBodyRefusal(found);
     const { document, warnings } = found;
-    // Check the key's sites here, since the site is known only after a thread has parsed the body.
-    checkSite(caller.scopes.listed.sites, document.site);
+    // The site is known only after a thread has parsed the body.
+    const checkKeysSites = (by: PublishCall) => checkSite(by.caller.scopes.listed.sites, document.site);
+    checkKeysSites(call);
     const registrable = registrableDomain(document.site);
     if (registrable === undefined) throw new Error('a checked package has a registrable domain');
 
@@ -57,7 +58,12 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
         ifMatch,
         isDryRun: query.dry_run ?? false,
     };
-    const published = await publishPackage(app.db, order, (locks, work) => inDomainTurn(call, locks ? registrable : undefined, work));
+    const published = await publishPackage(app.db, order, (locks, work) =>
+        inDomainTurn(call, locks ? registrable : undefined, (now) => {
+            checkKeysSites(now);
+            return work();
+        }),
+    );
     if (!published.ok) {
         if (published.code === 'RATE_LIMITED') app.metrics.rateLimited.inc({ plan: caller.plan, window: published.window });
         throw toRefusal(published, registrable);

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { EVERY_SCOPE } from '../../shared/domain/accounts/scopes.ts';
+import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { openDb } from '../../shared/platform/db.ts';
-import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { changeScopes, createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { addMaintainer } from '../../shared/store/registry/maintainers.ts';
 import { connectedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
@@ -304,34 +304,42 @@ describe('a crowd of writes', () => {
         expect((await Promise.all(after)).toSorted()).to.deep.equal([...Array(INSIDE - 1).fill(200), 429]);
     });
 
-    it('drops a write whose key was revoked before its turn', async () => {
-        const site = await newSite(crowd);
-        const { workspaceId, userId } = crowd;
-        const { apiKey, keyId } = await createKey(world.app.db, { workspaceId, userId, name: 'stolen', scopes: EVERY_SCOPE });
-        const thief = withKey(world, apiKey);
-        const held = await hold(site);
-        const first = yank(site);
-        await eventually(waitingConnections, (count) => count === 1);
-        let refused = 0;
-        const waiting = [
-            thief.publish(aPackage(`stolen-${site}`)),
-            thief.publish(aPackage(site, { title: 'Another' })),
-            thief.call('PUT', `/v1/schemas/${site}/maintainers/${good.workspaceId}`),
-            thief.call('POST', `/v1/sites/${site}/claims`),
-            yank(site, thief),
-        ].map(async (write) => {
-            const { status } = await write;
-            if (status === 429) refused += 1;
-            return status;
+    const narrow = (keyId: string, scopes: Partial<Scopes>) =>
+        changeScopes(world.app.db, keyId, { scopes: { ...EVERY_SCOPE, ...scopes }, mayWiden: false });
+    for (const [what, change, status] of [
+        ['revoked', (keyId: string) => revokeKey(world.app.db, keyId), 401],
+        ['narrowed to other sites', (keyId: string) => narrow(keyId, { sites: ['another.example'] }), 403],
+        ['narrowed to other routes', (keyId: string) => narrow(keyId, { routes: ['fetch'] }), 403],
+    ] as const) {
+        it(`drops a write whose key was ${what} before its turn`, async () => {
+            const site = await newSite(crowd);
+            const { workspaceId, userId } = crowd;
+            const { apiKey, keyId } = await createKey(world.app.db, { workspaceId, userId, name: 'stolen', scopes: EVERY_SCOPE });
+            const thief = withKey(world, apiKey);
+            const held = await hold(site);
+            const first = yank(site);
+            await eventually(waitingConnections, (count) => count === 1);
+            let refused = 0;
+            const waiting = [
+                thief.publish(aPackage(`stolen-${site}`)),
+                thief.publish(aPackage(site, { title: 'Another' })),
+                thief.call('PUT', `/v1/schemas/${site}/maintainers/${good.workspaceId}`),
+                thief.call('POST', `/v1/sites/${site}/claims`),
+                yank(site, thief),
+            ].map(async (write) => {
+                const answer = await write;
+                if (answer.status === 429) refused += 1;
+                return answer.status;
+            });
+            // Of five, four wait.
+            await eventually(
+                async () => refused,
+                (count) => count === 1,
+            );
+            await change(keyId);
+            await held.release();
+            expect((await first).status).to.equal(200);
+            expect((await Promise.all(waiting)).toSorted()).to.deep.equal([...Array(INSIDE - 1).fill(status), 429]);
         });
-        // Of five, four wait.
-        await eventually(
-            async () => refused,
-            (count) => count === 1,
-        );
-        await revokeKey(world.app.db, keyId);
-        await held.release();
-        expect((await first).status).to.equal(200);
-        expect((await Promise.all(waiting)).toSorted()).to.deep.equal([...Array(INSIDE - 1).fill(401), 429]);
-    });
+    }
 });
