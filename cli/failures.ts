@@ -1,14 +1,17 @@
 import { ConfigFault } from '../shared/platform/settings-reader.ts';
 import type { ItemDetail } from '../shared/refusals.ts';
 import { errorBodyOf, RoutebookError } from './client/errors.ts';
+import type { ENDED_BY_CTRL_C } from './interruption.ts';
 import { PROGRAM } from './settings.ts';
 import type { Paint } from './terminal.ts';
+
+type ExitCode = 1 | 2 | typeof ENDED_BY_CTRL_C;
 
 /** A failure that the user can fix. */
 export class CommandFault extends Error {
     override readonly name = 'CommandFault';
     declare readonly code: string;
-    readonly exitCode: 1 | 2 = 1;
+    readonly exitCode: ExitCode = 1;
     /** Further lines for a person, below the message. */
     readonly lines: readonly string[] = [];
     /** Further fields for a program. */
@@ -38,7 +41,7 @@ interface ShownFailure {
     error: { code: string; message: string; [field: string]: unknown };
     /** For stderr. */
     lines: string[];
-    exitCode: 1 | 2;
+    exitCode: ExitCode;
 }
 
 /** Presents a failure to the user. A bug keeps its stack for the report. */

@@ -3,11 +3,12 @@ import { usageExit } from '../shared/platform/command-line.ts';
 import { VERSION } from '../shared/platform/version.ts';
 import { addAllCommands } from './commands/all.ts';
 import { presentFailure } from './failures.ts';
+import { ENDED_BY_CTRL_C } from './interruption.ts';
 import { openSession, type Run } from './session.ts';
 import { PROGRAM, type Settings } from './settings.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Runs one command. With `--json` the last line of stdout is the result or the error. @returns 0, 1: failure, 2: wrong usage */
+/** Runs one command. With `--json` the last line of stdout is the result or the error. @returns 0, 1: failure, 2: wrong usage, 130: Ctrl-C */
 export async function runCommandLine(args: readonly string[], terminal: Terminal, settings: Settings): Promise<number> {
     const isJson = args.includes('--json');
     let exitCode = 0;
@@ -17,11 +18,12 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
             // Commander passes the command last.
             const session = openSession(terminal, settings, (given.pop() as Command).optsWithGlobals());
             const work = await load();
-            const { result, lines = [], hint, isFailure } = await work(session, ...(given as never[]));
+            const { result, lines = [], hint, isFailure, isInterrupted } = await work(session, ...(given as never[]));
             if (isJson) terminal.print(JSON.stringify(result));
             else for (const line of lines) terminal.print(line);
             if (hint !== undefined) terminal.complain(hint);
-            if (isFailure === true) exitCode = 1;
+            if (isInterrupted === true) exitCode = ENDED_BY_CTRL_C;
+            else if (isFailure === true) exitCode = 1;
         };
     const program = newProgram(terminal);
     addAllCommands(program, run);

@@ -12,6 +12,8 @@ export interface Done {
     hint?: string;
     /** Exit with 1 although there is a result. */
     isFailure?: boolean;
+    /** Ctrl-C ended the command. */
+    isInterrupted?: true;
 }
 
 /** A result with one line that says what was done. */

@@ -13,7 +13,7 @@ import type { Endpoint, Json, JsonObject, PackageDocument } from '../../shared/d
 import { refusalEntry } from '../../shared/refusals.ts';
 import { NO_SUCH_NAME } from '../../workers/upstream/failures.ts';
 import { CommandFault, detailLines, siteAnswered, wrongUsage } from '../failures.ts';
-import { awaitInterruption } from '../interruption.ts';
+import { awaitInterruption, ENDED_BY_CTRL_C } from '../interruption.ts';
 import { readValidPackage } from '../package/check-package.ts';
 import { readParams, type TypedParams } from '../package/read-params.ts';
 import type { Done, Session } from '../session.ts';
@@ -73,7 +73,8 @@ export async function testPackage(session: Session, path: string, only: string |
             results.push(presentTrial(trial, outcome, durationMs, options));
         }
     } catch (error) {
-        if (interrupted.signal.aborted) throw new CommandFault('CANCELLED', `stopped after ${counted(results.length, 'call')}`);
+        if (interrupted.signal.aborted)
+            throw new CommandFault('CANCELLED', `stopped after ${counted(results.length, 'call')}`, { exitCode: ENDED_BY_CTRL_C });
         throw error;
     } finally {
         interrupted.end();

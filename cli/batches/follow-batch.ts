@@ -70,7 +70,7 @@ export async function followBatch(
         if (!interruption.signal.aborted) throw error;
         progress.end();
         note(`The batch continues. Resume with: ${PROGRAM} batch follow ${batchId}`);
-        return { result: { batch_id: batchId, interrupted: true } };
+        return { result: { batch_id: batchId, interrupted: true }, isInterrupted: true };
     } finally {
         progress.end();
         interruption.end();

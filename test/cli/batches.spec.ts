@@ -208,6 +208,7 @@ describe('batches and jobs on the command line and in the client', () => {
         const ran = await shell.run(['batch', 'run', held, '--site', SHOP, '--endpoint', 'held'], { interrupt: waiting });
         const id = idOf(ran.stderr);
         expect(ran.stderr).to.include(`routebook batch follow ${id}`);
+        expect(ran.code, 'as shells expect of a program that Ctrl-C ends').to.equal(130);
         shop.letGo();
         const followed = await run('batch', 'follow', id);
         expect(linesOf(followed.stdout)).to.have.length(2);
