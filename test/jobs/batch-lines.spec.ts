@@ -84,6 +84,18 @@ describe('a batch that comes as lines', () => {
         return { sent, answered };
     };
 
+    it('may have any of the media types that libraries use for lines', async () => {
+        const types = ['ndjson', 'jsonl', 'x-jsonl', 'jsonlines', 'x-jsonlines', 'json-lines', 'NDJSON; charset=utf-8'];
+        for (const type of types.map((name) => `application/${name}`)) {
+            const priced = await send('{"params":{"id":1}}', `${QUERY}&dry_run=true`, { 'content-type': type });
+            expect(dataOf<{ items: number }>(priced).items, type).to.equal(1);
+        }
+        for (const type of ['application/json-seq', 'application/jsonl; charset=latin1', 'text/plain']) {
+            const refused = await send('{"params":{"id":1}}', QUERY, { 'content-type': type });
+            expect(codeOf(refused), type).to.equal('UNSUPPORTED_MEDIA_TYPE');
+        }
+    });
+
     it('is refused if it comes in crumbs, and takes as many short lines', async () => {
         const { port, hostname } = new URL(world.base);
         const open = () => {

@@ -83,6 +83,7 @@ for (const topology of ANY_TOPOLOGY) {
                 'application/x-ndjson, */*;q=0.1',
                 'application/json;q=0.9, Application/X-NDJSON',
                 'application/x-ndjson; q=0.2',
+                'application/jsonl',
             ])
                 expect(await formOf(accept), accept).to.match(/^application\/x-ndjson/);
         });

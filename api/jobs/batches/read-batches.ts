@@ -17,6 +17,7 @@ import { answerPage, textPage } from '../../answers/paging.ts';
 import { checkKeyAgain } from '../../auth/api-key.ts';
 import type { Call, Reply } from '../../call.ts';
 import { waitForEnd } from '../wait-for-end.ts';
+import { LINE_TYPES } from './line-types.ts';
 import { windowsLeft } from './windows-left.ts';
 
 export type OneBatch<Query = object, Body = undefined> = Call<{ batch_id: string }, Query, Body>;
@@ -89,7 +90,7 @@ function acceptsLines({ header }: OneBatch<ResultsQuery>): boolean {
         const type = names.map(named).find((one) => one !== undefined);
         return type === undefined ? 0 : Number(/;\s*q=([\d.]+)/.exec(type)?.[1] ?? 1);
     };
-    const weight = weightOf('application/x-ndjson');
+    const weight = weightOf(...LINE_TYPES);
     return weight > 0 && weight >= weightOf('application/json', 'application/*', '*/*');
 }
 

@@ -13,6 +13,7 @@ import { type Chunks, openChunks } from '../../bodies/read-chunks.ts';
 import type { Call } from '../../call.ts';
 import { prepare, problemsOf } from '../../plugins/input.ts';
 import { batchTurn } from './batch-turns.ts';
+import { LINE_TYPES } from './line-types.ts';
 
 export type BatchCall = Call<object, BatchQuery, BatchRequest>;
 
@@ -77,7 +78,9 @@ function typeOf({ header }: BatchCall): 'json' | 'lines' {
     }
     const type = header('content-type') ?? '';
     if (isJsonType(type)) return 'json';
-    if (isJsonType(type.replace(/^(\s*application\/)x-ndjson/i, '$1json'))) return 'lines';
+    const [name = '', ...parameters] = type.split(';');
+    const isLines = LINE_TYPES.includes(name.trim().toLowerCase()) && isJsonType(['application/json', ...parameters].join(';'));
+    if (isLines) return 'lines';
     throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send JSON or ndjson, with Content-Type: application/json or application/x-ndjson.');
 }
 
