@@ -42,8 +42,12 @@ export const agentTools: AppPlugin = {
             const caller = callerOf(request);
             if (signIn && caller === undefined) throw keyRequired(app, 'This tool needs a sign-in or an API key');
             const { value, faults } = await readJsonBody(request, { guard: 'data', maxBytes: BODY_BYTES, hasParams: true });
-            if (faults.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
             const parsedBody = messagesIn(value);
+            if (faults.length > 0) {
+                const errors = errorsOf(parsedBody, faults);
+                if (errors.length === 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
+                return h.response(Array.isArray(parsedBody) ? errors : errors[0]).header('cache-control', 'no-store');
+            }
             const { tools, instructions } = await find();
             if (caller === undefined && callsWithKey(parsedBody, tools)) throw keyRequired(app, 'This tool needs a sign-in or an API key');
             await turns.wait(limitIdentity(request.app.clientAddress));
@@ -176,6 +180,17 @@ function messagesIn(body: unknown): unknown {
     const ids = body.map((message: { id?: unknown } | null) => message?.id).filter((id) => id !== undefined);
     if (new Set(ids).size < ids.length) throw new Refusal('VALIDATION_ERROR', 'Two messages of one request have the same id.');
     return body.filter((message: { method?: unknown } | null) => message?.method !== 'notifications/cancelled');
+}
+
+/** The protocol's code of wrong params. */
+const INVALID_PARAMS = -32602;
+
+/** Answers each request of a body that breaks the rules of values, such as one with a NUL character. A notification gets no answer. */
+function errorsOf(body: unknown, faults: readonly Detail[]): object[] {
+    const message = `Invalid params. ${faults.map(({ path, message }) => `${path}: ${message}`).join(' ')}`;
+    const messages = (Array.isArray(body) ? body : [body]) as ({ id?: unknown } | null | undefined)[];
+    const ids = messages.map((one) => one?.id).filter((id) => typeof id === 'string' || typeof id === 'number');
+    return ids.map((id) => ({ jsonrpc: '2.0', id, error: { code: INVALID_PARAMS, message } }));
 }
 
 function callsWithKey(body: unknown, tools: readonly AgentTool[]): boolean {

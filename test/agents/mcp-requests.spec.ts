@@ -103,6 +103,18 @@ describe('POST /mcp', () => {
         );
     });
 
+    it('says which value of a message is not allowed, as wrong params', async () => {
+        const { apiKey } = await join(world);
+        const headers = { authorization: `Bearer ${apiKey}` };
+        const garbled = called('fetch', { site: 'shop.test', endpoint: 'product', params: { q: 'a\0b' } });
+        const message = 'Invalid params. /params/arguments/params/q: The value has a NUL character (U+0000 at position 1).';
+        const alone = await post(headers, garbled);
+        expect([alone.status, await alone.json()]).to.deep.equal([200, { jsonrpc: '2.0', id: 1, error: { code: -32602, message } }]);
+        const [first, second] = (await (await post(headers, [garbled, { ...garbled, id: 'b' }])).json()) as { id: unknown }[];
+        expect([first?.id, second?.id]).to.deep.equal([1, 'b']);
+        expect((await post(headers, { ...garbled, id: undefined })).status, 'nobody waits for an answer').to.equal(400);
+    });
+
     it('names no tool as the next step that its list does not have', async () => {
         const { apiKey } = await join(world);
         const wrong = called('fetch', { site: 'missing.example', endpoint: 'any' });
