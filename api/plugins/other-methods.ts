@@ -1,4 +1,4 @@
-import type { RequestRoute } from '@hapi/hapi';
+import type { Request, RequestRoute, ResponseToolkit, RouteDefMethods, ServerRoute } from '@hapi/hapi';
 import { Refusal } from '../../shared/refusals.ts';
 import type { AppPlugin } from './plugin.ts';
 
@@ -6,17 +6,17 @@ import type { AppPlugin } from './plugin.ts';
 export const otherMethods: AppPlugin = {
     name: 'other-methods',
     register(server) {
-        const routesByPath = Map.groupBy(server.table(), ({ path }) => path);
+        const table = server.table();
+        const routesByPath = Map.groupBy(table, ({ path }) => path);
         for (const [path, routes] of routesByPath) {
             const allow = methodsOf(routes);
             // For CORS, list only the methods of open routes, not all methods of the path.
             const openRoutes = routes.filter(({ settings: { app } }) => app?.isOpen ?? app?.contract?.auth !== 'required');
             const isOpen = openRoutes.length > 0;
-            server.route({
-                method: '*',
+            const refused: Omit<ServerRoute, 'method'> = {
                 path,
                 options: { app: { isOpen } },
-                handler: (request, h) => {
+                handler: (request: Request, h: ResponseToolkit) => {
                     if (request.method !== 'options') throw new Refusal('METHOD_NOT_ALLOWED', undefined, { headers: { allow } });
                     return h
                         .response()
@@ -29,10 +29,22 @@ export const otherMethods: AppPlugin = {
                         )
                         .header('access-control-max-age', '86400');
                 },
-            });
+            };
+            server.route(['*' as const, ...methodsOfIds(table, path)].map((method) => ({ ...refused, method })));
         }
     },
 };
+
+/** Methods that `path` lacks and would get from a route with a parameter in its place, such as an id, which it would be taken for. */
+function methodsOfIds(table: readonly RequestRoute[], path: string): Set<RouteDefMethods> {
+    const steps = path.split('/');
+    const others = table.filter((route) => {
+        const their = route.path.split('/');
+        return their.length === steps.length && their.every((step, at) => step === steps[at] || /^\{\w+\}$/.test(step));
+    });
+    const has = (method: string) => table.some((route) => route.path === path && route.method === method);
+    return new Set(others.map(({ method }) => method as RouteDefMethods).filter((method) => !has(method)));
+}
 
 function methodsOf(routes: readonly RequestRoute[]): string {
     const methods = routes.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
