@@ -161,7 +161,14 @@ function toDetail(item: ValidationErrorItem): Detail {
     const path = item.path.map((part) => pointerStep(String(part))).join('');
     const code = DETAIL_BY_JOI[item.type] ?? (item.type.endsWith('.base') ? 'INVALID_TYPE' : 'INVALID_VALUE');
     // The last part of the path is the caller's text. It is cut, so that an error is never larger than its request.
-    return { path: path.slice(0, 512), code, message: `${item.message.slice(0, 256)}.` };
+    return { path: path.slice(0, 512), code, message: `${item.message.slice(0, 256)}${isNullField(item) ? NOT_NULL : ''}.` };
+}
+
+/** Some clients send null for every field that they were not given. */
+const NOT_NULL = ', not null; leave the field out if it has no value';
+
+function isNullField({ type, path, context }: ValidationErrorItem): boolean {
+    return type !== 'object.unknown' && path.length > 0 && context?.['value'] === null;
 }
 
 function singleValues({ query, raw }: Request, problems: Detail[]): Record<string, unknown> {

@@ -28,9 +28,12 @@ export async function downloadPackage({ app, params, query }: OpenCall<SiteParam
 
 const filesOf = perApp(({ browse, publicUrl }) => createPackageFiles(browse, publicUrl));
 
-/** Reads a version number or hash. A hash has 64 digits, a number at most nine. */
+/** No site has as many versions; PostgreSQL takes no greater number. */
+const MAX_VERSION = 2 ** 31 - 1;
+
+/** Reads a version number or hash. A hash has 64 digits, a number fewer. */
 function readVersion(text: string): number | string {
-    return text.length === 64 ? text : Number(text);
+    return text.length === 64 ? text : Math.min(Number(text), MAX_VERSION);
 }
 
 /** Files of packages up to this many characters are built for each request. Larger ones are cached. */

@@ -150,7 +150,7 @@ export const getPackage = contract('getPackage', 'GET /v1/schemas/{site}/package
         'The formats: `routebook`, the package as published; `openapi`, an OpenAPI 3.1 document of the site itself, without an envelope; `tools`, tool definitions whose name and input are the `endpoint` and `params` of a hosted fetch; `postman` and `bruno`, collections of hosted fetches, without an envelope; `typescript` and `python`, a file of typed functions that use `routebook/client` or the Python package `routebook`.',
     query: Joi.object<PackageQuery, true>({
         version: Joi.string()
-            .pattern(/^([1-9]\d{0,8}|[0-9a-f]{64})$/, 'the number of a version, such as 3, or its hash')
+            .pattern(/^([1-9]\d{0,14}|[0-9a-f]{64})$/, 'the number of a version, such as 3, or its hash')
             .description('Number or hash of a version; the latest by default'),
         format: v.oneOf(DOWNLOAD_FORMATS).default('routebook'),
     }),

@@ -103,6 +103,19 @@ describe('a request body', () => {
         expect(codeOf(await sent('', 'text/plain')), 'as some clients always send').to.equal('BATCH_NOT_FOUND');
     });
 
+    it('says of a null that the field can be left out', async () => {
+        const call = { site: 'shop.test', endpoint: 'product', params: {} };
+        const messageOf = async (more: object) => {
+            const refused = await maker.call('POST', '/v1/jobs', { body: JSON.stringify({ ...call, ...more }) });
+            return (refused.body['error'] as { details: { message: string }[] }).details[0]?.message;
+        };
+        const more = ', not null; leave the field out if it has no value.';
+        expect(await messageOf({ timeout_ms: null })).to.equal(`timeout_ms must be a number${more}`);
+        expect(await messageOf({ version: null })).to.equal(`version must be the number of a version, such as 3, or its hash${more}`);
+        expect(await messageOf({ timeout_ms: '5' })).to.equal('timeout_ms must be a number.');
+        expect(await messageOf({ anything: null })).to.equal('anything is not allowed.');
+    });
+
     it('is refused with VALIDATION_ERROR if its JSON is not an object, for a package too', async () => {
         for (const path of ['/v1/fetch', '/v1/schemas']) {
             for (const body of ['null', '[]', '"text"', '7', 'true', '[{}]']) {

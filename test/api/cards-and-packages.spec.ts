@@ -70,9 +70,9 @@ describe('a published site', () => {
 
     it('answers with an error for unknown sites, versions and hashes', async () => {
         const ask = async (path: string) => codeOf(await stranger(world).call('GET', path));
-        for (const version of ['4', '999999999', 'f'.repeat(64)])
+        for (const version of ['4', '999999999', '2147483648', '999999999999999', 'f'.repeat(64)])
             expect(await ask(`/v1/schemas/${site}/package?version=${version}`), version).to.equal('VERSION_NOT_FOUND');
-        for (const version of ['0', '-1', '1.0', '1e1', '01', 'latest', '', '9999999999', 'F'.repeat(64), `${hashes[0]}0`]) {
+        for (const version of ['0', '-1', '1.0', '1e1', '01', 'latest', '', '9999999999999999', 'F'.repeat(64), `${hashes[0]}0`]) {
             expect(await ask(`/v1/schemas/${site}/package?version=${version}`), version).to.equal('VALIDATION_ERROR');
         }
         const unlike = await stranger(world).call('GET', `/v1/schemas/${site}/package?version=latest`);
